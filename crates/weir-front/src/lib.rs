@@ -1,0 +1,75 @@
+//! Text in and text out: one module per input language, the same entry for all.
+//!
+//! [`read`] turns a file's text into a [`Program`] and a [`Source`] that knows
+//! which characters each [`SpanId`](weir_model::ids::SpanId) stands for, or
+//! into all the errors that it could find. A front end knows nothing of memory
+//! models or engines.
+//!
+//! ```
+//! let (program, _source) = weir_front::read("example.weir", "var x\nprocess p { x = 1 }", None).unwrap();
+//! assert_eq!(program.processes[0].name, "p");
+//!
+//! let errors = weir_front::read("example.weir", "process p { y = 1 }", None).unwrap_err();
+//! assert!(errors[0].message.contains("`y`"));
+//! ```
+
+pub mod diagnostic;
+pub mod litmus;
+pub mod source;
+pub mod suggest;
+pub mod weir;
+
+pub use diagnostic::Diagnostic;
+pub use source::Source;
+
+use weir_model::program::Program;
+
+/// An input language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Weir's own, `.weir`.
+    Weir,
+    /// Litmus tests in the X86 and X86_64 dialects, `.litmus`.
+    Litmus,
+}
+
+/// How deep blocks and expressions may nest. Everything that walks a program
+/// recurses at most this deep, so no input can overflow the stack.
+pub const MAX_NESTING: usize = 100;
+
+/// The largest text that is read, in bytes.
+pub const MAX_TEXT: usize = 4 << 20;
+
+/// Which language a file is in, by its ending or else by how it begins.
+pub fn detect(name: &str, text: &str) -> Language {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("weir") => Language::Weir,
+        Some("litmus") => Language::Litmus,
+        _ if litmus::looks_like(text) => Language::Litmus,
+        _ => Language::Weir,
+    }
+}
+
+/// Reads a program. `name` is what reports call the file; `language` overrides
+/// what [`detect`] finds.
+///
+/// # Errors
+/// All the errors that were found, in the order of the text; never empty.
+pub fn read(
+    name: &str,
+    text: &str,
+    language: Option<Language>,
+) -> Result<(Program, Source), Vec<Diagnostic>> {
+    if text.len() > MAX_TEXT {
+        let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
+        return Err(vec![Diagnostic::new(size, 0..0)]);
+    }
+    if text.trim().is_empty() {
+        return Err(vec![Diagnostic::new("the file is empty", 0..0)]);
+    }
+    match language.unwrap_or_else(|| detect(name, text)) {
+        Language::Weir => weir::read(name, text),
+        Language::Litmus => litmus::read(name, text),
+    }
+}

@@ -1,0 +1,75 @@
+//! Dense ids. Below the front ends nothing is known by its name: processes,
+//! variables, control states and values are numbers, and each kind of number
+//! is a type of its own so that one cannot be taken for another.
+
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($repr:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub $repr);
+
+        impl $name {
+            /// The id as an index into the table that it numbers.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The id of the entry at `index`.
+            ///
+            /// # Panics
+            /// If the table is larger than the id's range; every table that is
+            /// numbered this way is checked against its limit when it is built.
+            #[inline]
+            pub fn new(index: usize) -> Self {
+                Self(<$repr>::try_from(index).expect("table within the range of its ids"))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A process of a program or a system.
+    ProcessId(u16)
+);
+id!(
+    /// A shared variable; an array is a run of consecutive variables.
+    VarId(u16)
+);
+id!(
+    /// A register of one process.
+    RegId(u16)
+);
+id!(
+    /// A label of one process.
+    LabelId(u16)
+);
+id!(
+    /// A control state of one process of a system.
+    StateId(u16)
+);
+id!(
+    /// A value of one variable, as an index into that variable's sorted domain.
+    ValueId(u16)
+);
+id!(
+    /// A transition of one process of a system.
+    TransitionId(u32)
+);
+id!(
+    /// A named set of constants.
+    EnumId(u16)
+);
+id!(
+    /// A place in a source text. Opaque here: only the front end that made it
+    /// can tell which characters it stands for.
+    SpanId(u32)
+);

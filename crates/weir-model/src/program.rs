@@ -1,0 +1,551 @@
+//! Programs: what a person writes, in one form for every input language.
+//!
+//! A [`Program`] is structured code over process-local registers in which
+//! *every access to shared memory is a statement of its own*: expressions range
+//! over registers only. A front end that accepts `if x == 1 and y == 0 { … }`
+//! spells it out as loads into registers, so nothing downstream can take for
+//! atomic what hardware would not make atomic.
+//!
+//! A program says what is asked of it too: its [`Property`]s.
+//!
+//! ```
+//! use weir_model::program::*;
+//! use weir_model::ids::*;
+//!
+//! // process p { x = 1 }   never x == 2
+//! let span = SpanId(0);
+//! let program = Program {
+//!     name: "example".into(),
+//!     vars: vec![Decl::scalar("x", 0, span)],
+//!     processes: vec![Process {
+//!         name: "p".into(),
+//!         body: vec![Stmt::new(StmtKind::Store(Place::var(VarId(0)), Expr::Const(1)), span)],
+//!         ..Process::default()
+//!     }],
+//!     properties: vec![Property {
+//!         name: None,
+//!         kind: PropertyKind::Never(Expr::binary(
+//!             BinOp::Eq,
+//!             Expr::Atom(Atom::Var(VarId(0))),
+//!             Expr::Const(2),
+//!         )),
+//!         span,
+//!     }],
+//!     ..Program::default()
+//! };
+//! assert_eq!(program.var_name(VarId(0)), "x");
+//! ```
+
+use std::collections::BTreeMap;
+
+use crate::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
+
+/// A whole program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// What to call it in reports.
+    pub name: String,
+    /// Declarations of shared variables and arrays, in order. [`VarId`]s count
+    /// the elements of all of them.
+    pub vars: Vec<Decl>,
+    /// Named sets of constants.
+    pub enums: Vec<Enum>,
+    /// Values that have a name wherever they turn up (addresses in litmus tests).
+    pub symbols: BTreeMap<i64, String>,
+    /// The processes, families written out.
+    pub processes: Vec<Process>,
+    /// What is asked.
+    pub properties: Vec<Property>,
+    /// Only final states that satisfy this count (a litmus test's `filter`).
+    pub filter: Option<Formula>,
+    /// What `outcomes` prints of a final state; `None` is every variable and
+    /// every register that a person declared.
+    pub observed: Option<Vec<Atom>>,
+}
+
+/// A shared variable or an array of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decl {
+    /// Its name.
+    pub name: String,
+    /// Number of elements for an array, `None` for a single variable.
+    pub len: Option<u32>,
+    /// The values that it may hold; `None` when they are to be inferred.
+    pub domain: Option<Domain>,
+    /// The possible initial values of each element: one entry per element,
+    /// each with at least one value.
+    pub init: Vec<Vec<i64>>,
+    /// Where it was declared.
+    pub span: SpanId,
+}
+
+impl Decl {
+    /// A single variable with an inferred domain.
+    pub fn scalar(name: impl Into<String>, init: i64, span: SpanId) -> Self {
+        Self { name: name.into(), len: None, domain: None, init: vec![vec![init]], span }
+    }
+}
+
+/// The values that a variable or register may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// `lo..hi`, both included.
+    Range(i64, i64),
+    /// `false` and `true`, that is 0 and 1.
+    Bool,
+    /// The members of a named set, numbered from 0.
+    Enum(EnumId),
+}
+
+/// A named set of constants; member `i` has the value `i`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enum {
+    /// Its name.
+    pub name: String,
+    /// The names of its members.
+    pub members: Vec<String>,
+}
+
+/// One process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Process {
+    /// Its name: `p`, or `p[0]` for a member of a family.
+    pub name: String,
+    /// Its registers.
+    pub registers: Vec<Register>,
+    /// Its labels.
+    pub labels: Vec<Label>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+}
+
+/// A process-local register.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Register {
+    /// Its name inside the process.
+    pub name: String,
+    /// Its name in reports: `p[0].r`, or `0:EAX` in a litmus test.
+    pub display: String,
+    /// The values that it may hold; `None` when they are to be inferred.
+    pub domain: Option<Domain>,
+    /// Its initial value.
+    pub init: i64,
+    /// Made by the front end to hold a loaded value, not written by a person.
+    pub temporary: bool,
+    /// Where it was declared.
+    pub span: SpanId,
+}
+
+/// A named place in a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// A statement and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Where it came from.
+    pub span: SpanId,
+}
+
+impl Stmt {
+    /// A statement with its place in the source.
+    pub fn new(kind: StmtKind, span: SpanId) -> Self {
+        Self { kind, span }
+    }
+}
+
+/// What a statement does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StmtKind {
+    /// Names the place of the statement that follows.
+    Label(LabelId),
+    /// One step that does nothing.
+    Nop,
+    /// `r = e`.
+    Assign(RegId, Code),
+    /// `r = any(…)`: one of these values, whichever.
+    Any(RegId, Vec<i64>),
+    /// `r = x`: one read.
+    Load(RegId, Place),
+    /// `x = e`: one write.
+    Store(Place, Code),
+    /// One atomic read-write; the register gets the value that was read.
+    Rmw(RegId, Place, Rmw),
+    /// A fence.
+    Fence(FenceKind),
+    /// Goes on only if the condition holds; otherwise the process stops here.
+    Assume(Code),
+    /// Fails if the condition does not hold.
+    Assert(Code),
+    /// Two ways to go on.
+    If(Code, Vec<Stmt>, Vec<Stmt>),
+    /// For ever, or until `break`.
+    Loop(Vec<Stmt>),
+    /// Leaves the innermost loop.
+    Break,
+    /// Goes back to the head of the innermost loop.
+    Continue,
+    /// Goes to a label of the same process.
+    Goto(LabelId),
+    /// One of the blocks, whichever.
+    Choose(Vec<Vec<Stmt>>),
+    /// Runs the block (loads and assignments to temporaries only) until the
+    /// condition holds after it. A process in here *waits*: going round is no
+    /// progress, which is what tells a deadlock from a loop.
+    Await(Vec<Stmt>, Code),
+    /// Ends the process.
+    Exit,
+}
+
+/// A shared variable, or an array element that is known when the statement runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The variable, or the array's first element.
+    pub first: VarId,
+    /// Number of elements that `index` may choose from.
+    pub len: u32,
+    /// Which element, from 0; an index outside `0..len` is a failure of the
+    /// program. `None` is `first` itself.
+    pub index: Option<Code>,
+}
+
+impl Place {
+    /// One variable.
+    pub fn var(var: VarId) -> Self {
+        Self { first: var, len: 1, index: None }
+    }
+}
+
+/// What an atomic read-write does with the value that it reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rmw {
+    /// Writes `new` if the value is `expected`, otherwise writes it back as it was.
+    Cas {
+        /// The value that lets the write happen.
+        expected: Code,
+        /// What is written then.
+        new: Code,
+    },
+    /// Writes this value.
+    Swap(Code),
+    /// Writes `old op e`.
+    Fetch(BinOp, Code),
+}
+
+/// Which operations a fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FenceKind {
+    /// `fence`: everything.
+    Full,
+    /// `rfence`: reads before it with reads after it.
+    Read,
+    /// `wfence`: writes before it with writes after it.
+    Write,
+}
+
+/// Code: an expression over the registers of the process that runs it.
+pub type Code = Expr<RegId>;
+
+/// A formula: an expression over the state of the whole program.
+pub type Formula = Expr<Atom>;
+
+/// What a formula may ask of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Atom {
+    /// The value of a shared variable in memory.
+    Var(VarId),
+    /// The value of a register.
+    Reg(ProcessId, RegId),
+    /// 1 if the process stands at the label, otherwise 0.
+    At(ProcessId, LabelId),
+}
+
+/// An expression over atoms of some kind. Booleans are the numbers 0 and 1;
+/// where a condition is asked for, every number but 0 counts as true.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr<A> {
+    /// A number.
+    Const(i64),
+    /// An atom.
+    Atom(A),
+    /// One operand.
+    Unary(UnOp, Box<Expr<A>>),
+    /// Two operands.
+    Binary(BinOp, Box<Expr<A>>, Box<Expr<A>>),
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnOp {
+    /// `-e`
+    Neg,
+    /// `not e`
+    Not,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    /// Rounds towards zero.
+    Div,
+    /// Has the sign of the right operand: `-1 % 4` is 3, as a ring buffer wants it.
+    Mod,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    /// `and`; the right operand is not evaluated where the left one is false.
+    And,
+    /// `or`; the right operand is not evaluated where the left one is true.
+    Or,
+    Min,
+    Max,
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvalError {
+    /// The value does not fit 64 bits.
+    Overflow,
+    /// Division by zero.
+    DivisionByZero,
+}
+
+impl<A> Expr<A> {
+    /// `op e`.
+    pub fn unary(op: UnOp, e: Self) -> Self {
+        Self::Unary(op, Box::new(e))
+    }
+
+    /// `a op b`.
+    pub fn binary(op: BinOp, a: Self, b: Self) -> Self {
+        Self::Binary(op, Box::new(a), Box::new(b))
+    }
+
+    /// The value, given the value of each atom.
+    ///
+    /// Recursive: front ends bound how deep expressions nest.
+    ///
+    /// # Errors
+    /// On overflow and on division by zero.
+    pub fn eval(&self, atom: &mut impl FnMut(&A) -> i64) -> Result<i64, EvalError> {
+        match self {
+            Self::Const(c) => Ok(*c),
+            Self::Atom(a) => Ok(atom(a)),
+            Self::Unary(op, e) => {
+                let e = e.eval(atom)?;
+                match op {
+                    UnOp::Neg => e.checked_neg().ok_or(EvalError::Overflow),
+                    UnOp::Not => Ok(i64::from(e == 0)),
+                }
+            }
+            Self::Binary(BinOp::And, a, b) => {
+                Ok(i64::from(a.eval(atom)? != 0 && b.eval(atom)? != 0))
+            }
+            Self::Binary(BinOp::Or, a, b) => {
+                Ok(i64::from(a.eval(atom)? != 0 || b.eval(atom)? != 0))
+            }
+            Self::Binary(op, a, b) => op.apply(a.eval(atom)?, b.eval(atom)?),
+        }
+    }
+
+    /// Calls `visit` with every atom, left to right.
+    pub fn atoms(&self, visit: &mut impl FnMut(&A)) {
+        match self {
+            Self::Const(_) => {}
+            Self::Atom(a) => visit(a),
+            Self::Unary(_, e) => e.atoms(visit),
+            Self::Binary(_, a, b) => {
+                a.atoms(visit);
+                b.atoms(visit);
+            }
+        }
+    }
+}
+
+impl BinOp {
+    /// The value of `a op b`.
+    ///
+    /// # Errors
+    /// On overflow and on division by zero.
+    pub fn apply(self, a: i64, b: i64) -> Result<i64, EvalError> {
+        let shift = || u32::try_from(b).ok().filter(|&b| b < 64);
+        let value = match self {
+            Self::Add => a.checked_add(b),
+            Self::Sub => a.checked_sub(b),
+            Self::Mul => a.checked_mul(b),
+            Self::Div | Self::Mod if b == 0 => return Err(EvalError::DivisionByZero),
+            Self::Div => a.checked_div(b),
+            Self::Mod => {
+                let rest = i128::from(a) % i128::from(b);
+                let rest =
+                    if rest != 0 && (rest < 0) != (b < 0) { rest + i128::from(b) } else { rest };
+                i64::try_from(rest).ok()
+            }
+            Self::BitAnd => Some(a & b),
+            Self::BitOr => Some(a | b),
+            Self::BitXor => Some(a ^ b),
+            Self::Shl => {
+                shift().and_then(|s| a.checked_mul(1i64.checked_shl(s).filter(|&f| f > 0)?))
+            }
+            Self::Shr => shift().map(|s| a >> s),
+            Self::Eq => Some(i64::from(a == b)),
+            Self::Ne => Some(i64::from(a != b)),
+            Self::Lt => Some(i64::from(a < b)),
+            Self::Le => Some(i64::from(a <= b)),
+            Self::Gt => Some(i64::from(a > b)),
+            Self::Ge => Some(i64::from(a >= b)),
+            Self::And => Some(i64::from(a != 0 && b != 0)),
+            Self::Or => Some(i64::from(a != 0 || b != 0)),
+            Self::Min => Some(a.min(b)),
+            Self::Max => Some(a.max(b)),
+        };
+        value.ok_or(EvalError::Overflow)
+    }
+}
+
+/// Something asked of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// The name that a person gave it.
+    pub name: Option<String>,
+    /// What is asked.
+    pub kind: PropertyKind,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// What a property asks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PropertyKind {
+    /// No reachable state satisfies the formula.
+    Never(Formula),
+    /// No assertion fails, no index leaves its array, no value leaves the
+    /// domain that was given for it.
+    Assertions,
+    /// No reachable state in which some process has not ended and none can go on.
+    NoDeadlock,
+    /// About the states in which every process has ended and every write has
+    /// reached memory.
+    Final(Quantifier, Formula),
+}
+
+/// How many final states have to satisfy a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// At least one.
+    Exists,
+    /// None.
+    Never,
+    /// All.
+    Always,
+}
+
+impl Program {
+    /// Number of shared variables, array elements counted one by one.
+    pub fn var_count(&self) -> usize {
+        self.vars.iter().map(|d| d.init.len()).sum()
+    }
+
+    /// The declaration that `var` belongs to, and its element number.
+    pub fn decl(&self, var: VarId) -> (&Decl, usize) {
+        let mut index = var.index();
+        for decl in &self.vars {
+            if index < decl.init.len() {
+                return (decl, index);
+            }
+            index -= decl.init.len();
+        }
+        panic!("variable {var:?} of another program")
+    }
+
+    /// The name of a variable: `x` or `a[1]`.
+    pub fn var_name(&self, var: VarId) -> String {
+        match self.decl(var) {
+            (decl, _) if decl.len.is_none() => decl.name.clone(),
+            (decl, element) => format!("{}[{element}]", decl.name),
+        }
+    }
+
+    /// A value as a person would write it, given the domain that it lives in.
+    pub fn show_value(&self, domain: Option<Domain>, value: i64) -> String {
+        let name = match domain {
+            Some(Domain::Bool) => match value {
+                0 => Some("false".to_owned()),
+                1 => Some("true".to_owned()),
+                _ => None,
+            },
+            Some(Domain::Enum(id)) => usize::try_from(value)
+                .ok()
+                .and_then(|v| self.enums[id.index()].members.get(v).cloned()),
+            _ => self.symbols.get(&value).cloned(),
+        };
+        name.unwrap_or_else(|| value.to_string())
+    }
+
+    /// Whether `value` belongs to `domain`.
+    pub fn admits(&self, domain: Domain, value: i64) -> bool {
+        match domain {
+            Domain::Range(lo, hi) => (lo..=hi).contains(&value),
+            Domain::Bool => value == 0 || value == 1,
+            Domain::Enum(id) => {
+                usize::try_from(value).is_ok_and(|v| v < self.enums[id.index()].members.len())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modulo_has_the_sign_of_the_divisor() {
+        for (a, b, want) in [(5, 4, 1), (-1, 4, 3), (-4, 4, 0), (5, -4, -3), (i64::MIN, -1, 0)] {
+            assert_eq!(BinOp::Mod.apply(a, b), Ok(want), "{a} % {b}");
+        }
+        assert_eq!(BinOp::Mod.apply(1, 0), Err(EvalError::DivisionByZero));
+    }
+
+    #[test]
+    fn arithmetic_never_wraps() {
+        for (op, a, b) in [
+            (BinOp::Add, i64::MAX, 1),
+            (BinOp::Sub, i64::MIN, 1),
+            (BinOp::Mul, i64::MAX, 2),
+            (BinOp::Div, i64::MIN, -1),
+            (BinOp::Shl, 1, 63),
+            (BinOp::Shl, 1, -1),
+            (BinOp::Shr, 1, 64),
+        ] {
+            assert_eq!(op.apply(a, b), Err(EvalError::Overflow), "{a} {op:?} {b}");
+        }
+    }
+
+    #[test]
+    fn and_or_do_not_evaluate_what_they_do_not_need() {
+        let divide: Expr<RegId> = Expr::binary(BinOp::Div, Expr::Const(1), Expr::Const(0));
+        let and = Expr::binary(BinOp::And, Expr::Const(0), divide.clone());
+        let or = Expr::binary(BinOp::Or, Expr::Const(7), divide);
+        assert_eq!(and.eval(&mut |_| 0), Ok(0));
+        assert_eq!(or.eval(&mut |_| 0), Ok(1));
+    }
+}
