@@ -29,14 +29,14 @@ impl Source {
         SpanId::new(self.spans.len() - 1)
     }
 
-    /// The range of bytes of a place.
+    /// The range of bytes of a place; empty for [`SpanId::NONE`].
     pub fn range(&self, span: SpanId) -> Range<usize> {
-        self.spans[span.index()].clone()
+        self.spans.get(span.index()).cloned().unwrap_or(0..0)
     }
 
     /// The line, counted from 1, on which a place begins.
     pub fn line(&self, span: SpanId) -> usize {
-        let start = self.spans[span.index()].start;
+        let start = self.range(span).start;
         self.line_starts.partition_point(|&l| l <= start)
     }
 

@@ -1,1 +1,289 @@
-//! x
+//! Random programs, and a shrinker that makes them small: for tests only.
+//!
+//! ```
+//! use weir_gen::{Rng, Shape, program, shrink};
+//!
+//! let mut rng = Rng::new(7);
+//! let big = program(&mut rng, &Shape { statements: 4, ..Shape::default() });
+//! // Whatever is wrong with it, the smallest program with the same fault is
+//! // easier to look at. Here: any process at all.
+//! let small = shrink(big, |p| !p.processes.is_empty());
+//! assert_eq!(small.processes.len(), 1);
+//! assert!(small.processes[0].body.is_empty());
+//! ```
+
+use weir_model::ids::{RegId, SpanId, VarId};
+use weir_model::program::{
+    BinOp, Code, Decl, Expr, FenceKind, Place, Process, Program, Register, Rmw, Stmt, StmtKind,
+};
+
+/// A small deterministic source of random numbers (splitmix64).
+#[derive(Clone, Debug)]
+pub struct Rng(u64);
+
+impl Rng {
+    /// A source that always gives the same numbers for the same seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// True once in `n` times.
+    pub fn once_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of the items.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}
+
+/// What random programs look like.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Number of processes.
+    pub processes: usize,
+    /// Number of variables.
+    pub vars: usize,
+    /// At most this many statements per process and block.
+    pub statements: usize,
+    /// Values are `0..values`.
+    pub values: i64,
+    /// Fences of all three kinds.
+    pub fences: bool,
+    /// Atomic read-writes.
+    pub atomics: bool,
+    /// `if` on registers.
+    pub branches: bool,
+    /// Loops that may go on for ever.
+    pub loops: bool,
+    /// Every store writes a value of its own, so that a read tells which write
+    /// it saw; no atomics then.
+    pub unique: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            processes: 2,
+            vars: 2,
+            statements: 4,
+            values: 2,
+            fences: true,
+            atomics: true,
+            branches: true,
+            loops: false,
+            unique: false,
+        }
+    }
+}
+
+const SPAN: SpanId = SpanId::NONE;
+
+/// A random program; all its registers are observed.
+pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
+    let vars = (0..shape.vars).map(|v| Decl::scalar(format!("x{v}"), 0, SPAN)).collect();
+    let mut maker = Maker { rng, shape, next_value: 1, registers: vec![] };
+    let processes = (0..shape.processes)
+        .map(|p| {
+            maker.registers = vec![];
+            let mut body = maker.block(0);
+            if body.is_empty() {
+                body.push(Stmt::new(maker.step(), SPAN));
+            }
+            let registers = std::mem::take(&mut maker.registers)
+                .into_iter()
+                .map(|name| Register {
+                    display: format!("p{p}.{name}"),
+                    name,
+                    domain: None,
+                    init: 0,
+                    temporary: false,
+                    span: SPAN,
+                })
+                .collect();
+            Process { name: format!("p{p}"), registers, labels: vec![], body }
+        })
+        .collect();
+    let mut program = Program { name: "random".into(), vars, processes, ..Program::default() };
+    program.observed = Some(program.everything());
+    program
+}
+
+struct Maker<'a> {
+    rng: &'a mut Rng,
+    shape: &'a Shape,
+    next_value: i64,
+    registers: Vec<String>,
+}
+
+impl Maker<'_> {
+    fn block(&mut self, depth: usize) -> Vec<Stmt> {
+        let most = if depth == 0 { self.shape.statements } else { 2 };
+        let count = 1 + self.rng.below(most);
+        (0..count).map(|_| Stmt::new(self.statement(depth), SPAN)).collect()
+    }
+
+    fn statement(&mut self, depth: usize) -> StmtKind {
+        if self.shape.branches && depth < 2 && !self.registers.is_empty() && self.rng.once_in(7) {
+            let condition = self.condition();
+            let then = self.block(depth + 1);
+            let other = if self.rng.once_in(2) { self.block(depth + 1) } else { vec![] };
+            return StmtKind::If(condition, then, other);
+        }
+        if self.shape.loops && depth < 2 && self.rng.once_in(4) {
+            let mut body = self.block(depth + 1);
+            if !self.registers.is_empty() && self.rng.once_in(2) {
+                let condition = self.condition();
+                body.push(Stmt::new(
+                    StmtKind::If(condition, vec![Stmt::new(StmtKind::Break, SPAN)], vec![]),
+                    SPAN,
+                ));
+            }
+            return StmtKind::Loop(body);
+        }
+        self.step()
+    }
+
+    fn step(&mut self) -> StmtKind {
+        let shape = self.shape;
+        let place = Place::var(VarId::new(self.rng.below(shape.vars)));
+        match self.rng.below(12) {
+            0 if shape.fences => {
+                let kinds = [FenceKind::Full, FenceKind::Read, FenceKind::Write];
+                StmtKind::Fence(*self.rng.pick(&kinds))
+            }
+            1 if shape.fences => {
+                let kinds = [FenceKind::Read, FenceKind::Write];
+                StmtKind::Fence(*self.rng.pick(&kinds))
+            }
+            2 if shape.atomics && !shape.unique => {
+                let rmw = match self.rng.below(3) {
+                    0 => Rmw::Cas { expected: self.value(), new: self.value() },
+                    1 => Rmw::Swap(self.value()),
+                    _ => Rmw::Fetch(BinOp::BitXor, Expr::Const(1)),
+                };
+                StmtKind::Rmw(self.register(), place, rmw)
+            }
+            3..=6 => StmtKind::Store(place, self.value()),
+            _ => StmtKind::Load(self.register(), place),
+        }
+    }
+
+    /// A new register, or at times an old one.
+    fn register(&mut self) -> RegId {
+        if self.registers.len() < 4 && !(self.shape.loops && self.registers.len() > 1) {
+            self.registers.push(format!("r{}", self.registers.len()));
+            return RegId::new(self.registers.len() - 1);
+        }
+        RegId::new(self.rng.below(self.registers.len()))
+    }
+
+    fn value(&mut self) -> Code {
+        if self.shape.unique {
+            self.next_value += 1;
+            return Expr::Const(self.next_value - 1);
+        }
+        if !self.registers.is_empty() && self.rng.once_in(5) {
+            return Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+        }
+        Expr::Const(self.rng.below(self.shape.values as usize) as i64)
+    }
+
+    fn condition(&mut self) -> Code {
+        let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+        Expr::binary(BinOp::Eq, register, Expr::Const(self.rng.below(2) as i64))
+    }
+}
+
+/// The smallest program, by removing parts one at a time, that still `fails`.
+pub fn shrink(mut program: Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
+    loop {
+        let smaller = candidates(&program).into_iter().find(|c| fails(c));
+        match smaller {
+            Some(smaller) => program = smaller,
+            None => return program,
+        }
+    }
+}
+
+/// Programs with one part less.
+fn candidates(program: &Program) -> Vec<Program> {
+    let mut all = Vec::new();
+    for p in 0..program.processes.len() {
+        if program.processes.len() > 1 && program.properties.is_empty() {
+            let mut smaller = program.clone();
+            smaller.processes.remove(p);
+            smaller.observed = Some(smaller.everything());
+            all.push(smaller);
+        }
+        for body in smaller_blocks(&program.processes[p].body) {
+            let mut smaller = program.clone();
+            smaller.processes[p].body = body;
+            all.push(smaller);
+        }
+    }
+    all
+}
+
+/// Blocks with one statement less, or a simpler one.
+fn smaller_blocks(block: &[Stmt]) -> Vec<Vec<Stmt>> {
+    let mut all = Vec::new();
+    for (i, stmt) in block.iter().enumerate() {
+        let with = |replacement: &[Stmt]| {
+            let mut smaller = block[..i].to_vec();
+            smaller.extend_from_slice(replacement);
+            smaller.extend_from_slice(&block[i + 1..]);
+            smaller
+        };
+        all.push(with(&[]));
+        let rebuilt = |kind| with(&[Stmt::new(kind, stmt.span)]);
+        match &stmt.kind {
+            StmtKind::If(condition, then, other) => {
+                all.push(with(then));
+                all.push(with(other));
+                let thens = smaller_blocks(then).into_iter();
+                all.extend(
+                    thens.map(|t| rebuilt(StmtKind::If(condition.clone(), t, other.clone()))),
+                );
+                let others = smaller_blocks(other).into_iter();
+                all.extend(
+                    others.map(|o| rebuilt(StmtKind::If(condition.clone(), then.clone(), o))),
+                );
+            }
+            StmtKind::Loop(body) => {
+                if !has_break(body) {
+                    all.push(with(body));
+                }
+                all.extend(smaller_blocks(body).into_iter().map(|b| rebuilt(StmtKind::Loop(b))));
+            }
+            StmtKind::Store(place, Expr::Atom(_)) => {
+                all.push(rebuilt(StmtKind::Store(place.clone(), Expr::Const(1))));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn has_break(block: &[Stmt]) -> bool {
+    block.iter().any(|s| match &s.kind {
+        StmtKind::Break => true,
+        StmtKind::If(_, then, other) => has_break(then) || has_break(other),
+        _ => false,
+    })
+}

@@ -73,3 +73,8 @@ id!(
     /// can tell which characters it stands for.
     SpanId(u32)
 );
+
+impl SpanId {
+    /// No place at all.
+    pub const NONE: Self = Self(u32::MAX);
+}

@@ -3,5 +3,11 @@
 //!
 //! No search and no input or output happens here; see `ARCHITECTURE.md`.
 
+mod build;
+mod flow;
+pub mod graph;
 pub mod ids;
+pub mod memory_model;
 pub mod program;
+pub mod semantics;
+pub mod system;

@@ -58,8 +58,8 @@ pub struct Program {
     pub properties: Vec<Property>,
     /// Only final states that satisfy this count (a litmus test's `filter`).
     pub filter: Option<Formula>,
-    /// What `outcomes` prints of a final state; `None` is every variable and
-    /// every register that a person declared.
+    /// What `outcomes` prints of a final state; registers in this list keep
+    /// their value until the end. `None` where only the properties count.
     pub observed: Option<Vec<Atom>>,
 }
 
@@ -460,6 +460,16 @@ pub enum Quantifier {
 }
 
 impl Program {
+    /// What `outcomes` shows of a final state when nothing else was said: every
+    /// register that a person declared and every variable.
+    pub fn everything(&self) -> Vec<Atom> {
+        let registers = self.processes.iter().enumerate().flat_map(|(p, process)| {
+            let declared = process.registers.iter().enumerate().filter(|(_, r)| !r.temporary);
+            declared.map(move |(r, _)| Atom::Reg(ProcessId::new(p), RegId::new(r)))
+        });
+        registers.chain((0..self.var_count()).map(|v| Atom::Var(VarId::new(v)))).collect()
+    }
+
     /// Number of shared variables, array elements counted one by one.
     pub fn var_count(&self) -> usize {
         self.vars.iter().map(|d| d.init.len()).sum()

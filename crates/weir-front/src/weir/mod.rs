@@ -1,8 +1,52 @@
-//! x
-use crate::{Diagnostic, Source};
+//! Weir's own language, `.weir`: textbook pseudo-code in, a [`Program`] out,
+//! and back.
+//!
+//! Three steps, one folder each:
+//!
+//! 1. [`lexer`] and [`parse`] turn the text into a [`tree`]: what was written,
+//!    with nothing looked up yet;
+//! 2. [`lower`] looks names up, works constants out, writes families out and
+//!    makes every access to shared memory a statement of its own;
+//! 3. [`print`](mod@print) writes a program as text that [`read`] accepts again.
+//!
+//! The language is described in `docs/language.md`.
+
+mod errors;
+mod fold;
+mod lexer;
+mod lower;
+mod operators;
+mod parse;
+pub mod print;
+mod tree;
+
+pub use print::print;
+
+use std::path::Path;
+
 use weir_model::program::Program;
-/// x
+
+use crate::{Diagnostic, MAX_TEXT, Source};
+
+/// Reads a program.
+///
+/// # Errors
+/// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>> {
-    let _ = (name, text);
-    Err(vec![])
+    if text.len() > MAX_TEXT {
+        let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
+        return Err(vec![Diagnostic::new(size, 0..0)]);
+    }
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    let mut errors = errors::Errors::default();
+    let tokens = lexer::tokens(text, &mut errors);
+    let parsed = parse::file(&tokens, &mut errors);
+    // After an error that may have swallowed declarations, every use of what
+    // they declare would look like another error.
+    if parsed.lost_names {
+        return Err(errors.sorted());
+    }
+    let taken = tokens.iter().filter(|t| t.kind == lexer::Kind::Name).map(|t| t.text).collect();
+    let source = Source::new(name, text);
+    lower::file(&stem, &parsed.items, taken, source, errors).map_err(errors::Errors::sorted)
 }

@@ -1,0 +1,131 @@
+//! The two dialects: what their registers are called and how operands stand.
+
+/// A dialect of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// 32 bits; the destination of an instruction comes first.
+    X86,
+    /// 64 bits; the destination of an instruction comes last.
+    X86_64,
+}
+
+/// What a name means where a register could stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum RegisterName {
+    /// The register with this name. All names for parts of one register are
+    /// one register: values have no size here.
+    Known(String),
+    /// A register of the architecture that Weir cannot read, and why.
+    Refused(String),
+    /// No register.
+    Unknown,
+}
+
+/// The registers of X86.
+const X86: [&str; 8] = ["EAX", "EBX", "ECX", "EDX", "ESI", "EDI", "EBP", "ESP"];
+
+/// The registers of X86_64 that have a name of their own, each by its names
+/// for 64, 32, 16 and 8 bits.
+const X86_64: [[&str; 4]; 8] = [
+    ["rax", "eax", "ax", "al"],
+    ["rbx", "ebx", "bx", "bl"],
+    ["rcx", "ecx", "cx", "cl"],
+    ["rdx", "edx", "dx", "dl"],
+    ["rsi", "esi", "si", "sil"],
+    ["rdi", "edi", "di", "dil"],
+    ["rbp", "ebp", "bp", "bpl"],
+    ["rsp", "esp", "sp", "spl"],
+];
+
+impl Dialect {
+    /// What `name` means where a register could stand.
+    pub fn register(self, name: &str) -> RegisterName {
+        match self {
+            Self::X86 => x86(name),
+            Self::X86_64 => x86_64(&name.to_ascii_lowercase()),
+        }
+    }
+
+    /// The registers by their full names, for suggestions.
+    pub fn registers(self) -> Vec<&'static str> {
+        match self {
+            Self::X86 => X86.to_vec(),
+            Self::X86_64 => {
+                let numbered = ["r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"];
+                X86_64.iter().map(|names| names[0]).chain(numbered).collect()
+            }
+        }
+    }
+
+    /// The register that `CMPXCHG` compares with.
+    pub fn accumulator(self) -> &'static str {
+        match self {
+            Self::X86 => "EAX",
+            Self::X86_64 => "rax",
+        }
+    }
+}
+
+fn x86(name: &str) -> RegisterName {
+    if X86.contains(&name) {
+        return RegisterName::Known(name.to_owned());
+    }
+    let upper = name.to_ascii_uppercase();
+    if upper == "EIP" {
+        refused("the instruction pointer is not a value")
+    } else if X86.contains(&upper.as_str()) {
+        refused(&format!("X86 spells registers in capitals: `{upper}`"))
+    } else {
+        RegisterName::Unknown
+    }
+}
+
+fn x86_64(name: &str) -> RegisterName {
+    if let Some(names) = X86_64.iter().find(|names| names.contains(&name)) {
+        return RegisterName::Known(names[0].to_owned());
+    }
+    if let Some(rest) = name.strip_prefix('r') {
+        let number = rest.strip_suffix(['b', 'w', 'd']).unwrap_or(rest);
+        if ["8", "9", "10", "11", "12", "13", "14", "15"].contains(&number) {
+            return RegisterName::Known(format!("r{number}"));
+        }
+    }
+    match name {
+        "ah" | "bh" | "ch" | "dh" => refused("the high byte of a register is not a value"),
+        "rip" | "eip" | "ip" => refused("the instruction pointer is not a value"),
+        "cs" | "ds" | "ss" | "es" | "fs" | "gs" => refused("segments are not values"),
+        _ if name.strip_prefix("xmm").is_some_and(|n| n.parse::<u8>().is_ok()) => {
+            refused("vector registers do not hold one value")
+        }
+        _ => RegisterName::Unknown,
+    }
+}
+
+fn refused(why: &str) -> RegisterName {
+    RegisterName::Refused(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_register_are_one_register() {
+        for name in ["rax", "EAX", "ax", "Al"] {
+            assert_eq!(Dialect::X86_64.register(name), RegisterName::Known("rax".into()));
+        }
+        for name in ["r10", "R10d", "r10w", "r10b"] {
+            assert_eq!(Dialect::X86_64.register(name), RegisterName::Known("r10".into()));
+        }
+        for name in ["r7", "r16", "x", "rr8", "r"] {
+            assert_eq!(Dialect::X86_64.register(name), RegisterName::Unknown, "{name}");
+        }
+    }
+
+    #[test]
+    fn x86_has_registers_in_capitals_only() {
+        assert_eq!(Dialect::X86.register("EAX"), RegisterName::Known("EAX".into()));
+        assert!(matches!(Dialect::X86.register("eax"), RegisterName::Refused(_)));
+        assert_eq!(Dialect::X86.register("ax"), RegisterName::Unknown);
+    }
+}

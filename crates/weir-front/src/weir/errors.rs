@@ -1,0 +1,63 @@
+//! Collects the errors of one run.
+
+use std::collections::HashSet;
+
+use crate::{Diagnostic, suggest};
+
+/// How many errors one run reports; what comes after that many is noise.
+const MAX_ERRORS: usize = 50;
+
+/// How many names are compared with a misspelt one.
+const MAX_CANDIDATES: usize = 500;
+
+/// The errors found so far: at most one for each place, because the first one
+/// is the cause of the others, and the copies of a family repeat each other's.
+#[derive(Debug, Default)]
+pub struct Errors {
+    list: Vec<Diagnostic>,
+    places: HashSet<(usize, usize)>,
+}
+
+impl Errors {
+    /// Adds an error.
+    pub fn push(&mut self, error: Diagnostic) {
+        let place = (error.range.start, error.range.end);
+        if self.list.len() < MAX_ERRORS && self.places.insert(place) {
+            self.list.push(error);
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All of them, in the order of the text.
+    pub fn sorted(self) -> Vec<Diagnostic> {
+        let mut list = self.list;
+        list.sort_by_key(|e| (e.range.start, e.range.end));
+        list
+    }
+}
+
+/// A name as it stands in a message: in backquotes, and short even if it is not.
+pub fn quote(name: &str) -> String {
+    match name.char_indices().nth(40) {
+        Some((cut, _)) => format!("`{}…`", &name[..cut]),
+        None => format!("`{name}`"),
+    }
+}
+
+/// `error` with the candidate that was probably meant, if there is one.
+pub fn did_you_mean<'a>(
+    error: Diagnostic,
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    let near = |c: &&str| c.len().abs_diff(name.len()) <= (name.len() / 3).max(1);
+    let candidates = candidates.into_iter().filter(near).take(MAX_CANDIDATES);
+    match suggest::closest(name, candidates) {
+        Some(meant) => error.help(format!("did you mean {}?", quote(meant))),
+        None => error,
+    }
+}

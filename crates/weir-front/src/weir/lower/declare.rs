@@ -1,0 +1,264 @@
+//! What the names of the program stand for.
+//!
+//! Names first, so that uses may precede declarations; then constants, each
+//! after the ones that it needs; then what needs constants: variables and the
+//! numbers of families.
+
+use std::collections::{BTreeMap, HashMap};
+
+use weir_model::ids::{EnumId, ProcessId, VarId};
+use weir_model::program::{Decl, Enum, Process};
+
+use super::process::Instance;
+use super::value::Constants;
+use super::{
+    Context, Family, Global, MAX_ARRAY, MAX_DOMAIN, MAX_NUMBERED, MAX_PROCESSES, Variable, What,
+};
+use crate::Diagnostic;
+use crate::weir::errors::quote;
+use crate::weir::tree::{self, Declared, Expr, ExprKind, Init, Item, Name};
+
+impl<'t> Context<'t> {
+    /// Declares everything and says which processes there are.
+    pub fn declare<'i>(&mut self, items: &'i [Item<'t>]) -> Vec<Instance<'i, 't>> {
+        let mut constants = Vec::new();
+        let mut vars = Vec::new();
+        let mut processes = Vec::new();
+        for item in items {
+            match item {
+                Item::Const(name, e) if self.introduce(*name, What::Broken) => {
+                    constants.push((*name, e));
+                }
+                Item::Enum(name, members) => self.declare_enum(*name, members),
+                Item::Var(var) if self.introduce(var.name, What::Broken) => vars.push(var),
+                Item::Process(process) => processes.push(process),
+                _ => {}
+            }
+        }
+        // A family's members may be declared one by one.
+        for process in &processes {
+            let is_family = !matches!(process.family, tree::Family::None);
+            let what = What::Process(Family::Members(BTreeMap::new()));
+            match self.globals.get(process.name.text).map(|g| &g.what) {
+                Some(What::Process(_)) if is_family => {}
+                _ if is_family => {
+                    self.introduce(process.name, what);
+                }
+                _ => {
+                    self.introduce(process.name, What::Broken);
+                }
+            }
+        }
+        self.evaluate(&constants);
+        for var in vars {
+            self.declare_var(var);
+        }
+        processes.into_iter().flat_map(|process| self.instances(process)).collect()
+    }
+
+    /// Gives a name a meaning; `false` after an error.
+    fn introduce(&mut self, name: Name<'t>, what: What<'t>) -> bool {
+        match self.globals.get(name.text) {
+            Some(first) => {
+                let first = first.span;
+                self.declared_twice(name, first);
+                false
+            }
+            None => {
+                self.globals.insert(name.text, Global { span: name.span, what });
+                true
+            }
+        }
+    }
+
+    fn declare_enum(&mut self, name: Name<'t>, members: &[Name<'t>]) {
+        if members.is_empty() {
+            return self.error_at("an enum needs at least one member", name.span);
+        }
+        if members.len() > MAX_DOMAIN as usize {
+            let message = format!("an enum may have at most {MAX_DOMAIN} members");
+            return self.error_at(message, name.span);
+        }
+        if self.program.enums.len() >= MAX_NUMBERED {
+            let message = format!("a program may have at most {MAX_NUMBERED} enums");
+            return self.error_at(message, name.span);
+        }
+        self.introduce(name, What::Enum(EnumId::new(self.program.enums.len())));
+        for (value, member) in (0..).zip(members) {
+            self.introduce(*member, What::Const(value));
+        }
+        let members = members.iter().map(|m| m.text.to_owned()).collect();
+        self.program.enums.push(Enum { name: name.text.to_owned(), members });
+    }
+
+    /// Works constants out, depth first, on a stack of our own: a chain of
+    /// constants may be as long as the text.
+    fn evaluate(&mut self, constants: &[(Name<'t>, &Expr<'t>)]) {
+        let numbers: HashMap<_, _> =
+            constants.iter().enumerate().map(|(i, (name, _))| (name.text, i)).collect();
+        let needs = |i: usize| {
+            let mut needs = Vec::new();
+            names_in(constants[i].1, &mut |name: &str| needs.extend(numbers.get(name)));
+            needs.into_iter()
+        };
+        // 0 is not begun, 1 is begun, 2 is done.
+        let mut progress = vec![0u8; constants.len()];
+        for start in 0..constants.len() {
+            if progress[start] != 0 {
+                continue;
+            }
+            progress[start] = 1;
+            let mut stack = vec![(start, needs(start))];
+            while let Some((i, open)) = stack.last_mut() {
+                let (i, next) = (*i, open.next());
+                match next {
+                    Some(next) if progress[next] == 0 => {
+                        progress[next] = 1;
+                        stack.push((next, needs(next)));
+                    }
+                    Some(next) if progress[next] == 1 => {
+                        let (name, _) = constants[next];
+                        let message = format!("the constant {} needs itself", quote(name.text));
+                        self.error_at(message, name.span);
+                    }
+                    Some(_) => {}
+                    None => {
+                        progress[i] = 2;
+                        stack.pop();
+                        let (name, e) = constants[i];
+                        let value = Constants { cx: self, parameter: None }.eval(e);
+                        if let (Some(value), Some(global)) =
+                            (value, self.globals.get_mut(name.text))
+                        {
+                            global.what = What::Const(value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn declare_var(&mut self, var: &Declared<'t>) {
+        let mut constants = Constants { cx: self, parameter: None };
+        let len = match &var.len {
+            Some(e) => match constants.required(e, 1, MAX_ARRAY, "the length of an array") {
+                Some(len) => Some(len as u32),
+                None => return,
+            },
+            None => None,
+        };
+        let domain = match &var.domain {
+            Some(domain) => match constants.domain(domain) {
+                Some(domain) => Some(domain),
+                None => return,
+            },
+            None => None,
+        };
+        let elements = len.unwrap_or(1) as usize;
+        let init: Option<Vec<_>> = match (&var.init, len) {
+            (Some(Init::List(list, span)), Some(len)) => {
+                if list.len() != elements {
+                    let given = list.len();
+                    let message = format!("the array has {len} elements, but {given} values");
+                    constants.cx.error_at(message, *span);
+                    return;
+                }
+                list.iter().map(|init| constants.init(Some(init), domain)).collect()
+            }
+            (init, _) => (0..elements).map(|_| constants.init(init.as_ref(), domain)).collect(),
+        };
+        let Some(init) = init else { return };
+        if self.var_count + elements > MAX_NUMBERED {
+            let message = format!("a program may have at most {MAX_NUMBERED} variables");
+            return self.error_at(message, var.name.span);
+        }
+        let first = VarId::new(self.var_count);
+        self.var_count += elements;
+        if let Some(global) = self.globals.get_mut(var.name.text) {
+            global.what = What::Var(Variable { first, len, domain });
+        }
+        let span = self.span(var.span);
+        self.program.vars.push(Decl { name: var.name.text.to_owned(), len, domain, init, span });
+    }
+
+    /// The processes that one declaration stands for.
+    fn instances<'i>(&mut self, process: &'i tree::Process<'t>) -> Vec<Instance<'i, 't>> {
+        let name = process.name;
+        let mut constants = Constants { cx: self, parameter: None };
+        let (low, high) = match &process.family {
+            tree::Family::None => {
+                return self.instance(process, None, None).into_iter().collect();
+            }
+            tree::Family::Member(e) => (constants.eval(e), None),
+            tree::Family::All(_, low, high) => (constants.eval(low), Some(constants.eval(high))),
+        };
+        let (Some(low), Some(high)) = (low, high.unwrap_or(low)) else { return Vec::new() };
+        if low > high {
+            self.error_at(format!("the family {} has no members", quote(name.text)), name.span);
+        }
+        let mut list = Vec::new();
+        for number in low..=high {
+            let parameter = match &process.family {
+                tree::Family::All(parameter, ..) => Some((*parameter, number)),
+                _ => None,
+            };
+            match self.instance(process, Some(number), parameter) {
+                Some(instance) => list.push(instance),
+                None => break,
+            }
+        }
+        list
+    }
+
+    /// One process, entered in the tables. `None` after an error.
+    fn instance<'i>(
+        &mut self,
+        process: &'i tree::Process<'t>,
+        number: Option<i64>,
+        parameter: Option<(Name<'t>, i64)>,
+    ) -> Option<Instance<'i, 't>> {
+        let name = process.name;
+        if self.program.processes.len() >= MAX_PROCESSES {
+            let message = format!("a program may have at most {MAX_PROCESSES} processes");
+            self.error_at(message, name.span);
+            return None;
+        }
+        let id = ProcessId::new(self.program.processes.len());
+        let global = self.globals.get_mut(name.text)?;
+        let shown = match (number, &mut global.what) {
+            (Some(number), What::Process(Family::Members(members))) => {
+                if let Some((_, first)) = members.get(&number) {
+                    let first = first.span.range();
+                    let message = format!("`{}[{number}]` is declared twice", name.text);
+                    let error = Diagnostic::new(message, name.span.range());
+                    self.error(error.note(first, "it is declared here first"));
+                    return None;
+                }
+                members.insert(number, (id, name));
+                format!("{}[{number}]", name.text)
+            }
+            (None, what) if global.span == name.span => {
+                *what = What::Process(Family::Single(id));
+                name.text.to_owned()
+            }
+            // The name stands for something else, which has been reported.
+            _ => return None,
+        };
+        self.program.processes.push(Process { name: shown.clone(), ..Process::default() });
+        Some(Instance { id, name: shown, parameter, tree: process })
+    }
+}
+
+/// Calls `visit` with every name in an expression.
+fn names_in<'t>(e: &Expr<'t>, visit: &mut impl FnMut(&'t str)) {
+    match &e.kind {
+        ExprKind::Place(place) => visit(place.name.text),
+        ExprKind::Unary(_, e) => names_in(e, visit),
+        ExprKind::Binary(_, a, b) => {
+            names_in(a, visit);
+            names_in(b, visit);
+        }
+        // Not constant, which is reported when the constant is worked out.
+        _ => {}
+    }
+}

@@ -1,0 +1,205 @@
+//! From a tree to a [`Program`]: names are looked up, constants are worked
+//! out, families are written out, and every access to shared memory becomes a
+//! statement of its own.
+//!
+//! * [`declare`]: what the names of the program stand for;
+//! * [`value`]: expressions, whatever their atoms are;
+//! * [`process`], [`statement`], [`code`]: what processes do;
+//! * [`formula`]: what is asked.
+//!
+//! Where a constant decides that code cannot run (`if i > 0 { x = a[i - 1] }`
+//! in the copy with `i = 0`), that code is *dead*: what would be an error in it
+//! stays as it is and would fail when it runs.
+
+mod code;
+mod declare;
+mod domain;
+mod formula;
+mod process;
+mod statement;
+mod value;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use weir_model::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
+use weir_model::program::{Domain, EvalError, Program, Property, PropertyKind};
+
+use super::errors::{Errors, did_you_mean, quote};
+use super::tree::{Item, Name, Span};
+use crate::{Diagnostic, Source};
+
+/// How many processes a program may have, families written out.
+const MAX_PROCESSES: usize = 64;
+/// How many variables, and how many statements, registers or labels in one
+/// process: their numbers have 16 bits.
+const MAX_NUMBERED: usize = 60_000;
+/// How many elements an array may have.
+const MAX_ARRAY: i64 = 1024;
+/// How many values a domain may have.
+const MAX_DOMAIN: i64 = 65_536;
+/// How many values all lists of possible values (`any`) may have together.
+const MAX_LISTED: usize = 1 << 20;
+
+/// Lowers a whole file, in which `errors` were found so far. `taken` are the
+/// names that the text uses.
+///
+/// # Errors
+/// If any were found, here or before.
+pub fn file<'t>(
+    name: &str,
+    items: &[Item<'t>],
+    taken: HashSet<&'t str>,
+    source: Source,
+    errors: Errors,
+) -> Result<(Program, Source), Errors> {
+    let mut cx = Context {
+        errors,
+        source,
+        spans: HashMap::new(),
+        globals: HashMap::new(),
+        program: Program { name: name.to_owned(), ..Program::default() },
+        insides: Vec::new(),
+        taken,
+        var_count: 0,
+        listed: 0,
+        dead: 0,
+        can_fail: None,
+    };
+    let instances = cx.declare(items);
+    if instances.is_empty() && cx.errors.is_empty() {
+        let end = cx.source.text.trim_end().len();
+        let error = Diagnostic::new("the program has no process", end..end);
+        cx.error(error.help("add one: `process p { … }`"));
+    }
+    for instance in instances {
+        process::lower(&mut cx, instance);
+    }
+    cx.properties(items);
+    let asked = cx.program.properties.iter().any(|p| p.kind == PropertyKind::Assertions);
+    if let Some(span) = cx.can_fail.filter(|_| !asked) {
+        let span = cx.span(span);
+        let kind = PropertyKind::Assertions;
+        cx.program.properties.push(Property { name: None, kind, span });
+    }
+    if cx.errors.is_empty() { Ok((cx.program, cx.source)) } else { Err(cx.errors) }
+}
+
+/// What lowering knows, and the program so far.
+struct Context<'t> {
+    errors: Errors,
+    source: Source,
+    spans: HashMap<Span, SpanId>,
+    globals: HashMap<&'t str, Global<'t>>,
+    program: Program,
+    /// For each process that has been lowered, the names inside it.
+    insides: Vec<Inside<'t>>,
+    taken: HashSet<&'t str>,
+    var_count: usize,
+    listed: usize,
+    /// Above 0 in code that cannot run.
+    dead: usize,
+    /// The first place that can fail like an assertion.
+    can_fail: Option<Span>,
+}
+
+/// What a name of the program stands for, and where it was declared.
+#[derive(Debug)]
+struct Global<'t> {
+    span: Span,
+    what: What<'t>,
+}
+
+#[derive(Clone, Debug)]
+enum What<'t> {
+    /// A constant or a member of an enum.
+    Const(i64),
+    Enum(EnumId),
+    Var(Variable),
+    Process(Family<'t>),
+    /// Its declaration is wrong: its uses are not to be reported.
+    Broken,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Variable {
+    first: VarId,
+    /// `None` for a single variable.
+    len: Option<u32>,
+    domain: Option<Domain>,
+}
+
+/// The processes of one name.
+#[derive(Clone, Debug)]
+enum Family<'t> {
+    Single(ProcessId),
+    /// By number, with the place of the declaration.
+    Members(BTreeMap<i64, (ProcessId, Name<'t>)>),
+}
+
+/// The names inside a process.
+#[derive(Debug, Default)]
+struct Inside<'t> {
+    registers: HashMap<&'t str, (RegId, Span)>,
+    labels: HashMap<&'t str, (LabelId, Span)>,
+}
+
+impl<'t> Context<'t> {
+    fn error(&mut self, error: Diagnostic) {
+        self.errors.push(error);
+    }
+
+    fn error_at(&mut self, message: impl Into<String>, span: Span) {
+        self.error(Diagnostic::new(message, span.range()));
+    }
+
+    /// The id of a place; the same place has one id.
+    fn span(&mut self, span: Span) -> SpanId {
+        *self.spans.entry(span).or_insert_with(|| self.source.span(span.range()))
+    }
+
+    /// Notes that something here can fail like an assertion.
+    fn can_fail(&mut self, span: Span) {
+        let first = |at: &Span| at.range().start <= span.range().start;
+        self.can_fail = self.can_fail.filter(first).or(Some(span));
+    }
+
+    /// Reports a constant that has no value.
+    fn no_value(&mut self, error: EvalError, span: Span) {
+        let message = match error {
+            EvalError::Overflow => "this constant does not fit into 64 bits",
+            EvalError::DivisionByZero => "this constant divides by zero",
+        };
+        self.error_at(message, span);
+    }
+
+    /// Reports a second declaration of a name.
+    fn declared_twice(&mut self, name: Name<'t>, first: Span) {
+        let message = format!("{} is declared twice", quote(name.text));
+        let error = Diagnostic::new(message, name.span.range());
+        self.error(error.note(first.range(), "it is declared here first"));
+    }
+
+    /// Reports a name that stands for nothing, with the one that was meant.
+    fn unknown(&mut self, what: &str, name: Name<'t>, local: &[&'t str]) {
+        let message = format!("there is no {what} {}", quote(name.text));
+        let error = Diagnostic::new(message, name.span.range());
+        let candidates = self.globals.keys().chain(local).copied();
+        let error = did_you_mean(error, name.text, candidates);
+        self.error(error);
+    }
+}
+
+impl What<'_> {
+    /// What it is, for messages that say what it is not.
+    fn kind(&self) -> &'static str {
+        match self {
+            What::Const(_) => "a constant",
+            What::Enum(_) => "an enum",
+            What::Var(Variable { len: None, .. }) => "a variable",
+            What::Var(_) => "an array",
+            What::Process(Family::Single(_)) => "a process",
+            What::Process(Family::Members(_)) => "a family of processes",
+            What::Broken => "wrong",
+        }
+    }
+}

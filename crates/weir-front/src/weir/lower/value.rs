@@ -1,0 +1,131 @@
+//! Expressions, whatever their atoms are: constants have none, code has
+//! registers, formulas have parts of the state. What differs between the three
+//! is only what a leaf stands for, and, for code, that the right operand of
+//! `and` and `or` may have to be guarded.
+
+use weir_model::program::{BinOp, Expr};
+
+use super::{Context, What};
+use crate::MAX_NESTING;
+use crate::weir::errors::quote;
+use crate::weir::fold;
+use crate::weir::tree::{self, ExprKind, Name};
+
+/// Something that turns expressions into [`Expr`]s over its own atoms.
+pub trait Values<'t> {
+    /// What stands at the leaves.
+    type Atom;
+
+    /// The program around it.
+    fn context(&mut self) -> &mut Context<'t>;
+
+    /// The value of anything but a number or an operator. `None` after an error.
+    fn leaf(&mut self, e: &tree::Expr<'t>) -> Option<Expr<Self::Atom>>;
+
+    /// `a and b` or `a or b`. `None` after an error.
+    fn logical(
+        &mut self,
+        op: BinOp,
+        a: &tree::Expr<'t>,
+        b: &tree::Expr<'t>,
+    ) -> Option<Expr<Self::Atom>> {
+        let a = self.value(a);
+        let decided = a.as_ref().is_some_and(|a| fold::decided(op, a).is_some());
+        self.context().dead += usize::from(decided);
+        let b = self.value(b);
+        self.context().dead -= usize::from(decided);
+        // What the left operand decides needs no right one.
+        let b = if decided { Some(Expr::Const(0)) } else { b };
+        fold::binary(op, a?, b?).ok()
+    }
+
+    /// The value of an expression. `None` after an error.
+    fn value(&mut self, e: &tree::Expr<'t>) -> Option<Expr<Self::Atom>> {
+        let folded = match &e.kind {
+            ExprKind::Number(value) => return Some(Expr::Const(*value)),
+            ExprKind::Unary(op, inner) => {
+                let inner = self.value(inner)?;
+                fold::unary(*op, inner)
+            }
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
+                return self.logical(*op, a, b);
+            }
+            ExprKind::Binary(op, a, b) => {
+                // Both, so that errors in both are found.
+                let (a, b) = (self.value(a), self.value(b));
+                fold::binary(*op, a?, b?)
+            }
+            _ => return self.leaf(e),
+        };
+        match folded {
+            Ok(value) if fold::depth(&value) > MAX_NESTING => {
+                let message = format!("operators nest more than {MAX_NESTING} deep here");
+                self.context().error_at(message, e.span);
+                None
+            }
+            Ok(value) => Some(value),
+            Err((_, unfolded)) if self.context().dead > 0 => Some(unfolded),
+            Err((error, _)) => {
+                self.context().no_value(error, e.span);
+                None
+            }
+        }
+    }
+}
+
+/// Constant expressions: no atoms but a family's parameter.
+pub struct Constants<'c, 't> {
+    pub cx: &'c mut Context<'t>,
+    /// A name that stands for a number here.
+    pub parameter: Option<(Name<'t>, i64)>,
+}
+
+/// There is no such thing.
+#[derive(Debug)]
+pub enum NoAtom {}
+
+impl<'t> Constants<'_, 't> {
+    /// The value. `None` after an error.
+    pub fn eval(&mut self, e: &tree::Expr<'t>) -> Option<i64> {
+        match self.value(e)? {
+            Expr::Const(value) => Some(value),
+            _ => {
+                self.cx.error_at("this constant has no value", e.span);
+                None
+            }
+        }
+    }
+}
+
+impl<'t> Values<'t> for Constants<'_, 't> {
+    type Atom = NoAtom;
+
+    fn context(&mut self) -> &mut Context<'t> {
+        self.cx
+    }
+
+    fn leaf(&mut self, e: &tree::Expr<'t>) -> Option<Expr<NoAtom>> {
+        let ExprKind::Place(place) = &e.kind else {
+            self.cx.error_at("this has to be a constant", e.span);
+            return None;
+        };
+        let name = place.name;
+        if place.index.is_none() {
+            if let Some((_, value)) = self.parameter.filter(|(p, _)| p.text == name.text) {
+                return Some(Expr::Const(value));
+            }
+            match self.cx.globals.get(name.text).map(|g| &g.what) {
+                Some(What::Const(value)) => return Some(Expr::Const(*value)),
+                Some(What::Broken) => return None,
+                Some(_) => {}
+                None => {
+                    let local: Vec<_> = self.parameter.iter().map(|(p, _)| p.text).collect();
+                    self.cx.unknown("constant", name, &local);
+                    return None;
+                }
+            }
+        }
+        self.cx.error_at(format!("{} is not a constant", quote(name.text)), e.span);
+        None
+    }
+}

@@ -1,0 +1,230 @@
+//! Parses expressions, by binding strength.
+
+use weir_model::program::{BinOp, UnOp};
+
+use super::{Failed, Parsed, Parser, is};
+use crate::weir::errors::{did_you_mean, quote};
+use crate::weir::lexer::Kind;
+use crate::weir::operators;
+use crate::weir::tree::{Atomic, Choice, Domain, Expr, ExprKind, Name, Span, Who};
+use crate::{Diagnostic, MAX_NESTING};
+
+impl<'t> Parser<'_, 't> {
+    /// A whole expression.
+    pub(super) fn expr(&mut self) -> Parsed<Expr<'t>> {
+        let expr = self.infix(0)?;
+        while self.is("=") {
+            let error =
+                Diagnostic::new("`=` assigns; it cannot stand here", self.peek().span.range());
+            self.fail(error.help("use `==` to compare"));
+            self.next();
+            self.infix(0)?;
+        }
+        Ok(expr)
+    }
+
+    /// Operands joined by operators that bind at least as strongly as `weakest`.
+    pub(super) fn infix(&mut self, weakest: u8) -> Parsed<Expr<'t>> {
+        let mut left = self.prefix(weakest)?;
+        let mut compared = false;
+        loop {
+            let token = self.peek();
+            let operator = operators::infix(token.text).filter(|_| is(token, token.text));
+            let Some((op, strength)) = operator.filter(|(_, s)| *s >= weakest) else {
+                return Ok(left);
+            };
+            if strength == operators::COMPARISON && std::mem::replace(&mut compared, true) {
+                let error =
+                    Diagnostic::new("comparisons do not chain; use `and`", token.span.range());
+                self.fail(error.help("write `a < b and b < c`"));
+            }
+            compared &= strength >= operators::COMPARISON;
+            self.next();
+            let right = self.infix(strength + 1)?;
+            let span = left.span.to(right.span);
+            let depth = 1 + left.depth.max(right.depth);
+            let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
+            left = self.node(kind, span, depth)?;
+        }
+    }
+
+    fn prefix(&mut self, weakest: u8) -> Parsed<Expr<'t>> {
+        let token = self.peek();
+        let (op, operand) = if self.is("not") || self.is("!") {
+            if weakest > operators::NOT {
+                let help = format!("put it in brackets: `({} …)`", token.text);
+                let message =
+                    format!("`{}` binds more weakly than what stands before it", token.text);
+                return Err(self.fail(Diagnostic::new(message, token.span.range()).help(help)));
+            }
+            (UnOp::Not, operators::NOT)
+        } else if self.is("-") {
+            (UnOp::Neg, operators::SIGN)
+        } else {
+            return self.primary();
+        };
+        self.next();
+        self.enter(token.span)?;
+        let inner = self.infix(operand)?;
+        self.brackets -= 1;
+        let (span, depth) = (token.span.to(inner.span), 1 + inner.depth);
+        self.node(ExprKind::Unary(op, Box::new(inner)), span, depth)
+    }
+
+    fn node(&mut self, kind: ExprKind<'t>, span: Span, depth: usize) -> Parsed<Expr<'t>> {
+        if depth > MAX_NESTING {
+            return Err(self.too_deep("operators", span));
+        }
+        Ok(Expr { kind, span, depth })
+    }
+
+    fn enter(&mut self, span: Span) -> Parsed<()> {
+        self.brackets += 1;
+        if self.brackets > MAX_NESTING {
+            return Err(self.too_deep("brackets", span));
+        }
+        Ok(())
+    }
+
+    /// An expression and the bracket that closes it; the opening one is read.
+    pub(super) fn bracketed(&mut self, close: &str, context: &str) -> Parsed<Expr<'t>> {
+        let open = self.last();
+        self.enter(open)?;
+        let inner = self.expr()?;
+        self.brackets -= 1;
+        self.expect(close, context)?;
+        Ok(inner)
+    }
+
+    pub(super) fn primary(&mut self) -> Parsed<Expr<'t>> {
+        let token = self.peek();
+        let leaf = |kind| Ok(Expr { kind, span: token.span, depth: 1 });
+        match (token.kind, token.text) {
+            (Kind::Number(value), _) => {
+                self.next();
+                leaf(ExprKind::Number(value))
+            }
+            (Kind::Keyword, "true" | "false") => {
+                self.next();
+                leaf(ExprKind::Number(i64::from(token.text == "true")))
+            }
+            (Kind::Keyword, "any") => self.any(),
+            (Kind::Symbol, "(") => {
+                self.next();
+                let inner = self.bracketed(")", "to close the bracket")?;
+                Ok(Expr { span: token.span.to(self.last()), ..inner })
+            }
+            (Kind::Name, _) => {
+                let name = self.name("a name")?;
+                if self.is("(") { self.call(name) } else { self.named(name) }
+            }
+            _ => Err(self.expected("an expression")),
+        }
+    }
+
+    /// `x`, `a[e]`, `p@label`, `p[0].r`, after the name.
+    fn named(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
+        let place = self.place(name)?;
+        let depth = 1 + place.index.as_ref().map_or(0, |i| i.depth);
+        let span = place.span;
+        if !self.is("@") && !self.is(".") {
+            return self.node(ExprKind::Place(place), span, depth);
+        }
+        let who = Who { name, index: place.index, span };
+        let kind = if self.eat("@") {
+            ExprKind::At(who, self.name("a label after `@`")?)
+        } else {
+            self.next();
+            ExprKind::Register(who, self.name("a register after `.`")?)
+        };
+        let span = span.to(self.last());
+        self.node(kind, span, depth)
+    }
+
+    fn any(&mut self) -> Parsed<Expr<'t>> {
+        let start = self.next().span;
+        self.expect("(", "and what to choose from after `any`")?;
+        self.enter(start)?;
+        let choice = self.choice()?;
+        self.brackets -= 1;
+        let end = self.expect(")", "after what `any` chooses from")?;
+        self.node(ExprKind::Any(choice), start.to(end), 1)
+    }
+
+    fn choice(&mut self) -> Parsed<Choice<'t>> {
+        if self.eat("bool") {
+            return Ok(Choice::Domain(Domain::Bool));
+        }
+        let first = self.bound()?;
+        if self.eat("..") {
+            let range = Domain::Range(Box::new(first), Box::new(self.bound()?));
+            return Ok(Choice::Domain(range));
+        }
+        let mut list = vec![first];
+        while self.eat(",") {
+            list.push(self.bound()?);
+        }
+        Ok(Choice::List(list))
+    }
+
+    /// A call, after its name.
+    fn call(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
+        self.next();
+        self.enter(name.span)?;
+        let (kind, depth) = match name.text {
+            "count" => (self.count()?, 1),
+            "min" | "max" => {
+                let op = if name.text == "min" { BinOp::Min } else { BinOp::Max };
+                let a = self.expr()?;
+                self.expect(",", &format!("and the second value of `{}`", name.text))?;
+                let b = self.expr()?;
+                let depth = 1 + a.depth.max(b.depth);
+                (ExprKind::Binary(op, Box::new(a), Box::new(b)), depth)
+            }
+            _ => match operators::atomic(name.text) {
+                Some(atomic) => self.atomic(name, atomic)?,
+                None => return Err(self.not_a_call(name)),
+            },
+        };
+        self.brackets -= 1;
+        let end = self.expect(")", &format!("to close `{}(`", name.text))?;
+        self.node(kind, name.span.to(end), depth)
+    }
+
+    fn count(&mut self) -> Parsed<ExprKind<'t>> {
+        let start = self.peek().span;
+        match self.primary()?.kind {
+            ExprKind::At(who, label) => Ok(ExprKind::Count(who, label)),
+            _ => {
+                let range = start.to(self.last()).range();
+                let message = "`count` needs a place in a process, as in `count(p@label)`";
+                Err(self.fail(Diagnostic::new(message, range)))
+            }
+        }
+    }
+
+    /// The operands of an atomic operation.
+    fn atomic(&mut self, name: Name<'t>, atomic: Atomic) -> Parsed<(ExprKind<'t>, usize)> {
+        let target = self.name(&format!("a shared variable in `{}(`", name.text))?;
+        let place = self.place(target)?;
+        let operands: &[&str] = match atomic {
+            Atomic::Cas | Atomic::Cmpxchg => &["expected value", "new value"],
+            Atomic::Swap | Atomic::Fetch(_) => &["operand"],
+        };
+        let mut depth = place.index.as_ref().map_or(0, |i| i.depth);
+        let mut values = Vec::new();
+        for operand in operands {
+            self.expect(",", &format!("and the {operand} in `{}(`", name.text))?;
+            let value = self.expr()?;
+            depth = depth.max(value.depth);
+            values.push(value);
+        }
+        Ok((ExprKind::Atomic(atomic, place, values), depth + 1))
+    }
+
+    fn not_a_call(&mut self, name: Name<'t>) -> Failed {
+        let message = format!("there is no operation {}", quote(name.text));
+        let error = Diagnostic::new(message, name.span.range());
+        self.fail(did_you_mean(error, name.text, operators::call_names()))
+    }
+}

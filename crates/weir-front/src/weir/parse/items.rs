@@ -1,0 +1,217 @@
+//! Parses declarations and properties.
+
+use weir_model::program::Quantifier;
+
+use super::{Failed, Parsed, Parser, is, misspelt};
+use crate::Diagnostic;
+use crate::weir::errors::quote;
+use crate::weir::lexer::{Kind, TOP_KEYWORDS};
+use crate::weir::operators;
+use crate::weir::tree::{Declared, Domain, Expr, ExprKind, Family, Init, Item, Process, Question};
+
+impl<'t> Parser<'_, 't> {
+    pub(super) fn items(&mut self) -> Vec<Item<'t>> {
+        let mut items = Vec::new();
+        while !self.is_end() {
+            if self.eat(";") {
+                continue;
+            }
+            let start = self.at;
+            self.unclosed = false;
+            if self.item(&mut items).is_err() {
+                self.skip_item(start);
+            }
+        }
+        items
+    }
+
+    fn skip_item(&mut self, start: usize) {
+        let question = ["never", "final", "filter", "observe"];
+        self.lost_names |= !question.iter().any(|k| is(self.tokens[start], k));
+        while !self.is_end() {
+            let property = self.peek().kind == Kind::Name
+                && is(self.peek_at(1), ":")
+                && TOP_KEYWORDS.iter().any(|k| is(self.peek_at(2), k));
+            if self.at > start && (self.begins_item() || property) {
+                return;
+            }
+            if self.is("{") {
+                self.skip_block();
+            } else {
+                self.next();
+            }
+        }
+    }
+
+    fn item(&mut self, items: &mut Vec<Item<'t>>) -> Parsed<()> {
+        let start = self.peek();
+        self.brackets = 0;
+        if start.kind == Kind::Name && is(self.peek_at(1), ":") {
+            let name = self.name("a name")?;
+            self.next();
+            let question = self.question("`never`, `no deadlock`, `final` or `assertions`")?;
+            items.push(Item::Property(Some(name), question, start.span.to(self.last())));
+        } else if self.eat("const") {
+            let name = self.name("the name of the constant")?;
+            self.expect("=", "and the value of the constant")?;
+            items.push(Item::Const(name, self.expr()?));
+        } else if self.eat("enum") {
+            items.push(self.enumeration()?);
+        } else if self.eat("var") {
+            for var in self.declared("variable", true)? {
+                items.push(Item::Var(var));
+            }
+        } else if self.eat("process") {
+            items.push(Item::Process(self.process()?));
+        } else if self.eat("filter") {
+            let formula = self.expr()?;
+            items.push(Item::Filter(formula, start.span.to(self.last())));
+        } else if self.eat("observe") {
+            let mut atoms = vec![self.expr()?];
+            while self.eat(",") {
+                atoms.push(self.expr()?);
+            }
+            items.push(Item::Observe(atoms, start.span.to(self.last())));
+        } else if self.begins_item() {
+            let question = self.question("a property")?;
+            items.push(Item::Property(None, question, start.span.to(self.last())));
+        } else {
+            return Err(self.not_an_item());
+        }
+        Ok(())
+    }
+
+    fn not_an_item(&mut self) -> Failed {
+        let token = self.peek();
+        let what = "a declaration (`var`, `process`, …) or a property (`never`, `final`, …)";
+        if token.kind != Kind::Name && !matches!(token.kind, Kind::Keyword) {
+            if is(token, "}") {
+                let error = Diagnostic::new("there is no `{` for this `}`", token.span.range());
+                return self.fail(error);
+            }
+            return self.expected(what);
+        }
+        let message = format!("expected {what}, found {}", quote(token.text));
+        let error =
+            misspelt(Diagnostic::new(message, token.span.range()), token.text, &TOP_KEYWORDS);
+        let help = "statements stand inside a process: `process p { … }`";
+        let error = if error.help.is_none() { error.help(help) } else { error };
+        self.fail(error)
+    }
+
+    fn question(&mut self, what: &str) -> Parsed<Question<'t>> {
+        if self.eat("never") {
+            Ok(Question::Never(self.expr()?))
+        } else if self.eat("assertions") {
+            Ok(Question::Assertions)
+        } else if self.eat("no") {
+            self.expect("deadlock", "after `no`")?;
+            Ok(Question::NoDeadlock)
+        } else if self.eat("final") {
+            let quantifier = match self.peek().text {
+                "exists" => Quantifier::Exists,
+                "never" => Quantifier::Never,
+                "always" => Quantifier::Always,
+                _ => return Err(self.expected("`exists`, `never` or `always` after `final`")),
+            };
+            self.next();
+            Ok(Question::Final(quantifier, self.expr()?))
+        } else {
+            Err(self.expected(what))
+        }
+    }
+
+    fn enumeration(&mut self) -> Parsed<Item<'t>> {
+        let name = self.name("the name of the enum")?;
+        self.expect("{", "and the members of the enum")?;
+        let mut members = Vec::new();
+        while !self.is("}") {
+            members.push(self.name("the name of a member")?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect("}", "after the members of the enum")?;
+        Ok(Item::Enum(name, members))
+    }
+
+    /// `x`, `x: domain`, `x = init`, `a[len]: domain = init`, separated by commas.
+    pub(super) fn declared(&mut self, what: &str, arrays: bool) -> Parsed<Vec<Declared<'t>>> {
+        let mut list = Vec::new();
+        loop {
+            let name = self.name(&format!("the name of the {what}"))?;
+            let mut len = None;
+            if arrays && self.eat("[") {
+                len = Some(self.expr()?);
+                self.expect("]", "after the length of the array")?;
+            }
+            let domain = if self.eat(":") { Some(self.domain()?) } else { None };
+            let init = if self.eat("=") { Some(self.init()?) } else { None };
+            let span = name.span.to(self.last());
+            list.push(Declared { name, len, domain, init, span });
+            if !self.eat(",") {
+                return Ok(list);
+            }
+        }
+    }
+
+    pub(super) fn domain(&mut self) -> Parsed<Domain<'t>> {
+        if self.eat("bool") {
+            return Ok(Domain::Bool);
+        }
+        let low = self.bound()?;
+        if self.eat("..") {
+            return Ok(Domain::Range(Box::new(low), Box::new(self.bound()?)));
+        }
+        match low.kind {
+            ExprKind::Place(place) if place.index.is_none() => Ok(Domain::Enum(place.name)),
+            _ => Err(self.expected("`..` and the highest value")),
+        }
+    }
+
+    /// One end of a range. What follows it may be `=` and the initial value.
+    pub(super) fn bound(&mut self) -> Parsed<Expr<'t>> {
+        self.infix(operators::ARITHMETIC)
+    }
+
+    fn init(&mut self) -> Parsed<Init<'t>> {
+        let start = self.peek().span;
+        if self.is("any") && !is(self.peek_at(1), "(") {
+            return Ok(Init::Any(self.next().span));
+        }
+        if !self.eat("[") {
+            return Ok(Init::Value(self.expr()?));
+        }
+        let mut list = Vec::new();
+        while !self.is("]") {
+            if self.is("[") {
+                return Err(self.expected("an initial value"));
+            }
+            list.push(self.init()?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        let end = self.expect("]", "after the initial values")?;
+        Ok(Init::List(list, start.to(end)))
+    }
+
+    fn process(&mut self) -> Parsed<Process<'t>> {
+        let name = self.name("the name of the process")?;
+        let mut family = Family::None;
+        if self.eat("[") {
+            if self.peek().kind == Kind::Name && is(self.peek_at(1), ":") {
+                let parameter = self.name("the name of the parameter")?;
+                self.next();
+                let low = self.bound()?;
+                self.expect("..", "and the highest number of the family")?;
+                family = Family::All(parameter, low, self.bound()?);
+            } else {
+                family = Family::Member(self.expr()?);
+            }
+            self.expect("]", &format!("after the numbers of {}", quote(name.text)))?;
+        }
+        let body = self.block(&format!("after the name of process {}", quote(name.text)))?;
+        Ok(Process { name, family, body })
+    }
+}

@@ -1,0 +1,225 @@
+//! From tokens to a tree: a recursive-descent parser that goes on after errors.
+//!
+//! A function that fails has reported why and returns [`Failed`]; the nearest
+//! list of statements or declarations then skips to where the next one begins.
+//! Recursion is bounded: blocks and brackets are counted, and so is the depth
+//! of the trees that long chains of operators make. Past the bound the parser
+//! reports that and reads no further, since all that follows would be noise.
+
+mod expressions;
+mod items;
+mod statements;
+
+use super::errors::{Errors, did_you_mean, quote};
+use super::lexer::{Kind, STATEMENT_KEYWORDS, TOP_KEYWORDS, Token};
+use super::tree::{Item, Name, Span};
+use crate::{Diagnostic, MAX_NESTING};
+
+/// A file that was parsed, perhaps with errors.
+pub struct File<'t> {
+    /// What could be parsed.
+    pub items: Vec<Item<'t>>,
+    /// Whether something that declares names may have been skipped.
+    pub lost_names: bool,
+}
+
+/// Parses a whole file.
+pub fn file<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> File<'t> {
+    let mut parser = Parser {
+        tokens,
+        at: 0,
+        errors,
+        blocks: 0,
+        brackets: 0,
+        lost_names: false,
+        unclosed: false,
+        stopped: false,
+    };
+    let items = parser.items();
+    File { items, lost_names: parser.lost_names }
+}
+
+/// An error that has been reported.
+struct Failed;
+
+type Parsed<T> = Result<T, Failed>;
+
+struct Parser<'a, 't> {
+    /// The last one is [`Kind::End`].
+    tokens: &'a [Token<'t>],
+    at: usize,
+    errors: &'a mut Errors,
+    blocks: usize,
+    brackets: usize,
+    lost_names: bool,
+    /// A missing `}` has been reported for the current declaration.
+    unclosed: bool,
+    /// Nothing more is read or reported.
+    stopped: bool,
+}
+
+impl<'t> Parser<'_, 't> {
+    fn peek(&self) -> Token<'t> {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> Token<'t> {
+        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    fn next(&mut self) -> Token<'t> {
+        let token = self.peek();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// The place of the token that was read last.
+    fn last(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].span
+    }
+
+    /// Whether the next token is this keyword or symbol.
+    fn is(&self, text: &str) -> bool {
+        is(self.peek(), text)
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.is(text);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Takes `text`; `context` says where it was expected: "after the condition".
+    fn expect(&mut self, text: &str, context: &str) -> Parsed<Span> {
+        if self.is(text) {
+            Ok(self.next().span)
+        } else {
+            Err(self.expected(&format!("`{text}` {context}")))
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Name<'t>> {
+        let token = self.peek();
+        match token.kind {
+            Kind::Name => {
+                self.next();
+                Ok(Name { text: token.text, span: token.span })
+            }
+            Kind::Keyword => {
+                let message = format!("`{}` is a word of the language, not a name", token.text);
+                let label = format!("expected {what}");
+                Err(self.fail(Diagnostic::new(message, token.span.range()).label(label)))
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// Reports that something else was expected than the next token.
+    fn expected(&mut self, what: &str) -> Failed {
+        let token = self.peek();
+        let found = match token.kind {
+            Kind::End => "the end of the file".to_owned(),
+            _ => quote(token.text),
+        };
+        let error = match token.kind {
+            Kind::Reserved => {
+                let message = format!("{found} is reserved for a later version of the language");
+                Diagnostic::new(message, token.span.range()).label(format!("expected {what}"))
+            }
+            _ => Diagnostic::new(format!("expected {what}, found {found}"), token.span.range()),
+        };
+        self.fail(error)
+    }
+
+    fn fail(&mut self, error: Diagnostic) -> Failed {
+        if !self.stopped {
+            self.errors.push(error);
+        }
+        Failed
+    }
+
+    /// Reports what makes it pointless to read on.
+    fn stop(&mut self, error: Diagnostic) -> Failed {
+        let failed = self.fail(error);
+        self.stopped = true;
+        self.lost_names = true;
+        self.at = self.tokens.len() - 1;
+        failed
+    }
+
+    fn too_deep(&mut self, what: &str, span: Span) -> Failed {
+        let message = format!("{what} nest more than {MAX_NESTING} deep here");
+        self.stop(Diagnostic::new(message, span.range()))
+    }
+
+    /// Skips to where the next statement may begin, at least one token further
+    /// than `start`, without leaving the block.
+    fn skip_statement(&mut self, start: usize) {
+        self.lost_names |= is(self.tokens[start], "reg");
+        while !self.is_end() && !self.is("}") {
+            let token = self.peek();
+            let begins = STATEMENT_KEYWORDS.iter().chain(&TOP_KEYWORDS).any(|k| is(token, k))
+                || (token.first && token.kind == Kind::Name);
+            if begins && self.at > start {
+                return;
+            }
+            if self.is("{") {
+                self.skip_block();
+            } else if self.next().text == "else" {
+                self.eat("if");
+            }
+        }
+    }
+
+    /// Skips a block with all that is in it.
+    fn skip_block(&mut self) {
+        self.lost_names = true;
+        let mut depth = 0usize;
+        while !self.is_end() {
+            let token = self.next();
+            if is(token, "{") {
+                depth += 1;
+            } else if is(token, "}") {
+                depth = depth.saturating_sub(1);
+            }
+            if depth == 0 || self.begins_item() {
+                return;
+            }
+        }
+    }
+
+    /// Skips to the next `{` if it stands on this line.
+    fn skip_to_brace(&mut self) -> bool {
+        let ahead = (0..64).find(|&i| {
+            let token = self.peek_at(i);
+            is(token, "{") || is(token, "}") || (token.first && i > 0) || token.kind == Kind::End
+        });
+        match ahead {
+            Some(i) if is(self.peek_at(i), "{") => {
+                self.at += i;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn is_end(&self) -> bool {
+        self.peek().kind == Kind::End
+    }
+
+    /// Whether the next token can only begin a declaration or a property.
+    fn begins_item(&self) -> bool {
+        TOP_KEYWORDS.iter().any(|k| self.is(k))
+    }
+}
+
+fn is(token: Token<'_>, text: &str) -> bool {
+    matches!(token.kind, Kind::Keyword | Kind::Symbol) && token.text == text
+}
+
+/// The error for a word that was probably meant to be another one.
+fn misspelt(error: Diagnostic, word: &str, meant: &[&'static str]) -> Diagnostic {
+    did_you_mean(error, word, meant.iter().copied())
+}

@@ -1,0 +1,249 @@
+//! Parses blocks and statements.
+
+use weir_model::program::FenceKind;
+
+use super::{Failed, Parsed, Parser, is, misspelt};
+use crate::weir::errors::quote;
+use crate::weir::lexer::{Kind, STATEMENT_KEYWORDS};
+use crate::weir::operators;
+use crate::weir::tree::{Block, Expr, ExprKind, Name, Place, Span, Stmt, StmtKind};
+use crate::{Diagnostic, MAX_NESTING};
+
+impl<'t> Parser<'_, 't> {
+    /// `{ … }`; `context` says after what: "after the condition of `while`".
+    pub(super) fn block(&mut self, context: &str) -> Parsed<Block<'t>> {
+        let open = self.peek().span;
+        if !self.eat("{") {
+            let failed = self.expected(&format!("`{{` {context}"));
+            // Go on with the block, wherever it begins: giving up would make
+            // its `}` close the block around this one.
+            if self.skip_to_brace() {
+                self.next();
+            } else if !self.begins_statement() {
+                return Err(failed);
+            }
+        }
+        self.blocks += 1;
+        if self.blocks > MAX_NESTING {
+            return Err(self.too_deep("blocks", open));
+        }
+        let mut block = Vec::new();
+        while !self.is_end() && !self.is("}") && !self.begins_item() {
+            if self.eat(";") {
+                continue;
+            }
+            let start = self.at;
+            if self.statement(&mut block).is_err() {
+                self.skip_statement(start);
+            }
+        }
+        self.blocks -= 1;
+        if !self.eat("}") {
+            self.lost_names = true;
+            if !self.unclosed {
+                self.unclosed = true;
+                let found = self.peek();
+                let before = match found.kind {
+                    Kind::End => "the end of the file".to_owned(),
+                    _ => quote(found.text),
+                };
+                let message = format!("expected `}}` before {before}");
+                let error = Diagnostic::new(message, found.span.range())
+                    .note(open.range(), "this `{` is not closed");
+                self.fail(error);
+            }
+        }
+        Ok(block)
+    }
+
+    fn begins_statement(&self) -> bool {
+        let token = self.peek();
+        token.kind == Kind::Name || STATEMENT_KEYWORDS.iter().any(|k| is(token, k))
+    }
+
+    fn statement(&mut self, block: &mut Block<'t>) -> Parsed<()> {
+        let start = self.peek();
+        self.brackets = 0;
+        if start.kind == Kind::Name {
+            return self.named_statement(block);
+        }
+        if start.kind != Kind::Keyword || !self.begins_statement() {
+            return Err(self.not_a_statement());
+        }
+        self.next();
+        let mut span = None;
+        let kind = match start.text {
+            "reg" => StmtKind::Registers(self.declared("register", false)?),
+            "goto" => StmtKind::Goto(self.name("a label after `goto`")?),
+            "fence" => StmtKind::Fence(FenceKind::Full),
+            "wfence" => StmtKind::Fence(FenceKind::Write),
+            "rfence" => StmtKind::Fence(FenceKind::Read),
+            "nop" => StmtKind::Nop,
+            "break" => StmtKind::Break,
+            "continue" => StmtKind::Continue,
+            "exit" => StmtKind::Exit,
+            "assume" => StmtKind::Assume(self.expr()?),
+            "assert" => StmtKind::Assert(self.expr()?),
+            "if" => {
+                block.push(self.conditional(start.span)?);
+                return Ok(());
+            }
+            "while" => {
+                let condition = self.condition()?;
+                span = Some(start.span.to(self.last()));
+                StmtKind::While(condition, self.block("after the condition of `while`")?)
+            }
+            "loop" => {
+                span = Some(start.span);
+                StmtKind::Loop(self.block("after `loop`")?)
+            }
+            "choose" => {
+                span = Some(start.span);
+                let mut blocks = vec![self.block("after `choose`")?];
+                while self.eat("or") {
+                    blocks.push(self.block("after `or`")?);
+                }
+                StmtKind::Choose(blocks)
+            }
+            _ if self.is("{") => {
+                let loads = self.block("after `await`")?;
+                let until = self.expect("until", "and a condition after the block of `await`")?;
+                let condition = self.expr()?;
+                span = Some(until.to(self.last()));
+                StmtKind::Await(loads, condition)
+            }
+            _ => StmtKind::Await(Vec::new(), self.expr()?),
+        };
+        let span = span.unwrap_or_else(|| start.span.to(self.last()));
+        block.push(Stmt { kind, span });
+        Ok(())
+    }
+
+    /// `if … { } else if … { } else { }`, after the first `if`.
+    fn conditional(&mut self, start: Span) -> Parsed<Stmt<'t>> {
+        let condition = self.condition()?;
+        let span = start.to(self.last());
+        let then = self.block("after the condition of `if`")?;
+        let mut other = Vec::new();
+        if self.eat("else") {
+            let again = self.peek().span;
+            if self.eat("if") {
+                // Each further `else if` stands one block deeper in the tree.
+                self.blocks += 1;
+                if self.blocks > MAX_NESTING {
+                    return Err(self.too_deep("`else if`s", again));
+                }
+                let inner = self.conditional(again);
+                self.blocks -= 1;
+                other.push(inner?);
+            } else {
+                other = self.block("or `if` after `else`")?;
+            }
+        }
+        Ok(Stmt { kind: StmtKind::If(condition, then, other), span })
+    }
+
+    /// A condition with a block after it. Where the condition is wrong, the
+    /// block is still parsed.
+    fn condition(&mut self) -> Parsed<Expr<'t>> {
+        let start = self.peek().span;
+        self.brackets = 0;
+        self.expr().or_else(|failed| {
+            if self.skip_to_brace() {
+                Ok(Expr { kind: ExprKind::Number(0), span: start, depth: 1 })
+            } else {
+                Err(failed)
+            }
+        })
+    }
+
+    /// A statement that begins with a name: a label, an assignment or an
+    /// atomic operation.
+    fn named_statement(&mut self, block: &mut Block<'t>) -> Parsed<()> {
+        if is(self.peek_at(1), "(") {
+            let call = self.primary()?;
+            if !matches!(call.kind, ExprKind::Atomic(..)) {
+                let message = "this value is not used";
+                let help = "a statement has to do something: `r = …`, `assume …`";
+                return Err(self.fail(Diagnostic::new(message, call.span.range()).help(help)));
+            }
+            let span = call.span;
+            block.push(Stmt { kind: StmtKind::Atomic(call), span });
+            return Ok(());
+        }
+        let name = self.name("a statement")?;
+        if self.is(":") && !is(self.peek_at(1), "=") {
+            self.next();
+            block.push(Stmt { kind: StmtKind::Label(name), span: name.span });
+            return Ok(());
+        }
+        let place = self.place(name)?;
+        if !self.eat("=") {
+            return Err(self.not_an_assignment(&place));
+        }
+        let value = self.expr()?;
+        let span = name.span.to(self.last());
+        block.push(Stmt { kind: StmtKind::Assign(place, value), span });
+        Ok(())
+    }
+
+    /// The rest of a place after its name.
+    pub(super) fn place(&mut self, name: Name<'t>) -> Parsed<Place<'t>> {
+        let mut index = None;
+        if self.eat("[") {
+            index = Some(Box::new(self.bracketed("]", "after the index")?));
+        }
+        Ok(Place { name, index, span: name.span.to(self.last()) })
+    }
+
+    fn not_an_assignment(&mut self, place: &Place<'t>) -> Failed {
+        let (token, after) = (self.peek(), self.peek_at(1));
+        let both = token.span.to(after.span).range();
+        let target = if place.index.is_some() {
+            format!("{}[…]", place.name.text)
+        } else {
+            place.name.text.chars().take(40).collect()
+        };
+        let adjacent = token.span.range().end == after.span.range().start;
+        if adjacent && is(token, ":") && is(after, "=") {
+            let error = Diagnostic::new("`:=` is not an operator", both);
+            return self.fail(error.help("use `=` to assign"));
+        }
+        let updates = operators::infix(token.text).is_some() && token.kind == Kind::Symbol;
+        if adjacent && updates && (is(after, "=") || after.text == token.text) {
+            let op = token.text;
+            let message = format!("`{op}{}` is not an operator", after.text);
+            let operand = if is(after, "=") { "…" } else { "1" };
+            let help = format!("write `{target} = {target} {op} {operand}`");
+            return self.fail(Diagnostic::new(message, both).help(help));
+        }
+        if is(token, "==") {
+            let message = "`==` compares; this is no statement";
+            let error = Diagnostic::new(message, token.span.range());
+            return self.fail(error.help("use `=` to assign"));
+        }
+        let after_name = if place.index.is_none() { "`=`, `[` or `:`" } else { "`=`" };
+        let found = match token.kind {
+            Kind::End => "the end of the file".to_owned(),
+            _ => quote(token.text),
+        };
+        let target = quote(place.name.text);
+        let message = format!("expected {after_name} after {target}, found {found}");
+        let error = Diagnostic::new(message, token.span.range());
+        self.fail(misspelt(error, place.name.text, &STATEMENT_KEYWORDS))
+    }
+
+    fn not_a_statement(&mut self) -> Failed {
+        let token = self.peek();
+        let lone = match token.text {
+            "else" => Some("there is no `if` before this `else`"),
+            "or" => Some("there is no `choose` before this `or`"),
+            "until" => Some("there is no `await` before this `until`"),
+            _ => None,
+        };
+        match lone {
+            Some(message) => self.fail(Diagnostic::new(message, token.span.range())),
+            None => self.expected("a statement"),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Prints declarations and sets of values.
+
+use weir_model::program::{Decl, Domain};
+
+use super::Printer;
+use super::expression::number;
+
+impl Printer<'_> {
+    pub(super) fn declarations(&mut self) {
+        for (name, members) in &self.names.enums {
+            self.line(&format!("enum {name} {{ {} }}", members.join(", ")));
+        }
+        for (value, symbol) in &self.program.symbols {
+            self.line(&format!("// {value} stands for {}", symbol.escape_default()));
+        }
+        if self.names.memory.is_some() {
+            self.memory();
+        } else {
+            for (decl, name) in self.program.vars.iter().zip(&self.names.decls) {
+                let inits: Vec<&[i64]> = decl.init.iter().map(Vec::as_slice).collect();
+                let len = decl.len.map(|_| inits.len());
+                let text = self.declaration(name, len, decl.domain, &inits);
+                self.line(&format!("var {text}"));
+            }
+        }
+    }
+
+    /// All variables as one array.
+    fn memory(&mut self) {
+        let decls = &self.program.vars;
+        let inits: Vec<&[i64]> =
+            decls.iter().flat_map(|d| d.init.iter().map(Vec::as_slice)).collect();
+        let mut element = 0;
+        for Decl { name, init, .. } in decls {
+            for i in 0..init.len() {
+                let part = if init.len() > 1 { format!("[{i}]") } else { String::new() };
+                self.line(&format!("// mem[{element}] is {}{part}", name.escape_default()));
+                element += 1;
+            }
+        }
+        let domain = decls.first().and_then(|d| d.domain);
+        let domain = domain.filter(|d| decls.iter().all(|decl| decl.domain == Some(*d)));
+        let name = self.names.memory.as_deref().unwrap_or("mem");
+        let text = self.declaration(name, Some(inits.len()), domain, &inits);
+        self.line(&format!("var {text}"));
+    }
+
+    /// `x`, `x: 0..3 = 1`, `a[2] = [0, 1]`.
+    pub(super) fn declaration(
+        &self,
+        name: &str,
+        len: Option<usize>,
+        domain: Option<Domain>,
+        inits: &[&[i64]],
+    ) -> String {
+        let mut text = name.to_owned();
+        if let Some(len) = len {
+            text += &format!("[{len}]");
+        }
+        if let Some(domain) = domain {
+            text += &format!(": {}", self.domain(domain));
+        }
+        let (lowest, _) = self.bounds(domain);
+        match inits {
+            [first, rest @ ..] if rest.iter().all(|init| init == first) => {
+                if **first != [lowest] {
+                    text += &format!(" = {}", self.init(domain, first));
+                }
+            }
+            _ => {
+                let list: Vec<_> = inits.iter().map(|init| self.init(domain, init)).collect();
+                text += &format!(" = [{}]", list.join(", "));
+            }
+        }
+        text
+    }
+
+    fn domain(&self, domain: Domain) -> String {
+        match domain {
+            Domain::Range(low, high) => range(low, high),
+            Domain::Bool => "bool".to_owned(),
+            Domain::Enum(id) => self.names.enums[id.index()].0.clone(),
+        }
+    }
+
+    fn bounds(&self, domain: Option<Domain>) -> (i64, i64) {
+        match domain {
+            Some(Domain::Range(low, high)) => (low, high),
+            Some(Domain::Bool) => (0, 1),
+            Some(Domain::Enum(id)) => (0, self.names.enums[id.index()].1.len() as i64 - 1),
+            None => (0, 0),
+        }
+    }
+
+    fn init(&self, domain: Option<Domain>, values: &[i64]) -> String {
+        let (low, high) = self.bounds(domain);
+        match values {
+            [value] => self.value(domain, *value),
+            _ if domain.is_some() && values.iter().copied().eq(low..=high) => "any".to_owned(),
+            _ => any(values),
+        }
+    }
+
+    fn value(&self, domain: Option<Domain>, value: i64) -> String {
+        let named = match domain {
+            Some(Domain::Bool) => ["false", "true"].get(value as usize).map(|s| (*s).to_owned()),
+            Some(Domain::Enum(id)) => self.names.enums[id.index()].1.get(value as usize).cloned(),
+            _ => None,
+        };
+        named.unwrap_or_else(|| number(value))
+    }
+}
+
+fn range(low: i64, high: i64) -> String {
+    format!("{}..{}", number(low), number(high))
+}
+
+/// `any(0..2)` or `any(1, 3)`.
+pub fn any(values: &[i64]) -> String {
+    match (values.first(), values.last()) {
+        (Some(&low), Some(&high)) if values.len() > 1 && values.iter().copied().eq(low..=high) => {
+            format!("any({})", range(low, high))
+        }
+        _ => {
+            let values: Vec<_> = values.iter().map(|v| number(*v)).collect();
+            format!("any({})", values.join(", "))
+        }
+    }
+}

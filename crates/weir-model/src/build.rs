@@ -1,0 +1,752 @@
+//! From a program to a system: which control states and values there can be.
+//!
+//! The value analysis and the construction of the automata are one work list.
+//! A control state is a node of the control flow with the values of the live
+//! registers; a load has a transition for each value that its variable is
+//! known to take, and a store adds a value, which sends every state that loads
+//! the variable back to work. The result over-approximates: a value is kept if
+//! some process could write it, were every read to return any kept value.
+//!
+//! Code between two steps that others can tell apart runs at once, inside the
+//! transition that leads to it. A process is seen standing only before a step,
+//! before a choice, at a label that a property asks about, and before an
+//! assignment to a register that a `never` asks about.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+use crate::flow::{Flow, Node, NodeId};
+use crate::graph;
+use crate::ids::{ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use crate::program::{Atom, Code, Domain, EvalError, Formula, Place, Program, PropertyKind, Rmw};
+use crate::system::{
+    Automaton, BuildError, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Op, State, StateKind,
+    System, Transition, Variable,
+};
+
+/// The most transitions that one process may have.
+const MAX_TRANSITIONS: usize = 2_000_000;
+
+/// The most code that runs between two steps before it counts as endless.
+const MAX_SILENT: usize = 1_000_000;
+
+pub(crate) fn build(program: Program) -> Result<System, BuildError> {
+    let (vars, processes) = {
+        let watch = Watch::new(&program);
+        let flows: Vec<Flow<'_>> = program
+            .processes
+            .iter()
+            .enumerate()
+            .map(|(p, process)| Flow::new(process, &watch.labels[p], &watch.kept[p]))
+            .collect();
+        Builder::new(&program, &flows, &watch).run()?
+    };
+    Ok(System { program, vars, processes })
+}
+
+/// What properties ask about, per process.
+struct Watch {
+    /// Labels that some formula mentions.
+    labels: Vec<Vec<bool>>,
+    /// Registers whose value is asked for at some time.
+    kept: Vec<Vec<bool>>,
+    /// Registers whose value is asked for at every moment.
+    always: Vec<Vec<bool>>,
+}
+
+impl Watch {
+    fn new(program: &Program) -> Self {
+        let registers: Vec<_> =
+            program.processes.iter().map(|p| vec![false; p.registers.len()]).collect();
+        let labels = program.processes.iter().map(|p| vec![false; p.labels.len()]).collect();
+        let mut watch = Self { labels, kept: registers.clone(), always: registers };
+        for property in &program.properties {
+            match &property.kind {
+                PropertyKind::Never(formula) => watch.formula(formula, true),
+                PropertyKind::Final(_, formula) => watch.formula(formula, false),
+                PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
+            }
+        }
+        if let Some(formula) = &program.filter {
+            watch.formula(formula, false);
+        }
+        for atom in program.observed.iter().flatten() {
+            watch.atom(*atom, false);
+        }
+        watch
+    }
+
+    fn formula(&mut self, formula: &Formula, always: bool) {
+        formula.atoms(&mut |a| self.atom(*a, always));
+    }
+
+    fn atom(&mut self, atom: Atom, always: bool) {
+        match atom {
+            Atom::Var(_) => {}
+            Atom::Reg(p, r) => {
+                self.kept[p.index()][r.index()] = true;
+                self.always[p.index()][r.index()] |= always;
+            }
+            Atom::At(p, l) => self.labels[p.index()][l.index()] = true,
+        }
+    }
+}
+
+/// A control state while it is being built.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    node: NodeId,
+    registers: Vec<i64>,
+    failure: Option<Failure>,
+}
+
+/// An operation with its values as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum RawOp {
+    Nop,
+    Read(VarId, i64),
+    Write(VarId, i64),
+    Arw(VarId, i64, i64),
+    Fence(crate::program::FenceKind),
+}
+
+#[derive(Default)]
+struct RawAutomaton {
+    ids: HashMap<Key, StateId>,
+    keys: Vec<Key>,
+    outgoing: BTreeMap<StateId, Vec<(RawOp, StateId, bool, SpanId)>>,
+    seen: HashSet<(StateId, RawOp, StateId, bool)>,
+    /// The values that each register was seen with.
+    register_values: Vec<HashSet<i64>>,
+}
+
+enum Task {
+    Expand(ProcessId, StateId),
+    /// A state that loads from the variable learns of a value.
+    Learn(ProcessId, StateId, VarId, i64),
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    flows: &'a [Flow<'a>],
+    watch: &'a Watch,
+    domains: Vec<Option<Domain>>,
+    values: Vec<BTreeSet<i64>>,
+    /// The states that load from each variable.
+    readers: Vec<Vec<(ProcessId, StateId)>>,
+    automata: Vec<RawAutomaton>,
+    work: VecDeque<Task>,
+}
+
+/// Where a process came to stand.
+struct Settled {
+    key: Key,
+    /// The `await` that it never left on the way, if any.
+    within: Option<NodeId>,
+}
+
+/// What became of code that ran.
+enum Ran {
+    /// It goes on at the node.
+    On(NodeId),
+    /// An `assume` does not hold.
+    Blocked,
+    Failed(Failure),
+}
+
+impl<'a> Builder<'a> {
+    fn new(program: &'a Program, flows: &'a [Flow<'a>], watch: &'a Watch) -> Self {
+        let mut domains = Vec::new();
+        let mut values = Vec::new();
+        for decl in &program.vars {
+            for init in &decl.init {
+                domains.push(decl.domain);
+                values.push(init.iter().copied().collect());
+            }
+        }
+        Self {
+            program,
+            flows,
+            watch,
+            readers: vec![vec![]; domains.len()],
+            domains,
+            values,
+            automata: program
+                .processes
+                .iter()
+                .map(|p| RawAutomaton {
+                    register_values: vec![HashSet::new(); p.registers.len()],
+                    ..RawAutomaton::default()
+                })
+                .collect(),
+            work: VecDeque::new(),
+        }
+    }
+
+    fn run(mut self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
+        for p in 0..self.program.processes.len() {
+            let process = ProcessId::new(p);
+            let registers = self.program.processes[p].registers.iter().map(|r| r.init).collect();
+            let settled = self.settle(process, self.flows[p].entry, registers)?;
+            self.state(process, settled.key)?;
+        }
+        while let Some(task) = self.work.pop_front() {
+            match task {
+                Task::Expand(p, s) => self.expand(p, s)?,
+                Task::Learn(p, s, x, v) => self.learn(p, s, x, v)?,
+            }
+        }
+        self.finish()
+    }
+
+    /// The id of a control state, new or known.
+    fn state(&mut self, process: ProcessId, key: Key) -> Result<StateId, BuildError> {
+        let automaton = &mut self.automata[process.index()];
+        if let Some(&id) = automaton.ids.get(&key) {
+            return Ok(id);
+        }
+        if automaton.keys.len() >= MAX_STATES {
+            return Err(self.too_large(process, "control states", MAX_STATES));
+        }
+        let automaton = &mut self.automata[process.index()];
+        let id = StateId::new(automaton.keys.len());
+        automaton.keys.push(key.clone());
+        automaton.ids.insert(key, id);
+        self.work.push_back(Task::Expand(process, id));
+        Ok(id)
+    }
+
+    fn too_large(&self, process: ProcessId, what: &str, limit: usize) -> BuildError {
+        let declared = &self.program.processes[process.index()];
+        let mut registers: Vec<_> = self.automata[process.index()]
+            .register_values
+            .iter()
+            .zip(&declared.registers)
+            .filter(|(values, _)| values.len() > 1)
+            .map(|(values, r)| (values.len(), &r.name))
+            .collect();
+        registers.sort_by(|a, b| b.cmp(a));
+        let counts: Vec<_> = registers
+            .iter()
+            .take(4)
+            .map(|(n, name)| format!("`{name}` takes {n} values"))
+            .collect();
+        BuildError {
+            message: format!("process `{}` has more than {limit} {what}", declared.name),
+            span: declared.body.first().map_or(SpanId::NONE, |s| s.span),
+            help: if counts.is_empty() {
+                "split it into several processes".to_owned()
+            } else {
+                format!("every combination of register values counts: {}", counts.join(", "))
+            },
+        }
+    }
+
+    fn add(
+        &mut self,
+        process: ProcessId,
+        from: StateId,
+        op: RawOp,
+        to: Settled,
+        span: SpanId,
+    ) -> Result<(), BuildError> {
+        let key = &self.automata[process.index()].keys[from.index()];
+        let within = self.flows[process.index()].nodes[key.node].within;
+        let waits = within.is_some() && to.within == within;
+        let to = self.state(process, to.key)?;
+        if waits && from == to {
+            // A round of an `await` that changes nothing: no step is needed to wait.
+            return Ok(());
+        }
+        let automaton = &mut self.automata[process.index()];
+        if automaton.seen.insert((from, op, to, waits)) {
+            if automaton.seen.len() > MAX_TRANSITIONS {
+                return Err(self.too_large(process, "transitions", MAX_TRANSITIONS));
+            }
+            automaton.outgoing.entry(from).or_default().push((op, to, waits, span));
+        }
+        Ok(())
+    }
+
+    /// Evaluates code; an overflow means that some value has no bound.
+    fn eval(
+        &self,
+        code: &Code,
+        registers: &[i64],
+        span: SpanId,
+    ) -> Result<Result<i64, Failure>, BuildError> {
+        match code.eval(&mut |r| registers[r.index()]) {
+            Ok(value) => Ok(Ok(value)),
+            Err(EvalError::DivisionByZero) => Ok(Err(Failure::DivisionByZero)),
+            Err(EvalError::Overflow) => Err(BuildError {
+                message: "a value computed here does not fit 64 bits".to_owned(),
+                span,
+                help: "bound it: give its variables a domain, or compute modulo some number"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// Sets a register, if its domain admits the value.
+    fn set(
+        &mut self,
+        process: ProcessId,
+        reg: RegId,
+        value: i64,
+        registers: &mut [i64],
+        span: SpanId,
+    ) -> Result<Result<(), Failure>, BuildError> {
+        let declared = &self.program.processes[process.index()].registers[reg.index()];
+        if declared.domain.is_some_and(|d| !self.program.admits(d, value)) {
+            return Ok(Err(Failure::Domain(declared.display.clone(), value)));
+        }
+        let seen = &mut self.automata[process.index()].register_values[reg.index()];
+        if seen.insert(value) && seen.len() > MAX_VALUES {
+            return Err(unbounded("register", &declared.display, "reg", &declared.name, span));
+        }
+        registers[reg.index()] = value;
+        Ok(Ok(()))
+    }
+
+    fn element(
+        &self,
+        place: &Place,
+        registers: &[i64],
+        span: SpanId,
+    ) -> Result<Result<VarId, Failure>, BuildError> {
+        let Some(index) = &place.index else { return Ok(Ok(place.first)) };
+        let index = match self.eval(index, registers, span)? {
+            Ok(index) => index,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        Ok(match usize::try_from(index) {
+            Ok(i) if i < place.len as usize => Ok(VarId::new(place.first.index() + i)),
+            _ => Err(Failure::Index(index)),
+        })
+    }
+
+    /// Runs the code of one node that is no step.
+    fn execute(
+        &mut self,
+        process: ProcessId,
+        node: NodeId,
+        registers: &mut [i64],
+    ) -> Result<Ran, BuildError> {
+        let flows = self.flows;
+        let located = &flows[process.index()].nodes[node];
+        let span = located.span;
+        macro_rules! value {
+            ($code:expr) => {
+                match self.eval($code, registers, span)? {
+                    Ok(value) => value,
+                    Err(failure) => return Ok(Ran::Failed(failure)),
+                }
+            };
+        }
+        Ok(match &located.node {
+            Node::Jump(next) => Ran::On(*next),
+            Node::Assign(reg, code, next) => {
+                let value = value!(code);
+                match self.set(process, *reg, value, registers, span)? {
+                    Ok(()) => Ran::On(*next),
+                    Err(failure) => Ran::Failed(failure),
+                }
+            }
+            Node::Branch(code, yes, no) => Ran::On(if value!(code) != 0 { *yes } else { *no }),
+            Node::Assume(code, next) if value!(code) != 0 => Ran::On(*next),
+            Node::Assume(..) => Ran::Blocked,
+            Node::Assert(code, next) if value!(code) != 0 => Ran::On(*next),
+            Node::Assert(..) => Ran::Failed(Failure::Assertion),
+            step => unreachable!("{step:?} is a step"),
+        })
+    }
+
+    /// Whether a process is seen standing at the node.
+    fn is_seen(&self, process: ProcessId, node: NodeId) -> bool {
+        let located = &self.flows[process.index()].nodes[node];
+        !located.labels.is_empty()
+            || match &located.node {
+                Node::Assign(reg, ..) => self.watch.always[process.index()][reg.index()],
+                Node::End | Node::Any(..) | Node::Choose(_) => true,
+                node => node.is_step(),
+            }
+    }
+
+    /// Runs code from a node on until the process is seen standing somewhere.
+    fn settle(
+        &mut self,
+        process: ProcessId,
+        mut node: NodeId,
+        mut registers: Vec<i64>,
+    ) -> Result<Settled, BuildError> {
+        let flows = self.flows;
+        let flow = &flows[process.index()];
+        let mut within = flow.nodes[node].within;
+        let mut path: Vec<(NodeId, Vec<i64>)> = Vec::new();
+        let mut on_path: HashSet<(NodeId, Vec<i64>)> = HashSet::new();
+        loop {
+            within = within.filter(|a| flow.nodes[node].within == Some(*a));
+            for (value, live) in registers.iter_mut().zip(&flow.live[node]) {
+                if !live {
+                    *value = 0;
+                }
+            }
+            if self.is_seen(process, node) {
+                let failure = self.cannot_stand(process, node, &registers)?;
+                return Ok(Settled { key: Key { node, registers, failure }, within });
+            }
+            // Only code that runs long is watched for going round in circles.
+            if path.len() > 64 && on_path.insert((node, registers.clone())) {
+                if path.len() > MAX_SILENT {
+                    return Err(BuildError {
+                        message: "this code computes for too long without a step".to_owned(),
+                        span: flow.nodes[node].span,
+                        help: "a loop over registers only has to end soon".to_owned(),
+                    });
+                }
+            } else if path.len() > 64 {
+                let start = path.iter().position(|p| p.0 == node && p.1 == registers);
+                let round = &path[start.expect("seen before")..];
+                let (node, registers) = round.iter().min().expect("not empty").clone();
+                return Ok(Settled { key: Key { node, registers, failure: None }, within });
+            }
+            path.push((node, registers.clone()));
+            let failure = match self.execute(process, node, &mut registers)? {
+                Ran::On(next) => {
+                    node = next;
+                    continue;
+                }
+                Ran::Blocked => None,
+                Ran::Failed(failure) => Some(failure),
+            };
+            return Ok(Settled { key: Key { node, registers, failure }, within });
+        }
+    }
+
+    /// Why a process has failed that comes to stand before a step: the step
+    /// makes no sense for the values of its registers.
+    fn cannot_stand(
+        &self,
+        process: ProcessId,
+        node: NodeId,
+        registers: &[i64],
+    ) -> Result<Option<Failure>, BuildError> {
+        let located = &self.flows[process.index()].nodes[node];
+        let span = located.span;
+        let place = match &located.node {
+            Node::Load(_, place, _) | Node::Store(place, ..) | Node::Rmw(_, place, ..) => place,
+            _ => return Ok(None),
+        };
+        let var = match self.element(place, registers, span)? {
+            Ok(var) => var,
+            Err(failure) => return Ok(Some(failure)),
+        };
+        let Node::Store(_, code, _) = &located.node else { return Ok(None) };
+        Ok(match self.eval(code, registers, span)? {
+            Ok(value) => self.leaves_domain(var, value),
+            Err(failure) => Some(failure),
+        })
+    }
+
+    fn leaves_domain(&self, var: VarId, value: i64) -> Option<Failure> {
+        let domain = self.domains[var.index()]?;
+        (!self.program.admits(domain, value))
+            .then(|| Failure::Domain(self.program.var_name(var), value))
+    }
+
+    /// Adds the transitions of a state that do not depend on what is read.
+    fn expand(&mut self, process: ProcessId, state: StateId) -> Result<(), BuildError> {
+        let Key { node, registers, failure } =
+            self.automata[process.index()].keys[state.index()].clone();
+        if failure.is_some() {
+            return Ok(());
+        }
+        let flows = self.flows;
+        let located = &flows[process.index()].nodes[node];
+        let span = located.span;
+        match &located.node {
+            Node::End => {}
+            Node::Nop(next) => {
+                let to = self.settle(process, *next, registers)?;
+                self.add(process, state, RawOp::Nop, to, span)?;
+            }
+            Node::Fence(kind, next) => {
+                let to = self.settle(process, *next, registers)?;
+                self.add(process, state, RawOp::Fence(*kind), to, span)?;
+            }
+            Node::Choose(nexts) => {
+                for next in nexts {
+                    let to = self.settle(process, *next, registers.clone())?;
+                    self.add(process, state, RawOp::Nop, to, span)?;
+                }
+            }
+            Node::Any(reg, values, next) => {
+                for &value in *values {
+                    let to = self.go_on_with(process, node, *reg, value, &registers, *next)?;
+                    self.add(process, state, RawOp::Nop, to, span)?;
+                }
+            }
+            Node::Store(place, code, next) => {
+                let var = self.element(place, &registers, span)?.expect("checked by cannot_stand");
+                let value = self.eval(code, &registers, span)?.expect("checked by cannot_stand");
+                let to = self.settle(process, *next, registers)?;
+                self.add(process, state, RawOp::Write(var, value), to, span)?;
+                self.write(var, value, span)?;
+            }
+            Node::Load(_, place, _) | Node::Rmw(_, place, _, _) => {
+                let var = self.element(place, &registers, span)?.expect("checked by cannot_stand");
+                self.readers[var.index()].push((process, state));
+                for &value in &self.values[var.index()] {
+                    self.work.push_back(Task::Learn(process, state, var, value));
+                }
+            }
+            Node::Jump(_)
+            | Node::Assign(..)
+            | Node::Branch(..)
+            | Node::Assume(..)
+            | Node::Assert(..) => {
+                let mut registers = registers;
+                let to = match self.execute(process, node, &mut registers)? {
+                    Ran::On(next) => self.settle(process, next, registers)?,
+                    Ran::Blocked => return Ok(()),
+                    Ran::Failed(failure) => failed(node, registers, failure),
+                };
+                self.add(process, state, RawOp::Nop, to, span)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The state after a register got a value.
+    fn go_on_with(
+        &mut self,
+        process: ProcessId,
+        node: NodeId,
+        reg: RegId,
+        value: i64,
+        registers: &[i64],
+        next: NodeId,
+    ) -> Result<Settled, BuildError> {
+        let mut registers = registers.to_vec();
+        let span = self.flows[process.index()].nodes[node].span;
+        match self.set(process, reg, value, &mut registers, span)? {
+            Ok(()) => self.settle(process, next, registers),
+            Err(failure) => Ok(failed(node, registers, failure)),
+        }
+    }
+
+    /// Adds the transition of a load or an atomic read-write for one value.
+    fn learn(
+        &mut self,
+        process: ProcessId,
+        state: StateId,
+        var: VarId,
+        value: i64,
+    ) -> Result<(), BuildError> {
+        let Key { node, registers, .. } =
+            self.automata[process.index()].keys[state.index()].clone();
+        let flows = self.flows;
+        let located = &flows[process.index()].nodes[node];
+        let span = located.span;
+        match &located.node {
+            Node::Load(reg, _, next) => {
+                let to = self.go_on_with(process, node, *reg, value, &registers, *next)?;
+                self.add(process, state, RawOp::Read(var, value), to, span)
+            }
+            Node::Rmw(reg, _, rmw, next) => {
+                let written = match self.written(rmw, value, &registers, span)? {
+                    Ok(written) => match self.leaves_domain(var, written) {
+                        None => Ok(written),
+                        Some(failure) => Err(failure),
+                    },
+                    Err(failure) => Err(failure),
+                };
+                match written {
+                    Ok(written) => {
+                        let to = self.go_on_with(process, node, *reg, value, &registers, *next)?;
+                        self.add(process, state, RawOp::Arw(var, value, written), to, span)?;
+                        self.write(var, written, span)
+                    }
+                    Err(failure) => {
+                        let to = failed(node, registers, failure);
+                        self.add(process, state, RawOp::Arw(var, value, value), to, span)
+                    }
+                }
+            }
+            other => unreachable!("{other:?} loads nothing"),
+        }
+    }
+
+    /// What an atomic read-write writes, given what it reads.
+    fn written(
+        &self,
+        rmw: &Rmw,
+        old: i64,
+        registers: &[i64],
+        span: SpanId,
+    ) -> Result<Result<i64, Failure>, BuildError> {
+        match rmw {
+            Rmw::Cas { expected, new } => match self.eval(expected, registers, span)? {
+                Ok(expected) if expected == old => self.eval(new, registers, span),
+                Ok(_) => Ok(Ok(old)),
+                Err(failure) => Ok(Err(failure)),
+            },
+            Rmw::Swap(new) => self.eval(new, registers, span),
+            Rmw::Fetch(op, code) => match self.eval(code, registers, span)? {
+                Ok(value) => {
+                    let (old, value) = (Code::Const(old), Code::Const(value));
+                    self.eval(&Code::binary(*op, old, value), registers, span)
+                }
+                Err(failure) => Ok(Err(failure)),
+            },
+        }
+    }
+
+    /// A value gets to a variable.
+    fn write(&mut self, var: VarId, value: i64, span: SpanId) -> Result<(), BuildError> {
+        if !self.values[var.index()].insert(value) {
+            return Ok(());
+        }
+        if self.values[var.index()].len() > MAX_VALUES {
+            let (decl, _) = self.program.decl(var);
+            return Err(unbounded(
+                "variable",
+                &self.program.var_name(var),
+                "var",
+                &decl.name,
+                span,
+            ));
+        }
+        for &(process, state) in &self.readers[var.index()] {
+            self.work.push_back(Task::Learn(process, state, var, value));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
+        let cells: usize = self.values.iter().map(BTreeSet::len).sum();
+        if cells > MAX_CELLS {
+            let span = self.program.vars.first().map_or(SpanId::NONE, |d| d.span);
+            return Err(BuildError {
+                message: format!(
+                    "the variables take {cells} values in all; the limit is {MAX_CELLS}"
+                ),
+                span,
+                help: "give the variables smaller domains".to_owned(),
+            });
+        }
+        let ranks: Vec<HashMap<i64, ValueId>> = self
+            .values
+            .iter()
+            .map(|vs| vs.iter().enumerate().map(|(i, &v)| (v, ValueId::new(i))).collect())
+            .collect();
+        let rank = |x: VarId, v: i64| ranks[x.index()][&v];
+        let mut vars = Vec::new();
+        for decl in &self.program.vars {
+            for init in &decl.init {
+                let var = VarId::new(vars.len());
+                let mut initial: Vec<_> = init.iter().map(|&v| rank(var, v)).collect();
+                initial.sort_unstable();
+                initial.dedup();
+                vars.push(Variable {
+                    name: self.program.var_name(var),
+                    domain: decl.domain,
+                    values: self.values[var.index()].iter().copied().collect(),
+                    initial,
+                });
+            }
+        }
+        let op = |op: RawOp| match op {
+            RawOp::Nop => Op::Nop,
+            RawOp::Read(x, d) => Op::Read(x, rank(x, d)),
+            RawOp::Write(x, d) => Op::Write(x, rank(x, d)),
+            RawOp::Arw(x, d, e) => Op::Arw(x, rank(x, d), rank(x, e)),
+            RawOp::Fence(kind) => Op::Fence(kind),
+        };
+        let processes = self
+            .automata
+            .into_iter()
+            .zip(&self.program.processes)
+            .zip(self.flows)
+            .map(|((raw, process), flow)| {
+                let states = raw.keys.into_iter().map(|key| finish_state(key, flow)).collect();
+                let outgoing = raw
+                    .outgoing
+                    .into_iter()
+                    .map(|(from, list)| {
+                        let mut list: Vec<_> = list
+                            .into_iter()
+                            .map(|(o, to, waits, span)| Transition {
+                                from,
+                                op: op(o),
+                                to,
+                                waits,
+                                span,
+                            })
+                            .collect();
+                        list.sort_by_key(|t| (t.op, t.to));
+                        (from, list)
+                    })
+                    .collect();
+                Automaton::new(process.name.clone(), StateId(0), states, outgoing)
+            })
+            .collect();
+        Ok((vars, processes))
+    }
+}
+
+fn finish_state(key: Key, flow: &Flow<'_>) -> State {
+    let located = &flow.nodes[key.node];
+    let kind = match key.failure {
+        Some(failure) => StateKind::Failed(failure),
+        None if matches!(located.node, Node::End) => StateKind::Ended,
+        None => StateKind::Inside,
+    };
+    let labels = located.labels.clone().into();
+    State::new(kind, key.registers.into(), labels, located.span)
+}
+
+fn failed(node: NodeId, registers: Vec<i64>, failure: Failure) -> Settled {
+    Settled { key: Key { node, registers, failure: Some(failure) }, within: None }
+}
+
+fn unbounded(what: &str, shown: &str, keyword: &str, name: &str, span: SpanId) -> BuildError {
+    BuildError {
+        message: format!("{what} `{shown}` takes more than {MAX_VALUES} values"),
+        span,
+        help: format!(
+            "Weir needs finite domains: bound it where it is declared, as in `{keyword} {name}: 0..3`, \
+             or count modulo some number, as in `{name} = ({name} + 1) % 4`"
+        ),
+    }
+}
+
+/// See [`System::longest`].
+pub(crate) fn longest(automaton: &Automaton, count: impl Fn(Op) -> bool) -> Vec<Option<usize>> {
+    let n = automaton.states.len();
+    let mut edges = vec![vec![]; n];
+    for t in &automaton.transitions {
+        edges[t.from.index()].push((t.to.index(), usize::from(count(t.op))));
+    }
+    let component = graph::components(n, |s| edges[s].iter().map(|e| e.0).collect());
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by_key(|&s| component[s]);
+    // Sinks first: what a state leads to outside its component is known already.
+    let mut best: Vec<Option<usize>> = vec![Some(0); n];
+    for members in order.chunk_by(|&a, &b| component[a] == component[b]) {
+        let mut value = Some(0);
+        for &s in members {
+            for &(to, counts) in &edges[s] {
+                let beyond = if component[to] == component[s] {
+                    if counts == 0 { Some(0) } else { None }
+                } else {
+                    best[to].map(|b| b + counts)
+                };
+                value = value.zip(beyond).map(|(a, b)| a.max(b));
+            }
+        }
+        for &s in members {
+            best[s] = value;
+        }
+    }
+    best
+}

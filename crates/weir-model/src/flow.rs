@@ -1,0 +1,266 @@
+//! Control flow: the structured body of a process as a graph of nodes.
+//!
+//! The step between a [`Program`](crate::program::Program) and a
+//! [`System`](crate::system::System). Here every `goto`, `break` and `continue`
+//! is an edge, and for each node it is known which registers still matter
+//! ([`Flow::live`]): control states that differ only in the others are one.
+
+use std::collections::HashMap;
+
+use crate::ids::{LabelId, RegId, SpanId};
+use crate::program::{Code, Expr, FenceKind, Place, Process, Rmw, Stmt, StmtKind};
+
+/// The index of a node in [`Flow::nodes`].
+pub(crate) type NodeId = usize;
+
+/// What happens at a node; each names the nodes that come after it.
+#[derive(Debug)]
+pub(crate) enum Node<'a> {
+    /// The process has ended.
+    End,
+    /// Nothing; goes on.
+    Jump(NodeId),
+    Nop(NodeId),
+    Assign(RegId, &'a Code, NodeId),
+    Any(RegId, &'a [i64], NodeId),
+    Load(RegId, &'a Place, NodeId),
+    Store(&'a Place, &'a Code, NodeId),
+    Rmw(RegId, &'a Place, &'a Rmw, NodeId),
+    Fence(FenceKind, NodeId),
+    Assume(&'a Code, NodeId),
+    Assert(&'a Code, NodeId),
+    Branch(&'a Code, NodeId, NodeId),
+    Choose(Vec<NodeId>),
+}
+
+/// A node with where it came from.
+#[derive(Debug)]
+pub(crate) struct Located<'a> {
+    pub node: Node<'a>,
+    pub span: SpanId,
+    /// Labels that stand here.
+    pub labels: Vec<LabelId>,
+    /// The `await` that it is inside of, if any, by the node of its test.
+    pub within: Option<NodeId>,
+}
+
+/// The control flow of one process.
+#[derive(Debug)]
+pub(crate) struct Flow<'a> {
+    pub nodes: Vec<Located<'a>>,
+    pub entry: NodeId,
+    /// For each node, the registers whose value may still be used from there on.
+    pub live: Vec<Vec<bool>>,
+}
+
+impl<'a> Flow<'a> {
+    /// The control flow of `process`. `marked` are the labels that a property
+    /// asks about: only those are kept as places. Registers in `observed` are
+    /// live everywhere.
+    pub fn new(process: &'a Process, marked: &[bool], observed: &[bool]) -> Self {
+        let mut builder = Builder {
+            nodes: vec![],
+            labels: HashMap::new(),
+            loops: vec![],
+            within: None,
+            marked,
+            end: 0,
+        };
+        builder.end = builder.add(Node::End, SpanId::NONE);
+        let entry = builder.block(&process.body, builder.end);
+        let nodes = builder.nodes;
+        let live = live(&nodes, process.registers.len(), observed);
+        Self { nodes, entry, live }
+    }
+}
+
+struct Builder<'a, 'm> {
+    nodes: Vec<Located<'a>>,
+    /// Where a label leads; a jump node that is filled in when the label is met.
+    labels: HashMap<LabelId, NodeId>,
+    /// For each enclosing loop, its head and what comes after it.
+    loops: Vec<(NodeId, NodeId)>,
+    within: Option<NodeId>,
+    marked: &'m [bool],
+    end: NodeId,
+}
+
+impl<'a> Builder<'a, '_> {
+    fn add(&mut self, node: Node<'a>, span: SpanId) -> NodeId {
+        self.nodes.push(Located { node, span, labels: vec![], within: self.within });
+        self.nodes.len() - 1
+    }
+
+    fn label(&mut self, label: LabelId, span: SpanId) -> NodeId {
+        if let Some(&node) = self.labels.get(&label) {
+            return node;
+        }
+        let node = self.add(Node::Jump(self.end), span);
+        self.labels.insert(label, node);
+        node
+    }
+
+    /// Builds backwards, so that each statement knows what comes after it.
+    ///
+    /// A marked label needs a node at which the process can be seen standing:
+    /// the step that follows it if there is one, otherwise one of its own.
+    fn block(&mut self, stmts: &'a [Stmt], mut next: NodeId) -> NodeId {
+        let mut step = None;
+        for stmt in stmts.iter().rev() {
+            if let StmtKind::Label(label) = stmt.kind {
+                let node = self.label(label, stmt.span);
+                self.nodes[node].node = Node::Jump(next);
+                if self.marked[label.index()] {
+                    self.nodes[step.unwrap_or(node)].labels.push(label);
+                }
+                next = node;
+            } else {
+                next = self.stmt(stmt, next);
+                step = self.nodes[next].node.is_step().then_some(next);
+            }
+        }
+        next
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt, next: NodeId) -> NodeId {
+        let span = stmt.span;
+        let node = match &stmt.kind {
+            StmtKind::Label(_) => unreachable!("labels are met in their block"),
+            StmtKind::Nop => Node::Nop(next),
+            StmtKind::Assign(reg, code) => Node::Assign(*reg, code, next),
+            StmtKind::Any(reg, values) => Node::Any(*reg, values, next),
+            StmtKind::Load(reg, place) => Node::Load(*reg, place, next),
+            StmtKind::Store(place, code) => Node::Store(place, code, next),
+            StmtKind::Rmw(reg, place, rmw) => Node::Rmw(*reg, place, rmw, next),
+            StmtKind::Fence(kind) => Node::Fence(*kind, next),
+            StmtKind::Assume(code) => Node::Assume(code, next),
+            StmtKind::Assert(code) => Node::Assert(code, next),
+            StmtKind::If(code, then, other) => {
+                let then = self.block(then, next);
+                let other = self.block(other, next);
+                Node::Branch(code, then, other)
+            }
+            StmtKind::Loop(body) => {
+                let head = self.add(Node::Jump(next), span);
+                self.loops.push((head, next));
+                let body = self.block(body, head);
+                self.loops.pop();
+                self.nodes[head].node = Node::Jump(body);
+                return head;
+            }
+            StmtKind::Break => Node::Jump(self.loops.last().map_or(self.end, |l| l.1)),
+            StmtKind::Continue => Node::Jump(self.loops.last().map_or(self.end, |l| l.0)),
+            StmtKind::Goto(label) => Node::Jump(self.label(*label, span)),
+            StmtKind::Choose(blocks) => {
+                Node::Choose(blocks.iter().map(|b| self.block(b, next)).collect())
+            }
+            StmtKind::Await(block, code) if block.is_empty() => Node::Assume(code, next),
+            StmtKind::Await(block, code) => {
+                let test = self.add(Node::Jump(next), span);
+                let outer = self.within.replace(test);
+                self.nodes[test].within = self.within;
+                let entry = self.block(block, test);
+                self.nodes[test].node = Node::Branch(code, next, entry);
+                self.within = outer;
+                return entry;
+            }
+            StmtKind::Exit => Node::Jump(self.end),
+        };
+        self.add(node, span)
+    }
+}
+
+impl Node<'_> {
+    pub fn successors(&self) -> Vec<NodeId> {
+        match self {
+            Node::End => vec![],
+            Node::Jump(n)
+            | Node::Nop(n)
+            | Node::Assign(_, _, n)
+            | Node::Any(_, _, n)
+            | Node::Load(_, _, n)
+            | Node::Store(_, _, n)
+            | Node::Rmw(_, _, _, n)
+            | Node::Fence(_, n)
+            | Node::Assume(_, n)
+            | Node::Assert(_, n) => vec![*n],
+            Node::Branch(_, a, b) => vec![*a, *b],
+            Node::Choose(nodes) => nodes.clone(),
+        }
+    }
+
+    /// Whether the process takes a step of its own here that others can tell.
+    pub fn is_step(&self) -> bool {
+        matches!(
+            self,
+            Node::Nop(_) | Node::Load(..) | Node::Store(..) | Node::Rmw(..) | Node::Fence(..)
+        )
+    }
+
+    /// The register that the node sets, if any.
+    pub fn sets(&self) -> Option<RegId> {
+        match self {
+            Node::Assign(r, ..) | Node::Any(r, ..) | Node::Load(r, ..) | Node::Rmw(r, ..) => {
+                Some(*r)
+            }
+            _ => None,
+        }
+    }
+
+    fn uses(&self, visit: &mut impl FnMut(&RegId)) {
+        let place = |p: &Place, visit: &mut dyn FnMut(&RegId)| {
+            if let Some(index) = &p.index {
+                index.atoms(&mut |r| visit(r));
+            }
+        };
+        match self {
+            Node::Assign(_, c, _)
+            | Node::Assume(c, _)
+            | Node::Assert(c, _)
+            | Node::Branch(c, _, _) => c.atoms(visit),
+            Node::Load(_, p, _) => place(p, visit),
+            Node::Store(p, c, _) => {
+                place(p, visit);
+                c.atoms(visit);
+            }
+            Node::Rmw(_, p, rmw, _) => {
+                place(p, visit);
+                match rmw {
+                    Rmw::Cas { expected, new } => {
+                        expected.atoms(visit);
+                        new.atoms(visit);
+                    }
+                    Rmw::Swap(c) | Rmw::Fetch(_, c) => Expr::atoms(c, visit),
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Live registers: a backward data-flow fixpoint, by a work list.
+fn live(nodes: &[Located<'_>], registers: usize, observed: &[bool]) -> Vec<Vec<bool>> {
+    let mut predecessors = vec![vec![]; nodes.len()];
+    for (id, place) in nodes.iter().enumerate() {
+        for next in place.node.successors() {
+            predecessors[next].push(id);
+        }
+    }
+    let mut live = vec![observed[..registers].to_vec(); nodes.len()];
+    let mut work: Vec<NodeId> = (0..nodes.len()).collect();
+    while let Some(id) = work.pop() {
+        let node = &nodes[id].node;
+        let mut now = observed[..registers].to_vec();
+        for next in node.successors() {
+            for (reg, is_live) in live[next].iter().enumerate() {
+                now[reg] |= is_live & (node.sets() != Some(RegId::new(reg)));
+            }
+        }
+        node.uses(&mut |r| now[r.index()] = true);
+        if now != live[id] {
+            live[id] = now;
+            work.extend(&predecessors[id]);
+        }
+    }
+    live
+}

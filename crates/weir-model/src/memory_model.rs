@@ -1,0 +1,391 @@
+//! Memory models as sets of relaxations (paper 2, section 3 and figures 1, 2).
+//!
+//! A relaxation is a licence: `w->r` lets a read overtake an earlier write of
+//! the same process to another variable, and so on. SC is the empty set; TSO,
+//! PSO and NSW are names for sets. [`MemoryModel::may_overtake`] is the whole
+//! of the rewrite rules that swap neighbours (paper 2, 3.3, rules 1 and 2); the
+//! two rules that do more than swap, RLWE and RRWE, are in the semantics.
+//!
+//! Two things that the papers leave open are settled here, for every semantics:
+//!
+//! * *Partial fences without RWF.* "RWF" says that partial fences exist. In a
+//!   model without it `rfence` and `wfence` order nothing. (TSO with and
+//!   without RWF are thus the same model, as paper 2 says they should be.)
+//! * *`wfence` next to `rfence`.* Rules (2) of paper 2 let a `wfence` swap with
+//!   reads and an `rfence` with writes but say nothing of the two fences
+//!   themselves. Taken to the letter, `wfence; rfence` would order a write
+//!   before it with a read after it, which neither the text, nor the paper's
+//!   operational models, nor any hardware does. They swap freely here.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One relaxation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relaxation {
+    /// `w->r`: a read may overtake a write.
+    WriteRead,
+    /// `w->w`: a write may overtake a write.
+    WriteWrite,
+    /// `r->r`: a read may overtake a read.
+    ReadRead,
+    /// `r->w`: a write may overtake a read.
+    ReadWrite,
+    /// `RLWE`: a process may read its own write before it reaches memory.
+    Rlwe,
+    /// `RRWE`: a process may read another's write before it reaches memory.
+    Rrwe,
+    /// `RWF`: partial fences `rfence` and `wfence` exist.
+    Rwf,
+}
+
+impl Relaxation {
+    /// All of them, in the order in which sets are printed.
+    pub const ALL: [Self; 7] = [
+        Self::WriteRead,
+        Self::WriteWrite,
+        Self::ReadRead,
+        Self::ReadWrite,
+        Self::Rlwe,
+        Self::Rrwe,
+        Self::Rwf,
+    ];
+
+    /// Its name in the papers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WriteRead => "w->r",
+            Self::WriteWrite => "w->w",
+            Self::ReadRead => "r->r",
+            Self::ReadWrite => "r->w",
+            Self::Rlwe => "RLWE",
+            Self::Rrwe => "RRWE",
+            Self::Rwf => "RWF",
+        }
+    }
+
+    /// What it lets a machine do, in a line.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::WriteRead => "a read may overtake an earlier write to another variable",
+            Self::WriteWrite => "a write may overtake an earlier write to another variable",
+            Self::ReadRead => "a read may overtake an earlier read of another variable",
+            Self::ReadWrite => "a write may overtake an earlier read of another variable",
+            Self::Rlwe => "a process may read its own write before it reaches memory",
+            Self::Rrwe => "a process may read another's write before it reaches memory",
+            Self::Rwf => "the partial fences rfence and wfence exist",
+        }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// A memory model: a set of relaxations.
+///
+/// ```
+/// use weir_model::memory_model::MemoryModel;
+///
+/// let model: MemoryModel = "w->r, rlwe".parse().unwrap();
+/// assert_eq!(model, MemoryModel::TSO);
+/// assert_eq!("TSO + r->w".parse::<MemoryModel>().unwrap().to_string(), "TSO+r->w");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryModel(u8);
+
+/// What an operation is to the rewrite rules: who it touches and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access<V> {
+    /// A read of a variable.
+    Read(V),
+    /// A write to a variable.
+    Write(V),
+    /// `rfence`.
+    ReadFence,
+    /// `wfence`.
+    WriteFence,
+    /// `fence` and atomic read-writes: never reordered with anything.
+    Full,
+}
+
+/// What is known about deciding reachability under a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decidability {
+    /// Decidable, and where that is shown.
+    Decidable(&'static str),
+    /// Undecidable, and where that is shown.
+    Undecidable(&'static str),
+    /// The papers do not say.
+    Open,
+}
+
+impl MemoryModel {
+    const fn of(relaxations: &[Relaxation]) -> Self {
+        let mut set = 0;
+        let mut i = 0;
+        while i < relaxations.len() {
+            set |= 1 << relaxations[i] as u8;
+            i += 1;
+        }
+        Self(set)
+    }
+
+    /// Sequential consistency: no relaxation.
+    pub const SC: Self = Self::of(&[]);
+    /// Total store order, x86: `{w->r, RLWE}`.
+    pub const TSO: Self = Self::of(&[Relaxation::WriteRead, Relaxation::Rlwe]);
+    /// Partial store order: TSO with `w->w` and partial fences.
+    pub const PSO: Self = Self::TSO.with(Relaxation::WriteWrite).with(Relaxation::Rwf);
+    /// Non-speculative writes: PSO with `r->r`.
+    pub const NSW: Self = Self::PSO.with(Relaxation::ReadRead);
+    /// The guess/validate model of paper 1, 8.1: TSO with `r->r` and `r->w`.
+    pub const GUESS: Self = Self::TSO.with(Relaxation::ReadRead).with(Relaxation::ReadWrite);
+    /// The guess/validate model of paper 1, 8.2: the same with `w->w`.
+    pub const GUESS_WW: Self = Self::GUESS.with(Relaxation::WriteWrite);
+
+    /// The models that have a name, strongest first.
+    pub const NAMED: [(&'static str, Self); 4] =
+        [("SC", Self::SC), ("TSO", Self::TSO), ("PSO", Self::PSO), ("NSW", Self::NSW)];
+
+    /// The rows of paper 2, figure 2, with SC above them.
+    pub const FIGURE_2: [Self; 8] = [
+        Self::SC,
+        Self::TSO,
+        Self::TSO.with(Relaxation::WriteWrite),
+        Self::PSO,
+        Self::NSW,
+        Self::GUESS,
+        Self::TSO.with(Relaxation::ReadWrite),
+        Self::NSW.with(Relaxation::Rrwe),
+    ];
+
+    /// The set with one more relaxation.
+    #[must_use]
+    pub const fn with(self, relaxation: Relaxation) -> Self {
+        Self(self.0 | 1 << relaxation as u8)
+    }
+
+    /// The set without a relaxation.
+    #[must_use]
+    pub const fn without(self, relaxation: Relaxation) -> Self {
+        Self(self.0 & !(1 << relaxation as u8))
+    }
+
+    /// Every set of relaxations.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..1 << Relaxation::ALL.len()).map(Self)
+    }
+
+    /// Whether the relaxation is in the set.
+    pub fn has(self, relaxation: Relaxation) -> bool {
+        self.0 & relaxation.bit() != 0
+    }
+
+    /// The relaxations of the set, in their usual order.
+    pub fn relaxations(self) -> impl Iterator<Item = Relaxation> {
+        Relaxation::ALL.into_iter().filter(move |r| self.has(*r))
+    }
+
+    /// The name of the set, if it has one.
+    pub fn name(self) -> Option<&'static str> {
+        Self::NAMED.into_iter().find(|(_, m)| *m == self).map(|(name, _)| name)
+    }
+
+    /// The set as the papers write it: `{w->r, RLWE}`.
+    pub fn set(self) -> String {
+        let names: Vec<_> = self.relaxations().map(Relaxation::name).collect();
+        format!("{{{}}}", names.join(", "))
+    }
+
+    /// The same model with what makes no difference left out, so that sets
+    /// that mean the same get the same semantics.
+    ///
+    /// * Partial fences order reads with reads and writes with writes: without
+    ///   `r->r` and without `w->w` they do nothing.
+    /// * Where nothing may overtake a write, every read sees it in memory.
+    #[must_use]
+    pub fn normal(self) -> Self {
+        use Relaxation::{ReadRead, ReadWrite, Rlwe, Rrwe, Rwf, WriteRead, WriteWrite};
+        let mut model = self;
+        if !model.has(WriteWrite) && !model.has(ReadRead) {
+            model = model.without(Rwf);
+        }
+        let swaps = [WriteRead, WriteWrite, ReadRead, ReadWrite];
+        if !model.has(Rrwe) && !swaps.into_iter().any(|r| model.has(r)) {
+            model = model.without(Rlwe);
+        }
+        model
+    }
+
+    /// Whether `second` may be performed before `first`, where `first` comes
+    /// earlier in the program of the same process: the rewrite rules (1) and
+    /// (2) of paper 2, 3.3.
+    pub fn may_overtake<V: PartialEq>(self, first: &Access<V>, second: &Access<V>) -> bool {
+        use Access::{Full, Read, ReadFence, Write, WriteFence};
+        let swaps = |r, x: &V, y: &V| self.has(r) && x != y;
+        match (first, second) {
+            (Full, _) | (_, Full) => false,
+            (Write(x), Read(y)) => swaps(Relaxation::WriteRead, x, y),
+            (Write(x), Write(y)) => swaps(Relaxation::WriteWrite, x, y),
+            (Read(x), Read(y)) => swaps(Relaxation::ReadRead, x, y),
+            (Read(x), Write(y)) => swaps(Relaxation::ReadWrite, x, y),
+            _ if !self.has(Relaxation::Rwf) => true,
+            (WriteFence, Write(_) | WriteFence) | (Write(_), WriteFence) => false,
+            (ReadFence, Read(_) | ReadFence) | (Read(_), ReadFence) => false,
+            (WriteFence, Read(_) | ReadFence) | (Read(_), WriteFence) => true,
+            (ReadFence, Write(_) | WriteFence) | (Write(_), ReadFence) => true,
+        }
+    }
+
+    /// Whether reachability under the model can be decided, and who says so.
+    pub fn decidability(self) -> Decidability {
+        let model = self.normal();
+        match () {
+            () if model == Self::SC => Decidability::Decidable("finitely many states"),
+            () if model == Self::TSO => Decidability::Decidable("paper 1, theorem 2"),
+            () if model == Self::PSO.without(Relaxation::Rwf) => {
+                Decidability::Decidable("paper 1, section 5.3")
+            }
+            () if model == Self::PSO => Decidability::Decidable("paper 2, corollary 12"),
+            () if model.with(Relaxation::Rwf) == Self::NSW => {
+                Decidability::Decidable("paper 2, corollary 12")
+            }
+            () if model.without(Relaxation::Rwf) == Self::GUESS => {
+                Decidability::Undecidable("paper 1, theorem 6")
+            }
+            () if model.without(Relaxation::Rwf) == Self::GUESS_WW => {
+                Decidability::Undecidable("paper 1, theorem 7")
+            }
+            () if model == Self::TSO.with(Relaxation::ReadWrite) => {
+                Decidability::Undecidable("paper 2, theorem 2")
+            }
+            () if model == Self::NSW.with(Relaxation::Rrwe) => {
+                Decidability::Undecidable("paper 2, theorem 13")
+            }
+            () => Decidability::Open,
+        }
+    }
+}
+
+impl fmt::Display for MemoryModel {
+    /// `TSO`, `TSO+r->w`, or the bare relaxations when no named model is inside.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inside = |m: Self| self.0 & m.0 == m.0;
+        let (name, base) =
+            Self::NAMED.into_iter().rev().find(|(_, m)| inside(*m)).expect("SC is in every set");
+        f.write_str(name)?;
+        Self(self.0 & !base.0).relaxations().try_for_each(|r| write!(f, "+{}", r.name()))
+    }
+}
+
+impl fmt::Debug for MemoryModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// A word in the name of a model that stands for nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownModel {
+    /// The word.
+    pub word: String,
+}
+
+impl fmt::Display for UnknownModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is neither a memory model nor a relaxation", self.word)
+    }
+}
+
+impl std::error::Error for UnknownModel {}
+
+impl MemoryModel {
+    /// The words that [`MemoryModel::from_str`] knows.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        let models = Self::NAMED.into_iter().map(|(name, _)| name);
+        models.chain(Relaxation::ALL.into_iter().map(Relaxation::name)).chain(["r->r/w", "w->r/w"])
+    }
+}
+
+impl FromStr for MemoryModel {
+    type Err = UnknownModel;
+
+    /// Names of models and relaxations in any case and order, joined by `,` or
+    /// `+`; braces around them are fine.
+    fn from_str(text: &str) -> Result<Self, UnknownModel> {
+        let text = text.trim();
+        let inner = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(text);
+        if inner.trim().is_empty() {
+            return if text.is_empty() {
+                Err(UnknownModel { word: String::new() })
+            } else {
+                Ok(Self::SC)
+            };
+        }
+        let mut model = Self::SC;
+        for word in inner.split([',', '+']) {
+            let plain = word.trim().replace('→', "->").replace(' ', "");
+            let named = Self::NAMED.into_iter().find(|(n, _)| n.eq_ignore_ascii_case(&plain));
+            let single =
+                Relaxation::ALL.into_iter().find(|r| r.name().eq_ignore_ascii_case(&plain));
+            model = match (named, single, plain.to_ascii_lowercase().as_str()) {
+                (Some((_, named)), ..) => Self(model.0 | named.0),
+                (_, Some(relaxation), _) => model.with(relaxation),
+                (.., "r->r/w") => model.with(Relaxation::ReadRead).with(Relaxation::ReadWrite),
+                (.., "w->r/w") => model.with(Relaxation::WriteRead).with(Relaxation::WriteWrite),
+                _ => return Err(UnknownModel { word: word.trim().to_owned() }),
+            };
+        }
+        Ok(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_any_case_and_order() {
+        let parse = |s: &str| s.parse::<MemoryModel>().unwrap();
+        assert_eq!(parse("rwf, W->W , w->r,RLWE"), MemoryModel::PSO);
+        assert_eq!(parse("{w → r, RLWE}"), MemoryModel::TSO);
+        assert_eq!(parse("{}"), MemoryModel::SC);
+        assert_eq!(parse("tso,r->r/w"), MemoryModel::GUESS);
+        assert_eq!("tos".parse::<MemoryModel>().unwrap_err().word, "tos");
+        assert!("".parse::<MemoryModel>().is_err());
+        for model in MemoryModel::all() {
+            assert_eq!(parse(&model.to_string()), model, "{model}");
+            assert_eq!(parse(&model.set()), model, "{model}");
+        }
+    }
+
+    #[test]
+    fn figure_2() {
+        use Decidability::{Decidable, Undecidable};
+        for (i, model) in MemoryModel::FIGURE_2.into_iter().enumerate() {
+            let known = model.decidability();
+            assert!(
+                if i < 5 { matches!(known, Decidable(_)) } else { matches!(known, Undecidable(_)) },
+                "{model}: {known:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_larger_set_allows_more() {
+        let accesses =
+            [Access::Read(0), Access::Read(1), Access::Write(0), Access::Write(1), Access::Full];
+        for model in MemoryModel::all() {
+            for relaxation in Relaxation::ALL {
+                for a in &accesses {
+                    for b in &accesses {
+                        assert!(
+                            !model.may_overtake(a, b) || model.with(relaxation).may_overtake(a, b)
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! PSO and NSW by two levels of FIFO buffers and a history (paper 2, 5.2).
+//!
+//! *Configuration*: control states and newest memory; then for each process
+//! the writes in its per-variable buffers `WB(i,1..m)` and those in its
+//! serialising buffer `WB(i,m+1)`, oldest first; then, for NSW, what its
+//! pointers see of the history.
+//!
+//! *Deviations from the paper*, none of which changes what is reachable:
+//!
+//! 1. The per-variable buffers of a process are one run of cells, ordered by
+//!    variable: order between variables means nothing.
+//! 2. A process never looks at two variables of one past memory state: the
+//!    pointers `π(i,j)` move independently. So instead of memory states with
+//!    pointers, each pair keeps the *word* of values that `x_j` had from
+//!    `π(i,j)` on, without repetitions, the newest left to memory. Pairs that
+//!    the process never reads keep none.
+//! 3. *Move pointer* (rule 8) happens inside the rules that need it: *Read*
+//!    goes to the earliest place with the right value, which leaves most for
+//!    later reads; *Read fence* and *ARW* go to the end.
+//! 4. PSO is NSW with an `rfence` after every read: the words are empty, so
+//!    they are left out.
+
+use std::ops::Range;
+
+use super::alphabet::Alphabet;
+use super::{Event, Head, Rule, Semantics, Step, control};
+use crate::ids::{ProcessId, ValueId, VarId};
+use crate::memory_model::{MemoryModel, Relaxation};
+use crate::program::FenceKind;
+use crate::system::{Op, System};
+
+pub(super) struct Fifo<'s> {
+    system: &'s System,
+    head: Head,
+    alphabet: Alphabet,
+    bound: usize,
+    /// Whether partial fences exist.
+    partial_fences: bool,
+    /// For each process the variables that have a word; empty for PSO.
+    words: Vec<Vec<VarId>>,
+}
+
+/// Where the buffers of one process are.
+struct Buffers {
+    /// `WB(i,1..m)`, ordered by variable.
+    first: Range<usize>,
+    /// `WB(i,m+1)`.
+    second: Range<usize>,
+}
+
+/// What a step does to the words of the history.
+#[derive(Clone, Copy)]
+enum Words {
+    Keep,
+    /// The process's word for the variable loses this many values.
+    Advance(ProcessId, VarId, usize),
+    /// The process sees the newest memory.
+    Newest(ProcessId),
+    /// Memory changes: the old value enters the words of the others. The
+    /// process itself sees the newest value of the variable.
+    Changed(ProcessId, VarId, ValueId),
+    /// Both of these, for an atomic read-write.
+    NewestChanged(ProcessId, VarId, ValueId),
+}
+
+impl<'s> Fifo<'s> {
+    pub fn new(system: &'s System, model: MemoryModel, bound: usize) -> Self {
+        let reads = |automaton: &crate::system::Automaton| {
+            let mut vars: Vec<VarId> = automaton
+                .transitions
+                .iter()
+                .filter_map(|t| match t.op {
+                    Op::Read(x, _) => Some(x),
+                    _ => None,
+                })
+                .collect();
+            vars.sort_unstable();
+            vars.dedup();
+            vars
+        };
+        let nsw = model.has(Relaxation::ReadRead);
+        Self {
+            system,
+            head: Head::new(system),
+            alphabet: Alphabet::of_stores(system),
+            bound,
+            partial_fences: model.has(Relaxation::Rwf),
+            words: system.processes.iter().map(|a| if nsw { reads(a) } else { vec![] }).collect(),
+        }
+    }
+
+    /// The buffers of each process, and where the words begin.
+    fn layout(&self, config: &[u16]) -> (Vec<Buffers>, usize) {
+        let mut at = self.head.len();
+        let mut next = || {
+            let start = at + 1;
+            at = start + usize::from(config[at]);
+            start..at
+        };
+        let buffers =
+            (0..self.head.processes).map(|_| Buffers { first: next(), second: next() }).collect();
+        (buffers, at)
+    }
+
+    /// The word of a process for a variable: past values, oldest first.
+    fn word<'c>(
+        &self,
+        config: &'c [u16],
+        mut at: usize,
+        process: ProcessId,
+        var: VarId,
+    ) -> &'c [u16] {
+        for (p, vars) in self.words.iter().enumerate() {
+            for &x in vars {
+                let word = at + 1..at + 1 + usize::from(config[at]);
+                if p == process.index() && x == var {
+                    return &config[word];
+                }
+                at = word.end;
+            }
+        }
+        &[]
+    }
+
+    /// Appends the words after a step. `false` if one had to be shortened to
+    /// stay within the bound.
+    fn write_words(&self, config: &[u16], mut at: usize, edit: Words, out: &mut Vec<u16>) -> bool {
+        let mut complete = true;
+        for (p, vars) in self.words.iter().enumerate() {
+            for &x in vars {
+                let mut word = &config[at + 1..at + 1 + usize::from(config[at])];
+                at += 1 + word.len();
+                let mut push = None;
+                match edit {
+                    Words::Advance(q, y, k) if q.index() == p && x == y => word = &word[k..],
+                    Words::Newest(q) if q.index() == p => word = &[],
+                    Words::Changed(q, y, _) if q.index() == p && x == y => word = &[],
+                    Words::NewestChanged(q, ..) if q.index() == p => word = &[],
+                    Words::Changed(_, y, old) | Words::NewestChanged(_, y, old) if x == y => {
+                        push = Some(old.0);
+                    }
+                    _ => {}
+                }
+                if push.is_some() && word.len() >= self.bound {
+                    complete = false;
+                    word = &word[1..];
+                }
+                out.push(word.len() as u16 + u16::from(push.is_some()));
+                out.extend_from_slice(word);
+                out.extend(push);
+            }
+        }
+        complete
+    }
+
+    /// Writes to memory and says what this does to the words.
+    fn write_memory(&self, config: &mut [u16], var: VarId, value: ValueId) -> Option<ValueId> {
+        let old = self.head.get(config, var);
+        self.head.set(config, var, value);
+        (old != value).then_some(old)
+    }
+}
+
+impl Semantics for Fifo<'_> {
+    fn system(&self) -> &System {
+        self.system
+    }
+
+    fn initial_rest(&self, config: &mut Vec<u16>) {
+        config.extend(self.words.iter().flat_map(|_| [0, 0]));
+        config.extend(self.words.iter().flatten().map(|_| 0));
+    }
+
+    fn successors(
+        &self,
+        config: &[u16],
+        scratch: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Step, &[u16]),
+    ) -> bool {
+        let head = self.head;
+        let (buffers, words_at) = self.layout(config);
+        let mut complete = true;
+        let decode = |i: usize| self.alphabet.decode(config[i]);
+        for p in self.system.process_ids() {
+            let Buffers { first, second } = &buffers[p.index()];
+            let empty = first.is_empty() && second.is_empty();
+            for (id, t) in self.system.transitions(p, control(config, p)) {
+                let mut insert = None;
+                let mut written = None;
+                let mut words = Words::Keep;
+                let rule = match t.op {
+                    // 1. Nop
+                    Op::Nop => Rule::Nop,
+                    // 2. Write
+                    Op::Write(x, d) => {
+                        if first.len() + second.len() >= self.bound {
+                            complete = false;
+                            continue;
+                        }
+                        let at = first.clone().find(|&i| decode(i).var > x).unwrap_or(first.end);
+                        insert = Some((at, self.alphabet.encode(Event::write(x, d))));
+                        Rule::Write
+                    }
+                    // 3. Write fence
+                    Op::Fence(FenceKind::Write) => {
+                        if self.partial_fences && !first.is_empty() {
+                            continue;
+                        }
+                        Rule::WriteFence
+                    }
+                    Op::Read(x, d) => {
+                        let last = |buffer: &Range<usize>| {
+                            buffer.clone().rev().map(decode).find(|e| e.var == x)
+                        };
+                        match last(first).or_else(|| last(second)) {
+                            // 5., 6. RLWE
+                            Some(w) if w.value == d => Rule::ReadOwnWrite,
+                            Some(_) => continue,
+                            // 8. Move pointer, 7. Read
+                            None => {
+                                let word = self.word(config, words_at, p, x);
+                                match word.iter().position(|&v| v == d.0) {
+                                    Some(k) => {
+                                        words = Words::Advance(p, x, k);
+                                        Rule::ReadHistory
+                                    }
+                                    None if head.get(config, x) == d => {
+                                        words = Words::Advance(p, x, word.len());
+                                        Rule::ReadMemory
+                                    }
+                                    None => continue,
+                                }
+                            }
+                        }
+                    }
+                    // 9. ARW
+                    Op::Arw(x, d, e) => {
+                        if !empty || head.get(config, x) != d {
+                            continue;
+                        }
+                        words =
+                            if d == e { Words::Newest(p) } else { Words::NewestChanged(p, x, d) };
+                        written = Some((x, e));
+                        Rule::Arw
+                    }
+                    Op::Fence(FenceKind::Full) => {
+                        if !empty {
+                            continue;
+                        }
+                        words = Words::Newest(p);
+                        Rule::Fence
+                    }
+                    // 10. Read fence
+                    Op::Fence(FenceKind::Read) => {
+                        if self.partial_fences {
+                            words = Words::Newest(p);
+                        }
+                        Rule::ReadFence
+                    }
+                };
+                scratch.clear();
+                scratch.extend_from_slice(&config[..words_at]);
+                scratch[p.index()] = t.to.0;
+                if let Some((at, letter)) = insert {
+                    scratch[first.start - 1] += 1;
+                    scratch.insert(at, letter);
+                }
+                if let Some((x, d)) = written {
+                    head.set(scratch, x, d);
+                }
+                complete &= self.write_words(config, words_at, words, scratch);
+                visit(Step::take(p, rule, id), scratch);
+            }
+            // 4. Transfer write: the oldest write of each variable.
+            let mut last_var = None;
+            for i in first.clone() {
+                let event = decode(i);
+                if last_var.replace(event.var) == Some(event.var) {
+                    continue;
+                }
+                scratch.clear();
+                scratch.extend_from_slice(config);
+                scratch[second.start - 1] += 1;
+                scratch.insert(second.end, config[i]);
+                scratch.remove(i);
+                scratch[first.start - 1] -= 1;
+                visit(Step::memory(p, Rule::TransferWrite, event), scratch);
+            }
+            // 11. Memory update
+            if !second.is_empty() {
+                let event = decode(second.start);
+                scratch.clear();
+                scratch.extend_from_slice(&config[..words_at]);
+                scratch[second.start - 1] -= 1;
+                scratch.remove(second.start);
+                let words = match self.write_memory(scratch, event.var, event.value) {
+                    Some(old) => Words::Changed(p, event.var, old),
+                    None => {
+                        let word = self.word(config, words_at, p, event.var);
+                        Words::Advance(p, event.var, word.len())
+                    }
+                };
+                complete &= self.write_words(config, words_at, words, scratch);
+                visit(Step::memory(p, Rule::Update, event), scratch);
+            }
+        }
+        complete
+    }
+
+    fn is_drained(&self, config: &[u16]) -> bool {
+        let (buffers, _) = self.layout(config);
+        buffers.iter().all(|b| b.first.is_empty() && b.second.is_empty())
+    }
+
+    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+        let (buffers, _) = self.layout(config);
+        let letters = |r: &Range<usize>| config[r.clone()].to_vec();
+        buffers
+            .iter()
+            .map(|b| {
+                let all = letters(&b.second).into_iter().chain(letters(&b.first));
+                all.map(|l| self.alphabet.decode(l)).collect()
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,184 @@
+//! Guess and validate: writes that overtake reads (paper 1, section 8).
+//!
+//! A process puts reads into its buffer with a guessed value, and a guess is
+//! *validated* when memory has that value at the read's turn.
+//!
+//! *Configuration*: control states, memory, and for each process the length of
+//! its buffer and the reads and writes in it, oldest first.
+//!
+//! Three models share the rules. They differ in who may leave the buffer:
+//!
+//! | | Update of `w(x,d)` needs before it | Validate of `r(x,d)` needs before it |
+//! | --- | --- | --- |
+//! | 8.1, `{w->r, r->r, r->w}` | no write, no read of `x` | nothing on `x` |
+//! | 8.2, the same with `w->w` | nothing on `x` | nothing on `x` |
+//! | `{w->r, r->w}` (paper 2, 3.4) | no write, no read of `x` | no read, no write to `x` |
+//!
+//! In 8.2 the paper has a buffer per variable; here the buffer is one run
+//! ordered by variable, which is the same thing.
+//!
+//! The third model is not spelled out in either paper, and *Read own write*
+//! takes care there. A read may take the value of the last own write `w` only
+//! if it can be moved next to it (paper 2, rule 3). It cannot overtake the
+//! reads behind `w`, so those have to be able to come before `w`, which a write
+//! to the same variable in between forbids. (They need not stay there: `w` may
+//! overtake them again.)
+
+use super::alphabet::Alphabet;
+use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use crate::memory_model::{MemoryModel, Relaxation};
+use crate::program::FenceKind;
+use crate::system::{Op, System};
+
+pub(super) struct Guess<'s> {
+    system: &'s System,
+    head: Head,
+    alphabet: Alphabet,
+    bound: usize,
+    /// `w->w`: one buffer per variable.
+    write_write: bool,
+    /// `r->r` is missing: reads are validated in order.
+    in_order: bool,
+}
+
+impl<'s> Guess<'s> {
+    pub fn new(system: &'s System, model: MemoryModel, bound: usize) -> Self {
+        Self {
+            system,
+            head: Head::new(system),
+            alphabet: Alphabet::of_stores(system),
+            bound,
+            write_write: model.has(Relaxation::WriteWrite),
+            in_order: !model.has(Relaxation::ReadRead),
+        }
+    }
+
+    /// Puts an event behind those that it must not overtake.
+    fn push(&self, buffer: &mut Vec<Event>, event: Event) {
+        let at = if self.write_write {
+            buffer.iter().position(|e| e.var > event.var).unwrap_or(buffer.len())
+        } else {
+            buffer.len()
+        };
+        buffer.insert(at, event);
+    }
+
+    /// Whether the event at `at` may leave its buffer.
+    fn may_leave(&self, buffer: &[Event], at: usize) -> bool {
+        let event = buffer[at];
+        let before = &buffer[..at];
+        let same = before.iter().any(|e| e.var == event.var);
+        let reads = before.iter().any(|e| e.kind == EventKind::Read);
+        let writes = before.iter().any(|e| e.is_write());
+        match event.kind {
+            EventKind::Read => !(same || self.in_order && reads),
+            _ => !same && (self.write_write || !writes),
+        }
+    }
+
+    /// Whether a read can take its value from the last own write to the variable.
+    fn reads_own_write(&self, buffer: &[Event], read: Event) -> bool {
+        let Some(at) = buffer.iter().rposition(|e| e.var == read.var) else { return false };
+        let write = buffer[at];
+        let behind = &buffer[at + 1..];
+        let stuck = |(i, e): (usize, &Event)| {
+            e.kind == EventKind::Read && behind[..i].iter().any(|w| w.is_write() && w.var == e.var)
+        };
+        write.is_write()
+            && write.value == read.value
+            && !(self.in_order && behind.iter().enumerate().any(stuck))
+    }
+}
+
+impl Semantics for Guess<'_> {
+    fn system(&self) -> &System {
+        self.system
+    }
+
+    fn initial_rest(&self, config: &mut Vec<u16>) {
+        config.extend(self.system.processes.iter().map(|_| 0));
+    }
+
+    fn successors(
+        &self,
+        config: &[u16],
+        scratch: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Step, &[u16]),
+    ) -> bool {
+        let head = self.head;
+        let mut buffers = self.alphabet.read_buffers(config, self.head);
+        let mut complete = true;
+        for p in self.system.process_ids() {
+            let buffer = std::mem::take(&mut buffers[p.index()]);
+            for (id, t) in self.system.transitions(p, control(config, p)) {
+                let mut after = buffer.clone();
+                let mut written = None;
+                let rule = match t.op {
+                    Op::Nop => Rule::Nop,
+                    Op::Write(x, d) => {
+                        self.push(&mut after, Event::write(x, d));
+                        Rule::Write
+                    }
+                    Op::Read(x, d) if self.reads_own_write(&buffer, Event::read(x, d)) => {
+                        Rule::ReadOwnWrite
+                    }
+                    Op::Read(x, d) => {
+                        self.push(&mut after, Event::read(x, d));
+                        Rule::Guess
+                    }
+                    Op::Arw(x, d, e) => {
+                        if !buffer.is_empty() || head.get(config, x) != d {
+                            continue;
+                        }
+                        written = Some((x, e));
+                        Rule::Arw
+                    }
+                    Op::Fence(FenceKind::Full) if !buffer.is_empty() => continue,
+                    Op::Fence(kind) => super::fence_rule(kind),
+                };
+                if after.len() > self.bound {
+                    complete = false;
+                    continue;
+                }
+                buffers[p.index()] = after;
+                scratch.clear();
+                scratch.extend_from_slice(config);
+                scratch[p.index()] = t.to.0;
+                if let Some((x, d)) = written {
+                    head.set(scratch, x, d);
+                }
+                self.alphabet.write_buffers(&buffers, self.head, scratch);
+                visit(Step::take(p, rule, id), scratch);
+            }
+            for at in (0..buffer.len()).filter(|&at| self.may_leave(&buffer, at)) {
+                let event = buffer[at];
+                let rule = if event.is_write() { Rule::Update } else { Rule::Validate };
+                if rule == Rule::Validate && head.get(config, event.var) != event.value {
+                    continue;
+                }
+                let mut shorter = buffer.clone();
+                shorter.remove(at);
+                buffers[p.index()] = shorter;
+                scratch.clear();
+                scratch.extend_from_slice(config);
+                head.set(scratch, event.var, event.value);
+                self.alphabet.write_buffers(&buffers, self.head, scratch);
+                visit(Step::memory(p, rule, event), scratch);
+            }
+            buffers[p.index()] = buffer;
+        }
+        complete
+    }
+
+    fn is_settled(&self, config: &[u16]) -> bool {
+        self.alphabet.read_buffers(config, self.head).iter().flatten().all(|e| e.is_write())
+    }
+
+    fn is_drained(&self, config: &[u16]) -> bool {
+        self.alphabet.read_buffers(config, self.head).iter().all(Vec::is_empty)
+    }
+
+    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+        self.alphabet.read_buffers(config, self.head)
+    }
+}

@@ -1,0 +1,160 @@
+//! TSO by load buffers (paper 4, section 9, after its reference [1]).
+//!
+//! The buffers are turned round: a write reaches memory at once, and what is
+//! delayed is when a process sees what memory holds.
+//!
+//! *Configuration*: control states, memory, and for each process the length of
+//! its buffer and the messages in it, oldest first: *loads*, values of memory
+//! on their way to the process, and *own* messages, its own writes.
+//!
+//! A run may propagate for ever, so even a loop-free program has endlessly many
+//! configurations. Messages that nobody reads are only deleted again; so a
+//! value is propagated only while the buffer holds fewer loads than the process
+//! can still do reads, and only of variables that it reads at all.
+
+use super::alphabet::Alphabet;
+use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use crate::ids::{StateId, VarId};
+use crate::program::FenceKind;
+use crate::system::{Op, System};
+
+pub(super) struct LoadBuffers<'s> {
+    system: &'s System,
+    head: Head,
+    alphabet: Alphabet,
+    bound: usize,
+    /// For each process and control state, how many reads may still come.
+    reads: Vec<Vec<Option<usize>>>,
+    /// For each process, the variables that it reads.
+    vars: Vec<Vec<VarId>>,
+}
+
+impl<'s> LoadBuffers<'s> {
+    pub fn new(system: &'s System, bound: usize) -> Self {
+        let vars = |automaton: &crate::system::Automaton| {
+            let mut vars: Vec<_> = automaton
+                .transitions
+                .iter()
+                .filter_map(|t| if let Op::Read(x, _) = t.op { Some(x) } else { None })
+                .collect();
+            vars.sort_unstable();
+            vars.dedup();
+            vars
+        };
+        Self {
+            system,
+            head: Head::new(system),
+            alphabet: Alphabet::new(system, [EventKind::Own, EventKind::Load]),
+            bound,
+            reads: system
+                .process_ids()
+                .map(|p| system.longest(p, |op| matches!(op, Op::Read(..))))
+                .collect(),
+            vars: system.processes.iter().map(vars).collect(),
+        }
+    }
+}
+
+impl Semantics for LoadBuffers<'_> {
+    fn system(&self) -> &System {
+        self.system
+    }
+
+    fn initial_rest(&self, config: &mut Vec<u16>) {
+        config.extend(self.system.processes.iter().map(|_| 0));
+    }
+
+    fn successors(
+        &self,
+        config: &[u16],
+        scratch: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Step, &[u16]),
+    ) -> bool {
+        let head = self.head;
+        let mut buffers = self.alphabet.read_buffers(config, self.head);
+        let mut complete = true;
+        for p in self.system.process_ids() {
+            let buffer = std::mem::take(&mut buffers[p.index()]);
+            let mut emit = |step: Step, to: Option<StateId>, written, after: Vec<Event>| {
+                buffers[p.index()] = after;
+                scratch.clear();
+                scratch.extend_from_slice(config);
+                if let Some(to) = to {
+                    scratch[p.index()] = to.0;
+                }
+                if let Some((x, d)) = written {
+                    head.set(scratch, x, d);
+                }
+                self.alphabet.write_buffers(&buffers, self.head, scratch);
+                visit(step, scratch);
+            };
+            for (id, t) in self.system.transitions(p, control(config, p)) {
+                let mut written = None;
+                let mut after = buffer.clone();
+                let rule = match t.op {
+                    Op::Nop => Rule::Nop,
+                    Op::Write(x, d) => {
+                        if buffer.len() >= self.bound {
+                            complete = false;
+                            continue;
+                        }
+                        written = Some((x, d));
+                        after.push(Event { kind: EventKind::Own, var: x, value: d });
+                        Rule::WriteMemory
+                    }
+                    Op::Read(x, d) => {
+                        let own =
+                            buffer.iter().rev().find(|e| e.kind == EventKind::Own && e.var == x);
+                        match (own, buffer.first()) {
+                            (Some(own), _) if own.value == d => Rule::ReadOwnWrite,
+                            (None, Some(first)) if (first.var, first.value) == (x, d) => {
+                                Rule::ReadBuffer
+                            }
+                            _ => continue,
+                        }
+                    }
+                    Op::Arw(x, d, e) => {
+                        if !buffer.is_empty() || head.get(config, x) != d {
+                            continue;
+                        }
+                        written = Some((x, e));
+                        Rule::Arw
+                    }
+                    Op::Fence(FenceKind::Full) if !buffer.is_empty() => continue,
+                    Op::Fence(kind) => super::fence_rule(kind),
+                };
+                emit(Step::take(p, rule, id), Some(t.to), written, after);
+            }
+            // Read propagation
+            let loads = buffer.iter().filter(|e| e.kind == EventKind::Load).count();
+            let useful = self.reads[p.index()][control(config, p).index()];
+            if useful.is_none_or(|useful| loads < useful) {
+                for &var in &self.vars[p.index()] {
+                    if buffer.len() >= self.bound {
+                        complete = false;
+                        break;
+                    }
+                    let event = Event { kind: EventKind::Load, var, value: head.get(config, var) };
+                    let mut after = buffer.clone();
+                    after.push(event);
+                    emit(Step::memory(p, Rule::Propagate, event), None, None, after);
+                }
+            }
+            // Delete
+            if let Some(&oldest) = buffer.first() {
+                let step = Step::memory(p, Rule::Delete, oldest);
+                emit(step, None, None, buffer[1..].to_vec());
+            }
+            buffers[p.index()] = buffer;
+        }
+        complete
+    }
+
+    fn is_drained(&self, config: &[u16]) -> bool {
+        config[self.head.len()..].iter().all(|&len| len == 0)
+    }
+
+    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+        self.alphabet.read_buffers(config, self.head)
+    }
+}

@@ -1,0 +1,367 @@
+//! Operational semantics of memory models, each written once.
+//!
+//! A *configuration* is a flat run of 16-bit cells: the control state of each
+//! process, the newest memory, and then whatever the form keeps besides
+//! (buffers, event structures, histories). Engines see [`Semantics`] only.
+//!
+//! | form | model | paper |
+//! | --- | --- | --- |
+//! | [`Form::Sc`] | SC | 2, 3.2 |
+//! | [`Form::Tso`] | TSO | 1, 3.2 |
+//! | [`Form::Pso`] | PSO, with and without partial fences | 2, 5.2 |
+//! | [`Form::NswEvents`] | NSW by event structures | 2, 4.2 |
+//! | [`Form::NswHistory`] | NSW by history buffer | 2, 5.1 |
+//! | [`Form::NswFifo`] | NSW by two-level FIFO buffers | 2, 5.2 |
+//! | [`Form::Guess`] | TSO with `r->r` and `r->w` | 1, 8.1 |
+//! | [`Form::GuessWw`] | the same with `w->w` | 1, 8.2 |
+//! | [`Form::GuessInOrder`] | TSO with `r->w` | 2, 3.4 |
+//! | [`Form::NswRemote`] | NSW with RRWE | 2, 7 |
+//! | [`Form::LoadBuffers`] | TSO by load buffers | 4, 9 |
+//! | [`Form::Relaxations`] | any set | 2, 3.3 |
+//!
+//! [`rewriting`] is the definition that all of them are tested against.
+
+mod alphabet;
+mod event_structure;
+mod fifo;
+mod guess;
+mod load_buffers;
+mod nsw_events;
+mod nsw_history;
+mod relaxations;
+pub mod rewriting;
+mod sc;
+mod tso;
+
+use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use crate::memory_model::{MemoryModel, Relaxation};
+use crate::program::FenceKind;
+use crate::system::{Op, System};
+
+pub use alphabet::{Event, EventKind};
+
+/// An operational semantics of one system under one model.
+pub trait Semantics: Sync {
+    /// The system.
+    fn system(&self) -> &System;
+
+    /// Appends what an initial configuration holds behind control states and
+    /// memory.
+    fn initial_rest(&self, config: &mut Vec<u16>);
+
+    /// Calls `visit` with every step from `config` and the configuration that
+    /// it leads to. `scratch` is space to work in.
+    ///
+    /// Returns `false` if some step was left out because a buffer would have
+    /// grown past the bound.
+    #[must_use]
+    fn successors(
+        &self,
+        config: &[u16],
+        scratch: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Step, &[u16]),
+    ) -> bool;
+
+    /// Whether every read that was issued has its value for good. Only then do
+    /// the control states mean anything: before, they rest on guesses.
+    fn is_settled(&self, _config: &[u16]) -> bool {
+        true
+    }
+
+    /// Whether nothing is under way: every write has reached memory.
+    fn is_drained(&self, config: &[u16]) -> bool;
+
+    /// What each process has under way, oldest first, for showing.
+    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>>;
+
+    /// The initial configurations: one, or one per choice of initial values.
+    fn initial(&self) -> Vec<Vec<u16>> {
+        let system = self.system();
+        let mut configs = vec![system.processes.iter().map(|p| p.initial.0).collect::<Vec<_>>()];
+        for var in &system.vars {
+            configs = configs
+                .into_iter()
+                .flat_map(|c| {
+                    var.initial.iter().map(move |v| c.iter().copied().chain([v.0]).collect())
+                })
+                .collect();
+        }
+        for config in &mut configs {
+            self.initial_rest(config);
+        }
+        configs
+    }
+
+    /// The control states of a configuration.
+    #[inline]
+    fn controls<'c>(&self, config: &'c [u16]) -> &'c [u16] {
+        &config[..self.system().processes.len()]
+    }
+
+    /// The newest memory of a configuration.
+    #[inline]
+    fn memory<'c>(&self, config: &'c [u16]) -> &'c [u16] {
+        let n = self.system().processes.len();
+        &config[n..n + self.system().vars.len()]
+    }
+}
+
+/// One step of an operational semantics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Whose step it is.
+    pub process: ProcessId,
+    /// The rule.
+    pub rule: Rule,
+    /// The transition that the process takes, if its control state moves.
+    pub transition: Option<TransitionId>,
+    /// What left a buffer or moved inside it, if no control state moves.
+    pub event: Option<Event>,
+    /// Whose write was read, for [`Rule::ReadRemoteWrite`].
+    pub source: Option<ProcessId>,
+}
+
+impl Step {
+    fn take(process: ProcessId, rule: Rule, transition: TransitionId) -> Self {
+        Self { process, rule, transition: Some(transition), event: None, source: None }
+    }
+
+    fn memory(process: ProcessId, rule: Rule, event: Event) -> Self {
+        Self { process, rule, transition: None, event: Some(event), source: None }
+    }
+}
+
+/// The rules, by the names that the papers give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// Nothing happens.
+    Nop,
+    /// A write reaches memory at once.
+    WriteMemory,
+    /// A write is kept for later.
+    Write,
+    /// A write moves from its variable's buffer to the serialising buffer.
+    TransferWrite,
+    /// A write reaches memory.
+    Update,
+    /// A read takes its value from memory.
+    ReadMemory,
+    /// A read takes the value of the process's own last write.
+    ReadOwnWrite,
+    /// A read takes the value of another's write that has not reached memory.
+    ReadRemoteWrite,
+    /// A read takes a value that memory had earlier: the earliest one that the
+    /// process may still see.
+    ReadHistory,
+    /// A pointer into the history moves on.
+    MovePointer,
+    /// A read is kept for later, its value guessed.
+    Guess,
+    /// A guessed read finds its value in memory.
+    Validate,
+    /// An atomic read-write.
+    Arw,
+    /// A full fence.
+    Fence,
+    /// A read fence.
+    ReadFence,
+    /// A write fence.
+    WriteFence,
+    /// A stored fence has nothing before it any more.
+    FenceElimination,
+    /// A value of memory enters a load buffer.
+    Propagate,
+    /// The oldest message of a load buffer goes.
+    Delete,
+    /// A read takes its value from the head of its load buffer.
+    ReadBuffer,
+}
+
+impl Rule {
+    /// Its name in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nop => "nop",
+            Self::WriteMemory => "write memory",
+            Self::Write => "write",
+            Self::TransferWrite => "transfer write",
+            Self::Update => "update",
+            Self::ReadMemory => "read memory",
+            Self::ReadOwnWrite => "read own write",
+            Self::ReadRemoteWrite => "read remote write",
+            Self::ReadHistory => "read history",
+            Self::MovePointer => "move pointer",
+            Self::Guess => "guess",
+            Self::Validate => "validate",
+            Self::Arw => "atomic read-write",
+            Self::Fence => "fence",
+            Self::ReadFence => "read fence",
+            Self::WriteFence => "write fence",
+            Self::FenceElimination => "fence elimination",
+            Self::Propagate => "propagate",
+            Self::Delete => "delete",
+            Self::ReadBuffer => "read buffer",
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Self; 20] = [
+        Self::Nop,
+        Self::WriteMemory,
+        Self::Write,
+        Self::TransferWrite,
+        Self::Update,
+        Self::ReadMemory,
+        Self::ReadOwnWrite,
+        Self::ReadRemoteWrite,
+        Self::ReadHistory,
+        Self::MovePointer,
+        Self::Guess,
+        Self::Validate,
+        Self::Arw,
+        Self::Fence,
+        Self::ReadFence,
+        Self::WriteFence,
+        Self::FenceElimination,
+        Self::Propagate,
+        Self::Delete,
+        Self::ReadBuffer,
+    ];
+}
+
+/// An operational form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum Form {
+    Sc,
+    Tso,
+    Pso,
+    NswEvents,
+    NswHistory,
+    NswFifo,
+    Guess,
+    GuessWw,
+    GuessInOrder,
+    NswRemote,
+    LoadBuffers,
+    Relaxations,
+}
+
+impl Form {
+    /// The forms that implement a model. The first one is what engines use.
+    pub fn of(model: MemoryModel) -> Vec<Self> {
+        let normal = model.normal();
+        let fenceless = normal.without(Relaxation::Rwf);
+        let mut forms = match () {
+            () if normal == MemoryModel::SC => vec![Self::Sc],
+            () if normal == MemoryModel::TSO => vec![Self::Tso, Self::LoadBuffers],
+            () if fenceless == MemoryModel::PSO.without(Relaxation::Rwf) => vec![Self::Pso],
+            () if fenceless == MemoryModel::NSW.without(Relaxation::Rwf) => {
+                vec![Self::NswFifo, Self::NswHistory, Self::NswEvents]
+            }
+            () if normal == MemoryModel::GUESS => vec![Self::Guess],
+            () if normal == MemoryModel::GUESS_WW => vec![Self::GuessWw],
+            () if normal == MemoryModel::TSO.with(Relaxation::ReadWrite) => {
+                vec![Self::GuessInOrder]
+            }
+            () if normal == MemoryModel::NSW.with(Relaxation::Rrwe) => vec![Self::NswRemote],
+            () => vec![],
+        };
+        forms.push(Self::Relaxations);
+        forms
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sc => "interleaving",
+            Self::Tso => "store buffers",
+            Self::Pso | Self::NswFifo => "two-level buffers",
+            Self::NswEvents => "event structures",
+            Self::NswHistory => "history buffer",
+            Self::Guess | Self::GuessWw | Self::GuessInOrder => "guess and validate",
+            Self::NswRemote => "event structures with remote reads",
+            Self::LoadBuffers => "load buffers",
+            Self::Relaxations => "relaxations",
+        }
+    }
+
+    /// The semantics of `system` under `model` in this form. No buffer of a
+    /// process, and no word of a history, grows past `bound`.
+    pub fn semantics<'s>(
+        self,
+        system: &'s System,
+        model: MemoryModel,
+        bound: usize,
+    ) -> Box<dyn Semantics + 's> {
+        match self {
+            Self::Sc => Box::new(sc::Sc::new(system)),
+            Self::Tso => Box::new(tso::Tso::new(system, bound)),
+            Self::Pso | Self::NswFifo => Box::new(fifo::Fifo::new(system, model, bound)),
+            Self::NswEvents | Self::NswRemote => {
+                Box::new(nsw_events::NswEvents::new(system, model, bound))
+            }
+            Self::NswHistory => Box::new(nsw_history::NswHistory::new(system, model, bound)),
+            Self::Guess | Self::GuessWw | Self::GuessInOrder => {
+                Box::new(guess::Guess::new(system, model, bound))
+            }
+            Self::LoadBuffers => Box::new(load_buffers::LoadBuffers::new(system, bound)),
+            Self::Relaxations => Box::new(relaxations::Relaxed::new(system, model, bound)),
+        }
+    }
+}
+
+/// A bound that no buffer of a loop-free system can reach, if there is one: the
+/// number of operations that all processes together can put into buffers.
+pub fn sufficient_bound(system: &System) -> Option<usize> {
+    let mut sum = 1;
+    for p in system.process_ids() {
+        let ops = system.longest(p, |op| !matches!(op, Op::Nop));
+        sum += ops[system.processes[p.index()].initial.index()]?;
+    }
+    Some(sum)
+}
+
+/// The control state of a process in a configuration.
+#[inline]
+fn control(config: &[u16], process: ProcessId) -> StateId {
+    StateId(config[process.index()])
+}
+
+/// Memory as cells that start behind the control states.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    processes: usize,
+    vars: usize,
+}
+
+impl Head {
+    fn new(system: &System) -> Self {
+        Self { processes: system.processes.len(), vars: system.vars.len() }
+    }
+
+    #[inline]
+    fn len(self) -> usize {
+        self.processes + self.vars
+    }
+
+    #[inline]
+    fn get(self, config: &[u16], var: VarId) -> ValueId {
+        ValueId(config[self.processes + var.index()])
+    }
+
+    #[inline]
+    fn set(self, config: &mut [u16], var: VarId, value: ValueId) {
+        config[self.processes + var.index()] = value.0;
+    }
+}
+
+/// The rule of a fence that takes effect at once.
+#[inline]
+fn fence_rule(kind: FenceKind) -> Rule {
+    match kind {
+        FenceKind::Full => Rule::Fence,
+        FenceKind::Read => Rule::ReadFence,
+        FenceKind::Write => Rule::WriteFence,
+    }
+}

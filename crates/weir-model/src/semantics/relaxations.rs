@@ -1,0 +1,279 @@
+//! Any set of relaxations: rewriting, done lazily (paper 2, 3.3).
+//!
+//! A process issues its operations into an event structure in which an event
+//! comes after an earlier one of its process exactly if it may not overtake it;
+//! minimal events happen. Since swapping neighbours step by step reaches
+//! exactly the orders in which no pair is turned round that may not be, this is
+//! the rewriting semantics with the rewriting left for later. Reads are issued
+//! with a guessed value and have to find it in memory when they happen.
+//!
+//! *Configuration*: control states, memory, and the event structure; with RRWE
+//! also the pointers `σ(i,j)` of paper 2, section 7.
+//!
+//! *RLWE* cancels a read that stands right behind a write of its value. To bring
+//! the two together, each event between them has to move in front of the write
+//! or let the read overtake it; where both are possible both are tried, since
+//! an event that has overtaken another may not be able to go back. For the same
+//! reason a read may also do without.
+//!
+//! *RRWE* is defined by the papers for NSW only. Here it is the same rule: the
+//! read happens now, so it has to be able to overtake what its process has
+//! under way on other variables.
+//!
+//! Fences that have nothing before them any more are dropped at once.
+
+use super::alphabet::Alphabet;
+use super::event_structure::{EventStructure, Pending, Set};
+use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use crate::ids::{ProcessId, VarId};
+use crate::memory_model::{Access, MemoryModel, Relaxation};
+use crate::program::FenceKind;
+use crate::system::{Op, System};
+
+pub(super) struct Relaxed<'s> {
+    system: &'s System,
+    model: MemoryModel,
+    head: Head,
+    alphabet: Alphabet,
+    bound: usize,
+}
+
+fn access(event: Event) -> Access<VarId> {
+    match event.kind {
+        EventKind::Read => Access::Read(event.var),
+        EventKind::WriteFence => Access::WriteFence,
+        EventKind::ReadFence => Access::ReadFence,
+        _ => Access::Write(event.var),
+    }
+}
+
+impl<'s> Relaxed<'s> {
+    pub fn new(system: &'s System, model: MemoryModel, bound: usize) -> Self {
+        let alphabet = Alphabet::of_stores(system);
+        Self { system, model, head: Head::new(system), alphabet, bound }
+    }
+
+    fn pointers(&self) -> usize {
+        let remote = self.model.has(Relaxation::Rrwe);
+        if remote { self.head.processes * self.head.vars } else { 0 }
+    }
+
+    fn structure(&self, config: &[u16]) -> EventStructure {
+        let at = self.head.len();
+        EventStructure::read(&self.alphabet, self.head, config, at, self.pointers()).0
+    }
+
+    /// The events of a process that a new one may not overtake.
+    fn fixed_before(&self, s: &EventStructure, process: ProcessId, event: Event) -> Set {
+        s.set(|e| {
+            e.process == process && !self.model.may_overtake(&access(e.event), &access(event))
+        })
+    }
+
+    fn issue(&self, s: &EventStructure, process: ProcessId, event: Event) -> EventStructure {
+        let mut after = s.clone();
+        let mut before = self.fixed_before(s, process, event);
+        if event.is_on(event.var) {
+            before |= s.early(self.head, process, event.var);
+        }
+        after.add(process, event, before);
+        after
+    }
+
+    /// RLWE: the structures after a read was cancelled against the last own
+    /// write, one for each way to bring the two together.
+    fn read_own_write(
+        &self,
+        s: &EventStructure,
+        process: ProcessId,
+        read: Event,
+    ) -> Vec<EventStructure> {
+        let write = s.own_write(self.head, process, read.var, read.value);
+        let Some(write) = write.filter(|_| self.model.has(Relaxation::Rlwe)) else {
+            return vec![];
+        };
+        let may_overtake = |first: usize, second: usize| {
+            let (a, b) = (s.events[first].event, s.events[second].event);
+            !s.is_before(first, second) && self.model.may_overtake(&access(a), &access(b))
+        };
+        let between: Vec<usize> =
+            (write + 1..s.events.len()).filter(|&e| s.events[e].process == process).collect();
+        // Whether each event in between moves in front of the write.
+        let mut choices: Vec<Vec<bool>> = vec![vec![]];
+        for (i, &e) in between.iter().enumerate() {
+            let overtaken = self.model.may_overtake(&access(s.events[e].event), &access(read));
+            let mut longer = Vec::new();
+            for choice in choices {
+                let stay = |j: &usize| !choice[*j];
+                let moves = may_overtake(write, e)
+                    && (0..i).filter(stay).all(|j| may_overtake(between[j], e));
+                for option in [(moves, true), (overtaken, false)] {
+                    if let (true, front) = option {
+                        longer.push(choice.iter().copied().chain([front]).collect());
+                    }
+                }
+            }
+            choices = longer;
+        }
+        choices.iter().map(|choice| self.bring_forward(s, write, &between, choice)).collect()
+    }
+
+    /// Moves the chosen events in front of the write. Two events that changed
+    /// places and could not change back are in order from now on.
+    fn bring_forward(
+        &self,
+        s: &EventStructure,
+        write: usize,
+        between: &[usize],
+        choice: &[bool],
+    ) -> EventStructure {
+        let chosen =
+            |front| between.iter().zip(choice).filter(move |c| *c.1 == front).map(|c| *c.0);
+        let mut after = s.clone();
+        for e in chosen(true) {
+            for passed in [write].into_iter().chain(chosen(false).filter(|&r| r < e)) {
+                let (a, b) = (s.events[e].event, s.events[passed].event);
+                if !self.model.may_overtake(&access(a), &access(b)) {
+                    after.order(1 << e, passed);
+                }
+            }
+        }
+        let slots: Vec<usize> = [write].into_iter().chain(between.iter().copied()).collect();
+        let filled = chosen(true).chain([write]).chain(chosen(false));
+        let mut order: Vec<usize> = (0..s.events.len()).collect();
+        for (slot, e) in slots.into_iter().zip(filled) {
+            order[slot] = e;
+        }
+        after.permute(&order);
+        after
+    }
+
+    /// Whether a read could happen now as far as other variables go.
+    fn is_free(&self, s: &EventStructure, process: ProcessId, read: Event) -> bool {
+        self.fixed_before(s, process, read) & !s.accesses(process, read.var) == 0
+    }
+}
+
+impl Semantics for Relaxed<'_> {
+    fn system(&self) -> &System {
+        self.system
+    }
+
+    fn initial_rest(&self, config: &mut Vec<u16>) {
+        let sigma = vec![None; self.pointers()];
+        EventStructure { events: vec![], sigma }.write(&self.alphabet, self.head, config);
+    }
+
+    fn successors(
+        &self,
+        config: &[u16],
+        scratch: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Step, &[u16]),
+    ) -> bool {
+        let head = self.head;
+        let s = self.structure(config);
+        let mut complete = true;
+        let mut emit = |step: Step, to: Option<u16>, written, mut after: EventStructure| {
+            while let Some(fence) = after.minimal().find(|&e| is_fence(&after.events[e])) {
+                after.remove(fence);
+            }
+            scratch.clear();
+            scratch.extend_from_slice(&config[..head.len()]);
+            if let Some(to) = to {
+                scratch[step.process.index()] = to;
+            }
+            if let Some((x, d)) = written {
+                head.set(scratch, x, d);
+            }
+            after.write(&self.alphabet, head, scratch);
+            visit(step, scratch);
+        };
+        for i in self.system.process_ids() {
+            let room = s.has_room(i, 1, self.bound);
+            for (id, t) in self.system.transitions(i, control(config, i)) {
+                let to = Some(t.to.0);
+                let step = |rule| Step::take(i, rule, id);
+                let (rule, event) = match t.op {
+                    Op::Nop => {
+                        emit(step(Rule::Nop), to, None, s.clone());
+                        continue;
+                    }
+                    Op::Arw(x, d, e) => {
+                        let early = s.early(head, i, x) != 0;
+                        if s.of(i) == 0 && !early && head.get(config, x) == d {
+                            emit(step(Rule::Arw), to, Some((x, e)), s.clone());
+                        }
+                        continue;
+                    }
+                    Op::Fence(FenceKind::Full) => {
+                        if s.of(i) == 0 {
+                            emit(step(Rule::Fence), to, None, s.clone());
+                        }
+                        continue;
+                    }
+                    Op::Fence(kind) if !self.model.has(Relaxation::Rwf) => {
+                        emit(step(super::fence_rule(kind)), to, None, s.clone());
+                        continue;
+                    }
+                    Op::Fence(FenceKind::Read) => {
+                        (Rule::ReadFence, Event::fence(EventKind::ReadFence))
+                    }
+                    Op::Fence(FenceKind::Write) => {
+                        (Rule::WriteFence, Event::fence(EventKind::WriteFence))
+                    }
+                    Op::Write(x, d) => (Rule::Write, Event::write(x, d)),
+                    Op::Read(x, d) => {
+                        let read = Event::read(x, d);
+                        for after in self.read_own_write(&s, i, read) {
+                            emit(step(Rule::ReadOwnWrite), to, None, after);
+                        }
+                        if self.is_free(&s, i, read) {
+                            for (k, e) in s.remote_writes(head, i, x, d) {
+                                let mut after = s.clone();
+                                after.read_remote(head, i, x, e);
+                                let step = step(Rule::ReadRemoteWrite);
+                                emit(Step { source: Some(k), ..step }, to, None, after);
+                            }
+                        }
+                        (Rule::Guess, read)
+                    }
+                };
+                if room {
+                    emit(step(rule), to, None, self.issue(&s, i, event));
+                } else {
+                    complete = false;
+                }
+            }
+        }
+        for e in s.minimal() {
+            let mut after = s.clone();
+            let Pending { process, event, .. } = after.remove(e);
+            if event.is_write() {
+                let written = Some((event.var, event.value));
+                emit(Step::memory(process, Rule::Update, event), None, written, after);
+            } else if head.get(config, event.var) == event.value {
+                emit(Step::memory(process, Rule::Validate, event), None, None, after);
+            }
+        }
+        complete
+    }
+
+    /// Without `w->r` there is no such thing as a store buffer: a write that is
+    /// under way is one that has not been executed.
+    fn is_settled(&self, config: &[u16]) -> bool {
+        let buffered = self.model.has(Relaxation::WriteRead);
+        self.structure(config).set(|e| e.event.kind == EventKind::Read || !buffered) == 0
+    }
+
+    fn is_drained(&self, config: &[u16]) -> bool {
+        self.structure(config).events.is_empty()
+    }
+
+    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+        self.structure(config).pending(self.head)
+    }
+}
+
+fn is_fence(pending: &Pending) -> bool {
+    matches!(pending.event.kind, EventKind::ReadFence | EventKind::WriteFence)
+}

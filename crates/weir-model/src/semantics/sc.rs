@@ -1,0 +1,67 @@
+//! Sequential consistency: processes take turns on one memory.
+//!
+//! *Configuration*: control states and memory, nothing else. Fences order what
+//! is in order already.
+
+use super::{Event, Head, Rule, Semantics, Step, control};
+use crate::system::{Op, System};
+
+pub(super) struct Sc<'s> {
+    system: &'s System,
+    head: Head,
+}
+
+impl<'s> Sc<'s> {
+    pub fn new(system: &'s System) -> Self {
+        Self { system, head: Head::new(system) }
+    }
+}
+
+impl Semantics for Sc<'_> {
+    fn system(&self) -> &System {
+        self.system
+    }
+
+    fn initial_rest(&self, _config: &mut Vec<u16>) {}
+
+    fn successors(
+        &self,
+        config: &[u16],
+        scratch: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Step, &[u16]),
+    ) -> bool {
+        let head = self.head;
+        scratch.clear();
+        scratch.extend_from_slice(config);
+        for p in self.system.process_ids() {
+            for (id, t) in self.system.transitions(p, control(config, p)) {
+                let (rule, written) = match t.op {
+                    Op::Nop => (Rule::Nop, None),
+                    Op::Read(x, d) if head.get(config, x) == d => (Rule::ReadMemory, None),
+                    Op::Arw(x, d, e) if head.get(config, x) == d => (Rule::Arw, Some((x, e))),
+                    Op::Read(..) | Op::Arw(..) => continue,
+                    Op::Write(x, d) => (Rule::WriteMemory, Some((x, d))),
+                    Op::Fence(kind) => (super::fence_rule(kind), None),
+                };
+                scratch[p.index()] = t.to.0;
+                if let Some((x, d)) = written {
+                    head.set(scratch, x, d);
+                }
+                visit(Step::take(p, rule, id), scratch);
+                scratch[p.index()] = t.from.0;
+                if let Some((x, _)) = written {
+                    head.set(scratch, x, head.get(config, x));
+                }
+            }
+        }
+        true
+    }
+
+    fn is_drained(&self, _config: &[u16]) -> bool {
+        true
+    }
+
+    fn pending(&self, _config: &[u16]) -> Vec<Vec<Event>> {
+        vec![vec![]; self.head.processes]
+    }
+}

@@ -1,0 +1,118 @@
+//! TSO by store buffers (paper 1, 3.2): one FIFO of writes per process.
+//!
+//! *Configuration*: control states, memory, and for each process the length of
+//! its buffer and the writes in it, oldest first.
+//!
+//! Partial fences order nothing here (paper 2, 3.3): writes leave in order and
+//! reads happen in order anyway. A full fence is an atomic read-write to
+//! nowhere (paper 1, 1.1).
+
+use super::alphabet::Alphabet;
+use super::{Event, Head, Rule, Semantics, Step, control};
+use crate::program::FenceKind;
+use crate::system::{Op, System};
+
+pub(super) struct Tso<'s> {
+    system: &'s System,
+    head: Head,
+    alphabet: Alphabet,
+    bound: usize,
+}
+
+impl<'s> Tso<'s> {
+    pub fn new(system: &'s System, bound: usize) -> Self {
+        let alphabet = Alphabet::of_stores(system);
+        Self { system, head: Head::new(system), alphabet, bound }
+    }
+}
+
+impl Semantics for Tso<'_> {
+    fn system(&self) -> &System {
+        self.system
+    }
+
+    fn initial_rest(&self, config: &mut Vec<u16>) {
+        config.extend(self.system.processes.iter().map(|_| 0));
+    }
+
+    fn successors(
+        &self,
+        config: &[u16],
+        scratch: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Step, &[u16]),
+    ) -> bool {
+        let head = self.head;
+        let mut complete = true;
+        let mut at = head.len();
+        for p in self.system.process_ids() {
+            let len = usize::from(config[at]);
+            let buffer = at + 1..at + 1 + len;
+            for (id, t) in self.system.transitions(p, control(config, p)) {
+                let mut written = None;
+                let mut push = None;
+                let rule = match t.op {
+                    Op::Nop => Rule::Nop,
+                    Op::Write(x, d) => {
+                        if len >= self.bound {
+                            complete = false;
+                            continue;
+                        }
+                        push = Some(self.alphabet.encode(Event::write(x, d)));
+                        Rule::Write
+                    }
+                    Op::Read(x, d) => {
+                        let own = config[buffer.clone()]
+                            .iter()
+                            .rev()
+                            .map(|&l| self.alphabet.decode(l))
+                            .find(|e| e.var == x);
+                        match own {
+                            Some(w) if w.value == d => Rule::ReadOwnWrite,
+                            None if head.get(config, x) == d => Rule::ReadMemory,
+                            _ => continue,
+                        }
+                    }
+                    Op::Arw(x, d, e) => {
+                        if len > 0 || head.get(config, x) != d {
+                            continue;
+                        }
+                        written = Some((x, e));
+                        Rule::Arw
+                    }
+                    Op::Fence(FenceKind::Full) if len > 0 => continue,
+                    Op::Fence(kind) => super::fence_rule(kind),
+                };
+                scratch.clear();
+                scratch.extend_from_slice(config);
+                scratch[p.index()] = t.to.0;
+                if let Some((x, d)) = written {
+                    head.set(scratch, x, d);
+                }
+                if let Some(letter) = push {
+                    scratch[at] += 1;
+                    scratch.insert(buffer.end, letter);
+                }
+                visit(Step::take(p, rule, id), scratch);
+            }
+            if len > 0 {
+                let event = self.alphabet.decode(config[buffer.start]);
+                scratch.clear();
+                scratch.extend_from_slice(config);
+                scratch[at] -= 1;
+                scratch.remove(buffer.start);
+                head.set(scratch, event.var, event.value);
+                visit(Step::memory(p, Rule::Update, event), scratch);
+            }
+            at = buffer.end;
+        }
+        complete
+    }
+
+    fn is_drained(&self, config: &[u16]) -> bool {
+        config[self.head.len()..].iter().all(|&len| len == 0)
+    }
+
+    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+        self.alphabet.read_buffers(config, self.head)
+    }
+}

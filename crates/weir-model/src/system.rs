@@ -1,0 +1,390 @@
+//! Systems: a program as finite automata, one per process, over finitely many
+//! variables with finite domains (paper 2, 3.1).
+//!
+//! A control state is a place in the code together with the values of the
+//! registers that still matter; an operation names the value that it reads.
+//! Everything is numbered densely. Semantics and engines see systems only.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::build;
+use crate::ids::{ProcessId, RegId, SpanId, StateId, TransitionId, ValueId, VarId};
+use crate::program::{Atom, Domain, FenceKind, Formula, Program, PropertyKind};
+
+/// A program as automata.
+///
+/// ```
+/// use weir_model::{program::*, ids::*, system::System};
+///
+/// let span = SpanId(0);
+/// let program = Program {
+///     vars: vec![Decl::scalar("x", 0, span)],
+///     processes: vec![Process {
+///         name: "p".into(),
+///         body: vec![Stmt::new(StmtKind::Store(Place::var(VarId(0)), Expr::Const(7)), span)],
+///         ..Process::default()
+///     }],
+///     ..Program::default()
+/// };
+/// let system = System::new(program).unwrap();
+/// assert_eq!(system.vars[0].values, [0, 7]);
+/// assert_eq!(system.processes[0].states.len(), 2);
+/// ```
+#[derive(Debug)]
+pub struct System {
+    /// The program that it came from, for names and properties.
+    pub program: Program,
+    /// The variables.
+    pub vars: Vec<Variable>,
+    /// The processes.
+    pub processes: Vec<Automaton>,
+}
+
+/// A variable of a system.
+#[derive(Debug)]
+pub struct Variable {
+    /// Its name: `x` or `a[1]`.
+    pub name: String,
+    /// The domain that a person gave it.
+    pub domain: Option<Domain>,
+    /// The values that can get there, sorted; a [`ValueId`] is an index here.
+    pub values: Vec<i64>,
+    /// The values that it may have in the beginning.
+    pub initial: Vec<ValueId>,
+}
+
+/// A process of a system.
+#[derive(Debug)]
+pub struct Automaton {
+    /// Its name.
+    pub name: String,
+    /// Where it starts.
+    pub initial: StateId,
+    /// Its control states.
+    pub states: Vec<State>,
+    /// Its transitions, in the order of the states that they leave.
+    pub transitions: Vec<Transition>,
+}
+
+/// A control state.
+#[derive(Debug)]
+pub struct State {
+    /// What kind of place it is.
+    pub kind: StateKind,
+    /// Values of the registers; 0 for one whose value no longer matters.
+    pub registers: Box<[i64]>,
+    /// The labels at which the process stands here.
+    pub labels: Box<[crate::ids::LabelId]>,
+    /// Where in the source.
+    pub span: SpanId,
+    /// The transitions that leave it.
+    first: u32,
+    count: u32,
+}
+
+/// What kind of place a control state is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateKind {
+    /// Somewhere inside the program.
+    Inside,
+    /// The process has ended.
+    Ended,
+    /// The process did what a program must not do.
+    Failed(Failure),
+}
+
+/// What a program must not do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// An assertion does not hold.
+    Assertion,
+    /// A division by zero.
+    DivisionByZero,
+    /// An index outside its array.
+    Index(i64),
+    /// A value outside the domain that was given for a variable or register.
+    Domain(String, i64),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Assertion => f.write_str("the assertion does not hold"),
+            Self::DivisionByZero => f.write_str("division by zero"),
+            Self::Index(i) => write!(f, "index {i} is outside the array"),
+            Self::Domain(name, value) => write!(f, "{value} is outside the domain of {name}"),
+        }
+    }
+}
+
+/// A transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// The control state that it leaves.
+    pub from: StateId,
+    /// What it does.
+    pub op: Op,
+    /// The control state that it enters.
+    pub to: StateId,
+    /// Stays inside one `await`: waiting, not progress.
+    pub waits: bool,
+    /// Where in the source.
+    pub span: SpanId,
+}
+
+/// An operation of a system (paper 2, 3.1, and a full fence).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// `nop`
+    Nop,
+    /// `r(x,d)`
+    Read(VarId, ValueId),
+    /// `w(x,d)`
+    Write(VarId, ValueId),
+    /// `arw(x,d,d')`
+    Arw(VarId, ValueId, ValueId),
+    /// `fence`, `rfence`, `wfence`
+    Fence(FenceKind),
+}
+
+/// A program that is no finite system within Weir's limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: SpanId,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// The most control states that one process may have.
+pub const MAX_STATES: usize = 60_000;
+
+/// The most values that one variable or register may take.
+pub const MAX_VALUES: usize = 4096;
+
+/// The most pairs of a variable and a value.
+pub const MAX_CELLS: usize = 30_000;
+
+impl System {
+    /// The system of a program.
+    ///
+    /// # Errors
+    /// If a variable, a register or a process has no finite domain, or one
+    /// larger than [`MAX_VALUES`], [`MAX_STATES`] or [`MAX_CELLS`].
+    pub fn new(program: Program) -> Result<Self, BuildError> {
+        build::build(program)
+    }
+
+    /// The transitions that leave a control state.
+    #[inline]
+    pub fn transitions(
+        &self,
+        process: ProcessId,
+        state: StateId,
+    ) -> impl Iterator<Item = (TransitionId, &Transition)> {
+        let automaton = &self.processes[process.index()];
+        let State { first, count, .. } = automaton.states[state.index()];
+        let range = first as usize..(first + count) as usize;
+        (first..).map(TransitionId).zip(&automaton.transitions[range])
+    }
+
+    /// A control state.
+    #[inline]
+    pub fn state(&self, process: ProcessId, state: StateId) -> &State {
+        &self.processes[process.index()].states[state.index()]
+    }
+
+    /// The ids of the processes.
+    pub fn process_ids(&self) -> impl Iterator<Item = ProcessId> + use<> {
+        (0..self.processes.len()).map(ProcessId::new)
+    }
+
+    /// The number that a value stands for.
+    #[inline]
+    pub fn value(&self, var: VarId, value: ValueId) -> i64 {
+        self.vars[var.index()].values[value.index()]
+    }
+
+    /// A value of a variable as a person would write it.
+    pub fn show_value(&self, var: VarId, value: ValueId) -> String {
+        self.program.show_value(self.vars[var.index()].domain, self.value(var, value))
+    }
+
+    /// The value of an atom in a state: control states and memory.
+    #[inline]
+    pub fn atom(&self, atom: Atom, controls: &[u16], memory: &[u16]) -> i64 {
+        let state = |p: ProcessId| self.state(p, StateId(controls[p.index()]));
+        match atom {
+            Atom::Var(var) => self.value(var, ValueId(memory[var.index()])),
+            Atom::Reg(process, reg) => state(process).registers[reg.index()],
+            Atom::At(process, label) => i64::from(state(process).labels.contains(&label)),
+        }
+    }
+
+    /// Whether a formula holds. One that divides by zero or overflows does not.
+    #[inline]
+    pub fn holds(&self, formula: &Formula, controls: &[u16], memory: &[u16]) -> bool {
+        formula.eval(&mut |a| self.atom(*a, controls, memory)).is_ok_and(|v| v != 0)
+    }
+
+    /// Whether every process has ended.
+    #[inline]
+    pub fn all_ended(&self, controls: &[u16]) -> bool {
+        self.process_ids()
+            .all(|p| self.state(p, StateId(controls[p.index()])).kind == StateKind::Ended)
+    }
+
+    /// The failure of the first process that has failed.
+    #[inline]
+    pub fn failed(&self, controls: &[u16]) -> Option<(ProcessId, &Failure)> {
+        self.process_ids().find_map(|p| match &self.state(p, StateId(controls[p.index()])).kind {
+            StateKind::Failed(failure) => Some((p, failure)),
+            _ => None,
+        })
+    }
+
+    /// Whether a process can go no further on a memory that nobody changes any
+    /// more, with its buffers empty: no operation is possible, or only the
+    /// rounds of an `await` whose condition does not come true.
+    ///
+    /// This is about memory alone, so it is the same question in every model.
+    pub fn is_stuck(&self, process: ProcessId, state: StateId, memory: &[u16]) -> bool {
+        let mut seen = vec![state];
+        let mut next = 0;
+        while let Some(&state) = seen.get(next) {
+            next += 1;
+            for (_, t) in self.transitions(process, state) {
+                let possible = match t.op {
+                    Op::Read(x, d) | Op::Arw(x, d, _) => memory[x.index()] == d.0,
+                    Op::Nop | Op::Write(..) | Op::Fence(_) => true,
+                };
+                if possible && !t.waits {
+                    return false;
+                }
+                if possible && !seen.contains(&t.to) {
+                    seen.push(t.to);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether no further step is possible and some process has not ended,
+    /// given that all buffers are empty.
+    pub fn is_deadlock(&self, controls: &[u16], memory: &[u16]) -> bool {
+        self.failed(controls).is_none()
+            && !self.all_ended(controls)
+            && self.process_ids().all(|p| self.is_stuck(p, StateId(controls[p.index()]), memory))
+    }
+
+    /// What a person calls a property.
+    pub fn property_name(&self, index: usize) -> String {
+        let property = &self.program.properties[index];
+        if let Some(name) = &property.name {
+            return name.clone();
+        }
+        let base = match property.kind {
+            PropertyKind::Never(_) => "never",
+            PropertyKind::Assertions => "assertions",
+            PropertyKind::NoDeadlock => "no deadlock",
+            PropertyKind::Final(crate::program::Quantifier::Exists, _) => "final exists",
+            PropertyKind::Final(crate::program::Quantifier::Never, _) => "final never",
+            PropertyKind::Final(crate::program::Quantifier::Always, _) => "final always",
+        };
+        let same = |i: usize| {
+            let other = &self.program.properties[i];
+            other.name.is_none()
+                && std::mem::discriminant(&other.kind) == std::mem::discriminant(&property.kind)
+                && match (&other.kind, &property.kind) {
+                    (PropertyKind::Final(a, _), PropertyKind::Final(b, _)) => a == b,
+                    _ => true,
+                }
+        };
+        let twins = (0..self.program.properties.len()).filter(|&i| same(i)).count();
+        if twins < 2 {
+            return base.to_owned();
+        }
+        format!("{base} #{}", (0..=index).filter(|&i| same(i)).count())
+    }
+
+    /// What an atom is called in reports.
+    pub fn atom_name(&self, atom: Atom) -> String {
+        match atom {
+            Atom::Var(var) => self.vars[var.index()].name.clone(),
+            Atom::Reg(p, r) => self.register(p, r).display.clone(),
+            Atom::At(p, l) => {
+                let process = &self.program.processes[p.index()];
+                format!("{}@{}", process.name, process.labels[l.index()].name)
+            }
+        }
+    }
+
+    /// The declaration of a register.
+    pub fn register(&self, process: ProcessId, reg: RegId) -> &crate::program::Register {
+        &self.program.processes[process.index()].registers[reg.index()]
+    }
+
+    /// An operation as the papers write it, with names.
+    pub fn show_op(&self, op: Op) -> String {
+        let name = |x: VarId| &self.vars[x.index()].name;
+        match op {
+            Op::Nop => "nop".to_owned(),
+            Op::Read(x, d) => format!("r({},{})", name(x), self.show_value(x, d)),
+            Op::Write(x, d) => format!("w({},{})", name(x), self.show_value(x, d)),
+            Op::Arw(x, d, e) => {
+                format!("arw({},{},{})", name(x), self.show_value(x, d), self.show_value(x, e))
+            }
+            Op::Fence(FenceKind::Full) => "fence".to_owned(),
+            Op::Fence(FenceKind::Read) => "rfence".to_owned(),
+            Op::Fence(FenceKind::Write) => "wfence".to_owned(),
+        }
+    }
+
+    /// For each process and control state, the most operations accepted by
+    /// `count` that a run of the process can still do; `None` if there is no
+    /// bound, which takes a loop.
+    pub fn longest(&self, process: ProcessId, count: impl Fn(Op) -> bool) -> Vec<Option<usize>> {
+        build::longest(&self.processes[process.index()], count)
+    }
+
+    /// Whether no process has a loop.
+    pub fn is_loop_free(&self) -> bool {
+        self.process_ids().all(|p| {
+            let initial = self.processes[p.index()].initial;
+            self.longest(p, |_| true)[initial.index()].is_some()
+        })
+    }
+}
+
+impl Automaton {
+    /// An automaton from states with the transitions that leave each.
+    pub(crate) fn new(
+        name: String,
+        initial: StateId,
+        mut states: Vec<State>,
+        outgoing: BTreeMap<StateId, Vec<Transition>>,
+    ) -> Self {
+        let mut transitions = Vec::new();
+        for (from, list) in outgoing {
+            let state = &mut states[from.index()];
+            state.first = u32::try_from(transitions.len()).expect("transitions are limited");
+            state.count = u32::try_from(list.len()).expect("transitions are limited");
+            transitions.extend(list);
+        }
+        Self { name, initial, states, transitions }
+    }
+}
+
+impl State {
+    pub(crate) fn new(
+        kind: StateKind,
+        registers: Box<[i64]>,
+        labels: Box<[crate::ids::LabelId]>,
+        span: SpanId,
+    ) -> Self {
+        Self { kind, registers, labels, span, first: 0, count: 0 }
+    }
+}
