@@ -1,1 +1,14 @@
-//! x
+//! Why an answer is believed: checks runs against the definition of the memory
+//! model.
+//!
+//! This crate knows programs, systems and memory models, and nothing of the
+//! engines or of the operational semantics that they search. A run says in
+//! which order operations were issued and took effect; [`replay`] checks that
+//! the rewrite rules of the model (paper 2, 3.3) allow it and that every read
+//! has the value that memory had at that moment. It is naive on purpose.
+
+pub mod replay;
+pub mod witness;
+
+pub use replay::{Rejected, check};
+pub use witness::Witness;

@@ -7,12 +7,20 @@
 //! the variable back to work. The result over-approximates: a value is kept if
 //! some process could write it, were every read to return any kept value.
 //!
+//! So `x = x + 1` would make endlessly many values even where it runs once. To
+//! keep what ends, each state and value has a *depth*: the number of stores that
+//! run at most once (they are in no loop) on a chain of writes and reads that
+//! leads to it. A chain cannot use one of them twice, so what is deeper than
+//! there are such stores cannot be. Work is done in the order of depth, which
+//! makes the depth that is found first the least.
+//!
 //! Code between two steps that others can tell apart runs at once, inside the
 //! transition that leads to it. A process is seen standing only before a step,
 //! before a choice, at a label that a property asks about, and before an
 //! assignment to a register that a `never` asks about.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use crate::flow::{Flow, Node, NodeId};
 use crate::graph;
@@ -113,12 +121,14 @@ enum RawOp {
 struct RawAutomaton {
     ids: HashMap<Key, StateId>,
     keys: Vec<Key>,
+    depths: Vec<usize>,
     outgoing: BTreeMap<StateId, Vec<(RawOp, StateId, bool, SpanId)>>,
     seen: HashSet<(StateId, RawOp, StateId, bool)>,
     /// The values that each register was seen with.
     register_values: Vec<HashSet<i64>>,
 }
 
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
     Expand(ProcessId, StateId),
     /// A state that loads from the variable learns of a value.
@@ -130,11 +140,20 @@ struct Builder<'a> {
     flows: &'a [Flow<'a>],
     watch: &'a Watch,
     domains: Vec<Option<Domain>>,
-    values: Vec<BTreeSet<i64>>,
+    /// The values of each variable, with their depth.
+    values: Vec<BTreeMap<i64, usize>>,
     /// The states that load from each variable.
     readers: Vec<Vec<(ProcessId, StateId)>>,
     automata: Vec<RawAutomaton>,
-    work: VecDeque<Task>,
+    /// What is to be done, least depth first, then in the order of arrival.
+    work: BinaryHeap<Reverse<(usize, usize, Task)>>,
+    arrivals: usize,
+    /// The depth of what is being done.
+    depth: usize,
+    /// For each process and node, 1 for a store that runs at most once.
+    weights: Vec<Vec<usize>>,
+    /// No depth is larger than this.
+    max_depth: usize,
 }
 
 /// Where a process came to stand.
@@ -160,7 +179,7 @@ impl<'a> Builder<'a> {
         for decl in &program.vars {
             for init in &decl.init {
                 domains.push(decl.domain);
-                values.push(init.iter().copied().collect());
+                values.push(init.iter().map(|&v| (v, 0)).collect());
             }
         }
         Self {
@@ -178,18 +197,57 @@ impl<'a> Builder<'a> {
                     ..RawAutomaton::default()
                 })
                 .collect(),
-            work: VecDeque::new(),
+            work: BinaryHeap::new(),
+            arrivals: 0,
+            depth: 0,
+            max_depth: 0,
+            weights: vec![],
         }
     }
 
+    /// Finds the stores that run at most once, and how many of them there can
+    /// be in one run.
+    fn weigh(&mut self) {
+        for flow in self.flows {
+            let nodes = &flow.nodes;
+            let successors = |n: NodeId| nodes[n].node.successors();
+            let component = graph::components(nodes.len(), successors);
+            let mut sizes = vec![0; nodes.len()];
+            component.iter().for_each(|&c| sizes[c] += 1);
+            let is_once = |n: NodeId| sizes[component[n]] == 1 && !successors(n).contains(&n);
+            let is_store = |n: NodeId| matches!(nodes[n].node, Node::Store(..) | Node::Rmw(..));
+            let weights: Vec<usize> =
+                (0..nodes.len()).map(|n| usize::from(is_store(n) && is_once(n))).collect();
+            // Sinks have the smallest numbers, so what comes after is known.
+            let mut order: Vec<NodeId> = (0..nodes.len()).collect();
+            order.sort_by_key(|&n| component[n]);
+            let mut longest = vec![0; nodes.len()];
+            for &n in &order {
+                let c = component[n];
+                let after = successors(n).into_iter().map(|m| longest[component[m]]).max();
+                longest[c] = longest[c].max(weights[n] + after.unwrap_or(0));
+            }
+            self.max_depth += longest[component[flow.entry]];
+            self.weights.push(weights);
+        }
+    }
+
+    /// Puts off a task.
+    fn later(&mut self, depth: usize, task: Task) {
+        self.arrivals += 1;
+        self.work.push(Reverse((depth, self.arrivals, task)));
+    }
+
     fn run(mut self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
+        self.weigh();
         for p in 0..self.program.processes.len() {
             let process = ProcessId::new(p);
             let registers = self.program.processes[p].registers.iter().map(|r| r.init).collect();
             let settled = self.settle(process, self.flows[p].entry, registers)?;
             self.state(process, settled.key)?;
         }
-        while let Some(task) = self.work.pop_front() {
+        while let Some(Reverse((depth, _, task))) = self.work.pop() {
+            self.depth = depth;
             match task {
                 Task::Expand(p, s) => self.expand(p, s)?,
                 Task::Learn(p, s, x, v) => self.learn(p, s, x, v)?,
@@ -211,7 +269,8 @@ impl<'a> Builder<'a> {
         let id = StateId::new(automaton.keys.len());
         automaton.keys.push(key.clone());
         automaton.ids.insert(key, id);
-        self.work.push_back(Task::Expand(process, id));
+        automaton.depths.push(self.depth);
+        self.later(self.depth, Task::Expand(process, id));
         Ok(id)
     }
 
@@ -488,15 +547,17 @@ impl<'a> Builder<'a> {
             Node::Store(place, code, next) => {
                 let var = self.element(place, &registers, span)?.expect("checked by cannot_stand");
                 let value = self.eval(code, &registers, span)?.expect("checked by cannot_stand");
-                let to = self.settle(process, *next, registers)?;
-                self.add(process, state, RawOp::Write(var, value), to, span)?;
-                self.write(var, value, span)?;
+                if self.write(process, node, var, value)? {
+                    let to = self.settle(process, *next, registers)?;
+                    self.add(process, state, RawOp::Write(var, value), to, span)?;
+                }
             }
             Node::Load(_, place, _) | Node::Rmw(_, place, _, _) => {
                 let var = self.element(place, &registers, span)?.expect("checked by cannot_stand");
                 self.readers[var.index()].push((process, state));
-                for &value in &self.values[var.index()] {
-                    self.work.push_back(Task::Learn(process, state, var, value));
+                for (value, depth) in self.values[var.index()].clone() {
+                    let depth = depth.max(self.depth);
+                    self.later(depth, Task::Learn(process, state, var, value));
                 }
             }
             Node::Jump(_)
@@ -562,9 +623,11 @@ impl<'a> Builder<'a> {
                 };
                 match written {
                     Ok(written) => {
+                        if !self.write(process, node, var, written)? {
+                            return Ok(());
+                        }
                         let to = self.go_on_with(process, node, *reg, value, &registers, *next)?;
-                        self.add(process, state, RawOp::Arw(var, value, written), to, span)?;
-                        self.write(var, written, span)
+                        self.add(process, state, RawOp::Arw(var, value, written), to, span)
                     }
                     Err(failure) => {
                         let to = failed(node, registers, failure);
@@ -601,13 +664,26 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A value gets to a variable.
-    fn write(&mut self, var: VarId, value: i64, span: SpanId) -> Result<(), BuildError> {
-        if !self.values[var.index()].insert(value) {
-            return Ok(());
+    /// A node writes a value to a variable; `false` if it cannot come to that.
+    fn write(
+        &mut self,
+        process: ProcessId,
+        node: NodeId,
+        var: VarId,
+        value: i64,
+    ) -> Result<bool, BuildError> {
+        let depth = self.depth + self.weights[process.index()][node];
+        if depth > self.max_depth {
+            return Ok(false);
         }
-        if self.values[var.index()].len() > MAX_VALUES {
+        let values = &mut self.values[var.index()];
+        if values.contains_key(&value) {
+            return Ok(true);
+        }
+        values.insert(value, depth);
+        if values.len() > MAX_VALUES {
             let (decl, _) = self.program.decl(var);
+            let span = self.flows[process.index()].nodes[node].span;
             return Err(unbounded(
                 "variable",
                 &self.program.var_name(var),
@@ -616,14 +692,15 @@ impl<'a> Builder<'a> {
                 span,
             ));
         }
-        for &(process, state) in &self.readers[var.index()] {
-            self.work.push_back(Task::Learn(process, state, var, value));
+        for (process, state) in self.readers[var.index()].clone() {
+            let depth = depth.max(self.automata[process.index()].depths[state.index()]);
+            self.later(depth, Task::Learn(process, state, var, value));
         }
-        Ok(())
+        Ok(true)
     }
 
     fn finish(self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
-        let cells: usize = self.values.iter().map(BTreeSet::len).sum();
+        let cells: usize = self.values.iter().map(BTreeMap::len).sum();
         if cells > MAX_CELLS {
             let span = self.program.vars.first().map_or(SpanId::NONE, |d| d.span);
             return Err(BuildError {
@@ -637,7 +714,7 @@ impl<'a> Builder<'a> {
         let ranks: Vec<HashMap<i64, ValueId>> = self
             .values
             .iter()
-            .map(|vs| vs.iter().enumerate().map(|(i, &v)| (v, ValueId::new(i))).collect())
+            .map(|vs| vs.keys().enumerate().map(|(i, &v)| (v, ValueId::new(i))).collect())
             .collect();
         let rank = |x: VarId, v: i64| ranks[x.index()][&v];
         let mut vars = Vec::new();
@@ -650,7 +727,7 @@ impl<'a> Builder<'a> {
                 vars.push(Variable {
                     name: self.program.var_name(var),
                     domain: decl.domain,
-                    values: self.values[var.index()].iter().copied().collect(),
+                    values: self.values[var.index()].keys().copied().collect(),
                     initial,
                 });
             }

@@ -3,6 +3,7 @@
 //!
 //! No search and no input or output happens here; see `ARCHITECTURE.md`.
 
+pub mod answer;
 mod build;
 mod flow;
 pub mod graph;

@@ -74,6 +74,7 @@ fn constant(test: &mut Test, tokens: &mut Cursor<'_, '_>) -> Result<Operand, Dia
         return Ok(Operand::Constant(Value::Number(number)));
     }
     let (name, range) = tokens.word("a number or a variable")?;
+    test.refuse_register(name, &range)?;
     Ok(Operand::Constant(test.address(name, &range)))
 }
 

@@ -55,9 +55,12 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Diagnostic {
     let near = |c: &&str| c.len().abs_diff(name.len()) <= (name.len() / 3).max(1);
-    let candidates = candidates.into_iter().filter(near).take(MAX_CANDIDATES);
-    match suggest::closest(name, candidates) {
-        Some(meant) => error.help(format!("did you mean {}?", quote(meant))),
-        None => error,
+    let mut candidates: Vec<_> = candidates.into_iter().filter(near).collect();
+    // Tables of names have no order, but messages are always the same.
+    candidates.sort_unstable();
+    match suggest::closest(name, candidates.into_iter().take(MAX_CANDIDATES)) {
+        // Every letter is close to every other.
+        Some(meant) if name.len() > 1 => error.help(format!("did you mean {}?", quote(meant))),
+        _ => error,
     }
 }

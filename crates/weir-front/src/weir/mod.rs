@@ -3,9 +3,9 @@
 //!
 //! Three steps, one folder each:
 //!
-//! 1. [`lexer`] and [`parse`] turn the text into a [`tree`]: what was written,
+//! 1. `lexer` and `parse` turn the text into a `tree`: what was written,
 //!    with nothing looked up yet;
-//! 2. [`lower`] looks names up, works constants out, writes families out and
+//! 2. `lower` looks names up, works constants out, writes families out and
 //!    makes every access to shared memory a statement of its own;
 //! 3. [`print`](mod@print) writes a program as text that [`read`] accepts again.
 //!

@@ -2,6 +2,8 @@
 //! strictly from left to right, and the right operands of `and` and `or` are
 //! evaluated only where they are needed.
 
+use std::mem;
+
 use weir_model::ids::{RegId, VarId};
 use weir_model::program::{self, BinOp, Code, Domain, Expr, Rmw, StmtKind};
 
@@ -40,37 +42,24 @@ impl<'t> Values<'t> for Lowering<'_, 't> {
     fn logical(&mut self, op: BinOp, a: &tree::Expr<'t>, b: &tree::Expr<'t>) -> Option<Code> {
         let (span, free) = (a.span.to(b.span), self.in_use);
         let left = self.value(a);
-        let left_in_use = self.in_use;
-        let known = left.as_ref().is_some_and(|a| matches!(a, Expr::Const(_)));
-        let decided = left.as_ref().is_some_and(|a| fold::decided(op, a).is_some());
+        if let Some(decided) = left.as_ref().and_then(|a| fold::decided(op, a)) {
+            self.discarded(|this| this.value(b));
+            return Some(Expr::Const(decided));
+        }
+        if let Some(Expr::Const(_)) = left {
+            let right = self.value(b)?;
+            return fold::binary(op, left?, right).ok();
+        }
         // Where the right operand loads, the left one has been used by then.
-        self.in_use = free;
-        self.cx.dead += usize::from(decided);
-        let write = |this: &mut Self| this.value(b);
-        let (loads, right) = if known {
-            let around = self.out.len();
-            let right = write(self);
-            if decided {
-                self.out.truncate(around);
-                self.in_use = free;
-            }
-            (Vec::new(), right)
-        } else {
-            self.nested(write)
-        };
-        self.cx.dead -= usize::from(decided);
-        let left = left?;
-        if decided {
-            return fold::binary(op, left, Expr::Const(0)).ok();
-        }
+        let left_in_use = mem::replace(&mut self.in_use, free);
+        let (loads, right) = self.nested(|this| this.value(b));
+        let (left, right) = (left?, right?);
         if loads.is_empty() {
-            if !known {
-                self.in_use = left_in_use;
-            }
-            return fold::binary(op, left, right?).ok();
+            self.in_use = left_in_use;
+            return fold::binary(op, left, right).ok();
         }
         self.in_use = free;
-        let (right, result) = (right?, self.temporary(span)?);
+        let result = self.temporary(span)?;
         let (long, ()) = self.nested(|this| {
             this.out = loads;
             this.set(result, fold::truth(right), b.span);
@@ -216,6 +205,13 @@ impl<'t> Lowering<'_, 't> {
             None if local || parameter => {
                 let kind = if local { "a register" } else { "the number of the process" };
                 self.cx.error_at(format!("{quoted} is {kind}, not a {what}"), place.span);
+                return None;
+            }
+            None if self.later.contains_key(name.text) => {
+                let message = format!("{quoted} is used before it is declared");
+                let error = Diagnostic::new(message, name.span.range());
+                let declared = self.later[name.text].range();
+                self.cx.error(error.note(declared, "it is declared here"));
                 return None;
             }
             None => {

@@ -30,7 +30,9 @@ impl<'t> Context<'t> {
                     constants.push((*name, e));
                 }
                 Item::Enum(name, members) => self.declare_enum(*name, members),
-                Item::Var(var) if self.introduce(var.name, What::Broken) => vars.push(var),
+                Item::Var(var) if self.introduce(var.name, What::Later("a variable")) => {
+                    vars.push(var)
+                }
                 Item::Process(process) => processes.push(process),
                 _ => {}
             }
@@ -45,7 +47,7 @@ impl<'t> Context<'t> {
                     self.introduce(process.name, what);
                 }
                 _ => {
-                    self.introduce(process.name, What::Broken);
+                    self.introduce(process.name, What::Later("a process"));
                 }
             }
         }
@@ -139,6 +141,9 @@ impl<'t> Context<'t> {
     }
 
     fn declare_var(&mut self, var: &Declared<'t>) {
+        if let Some(global) = self.globals.get_mut(var.name.text) {
+            global.what = What::Broken;
+        }
         let mut constants = Constants { cx: self, parameter: None };
         let len = match &var.len {
             Some(e) => match constants.required(e, 1, MAX_ARRAY, "the length of an array") {

@@ -177,7 +177,7 @@ impl<'t> Formulas<'_, 't> {
     fn not_inside(&mut self, what: &str, process: ProcessId, name: Name<'t>) -> Option<Formula> {
         let owner = quote(&self.cx.program.processes[process.index()].name);
         let message = format!("{} is not a {what} of process {owner}", quote(name.text));
-        let inside = &self.cx.insides[process.index()];
+        let inside = self.cx.insides.get(process.index())?;
         let names: Vec<_> = match what {
             "label" => inside.labels.keys().copied().collect(),
             _ => inside.registers.keys().copied().collect(),
@@ -222,7 +222,7 @@ impl<'t> Formulas<'_, 't> {
             return None;
         };
         let wrong = match (&global.what, index) {
-            (What::Broken, _) => return None,
+            (What::Broken | What::Later(_), _) => return None,
             (What::Process(Family::Single(id)), None) => return Some(*id),
             (What::Process(Family::Single(_)), Some(_)) => {
                 format!("{quoted} is a single process, not a family")

@@ -72,7 +72,10 @@ pub fn file<'t>(
         cx.error(error.help("add one: `process p { … }`"));
     }
     for instance in instances {
-        process::lower(&mut cx, instance);
+        // Copies of what is too long would be too long as well.
+        if !process::lower(&mut cx, instance) {
+            break;
+        }
     }
     cx.properties(items);
     let asked = cx.program.properties.iter().any(|p| p.kind == PropertyKind::Assertions);
@@ -116,6 +119,8 @@ enum What<'t> {
     Enum(EnumId),
     Var(Variable),
     Process(Family<'t>),
+    /// What kind of thing it will be, once constants are known.
+    Later(&'static str),
     /// Its declaration is wrong: its uses are not to be reported.
     Broken,
 }
@@ -199,6 +204,7 @@ impl What<'_> {
             What::Var(_) => "an array",
             What::Process(Family::Single(_)) => "a process",
             What::Process(Family::Members(_)) => "a family of processes",
+            What::Later(kind) => kind,
             What::Broken => "wrong",
         }
     }

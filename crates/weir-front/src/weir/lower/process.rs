@@ -6,6 +6,7 @@
 //! temporaries from number `n` on; that is why `and`, `or` and loads may reuse
 //! the ones of their operands for their own results.
 
+use std::collections::HashMap;
 use std::mem;
 
 use weir_model::ids::{LabelId, ProcessId, RegId};
@@ -27,13 +28,14 @@ pub struct Instance<'i, 't> {
     pub tree: &'i tree::Process<'t>,
 }
 
-/// Lowers a process into the program.
-pub fn lower<'t>(cx: &mut Context<'t>, instance: Instance<'_, 't>) {
+/// Lowers a process into the program, unless it is too long.
+pub fn lower<'t>(cx: &mut Context<'t>, instance: Instance<'_, 't>) -> bool {
     let mut lowering = Lowering {
         cx,
         name: &instance.name,
         parameter: instance.parameter,
         inside: Inside::default(),
+        later: HashMap::new(),
         registers: Vec::new(),
         labels: Vec::new(),
         temporaries: Vec::new(),
@@ -47,12 +49,14 @@ pub fn lower<'t>(cx: &mut Context<'t>, instance: Instance<'_, 't>) {
     if let Some((parameter, _)) = instance.parameter {
         lowering.check_free(parameter);
     }
-    lowering.declare_labels(&instance.tree.body);
+    lowering.find_names(&instance.tree.body);
     lowering.block(&instance.tree.body);
+    let fits = !lowering.is_too_long();
     let Lowering { inside, registers, labels, out: body, .. } = lowering;
     let process = &mut cx.program.processes[instance.id.index()];
     (process.registers, process.labels, process.body) = (registers, labels, body);
     cx.insides.push(inside);
+    fits
 }
 
 /// A process that is being lowered.
@@ -61,6 +65,8 @@ pub struct Lowering<'c, 't> {
     pub name: &'c str,
     pub parameter: Option<(Name<'t>, i64)>,
     pub inside: Inside<'t>,
+    /// Where registers are declared, for those who use them too early.
+    pub later: HashMap<&'t str, Span>,
     registers: Vec<Register>,
     labels: Vec<Label>,
     temporaries: Vec<RegId>,
@@ -71,7 +77,8 @@ pub struct Lowering<'c, 't> {
     /// How many blocks the next statement stands in.
     blocks: usize,
     pub loops: usize,
-    statements: usize,
+    /// How many statements it has so far.
+    pub statements: usize,
     /// Whether this is the block of an `await`.
     pub awaiting: bool,
 }
@@ -108,6 +115,19 @@ impl<'t> Lowering<'_, 't> {
         let result = write(self);
         self.blocks -= 1;
         (mem::replace(&mut self.out, around), result)
+    }
+
+    /// Looks for errors in code that a constant leaves out.
+    pub fn discarded<R>(&mut self, write: impl FnOnce(&mut Self) -> R) {
+        let before = (self.registers.len(), self.temporaries.len(), self.statements);
+        let (in_use, can_fail) = (self.in_use, self.cx.can_fail);
+        self.cx.dead += 1;
+        self.nested(write);
+        self.cx.dead -= 1;
+        (self.in_use, self.cx.can_fail) = (in_use, can_fail);
+        self.registers.truncate(before.0);
+        self.temporaries.truncate(before.1);
+        self.statements = before.2;
     }
 
     /// Writes `r = e`.
@@ -205,20 +225,25 @@ impl<'t> Lowering<'_, 't> {
         false
     }
 
-    fn declare_labels(&mut self, block: &Block<'t>) {
+    /// Finds the labels, which are known everywhere, and the registers, which
+    /// are known from their declarations on.
+    fn find_names(&mut self, block: &Block<'t>) {
         for stmt in block {
             match &stmt.kind {
                 tree::StmtKind::Label(name) => self.declare_label(*name),
+                tree::StmtKind::Registers(list) => {
+                    self.later.extend(list.iter().map(|r| (r.name.text, r.name.span)));
+                }
                 tree::StmtKind::If(_, a, b) => {
-                    self.declare_labels(a);
-                    self.declare_labels(b);
+                    self.find_names(a);
+                    self.find_names(b);
                 }
                 tree::StmtKind::While(_, body) | tree::StmtKind::Loop(body) => {
-                    self.declare_labels(body);
+                    self.find_names(body);
                 }
                 tree::StmtKind::Choose(blocks) => {
                     for block in blocks {
-                        self.declare_labels(block);
+                        self.find_names(block);
                     }
                 }
                 _ => {}

@@ -74,6 +74,8 @@ impl<'t> Lowering<'_, 't> {
                 StmtKind::Loop(body)
             }
             tree::StmtKind::Choose(blocks) => {
+                // Each way to go costs something even where it is empty.
+                self.statements += blocks.len();
                 StmtKind::Choose(blocks.iter().map(|b| self.inner(b, false)).collect())
             }
             tree::StmtKind::Await(loads, e) => {
@@ -96,9 +98,9 @@ impl<'t> Lowering<'_, 't> {
         let mut never = false;
         let write = |this: &mut Self| {
             let condition = this.value(e);
-            if let Some(condition) = condition {
-                never = constant(&condition) == Some(0);
-                let leave = fold::unary(UnOp::Not, condition).unwrap_or_else(|(_, e)| e);
+            never = condition.as_ref().and_then(constant) == Some(0);
+            let leave = condition.and_then(|c| fold::unary(UnOp::Not, c).ok());
+            if let Some(leave) = leave.and_then(|leave| this.bounded(leave, e.span)) {
                 let (stop, ()) = this.nested(|this| this.emit(StmtKind::Break, span));
                 this.emit(StmtKind::If(leave, stop, Vec::new()), span);
             }

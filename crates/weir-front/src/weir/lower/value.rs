@@ -9,7 +9,7 @@ use super::{Context, What};
 use crate::MAX_NESTING;
 use crate::weir::errors::quote;
 use crate::weir::fold;
-use crate::weir::tree::{self, ExprKind, Name};
+use crate::weir::tree::{self, ExprKind, Name, Span};
 
 /// Something that turns expressions into [`Expr`]s over its own atoms.
 pub trait Values<'t> {
@@ -30,13 +30,14 @@ pub trait Values<'t> {
         b: &tree::Expr<'t>,
     ) -> Option<Expr<Self::Atom>> {
         let a = self.value(a);
-        let decided = a.as_ref().is_some_and(|a| fold::decided(op, a).is_some());
-        self.context().dead += usize::from(decided);
+        let decided = a.as_ref().and_then(|a| fold::decided(op, a));
+        self.context().dead += usize::from(decided.is_some());
         let b = self.value(b);
-        self.context().dead -= usize::from(decided);
-        // What the left operand decides needs no right one.
-        let b = if decided { Some(Expr::Const(0)) } else { b };
-        fold::binary(op, a?, b?).ok()
+        self.context().dead -= usize::from(decided.is_some());
+        match decided {
+            Some(value) => Some(Expr::Const(value)),
+            None => fold::binary(op, a?, b?).ok(),
+        }
     }
 
     /// The value of an expression. `None` after an error.
@@ -47,9 +48,7 @@ pub trait Values<'t> {
                 let inner = self.value(inner)?;
                 fold::unary(*op, inner)
             }
-            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
-                return self.logical(*op, a, b);
-            }
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => Ok(self.logical(*op, a, b)?),
             ExprKind::Binary(op, a, b) => {
                 // Both, so that errors in both are found.
                 let (a, b) = (self.value(a), self.value(b));
@@ -58,18 +57,24 @@ pub trait Values<'t> {
             _ => return self.leaf(e),
         };
         match folded {
-            Ok(value) if fold::depth(&value) > MAX_NESTING => {
-                let message = format!("operators nest more than {MAX_NESTING} deep here");
-                self.context().error_at(message, e.span);
-                None
-            }
-            Ok(value) => Some(value),
+            Ok(value) => self.bounded(value, e.span),
             Err((_, unfolded)) if self.context().dead > 0 => Some(unfolded),
             Err((error, _)) => {
                 self.context().no_value(error, e.span);
                 None
             }
         }
+    }
+
+    /// `e`, if it does not nest too deep. What is made of an expression can
+    /// nest deeper than the expression, as with the sum that `count` stands for.
+    fn bounded(&mut self, e: Expr<Self::Atom>, span: Span) -> Option<Expr<Self::Atom>> {
+        if fold::depth(&e) <= MAX_NESTING {
+            return Some(e);
+        }
+        let message = format!("operators nest more than {MAX_NESTING} deep here");
+        self.context().error_at(message, span);
+        None
     }
 }
 

@@ -110,6 +110,10 @@ impl<'t> Parser<'_, 't> {
             Kind::Keyword => {
                 let message = format!("`{}` is a word of the language, not a name", token.text);
                 let label = format!("expected {what}");
+                // On the same line it was meant as a name.
+                if !token.first {
+                    self.next();
+                }
                 Err(self.fail(Diagnostic::new(message, token.span.range()).label(label)))
             }
             _ => Err(self.expected(what)),

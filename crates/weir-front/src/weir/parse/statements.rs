@@ -19,8 +19,13 @@ impl<'t> Parser<'_, 't> {
             // its `}` close the block around this one.
             if self.skip_to_brace() {
                 self.next();
-            } else if !self.begins_statement() {
-                return Err(failed);
+            } else {
+                while !self.peek().first && !self.is("}") && !self.seems_statement() {
+                    self.next();
+                }
+                if !self.seems_statement() {
+                    return Err(failed);
+                }
             }
         }
         self.blocks += 1;
@@ -59,6 +64,13 @@ impl<'t> Parser<'_, 't> {
     fn begins_statement(&self) -> bool {
         let token = self.peek();
         token.kind == Kind::Name || STATEMENT_KEYWORDS.iter().any(|k| is(token, k))
+    }
+
+    /// Whether a statement begins here, even though something else should.
+    fn seems_statement(&self) -> bool {
+        let after = ["=", ":", "[", "("];
+        self.begins_statement()
+            && (self.peek().kind != Kind::Name || after.iter().any(|s| is(self.peek_at(1), s)))
     }
 
     fn statement(&mut self, block: &mut Block<'t>) -> Parsed<()> {

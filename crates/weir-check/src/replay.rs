@@ -1,0 +1,623 @@
+//! Replays a run and checks that the model allows it.
+//!
+//! The run is not executed on buffers. For each process the checker keeps what
+//! was issued and has not taken effect, as a *trace*, and lets the rewrite rules
+//! of paper 2, 3.3 decide: an operation takes effect now if it may overtake all
+//! that stand before it (rules 1 and 2); a read takes the value of an own write
+//! if the two can be brought side by side (rule 3). Where that can be done in
+//! several ways the checker follows all of them.
+//!
+//! A read from the history takes effect at a moment in the past: the earliest
+//! one with the right value such that the read need not have overtaken anything
+//! that it may not. So the checker keeps all memory states there ever were, and
+//! for each operation the moment of its effect.
+//!
+//! Steps that only move things inside buffers (`transfer write`, `move pointer`,
+//! `fence elimination`, `propagate`, `delete`) mean nothing to the definition
+//! and are not looked at, except that their process must exist.
+
+use std::fmt;
+
+use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::memory_model::{Access, MemoryModel, Relaxation};
+use weir_model::program::{FenceKind, PropertyKind, Quantifier};
+use weir_model::system::{Op, System};
+
+use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep};
+
+/// Why a witness is not one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The step, from 1, if it is one step's fault.
+    pub step: Option<usize>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.step {
+            Some(step) => write!(f, "step {step}: {}", self.reason),
+            None => f.write_str(&self.reason),
+        }
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+type Check<T> = Result<T, String>;
+
+/// Checks that a witness is a run of the system under its model, and that its
+/// last state settles its property.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
+    let whole = |reason: String| Rejected { step: None, reason };
+    if witness.format != FORMAT || witness.version != VERSION {
+        let found = format!("{} version {}", witness.format, witness.version);
+        return Err(whole(format!("this is {found}, not {FORMAT} version {VERSION}")));
+    }
+    let model: MemoryModel =
+        witness.model.parse().map_err(|e| whole(format!("memory model: {e}")))?;
+    let mut replay = Replay::new(system, model, &witness.initial).map_err(whole)?;
+    for (i, step) in witness.steps.iter().enumerate() {
+        replay.step(step).map_err(|reason| Rejected { step: Some(i + 1), reason })?;
+    }
+    replay.ends_in(&witness.end).map_err(whole)?;
+    replay.can_drain().map_err(whole)?;
+    replay.settles(witness.property).map_err(whole)
+}
+
+/// When an operation takes effect: during the memory state with this number,
+/// or by bringing it about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    state: usize,
+    within: bool,
+}
+
+/// An operation that was issued.
+#[derive(Clone, Copy, Debug)]
+struct Issued {
+    op: Op,
+    effect: Option<Moment>,
+    /// Took its value from a write that had not reached memory.
+    early: bool,
+}
+
+/// An issued operation, by its process and number.
+type Name = (ProcessId, usize);
+
+#[derive(Clone)]
+struct Thread {
+    state: StateId,
+    /// Everything issued, in program order.
+    issued: Vec<Issued>,
+    /// The traces that what is under way can have been rewritten to. More than
+    /// one only if reads were cancelled in a way that leaves a choice.
+    traces: Vec<Vec<usize>>,
+}
+
+struct Replay<'s> {
+    system: &'s System,
+    model: MemoryModel,
+    threads: Vec<Thread>,
+    /// All memory states so far.
+    memory: Vec<Vec<ValueId>>,
+    /// What has to take effect before what, because somebody read early.
+    orders: Vec<(Name, Name)>,
+    /// For each process and variable the remote write that it read last.
+    seen: Vec<Vec<Option<Name>>>,
+}
+
+fn access(op: Op) -> Access<VarId> {
+    match op {
+        Op::Read(x, _) => Access::Read(x),
+        Op::Write(x, _) => Access::Write(x),
+        Op::Fence(FenceKind::Read) => Access::ReadFence,
+        Op::Fence(FenceKind::Write) => Access::WriteFence,
+        Op::Nop | Op::Arw(..) | Op::Fence(FenceKind::Full) => Access::Full,
+    }
+}
+
+fn var(op: Op) -> Option<VarId> {
+    match op {
+        Op::Read(x, _) | Op::Write(x, _) | Op::Arw(x, ..) => Some(x),
+        Op::Nop | Op::Fence(_) => None,
+    }
+}
+
+impl<'s> Replay<'s> {
+    fn new(system: &'s System, model: MemoryModel, start: &Configuration) -> Check<Self> {
+        let expected: Vec<u16> = system.processes.iter().map(|p| p.initial.0).collect();
+        if start.states != expected {
+            return Err("the run does not begin in the initial control states".to_owned());
+        }
+        if start.buffers.iter().any(|b| !b.is_empty()) {
+            return Err("the run does not begin with empty buffers".to_owned());
+        }
+        let memory = read_memory(system, start)?;
+        let is_initial = |(x, d)| system.vars[x as usize].initial.contains(d);
+        if !(0..).zip(&memory).all(is_initial) {
+            return Err("the run does not begin with an initial memory".to_owned());
+        }
+        let thread = |p: &weir_model::system::Automaton| Thread {
+            state: p.initial,
+            issued: vec![],
+            traces: vec![vec![]],
+        };
+        Ok(Self {
+            system,
+            model,
+            threads: system.processes.iter().map(thread).collect(),
+            memory: vec![memory],
+            orders: vec![],
+            seen: vec![vec![None; system.vars.len()]; system.processes.len()],
+        })
+    }
+
+    fn now(&self) -> usize {
+        self.memory.len() - 1
+    }
+
+    fn value(&self, state: usize, x: VarId) -> ValueId {
+        self.memory[state][x.index()]
+    }
+
+    fn process(&self, name: &str) -> Check<ProcessId> {
+        let found = self.system.processes.iter().position(|p| p.name == name);
+        found.map(ProcessId::new).ok_or_else(|| format!("there is no process `{name}`"))
+    }
+
+    fn variable(&self, step: &WitnessStep) -> Check<VarId> {
+        let name = step.variable.as_deref().ok_or("the step names no variable")?;
+        let found = self.system.vars.iter().position(|v| v.name == name);
+        found.map(VarId::new).ok_or_else(|| format!("there is no variable `{name}`"))
+    }
+
+    fn step(&mut self, step: &WitnessStep) -> Check<()> {
+        let p = self.process(&step.process)?;
+        match (step.rule.as_str(), step.transition) {
+            (
+                "transfer write" | "move pointer" | "fence elimination" | "propagate" | "delete",
+                None,
+            ) => Ok(()),
+            ("update" | "validate", None) => {
+                let x = self.variable(step)?;
+                self.perform_first(p, x, step.rule == "update", step.value)
+            }
+            (rule, Some(transition)) => {
+                let op = self.take(p, transition, step)?;
+                self.issue(p, op, rule, step)
+            }
+            (rule, None) => Err(format!("the rule `{rule}` needs a transition")),
+        }
+    }
+
+    /// Moves the control state of a process along a transition.
+    fn take(&mut self, p: ProcessId, transition: u32, step: &WitnessStep) -> Check<Op> {
+        let automaton = &self.system.processes[p.index()];
+        let transition = automaton
+            .transitions
+            .get(TransitionId(transition).index())
+            .ok_or_else(|| format!("process `{}` has no transition {transition}", step.process))?;
+        let thread = &mut self.threads[p.index()];
+        if transition.from != thread.state {
+            return Err(format!("process `{}` is not where the transition begins", step.process));
+        }
+        let shown = self.system.show_op(transition.op);
+        if step.op.as_ref().is_some_and(|op| *op != shown) {
+            return Err(format!("the transition does {shown}, the step says otherwise"));
+        }
+        thread.state = transition.to;
+        Ok(transition.op)
+    }
+
+    fn issue(&mut self, p: ProcessId, op: Op, rule: &str, step: &WitnessStep) -> Check<()> {
+        let partial = self.model.has(Relaxation::Rwf);
+        match (rule, op) {
+            ("nop", Op::Nop) => Ok(()),
+            ("read fence", Op::Fence(FenceKind::Read))
+            | ("write fence", Op::Fence(FenceKind::Write))
+                if !partial =>
+            {
+                Ok(())
+            }
+            ("write", Op::Write(..))
+            | ("guess", Op::Read(..))
+            | ("read fence", Op::Fence(FenceKind::Read))
+            | ("write fence", Op::Fence(FenceKind::Write)) => {
+                self.append(p, op);
+                Ok(())
+            }
+            ("write memory", Op::Write(..))
+            | ("read memory", Op::Read(..))
+            | ("atomic read-write", Op::Arw(..))
+            | ("fence", Op::Fence(FenceKind::Full)) => {
+                let number = self.append(p, op);
+                self.perform(p, number)
+            }
+            ("read history" | "read buffer", Op::Read(x, d)) => self.read_past(p, x, d),
+            ("read own write", Op::Read(x, d)) => self.read_own_write(p, x, d),
+            ("read remote write", Op::Read(x, d)) => {
+                let source = step.source.as_deref().ok_or("the step does not say whose write")?;
+                let source = self.process(source)?;
+                self.read_remote_write(p, x, d, source)
+            }
+            _ => Err(format!("the rule `{rule}` does not do {}", self.system.show_op(op))),
+        }
+    }
+
+    /// Puts an operation at the end of the trace of its process.
+    fn append(&mut self, p: ProcessId, op: Op) -> usize {
+        let thread = &mut self.threads[p.index()];
+        let number = thread.issued.len();
+        thread.issued.push(Issued { op, effect: None, early: false });
+        for trace in &mut thread.traces {
+            trace.push(number);
+        }
+        self.drop_fences(p);
+        if let Some(seen) = var(op).and_then(|x| self.seen[p.index()][x.index()]) {
+            self.orders.push((seen, (p, number)));
+        }
+        number
+    }
+
+    fn may_overtake(&self, first: Op, second: Op) -> bool {
+        self.model.may_overtake(&access(first), &access(second))
+    }
+
+    /// The first operation on a variable that is under way takes effect.
+    fn perform_first(
+        &mut self,
+        p: ProcessId,
+        x: VarId,
+        write: bool,
+        value: Option<i64>,
+    ) -> Check<()> {
+        let thread = &self.threads[p.index()];
+        let first = (0..thread.issued.len()).find(|&i| {
+            let issued = thread.issued[i];
+            issued.effect.is_none() && !issued.early && var(issued.op) == Some(x)
+        });
+        let name = &self.system.vars[x.index()].name;
+        let first = first.ok_or_else(|| format!("nothing on `{name}` is under way"))?;
+        let done = match thread.issued[first].op {
+            Op::Write(_, d) if write => d,
+            Op::Read(_, d) if !write => d,
+            op => return Err(format!("{} comes first on `{name}`", self.system.show_op(op))),
+        };
+        if value.is_some_and(|v| v != self.system.value(x, done)) {
+            return Err(format!("the value on its way is {}", self.system.show_value(x, done)));
+        }
+        self.perform(p, first)
+    }
+
+    /// An operation takes effect now.
+    fn perform(&mut self, p: ProcessId, number: usize) -> Check<()> {
+        self.come_first(p, number)?;
+        let op = self.threads[p.index()].issued[number].op;
+        if let Op::Arw(x, ..) = op
+            && self.seen[p.index()][x.index()].is_some_and(|w| self.is_under_way(w))
+        {
+            return Err("the process has read a write early that is still under way".to_owned());
+        }
+        if let Op::Read(x, d) | Op::Arw(x, d, _) = op
+            && self.value(self.now(), x) != d
+        {
+            let found = self.system.show_value(x, self.value(self.now(), x));
+            return Err(format!("memory has {found} for {}", self.system.show_op(op)));
+        }
+        let mut within = true;
+        if let Op::Write(x, d) | Op::Arw(x, _, d) = op {
+            let mut memory = self.memory[self.now()].clone();
+            memory[x.index()] = d;
+            self.memory.push(memory);
+            within = false;
+        }
+        let state = self.now();
+        self.threads[p.index()].issued[number].effect = Some(Moment { state, within });
+        Ok(())
+    }
+
+    fn is_under_way(&self, (p, number): Name) -> bool {
+        self.threads[p.index()].issued[number].effect.is_none()
+    }
+
+    /// Takes an operation out of its trace, where it must be able to come first.
+    fn come_first(&mut self, p: ProcessId, number: usize) -> Check<()> {
+        let op = self.threads[p.index()].issued[number].op;
+        let held = self
+            .orders
+            .iter()
+            .any(|(first, second)| *second == (p, number) && self.is_under_way(*first));
+        if held {
+            return Err("a write that was read early has to come first".to_owned());
+        }
+        let thread = &self.threads[p.index()];
+        let comes_first = |trace: &Vec<usize>| {
+            let at = trace.iter().position(|&n| n == number)?;
+            let free = |&n: &usize| self.may_overtake(thread.issued[n].op, op);
+            trace[..at].iter().all(free).then(|| without(trace, number))
+        };
+        let traces: Vec<_> = thread.traces.iter().filter_map(comes_first).collect();
+        if traces.is_empty() {
+            let blocking = thread
+                .traces
+                .iter()
+                .flatten()
+                .find(|&&n| n < number && !self.may_overtake(thread.issued[n].op, op));
+            let what = blocking.map_or_else(String::new, |&n| {
+                format!(" {}", self.system.show_op(thread.issued[n].op))
+            });
+            let shown = self.system.show_op(op);
+            return Err(format!("under {} {shown} may not overtake{what}", self.model));
+        }
+        self.threads[p.index()].traces = traces;
+        self.drop_fences(p);
+        Ok(())
+    }
+
+    /// A partial fence with nothing left to hold back has done its work.
+    fn drop_fences(&mut self, p: ProcessId) {
+        let Thread { issued, traces, .. } = &mut self.threads[p.index()];
+        for trace in traces {
+            let mut kept: Vec<usize> = Vec::new();
+            for &n in trace.iter() {
+                let fence = access(issued[n].op);
+                let overtakes = |m: &usize| self.model.may_overtake(&access(issued[*m].op), &fence);
+                if !matches!(issued[n].op, Op::Fence(_)) || !kept.iter().all(overtakes) {
+                    kept.push(n);
+                }
+            }
+            *trace = kept;
+        }
+    }
+
+    /// A read takes effect at the earliest moment at which memory had the value
+    /// and which is not before something that the read may not overtake.
+    fn read_past(&mut self, p: ProcessId, x: VarId, d: ValueId) -> Check<()> {
+        let read = Op::Read(x, d);
+        let issued = &self.threads[p.index()].issued;
+        let fits = |state: &usize| {
+            let moment = Moment { state: *state, within: true };
+            let overtakes = |i: &usize| issued[*i].effect.is_none_or(|e| e > moment);
+            self.value(*state, x) == d
+                && (0..issued.len())
+                    .filter(|&i| {
+                        !issued[i].early
+                            && !matches!(
+                                issued[i].op,
+                                Op::Fence(FenceKind::Read | FenceKind::Write)
+                            )
+                    })
+                    .filter(overtakes)
+                    .all(|i| self.may_overtake_through(&issued[i..], read))
+        };
+        let state = (0..=self.now()).find(fits).ok_or_else(|| {
+            let shown = self.system.show_op(read);
+            format!("memory never had the value of {shown} when the process could see it")
+        })?;
+        let effect = Some(Moment { state, within: true });
+        self.threads[p.index()].issued.push(Issued { op: read, effect, early: false });
+        Ok(())
+    }
+
+    /// Whether an operation may overtake the first of these in spite of the
+    /// partial fences between them.
+    fn may_overtake_through(&self, issued: &[Issued], op: Op) -> bool {
+        let first = issued[0].op;
+        let holds = |i: &Issued| {
+            matches!(i.op, Op::Fence(_))
+                && !self.may_overtake(first, i.op)
+                && !self.may_overtake(i.op, op)
+        };
+        self.may_overtake(first, op) && !issued[1..].iter().any(holds)
+    }
+
+    /// Rule 3: a read is cancelled against the write before it. Everything
+    /// between the two moves before the write or is overtaken by the read.
+    fn read_own_write(&mut self, p: ProcessId, x: VarId, d: ValueId) -> Check<()> {
+        if !self.model.has(Relaxation::Rlwe) {
+            return Err(format!("{} has no RLWE", self.model));
+        }
+        let read = Op::Read(x, d);
+        let thread = &self.threads[p.index()];
+        let op = |n: usize| thread.issued[n].op;
+        let mut traces: Vec<Vec<usize>> = Vec::new();
+        for trace in &thread.traces {
+            let Some(at) = trace.iter().rposition(|&n| var(op(n)) == Some(x)) else { continue };
+            let write = trace[at];
+            let after_seen = |seen: Name| !self.orders.contains(&((p, write), seen));
+            if op(write) != Op::Write(x, d)
+                || !self.seen[p.index()][x.index()].is_none_or(after_seen)
+            {
+                continue;
+            }
+            let between = &trace[at + 1..];
+            for choice in 0..1_u32 << between.len().min(16) {
+                let is_front = |i: usize| choice >> i & 1 == 1;
+                let fits = |i: usize| {
+                    let n = between[i];
+                    if !is_front(i) {
+                        return self.may_overtake(op(n), read);
+                    }
+                    let passed = (0..i).filter(|&j| !is_front(j)).map(|j| between[j]);
+                    [write].into_iter().chain(passed).all(|m| self.may_overtake(op(m), op(n)))
+                };
+                if (0..between.len()).all(fits) {
+                    let part = |front| {
+                        (0..between.len())
+                            .filter(move |&i| is_front(i) == front)
+                            .map(|i| between[i])
+                    };
+                    let mut rewritten = trace[..at].to_vec();
+                    rewritten.extend(part(true).chain([write]).chain(part(false)));
+                    if !traces.contains(&rewritten) {
+                        traces.push(rewritten);
+                    }
+                }
+            }
+        }
+        if traces.is_empty() {
+            let shown = self.system.show_op(read);
+            return Err(format!("no own write is there for {shown} to take its value from"));
+        }
+        let thread = &mut self.threads[p.index()];
+        thread.traces = traces;
+        thread.issued.push(Issued { op: read, effect: None, early: true });
+        Ok(())
+    }
+
+    /// RRWE (paper 2, section 7): a read takes the value of the last write of
+    /// another process, which from now on comes after what this process has
+    /// under way on the variable, and before what it issues later.
+    fn read_remote_write(
+        &mut self,
+        p: ProcessId,
+        x: VarId,
+        d: ValueId,
+        source: ProcessId,
+    ) -> Check<()> {
+        let read = Op::Read(x, d);
+        if !self.model.has(Relaxation::Rrwe) || source == p {
+            return Err(format!("under {} nobody reads that write early", self.model));
+        }
+        let writer = &self.threads[source.index()].issued;
+        let is_write = |i: &usize| matches!(writer[*i].op, Op::Write(y, _) if y == x);
+        let last = (0..writer.len()).rev().find(is_write);
+        let last = last.filter(|&i| writer[i].effect.is_none() && writer[i].op == Op::Write(x, d));
+        let last = last.ok_or("there is no such write under way")?;
+        let thread = &self.threads[p.index()];
+        let blocks = |&&n: &&usize| {
+            let op = thread.issued[n].op;
+            var(op) != Some(x) && !self.may_overtake(op, read)
+        };
+        if thread.traces.iter().all(|t| t.iter().find(blocks).is_some()) {
+            return Err(format!(
+                "{} may not overtake what is under way",
+                self.system.show_op(read)
+            ));
+        }
+        let own = (0..thread.issued.len())
+            .filter(|&i| {
+                let issued = thread.issued[i];
+                issued.effect.is_none() && !issued.early && var(issued.op) == Some(x)
+            })
+            .map(|i| (p, i));
+        let before: Vec<Name> = own.chain(self.seen[p.index()][x.index()]).collect();
+        let write = (source, last);
+        self.orders.extend(before.into_iter().filter(|b| *b != write).map(|b| (b, write)));
+        self.seen[p.index()][x.index()] = Some(write);
+        self.threads[p.index()].issued.push(Issued { op: read, effect: None, early: true });
+        Ok(())
+    }
+
+    /// The state that the run says it ends in is the one that it ends in.
+    fn ends_in(&self, end: &Configuration) -> Check<()> {
+        let states: Vec<u16> = self.threads.iter().map(|t| t.state.0).collect();
+        if end.states != states {
+            return Err("the run does not end in the control states that it names".to_owned());
+        }
+        if read_memory(self.system, end)? != self.memory[self.now()] {
+            return Err("the run does not end with the memory that it names".to_owned());
+        }
+        Ok(())
+    }
+
+    /// What is under way in the end are writes, and they can all reach memory:
+    /// no read rests on a guess, and no order is circular.
+    fn can_drain(&self) -> Check<()> {
+        let mut rest = Replay {
+            system: self.system,
+            model: self.model,
+            threads: self.threads.clone(),
+            memory: self.memory.clone(),
+            orders: self.orders.clone(),
+            seen: self.seen.clone(),
+        };
+        for p in self.system.process_ids() {
+            let thread = &self.threads[p.index()];
+            for &n in &thread.traces[0] {
+                if let op @ Op::Read(..) = thread.issued[n].op {
+                    let shown = self.system.show_op(op);
+                    return Err(format!(
+                        "the value of {shown} is a guess that was never validated"
+                    ));
+                }
+            }
+        }
+        loop {
+            let mut left = 0;
+            let mut moved = false;
+            for p in self.system.process_ids() {
+                rest.drop_fences(p);
+                for n in rest.threads[p.index()].traces[0].clone() {
+                    left += 1;
+                    moved |= !matches!(rest.threads[p.index()].issued[n].op, Op::Fence(_))
+                        && rest.perform(p, n).is_ok();
+                }
+            }
+            if left == 0 {
+                return Ok(());
+            }
+            if !moved {
+                return Err("the writes under way in the end wait for one another".to_owned());
+            }
+        }
+    }
+
+    /// Whether the last state settles the property.
+    fn settles(&self, property: usize) -> Check<()> {
+        let system = self.system;
+        let property =
+            system.program.properties.get(property).ok_or("there is no such property")?;
+        let controls: Vec<u16> = self.threads.iter().map(|t| t.state.0).collect();
+        let memory: Vec<u16> = self.memory[self.now()].iter().map(|v| v.0).collect();
+        let drained = self.threads.iter().all(|t| t.traces[0].is_empty());
+        let buffered = self.model.has(Relaxation::WriteRead);
+        let (settled, expected) = match &property.kind {
+            PropertyKind::Never(formula) => (
+                (drained || buffered) && system.holds(formula, &controls, &memory),
+                "satisfy the formula",
+            ),
+            PropertyKind::Assertions => (
+                (drained || buffered) && system.failed(&controls).is_some(),
+                "have a process that failed",
+            ),
+            PropertyKind::NoDeadlock => {
+                (drained && system.is_deadlock(&controls, &memory), "have every process stuck")
+            }
+            PropertyKind::Final(quantifier, formula) => {
+                let filter = system.program.filter.as_ref();
+                let counts = drained
+                    && system.all_ended(&controls)
+                    && filter.is_none_or(|f| system.holds(f, &controls, &memory));
+                let wanted = *quantifier != Quantifier::Always;
+                (
+                    counts && system.holds(formula, &controls, &memory) == wanted,
+                    "be a final state that settles the property",
+                )
+            }
+        };
+        if settled { Ok(()) } else { Err(format!("the last state does not {expected}")) }
+    }
+}
+
+fn without(trace: &[usize], number: usize) -> Vec<usize> {
+    trace.iter().copied().filter(|&n| n != number).collect()
+}
+
+fn read_memory(system: &System, configuration: &Configuration) -> Check<Vec<ValueId>> {
+    if configuration.memory.len() != system.vars.len() {
+        return Err("the memory does not have the variables of the program".to_owned());
+    }
+    let value = |x: &weir_model::system::Variable| {
+        let value = configuration.memory.get(&x.name);
+        let value = value.ok_or_else(|| format!("the memory has no `{}`", x.name))?;
+        let id = x.values.binary_search(value);
+        id.map(ValueId::new).map_err(|_| format!("`{}` is never {value}", x.name))
+    };
+    system.vars.iter().map(value).collect()
+}

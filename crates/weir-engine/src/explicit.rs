@@ -1,0 +1,300 @@
+//! The explicit engine: breadth-first search over configurations.
+//!
+//! Complete up to the bound on buffers. It notices whenever a step is left out
+//! because a buffer is full: if that never happens, every configuration was
+//! seen and the answers are exact, for systems with loops too. The store is the
+//! queue: configurations are numbered as they are found and expanded in that
+//! order, so the first run to a state is a shortest one, and the same input
+//! gives the same answers, counts and runs each time.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::semantics::{Form, Semantics, sufficient_bound};
+use weir_model::system::System;
+
+use crate::store::{ConfigId, Store};
+
+/// The bound on buffers for systems with loops when none is given.
+pub const DEFAULT_BOUND: usize = 4;
+
+/// How far a search may go.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// The most that a buffer may hold. `None`: as much as a loop-free system
+    /// can need, or [`DEFAULT_BOUND`].
+    pub bound: Option<usize>,
+    /// The longest that it may take.
+    pub timeout: Option<Duration>,
+    /// The most bytes that the store may take up.
+    pub memory: Option<usize>,
+}
+
+/// What a search did.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Configurations stored.
+    pub stored: usize,
+    /// Configurations expanded.
+    pub expanded: usize,
+    /// Steps taken.
+    pub steps: usize,
+    /// The longest shortest run.
+    pub depth: usize,
+    /// The bound on buffers.
+    pub bound: usize,
+    /// Whether no step was left out because of the bound.
+    pub within_bound: bool,
+    /// Why the search stopped early, if it did.
+    pub stopped: Option<String>,
+    /// Bytes of the store.
+    pub bytes: usize,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Stats {
+    /// Whether every configuration was seen.
+    pub fn is_exact(&self) -> bool {
+        self.within_bound && self.stopped.is_none()
+    }
+
+    /// Why there may be more than was seen.
+    fn reason(&self) -> String {
+        self.stopped.clone().unwrap_or_else(|| {
+            format!(
+                "nothing found with buffers of up to {}, but the program can fill them further",
+                self.bound
+            )
+        })
+    }
+}
+
+/// Told about now and then while a search runs.
+pub type Progress<'p> = &'p mut dyn FnMut(&Stats);
+
+/// How many configurations are expanded between two looks at the clock.
+const CLOCK: usize = 1 << 10;
+
+struct Search<'s> {
+    semantics: Box<dyn Semantics + 's>,
+    model: MemoryModel,
+    form: Form,
+    store: Store,
+    stats: Stats,
+}
+
+impl<'s> Search<'s> {
+    fn new(system: &'s System, model: MemoryModel, limits: &Limits) -> Self {
+        let form = Form::of(model)[0];
+        let bound = limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(DEFAULT_BOUND);
+        Self {
+            semantics: form.semantics(system, model, bound),
+            model,
+            form,
+            store: Store::default(),
+            stats: Stats { bound, within_bound: true, ..Stats::default() },
+        }
+    }
+
+    /// Visits every configuration once, until `visit` breaks or a limit is hit.
+    fn run(
+        &mut self,
+        limits: &Limits,
+        progress: Progress<'_>,
+        mut visit: impl FnMut(&dyn Semantics, &Store, ConfigId) -> ControlFlow<()>,
+    ) {
+        let began = Instant::now();
+        let Self { semantics, store, stats, .. } = self;
+        let semantics = semantics.as_ref();
+        let mut scratch = Vec::new();
+        let mut config = Vec::new();
+        let mut level_end = 0;
+        let mut full = false;
+        for initial in semantics.initial() {
+            full |= store.insert(&initial, None).is_err();
+        }
+        while let Some(id) = store.id(stats.expanded) {
+            if stats.expanded == level_end {
+                level_end = store.len();
+                stats.depth += 1;
+            }
+            if visit(semantics, store, id).is_break() {
+                stats.stopped = Some("every question was settled".to_owned());
+                break;
+            }
+            config.clear();
+            config.extend_from_slice(store.get(id));
+            let mut steps = 0;
+            stats.within_bound &= semantics.successors(&config, &mut scratch, &mut |_, next| {
+                steps += 1;
+                full |= store.insert(next, Some(id)).is_err();
+            });
+            stats.steps += steps;
+            stats.expanded += 1;
+            if full {
+                stats.stopped = Some("the store of configurations is full".to_owned());
+                break;
+            }
+            if stats.expanded.is_multiple_of(CLOCK) {
+                stats.stored = store.len();
+                stats.bytes = store.bytes();
+                stats.elapsed = began.elapsed();
+                progress(stats);
+                if limits.timeout.is_some_and(|t| stats.elapsed >= t) {
+                    let seconds = limits.timeout.unwrap_or_default().as_secs_f64();
+                    stats.stopped = Some(format!("the time limit of {seconds} s was reached"));
+                    break;
+                }
+                if limits.memory.is_some_and(|m| stats.bytes >= m) {
+                    let mib = limits.memory.unwrap_or_default() >> 20;
+                    stats.stopped = Some(format!("the memory limit of {mib} MiB was reached"));
+                    break;
+                }
+            }
+        }
+        stats.stored = store.len();
+        stats.bytes = store.bytes();
+        stats.depth = stats.depth.saturating_sub(1);
+        stats.elapsed = began.elapsed();
+    }
+
+    /// The run to a configuration.
+    fn trace(&self, end: ConfigId) -> Run {
+        let semantics = self.semantics.as_ref();
+        let mut path = vec![end];
+        while let Some(parent) = self.store.parent(path[path.len() - 1]) {
+            path.push(parent);
+        }
+        path.reverse();
+        let mut scratch = Vec::new();
+        let steps = path
+            .windows(2)
+            .map(|pair| {
+                let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
+                let mut found = None;
+                let _ = semantics.successors(from, &mut scratch, &mut |step, next| {
+                    if next == to {
+                        found.get_or_insert(step);
+                    }
+                });
+                (found.expect("it was reached from there"), Snapshot::new(semantics, to))
+            })
+            .collect();
+        let start = Snapshot::new(semantics, self.store.get(path[0]));
+        Run { model: self.model, form: self.form, start, steps }
+    }
+}
+
+/// Whether a configuration settles a question: shows that a property is
+/// violated or, for `final exists`, that it holds.
+fn settles(semantics: &dyn Semantics, config: &[u16], kind: &PropertyKind) -> bool {
+    let system = semantics.system();
+    let (controls, memory) = (semantics.controls(config), semantics.memory(config));
+    match kind {
+        PropertyKind::Never(formula) => {
+            system.holds(formula, controls, memory) && semantics.is_settled(config)
+        }
+        PropertyKind::Assertions => {
+            system.failed(controls).is_some() && semantics.is_settled(config)
+        }
+        PropertyKind::NoDeadlock => {
+            semantics.is_drained(config) && system.is_deadlock(controls, memory)
+        }
+        PropertyKind::Final(quantifier, formula) => {
+            let wanted = *quantifier != Quantifier::Always;
+            is_final(semantics, config) && system.holds(formula, controls, memory) == wanted
+        }
+    }
+}
+
+fn is_final(semantics: &dyn Semantics, config: &[u16]) -> bool {
+    let system = semantics.system();
+    let (controls, memory) = (semantics.controls(config), semantics.memory(config));
+    system.all_ended(controls)
+        && semantics.is_drained(config)
+        && system.program.filter.as_ref().is_none_or(|f| system.holds(f, controls, memory))
+}
+
+/// Answers every property of the system's program.
+pub fn check(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
+    let properties = &system.program.properties;
+    let mut search = Search::new(system, model, limits);
+    let mut settled: Vec<Option<ConfigId>> = vec![None; properties.len()];
+    search.run(limits, progress, |semantics, store, id| {
+        let config = store.get(id);
+        for (property, settled) in properties.iter().zip(&mut settled) {
+            if settled.is_none() && settles(semantics, config, &property.kind) {
+                *settled = Some(id);
+            }
+        }
+        match settled.iter().all(Option::is_some) {
+            true if !settled.is_empty() => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    let answers = settled.into_iter().enumerate().map(|(index, settled)| {
+        let exists = matches!(properties[index].kind, PropertyKind::Final(Quantifier::Exists, _));
+        let (yes, no) = if exists {
+            (Verdict::Violated, Verdict::Holds)
+        } else {
+            (Verdict::Holds, Verdict::Violated)
+        };
+        let (verdict, evidence) = match settled {
+            Some(id) => (no, Evidence::Run(search.trace(id))),
+            None if search.stats.is_exact() => (yes, Evidence::Exhausted),
+            None => (Verdict::Unknown, Evidence::Reason(search.stats.reason())),
+        };
+        Answer { property: index, verdict, evidence }
+    });
+    (answers.collect(), search.stats.clone())
+}
+
+/// All final states of a program, as the values of what it observes.
+#[derive(Clone, Debug)]
+pub struct Outcomes {
+    /// What is observed.
+    pub atoms: Vec<Atom>,
+    /// The values in each final state, with whether the state satisfies the
+    /// formula of the first final-state property.
+    pub states: BTreeSet<(Vec<i64>, bool)>,
+    /// What the search did.
+    pub stats: Stats,
+}
+
+/// Finds the final states of a program.
+pub fn outcomes(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Outcomes {
+    let program = &system.program;
+    let atoms = program.observed.clone().unwrap_or_else(|| program.everything());
+    let formula = program.properties.iter().find_map(|p| match &p.kind {
+        PropertyKind::Final(_, formula) => Some(formula),
+        _ => None,
+    });
+    let mut states = BTreeSet::new();
+    let mut search = Search::new(system, model, limits);
+    search.run(limits, progress, |semantics, store, id| {
+        let config = store.get(id);
+        if is_final(semantics, config) {
+            let (controls, memory) = (semantics.controls(config), semantics.memory(config));
+            let values = atoms.iter().map(|a| system.atom(*a, controls, memory)).collect();
+            let picked = formula.is_none_or(|f| system.holds(f, controls, memory));
+            states.insert((values, picked));
+        }
+        ControlFlow::Continue(())
+    });
+    Outcomes { atoms, states, stats: search.stats }
+}

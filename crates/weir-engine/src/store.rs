@@ -1,0 +1,144 @@
+//! A set of configurations, numbered in the order of their discovery.
+//!
+//! All cells lie in one arena and a hash table holds ids only, so that a stored
+//! configuration costs its cells and some twenty bytes. Configurations are kept
+//! whole: equality is decided on cells, never on hashes.
+
+use std::hash::Hasher;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxHasher;
+
+/// The number of a stored configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConfigId(u32);
+
+impl ConfigId {
+    /// The id as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The arena is full: 2^32 cells or configurations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// A set of configurations, each with the one that it was reached from.
+#[derive(Default)]
+pub struct Store {
+    cells: Vec<u16>,
+    ends: Vec<u32>,
+    parents: Vec<u32>,
+    table: HashTable<u32>,
+}
+
+const NO_PARENT: u32 = u32::MAX;
+
+impl Store {
+    /// Number of configurations.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The bytes that the store takes up.
+    pub fn bytes(&self) -> usize {
+        self.cells.capacity() * 2
+            + (self.ends.capacity() + self.parents.capacity()) * 4
+            + self.table.allocation_size()
+    }
+
+    /// The id of the configuration numbered `index`, if there is one.
+    pub fn id(&self, index: usize) -> Option<ConfigId> {
+        (index < self.len()).then_some(ConfigId(index as u32))
+    }
+
+    /// A stored configuration.
+    #[inline]
+    pub fn get(&self, id: ConfigId) -> &[u16] {
+        slice(&self.cells, &self.ends, id.0)
+    }
+
+    /// The configuration from which this one was reached first.
+    pub fn parent(&self, id: ConfigId) -> Option<ConfigId> {
+        let parent = self.parents[id.index()];
+        (parent != NO_PARENT).then_some(ConfigId(parent))
+    }
+
+    /// Adds a configuration; `None` if it was there.
+    ///
+    /// # Errors
+    /// If there is no number left for it.
+    #[inline]
+    pub fn insert(
+        &mut self,
+        config: &[u16],
+        parent: Option<ConfigId>,
+    ) -> Result<Option<ConfigId>, Full> {
+        let (cells, ends) = (&mut self.cells, &mut self.ends);
+        let entry = self.table.entry(
+            hash(config),
+            |&id| slice(cells, ends, id) == config,
+            |&id| hash(slice(cells, ends, id)),
+        );
+        let Entry::Vacant(vacant) = entry else { return Ok(None) };
+        let id = u32::try_from(ends.len()).ok().filter(|&id| id != NO_PARENT).ok_or(Full)?;
+        let end = u32::try_from(cells.len() + config.len()).map_err(|_| Full)?;
+        vacant.insert(id);
+        cells.extend_from_slice(config);
+        ends.push(end);
+        self.parents.push(parent.map_or(NO_PARENT, |p| p.0));
+        Ok(Some(ConfigId(id)))
+    }
+}
+
+#[inline]
+fn slice<'a>(cells: &'a [u16], ends: &[u32], id: u32) -> &'a [u16] {
+    let id = id as usize;
+    let start = if id == 0 { 0 } else { ends[id - 1] as usize };
+    &cells[start..ends[id] as usize]
+}
+
+#[inline]
+fn hash(config: &[u16]) -> u64 {
+    let mut hasher = FxHasher::default();
+    let (words, rest) = config.as_chunks::<4>();
+    for word in words {
+        let [a, b, c, d] = word.map(u64::from);
+        hasher.write_u64(a | b << 16 | c << 32 | d << 48);
+    }
+    for &cell in rest {
+        hasher.write_u16(cell);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_each_once() {
+        let mut store = Store::default();
+        let first = store.insert(&[1, 2, 3], None).unwrap().unwrap();
+        let second = store.insert(&[1, 2], Some(first)).unwrap().unwrap();
+        assert_eq!(store.insert(&[1, 2, 3], Some(second)), Ok(None));
+        assert_eq!(store.get(second), [1, 2]);
+        assert_eq!(store.parent(second), Some(first));
+        assert_eq!(store.parent(first), None);
+        for i in 0..10_000_u16 {
+            let fresh = store.insert(&[i, i / 3, 7, 7, i % 5], None).unwrap();
+            assert!(fresh.is_some());
+        }
+        for i in 0..10_000_u16 {
+            assert_eq!(store.insert(&[i, i / 3, 7, 7, i % 5], None), Ok(None));
+        }
+        assert_eq!(store.len(), 10_002);
+    }
+}

@@ -1,0 +1,177 @@
+//! Printing: what is read back is the same program.
+
+use weir_front::weir::{print, read};
+use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
+use weir_model::program::*;
+
+const SPAN: SpanId = SpanId(0);
+
+fn erase(block: &mut [Stmt]) {
+    for stmt in block {
+        stmt.span = SPAN;
+        match &mut stmt.kind {
+            StmtKind::If(_, a, b) => {
+                erase(a);
+                erase(b);
+            }
+            StmtKind::Loop(body) | StmtKind::Await(body, _) => erase(body),
+            StmtKind::Choose(blocks) => blocks.iter_mut().for_each(|b| erase(b)),
+            _ => {}
+        }
+    }
+}
+
+/// The program without what printing does not keep.
+fn without_places(mut program: Program) -> Program {
+    program.vars.iter_mut().for_each(|v| v.span = SPAN);
+    program.properties.iter_mut().for_each(|p| p.span = SPAN);
+    for process in &mut program.processes {
+        for register in &mut process.registers {
+            register.span = SPAN;
+            register.temporary = false;
+        }
+        process.labels.iter_mut().for_each(|l| l.span = SPAN);
+        erase(&mut process.body);
+    }
+    program
+}
+
+fn again(text: &str) -> Program {
+    let show = |e: Vec<weir_front::Diagnostic>| panic!("{}", e[0].render("p.weir", text, false));
+    read("p.weir", text).unwrap_or_else(show).0
+}
+
+#[test]
+fn what_is_printed_reads_as_the_same_program() {
+    let guide = include_str!("../../../docs/language.md");
+    let examples = guide.split("```weir\n").skip(1).filter_map(|t| t.split("```").next());
+    let more = [
+        "var x, y, a[3]: 0..2 = [0, 1, any], f: bool = true
+        enum E { one, two }
+        process p[i: -1..1] {
+            reg e: E = two, r = i
+            l: while x < 3 and not cas(a[y], x, a[1] - (1 - r)) { if y == 1 { continue } break }
+            choose { m: r = any(E) + any(2, 7) } or { goto m } or { }
+            await { r = x; if r == i { e = y } } until r == x or (f and y > -r)
+            fetch_max(x, min(r, y)); r = -(-r) * (2 - r % 3) / (1 << r)
+            if r { } else if x { exit } else if i == 0 { fence; goto l } else { wfence rfence nop }
+            assume (r == 1) != (r < 2); assert not (r and not y) or r | 1 ^ 2 & 3 == 7
+            r = fetch_both(x, 1); r = fetch_shr(a[r], r); swap(a[0], r)
+        end: }
+        one: never count(p@l) > 1 or p[-1].r == p[0]@m and a[2] == two
+        final always x == 1 filter p[1]@end observe x, a[2], p[0].e",
+        "process p { if false { reg r; r = 1 / 0 } while 0 { nop } while 1 { break } }",
+    ];
+    let mut count = 0;
+    for text in examples.chain(more) {
+        let mut program = again(text);
+        program.name = "p".to_owned();
+        let printed = print(&program);
+        let read_back = again(&printed);
+        assert_eq!(print(&read_back), printed);
+        assert_eq!(without_places(read_back), without_places(program), "{printed}");
+        count += 1;
+    }
+    assert!(count > 10);
+}
+
+fn register(name: &str) -> Register {
+    let (display, domain) = (format!("0:{name}"), None);
+    Register { name: name.to_owned(), display, domain, init: 0, temporary: false, span: SPAN }
+}
+
+fn without_comments(text: &str) -> String {
+    text.lines().filter(|l| !l.starts_with("//")).map(|l| format!("{l}\n")).collect()
+}
+
+/// A program such as a litmus test makes it.
+fn litmus(index: Option<Code>, len: u32) -> Program {
+    let place = Place { first: VarId(0), len, index };
+    let one = Expr::Const(1);
+    let load = StmtKind::Load(RegId(0), place.clone());
+    let store = StmtKind::Store(Place::var(VarId(1)), one.clone());
+    let add = StmtKind::Rmw(RegId(1), place, Rmw::Fetch(BinOp::Mul, one));
+    let body = vec![StmtKind::Label(LabelId(0)), load, store, add, StmtKind::Goto(LabelId(0))];
+    Program {
+        name: "MP".to_owned(),
+        vars: vec![Decl::scalar("x.1", 4096, SPAN), Decl::scalar("x_1", 0, SPAN)],
+        symbols: [(4096, "x.1".to_owned())].into(),
+        processes: vec![Process {
+            name: "P0".to_owned(),
+            registers: vec![register("EAX"), register("loop")],
+            labels: vec![Label { name: "L0$".to_owned(), span: SPAN }],
+            body: body.into_iter().map(|kind| Stmt::new(kind, SPAN)).collect(),
+        }],
+        properties: vec![Property {
+            name: None,
+            kind: PropertyKind::Final(
+                Quantifier::Exists,
+                Expr::binary(
+                    BinOp::And,
+                    Expr::binary(
+                        BinOp::Eq,
+                        Expr::Atom(Atom::Var(VarId(1))),
+                        Expr::unary(UnOp::Neg, Expr::Const(1)),
+                    ),
+                    Expr::Atom(Atom::Reg(ProcessId(0), RegId(1))),
+                ),
+            ),
+            span: SPAN,
+        }],
+        ..Program::default()
+    }
+}
+
+#[test]
+fn names_become_names_of_the_language() {
+    let printed = print(&litmus(None, 1));
+    assert_eq!(
+        printed,
+        "// 4096 stands for x.1
+var x_1 = 4096
+var x_1_2
+
+process P0 {
+    reg EAX, loop_2
+    L0_:
+    EAX = x_1
+    x_1_2 = 1
+    loop_2 = fetch_mul(x_1, 1)
+    goto L0_
+}
+
+final exists x_1_2 == -1 and P0.loop_2
+"
+    );
+    assert_eq!(print(&again(&printed)), without_comments(&printed));
+}
+
+#[test]
+fn an_index_over_several_declarations_makes_one_array() {
+    let mut program = litmus(Some(Expr::Atom(RegId(0))), 2);
+    // Reading asks for this wherever there is an index.
+    let kind = PropertyKind::Assertions;
+    program.properties.push(Property { name: None, kind, span: SPAN });
+    let printed = print(&program);
+    assert_eq!(
+        printed,
+        "// 4096 stands for x.1
+// mem[0] is x.1
+// mem[1] is x_1
+var mem[2] = [4096, 0]
+
+process P0 {
+    reg EAX, loop_2
+    L0_:
+    EAX = mem[EAX]
+    mem[1] = 1
+    loop_2 = fetch_mul(mem[EAX], 1)
+    goto L0_
+}
+
+final exists mem[1] == -1 and P0.loop_2
+assertions
+"
+    );
+    assert_eq!(print(&again(&printed)), without_comments(&printed));
+}
