@@ -185,7 +185,6 @@ fn addresses_are_values() {
     assert_eq!(program.vars[0].len, Some(2));
     assert_eq!(program.vars[1].init, [[0x10000]]);
     assert_eq!(program.processes[0].registers[0].init, 0x10010);
-    assert_eq!(program.properties[1].kind, PropertyKind::Assertions);
 
     let StmtKind::Load(_, place) = &program.processes[0].body[1].kind else { panic!() };
     assert_eq!((place.first, place.len), (VarId(0), 3));

@@ -25,7 +25,10 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use crate::flow::{Flow, Node, NodeId};
 use crate::graph;
 use crate::ids::{ProcessId, RegId, SpanId, StateId, ValueId, VarId};
-use crate::program::{Atom, Code, Domain, EvalError, Formula, Place, Program, PropertyKind, Rmw};
+use crate::program::{
+    Atom, Code, Domain, EvalError, Formula, Place, Program, Property, PropertyKind, Rmw, Stmt,
+    StmtKind,
+};
 use crate::system::{
     Automaton, BuildError, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Op, State, StateKind,
     System, Transition, Variable,
@@ -48,7 +51,36 @@ pub(crate) fn build(program: Program) -> Result<System, BuildError> {
             .collect();
         Builder::new(&program, &flows, &watch).run()?
     };
+    let mut program = program;
+    ask_for_assertions(&mut program, &processes);
     Ok(System { program, vars, processes })
+}
+
+/// A program that asserts something, or that can fail in another way, is asked
+/// whether it fails, even if it does not ask itself.
+fn ask_for_assertions(program: &mut Program, processes: &[Automaton]) {
+    let failing = processes.iter().flat_map(|p| &p.states).find_map(|s| match s.kind {
+        StateKind::Failed(_) => Some(s.span),
+        _ => None,
+    });
+    let asserting = || program.processes.iter().find_map(|p| first_assertion(&p.body));
+    let span = failing.or_else(asserting);
+    let kind = PropertyKind::Assertions;
+    if let Some(span) = span
+        && program.properties.iter().all(|p| p.kind != kind)
+    {
+        program.properties.push(Property { name: None, kind, span });
+    }
+}
+
+fn first_assertion(block: &[Stmt]) -> Option<SpanId> {
+    block.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::Assert(_) => Some(stmt.span),
+        StmtKind::If(_, then, other) => first_assertion(then).or_else(|| first_assertion(other)),
+        StmtKind::Loop(body) => first_assertion(body),
+        StmtKind::Choose(blocks) => blocks.iter().find_map(|b| first_assertion(b)),
+        _ => None,
+    })
 }
 
 /// What properties ask about, per process.

@@ -77,13 +77,13 @@ mod tests {
             let successors = |a: usize| (0..n).filter(|&b| has(a, b)).collect::<Vec<_>>();
             let found = components(n, successors);
             let mut reach = vec![vec![false; n]; n];
-            for a in 0..n {
-                reach[a][a] = true;
+            for (a, reach) in reach.iter_mut().enumerate() {
+                reach[a] = true;
                 let mut work = vec![a];
                 while let Some(b) = work.pop() {
                     for c in successors(b) {
-                        if !reach[a][c] {
-                            reach[a][c] = true;
+                        if !reach[c] {
+                            reach[c] = true;
                             work.push(c);
                         }
                     }

@@ -1,2 +1,30 @@
-//! x
-fn main() {}
+//! The `weir` program.
+
+mod cli;
+mod commands;
+mod progress;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Colour, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.color {
+        Colour::Auto => {}
+        Colour::Always => anstream::ColorChoice::Always.write_global(),
+        Colour::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let status = match &cli.command {
+        Command::Check(args) => commands::check::run(args),
+        Command::Outcomes(args) => commands::outcomes::run(args),
+        Command::Compare(args) => commands::compare::run(args),
+        Command::Certify(args) => commands::certify::run(args),
+        Command::Show(args) => commands::show::run(args),
+        Command::Models(args) => commands::models::run(args),
+    };
+    ExitCode::from(status as u8)
+}

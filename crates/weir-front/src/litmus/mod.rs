@@ -129,10 +129,6 @@ fn finish(program: &mut Program, test: &mut Test, layout: &Layout, tail: &Tail) 
     let span = test.source.span(tail.range.clone());
     let kind = PropertyKind::Final(tail.quantifier, condition);
     program.properties.push(Property { name: Some(program.name.clone()), kind, span });
-    if test.computes_addresses {
-        let kind = PropertyKind::Assertions;
-        program.properties.push(Property { name: None, kind, span });
-    }
 }
 
 /// A proposition with numbers for variables and addresses.

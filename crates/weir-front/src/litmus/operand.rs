@@ -107,7 +107,7 @@ fn memory(
         index = Some((register, if tokens.sign(",") { scale(tokens)? } else { 1 }));
     }
     tokens.expect(close)?;
-    (test.uses_addresses, test.computes_addresses) = (true, true);
+    test.uses_addresses = true;
     Ok(Operand::Memory(Address::Computed { offset: offset.unwrap_or(0), base, index }))
 }
 

@@ -34,8 +34,6 @@ pub(super) struct Test {
     declared: usize,
     /// Whether an address is ever used as a value.
     pub uses_addresses: bool,
-    /// Whether an access computes its address.
-    pub computes_addresses: bool,
 }
 
 /// A name for a variable or an array.
@@ -83,7 +81,6 @@ impl Test {
             by_name: HashMap::new(),
             declared: 0,
             uses_addresses: false,
-            computes_addresses: false,
         }
     }
 

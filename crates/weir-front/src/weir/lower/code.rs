@@ -5,7 +5,7 @@
 use std::mem;
 
 use weir_model::ids::{RegId, VarId};
-use weir_model::program::{self, BinOp, Code, Domain, Expr, Rmw, StmtKind};
+use weir_model::program::{self, BinOp, Code, Expr, Rmw, StmtKind};
 
 use super::process::Lowering;
 use super::value::Values;
@@ -109,7 +109,7 @@ impl<'t> Lowering<'_, 't> {
                 Box::new(|r| StmtKind::Rmw(r, place, rmw))
             }
             ExprKind::Place(place) => {
-                let (place, _) = self.place(place, "variable, register or constant")?;
+                let place = self.place(place, "variable, register or constant")?;
                 Box::new(|r| StmtKind::Load(r, place))
             }
             _ => return None,
@@ -148,11 +148,8 @@ impl<'t> Lowering<'_, 't> {
         let waiting = self.check_not_waiting("an atomic operation", span);
         let place = self.place(place, "shared variable");
         let operands: Vec<_> = operands.iter().map(|e| self.value(e)).collect();
-        let (place, domain) = place?;
+        let place = place?;
         waiting?;
-        if domain.is_some() {
-            self.cx.can_fail(span);
-        }
         let mut operands = operands.into_iter();
         let mut operand = || operands.next().flatten();
         let rmw = match atomic {
@@ -181,13 +178,9 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// A variable or an element of an array, and its declared domain. `None`
-    /// after an error; `what` says what a name could have stood for.
-    pub fn place(
-        &mut self,
-        place: &Place<'t>,
-        what: &str,
-    ) -> Option<(program::Place, Option<Domain>)> {
+    /// A variable or an element of an array. `None` after an error; `what` says
+    /// what a name could have stood for.
+    pub fn place(&mut self, place: &Place<'t>, what: &str) -> Option<program::Place> {
         let index = place.index.as_ref().map(|e| (self.value(e), e.span));
         let (name, quoted) = (place.name, quote(place.name.text));
         let local = self.inside.registers.contains_key(name.text);
@@ -222,10 +215,9 @@ impl<'t> Lowering<'_, 't> {
             }
         };
         let wrong = match (variable.len, index) {
-            (None, None) => return Some((program::Place::var(variable.first), variable.domain)),
+            (None, None) => return Some(program::Place::var(variable.first)),
             (Some(len), Some((index, at))) => {
-                let place = self.element(variable.first, len, index?, at, name.text)?;
-                return Some((place, variable.domain));
+                return self.element(variable.first, len, index?, at, name.text);
             }
             (Some(_), None) => {
                 let example: String = name.text.chars().take(40).collect();
@@ -256,7 +248,6 @@ impl<'t> Lowering<'_, 't> {
                 return None;
             }
         }
-        self.cx.can_fail(span);
         Some(program::Place { first, len, index: Some(index) })
     }
 

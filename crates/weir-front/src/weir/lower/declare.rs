@@ -180,7 +180,7 @@ impl<'t> Context<'t> {
         let first = VarId::new(self.var_count);
         self.var_count += elements;
         if let Some(global) = self.globals.get_mut(var.name.text) {
-            global.what = What::Var(Variable { first, len, domain });
+            global.what = What::Var(Variable { first, len });
         }
         let span = self.span(var.span);
         self.program.vars.push(Decl { name: var.name.text.to_owned(), len, domain, init, span });

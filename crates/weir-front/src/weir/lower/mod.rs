@@ -22,7 +22,7 @@ mod value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use weir_model::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
-use weir_model::program::{Domain, EvalError, Program, Property, PropertyKind};
+use weir_model::program::{Domain, EvalError, Program};
 
 use super::errors::{Errors, did_you_mean, quote};
 use super::tree::{Item, Name, Span};
@@ -63,7 +63,6 @@ pub fn file<'t>(
         var_count: 0,
         listed: 0,
         dead: 0,
-        can_fail: None,
     };
     let instances = cx.declare(items);
     if instances.is_empty() && cx.errors.is_empty() {
@@ -78,12 +77,6 @@ pub fn file<'t>(
         }
     }
     cx.properties(items);
-    let asked = cx.program.properties.iter().any(|p| p.kind == PropertyKind::Assertions);
-    if let Some(span) = cx.can_fail.filter(|_| !asked) {
-        let span = cx.span(span);
-        let kind = PropertyKind::Assertions;
-        cx.program.properties.push(Property { name: None, kind, span });
-    }
     if cx.errors.is_empty() { Ok((cx.program, cx.source)) } else { Err(cx.errors) }
 }
 
@@ -101,8 +94,6 @@ struct Context<'t> {
     listed: usize,
     /// Above 0 in code that cannot run.
     dead: usize,
-    /// The first place that can fail like an assertion.
-    can_fail: Option<Span>,
 }
 
 /// What a name of the program stands for, and where it was declared.
@@ -130,7 +121,6 @@ struct Variable {
     first: VarId,
     /// `None` for a single variable.
     len: Option<u32>,
-    domain: Option<Domain>,
 }
 
 /// The processes of one name.
@@ -160,12 +150,6 @@ impl<'t> Context<'t> {
     /// The id of a place; the same place has one id.
     fn span(&mut self, span: Span) -> SpanId {
         *self.spans.entry(span).or_insert_with(|| self.source.span(span.range()))
-    }
-
-    /// Notes that something here can fail like an assertion.
-    fn can_fail(&mut self, span: Span) {
-        let first = |at: &Span| at.range().start <= span.range().start;
-        self.can_fail = self.can_fail.filter(first).or(Some(span));
     }
 
     /// Reports a constant that has no value.

@@ -120,11 +120,11 @@ impl<'t> Lowering<'_, 't> {
     /// Looks for errors in code that a constant leaves out.
     pub fn discarded<R>(&mut self, write: impl FnOnce(&mut Self) -> R) {
         let before = (self.registers.len(), self.temporaries.len(), self.statements);
-        let (in_use, can_fail) = (self.in_use, self.cx.can_fail);
+        let in_use = self.in_use;
         self.cx.dead += 1;
         self.nested(write);
         self.cx.dead -= 1;
-        (self.in_use, self.cx.can_fail) = (in_use, can_fail);
+        self.in_use = in_use;
         self.registers.truncate(before.0);
         self.temporaries.truncate(before.1);
         self.statements = before.2;
@@ -264,10 +264,5 @@ impl<'t> Lowering<'_, 't> {
         self.inside.labels.insert(name.text, (id, name.span));
         let span = self.cx.span(name.span);
         self.labels.push(Label { name: name.text.to_owned(), span });
-    }
-
-    /// The domain that was declared for a register.
-    pub fn domain_of(&self, register: RegId) -> Option<program::Domain> {
-        self.registers[register.index()].domain
     }
 }

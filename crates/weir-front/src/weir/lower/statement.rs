@@ -55,10 +55,7 @@ impl<'t> Lowering<'_, 't> {
             tree::StmtKind::Break => self.in_loop(StmtKind::Break, "break", span)?,
             tree::StmtKind::Continue => self.in_loop(StmtKind::Continue, "continue", span)?,
             tree::StmtKind::Assume(e) => StmtKind::Assume(self.value(e)?),
-            tree::StmtKind::Assert(e) => {
-                self.cx.can_fail(span);
-                StmtKind::Assert(self.value(e)?)
-            }
+            tree::StmtKind::Assert(e) => StmtKind::Assert(self.value(e)?),
             tree::StmtKind::If(e, then, other) => {
                 let condition = self.value(e);
                 let truth = condition.as_ref().and_then(constant).map(|c| c != 0);
@@ -132,19 +129,12 @@ impl<'t> Lowering<'_, 't> {
         }
         let target = self.place(place, "variable or register");
         let value = self.value(e);
-        let (target, domain) = target?;
-        if domain.is_some() {
-            self.cx.can_fail(span);
-        }
-        self.emit(StmtKind::Store(target, value?), span);
+        self.emit(StmtKind::Store(target?, value?), span);
         Some(())
     }
 
     /// `r = e`: what is loaded goes to `r` at once.
     fn assign_register(&mut self, r: RegId, e: &tree::Expr<'t>, span: Span) -> Option<()> {
-        if self.domain_of(r).is_some() {
-            self.cx.can_fail(span);
-        }
         if self.is_effect(e) {
             return self.effect(e, Some(r), span).map(|_| ());
         }

@@ -1,0 +1,1052 @@
+//! What the explicit engine says can be believed, and the checker of runs can
+//! tell a run from what is none.
+//!
+//! * Every run that the engine returns, for random programs, random properties
+//!   and many models, goes to a file and back and is accepted by `weir-check`.
+//! * What the checker accepts is settled: no run is accepted under a model for
+//!   which the exact engine says that there is none, however the run is labelled.
+//! * A run that was tampered with is rejected, and so is each hand-written
+//!   mistake, for the right reason.
+//! * On loop-free programs the engine's verdicts are those of the definition.
+//! * The same question gets the same answer, count by count and step by step.
+//!
+//! A failure is shrunk and printed. `WEIR_SEED` and `WEIR_CASES` change where
+//! the random programs start and how many there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use weir_check::witness::WitnessStep;
+use weir_check::{Rejected, Witness, check};
+use weir_engine::explicit::{self, Limits, Stats};
+use weir_gen::{Rng, Shape, program, shrink};
+use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
+use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use weir_model::memory_model::{MemoryModel, Relaxation};
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Label, Program, Property, PropertyKind, Quantifier, Stmt, StmtKind,
+    UnOp,
+};
+use weir_model::semantics::rewriting::{self, Reached};
+use weir_model::semantics::{Form, sufficient_bound};
+use weir_model::system::System;
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// The models that have a form of their own.
+const MODELS: [MemoryModel; 8] = [
+    MemoryModel::SC,
+    MemoryModel::TSO,
+    MemoryModel::PSO,
+    MemoryModel::NSW,
+    MemoryModel::GUESS,
+    MemoryModel::GUESS_WW,
+    MemoryModel::TSO.with(Relaxation::ReadWrite),
+    MemoryModel::NSW.with(Relaxation::Rrwe),
+];
+
+fn random_model(rng: &mut Rng) -> MemoryModel {
+    let all: Vec<_> = MemoryModel::all().collect();
+    *rng.pick(&all)
+}
+
+// ---- random programs with random properties --------------------------------
+
+fn random_formula(rng: &mut Rng, program: &Program, depth: usize) -> Formula {
+    if depth > 0 && rng.once_in(2) {
+        let (a, b) =
+            (random_formula(rng, program, depth - 1), random_formula(rng, program, depth - 1));
+        return match rng.below(5) {
+            0 => Expr::unary(UnOp::Not, a),
+            1 => Expr::binary(BinOp::Or, a, b),
+            _ => Expr::binary(BinOp::And, a, b),
+        };
+    }
+    let p = rng.below(program.processes.len());
+    let process = &program.processes[p];
+    let place = |l: usize| Expr::Atom(Atom::At(ProcessId::new(p), LabelId::new(l)));
+    let atom = match rng.below(6) {
+        0 if !process.labels.is_empty() => return place(rng.below(process.labels.len())),
+        0..=3 if !process.registers.is_empty() => {
+            Atom::Reg(ProcessId::new(p), RegId::new(rng.below(process.registers.len())))
+        }
+        _ => Atom::Var(VarId::new(rng.below(program.vars.len()))),
+    };
+    let op = *rng.pick(&[BinOp::Eq, BinOp::Eq, BinOp::Ne]);
+    Expr::binary(op, Expr::Atom(atom), Expr::Const(rng.below(2) as i64))
+}
+
+/// Puts a statement somewhere into the body of a random process.
+fn insert(rng: &mut Rng, program: &mut Program, make: impl Fn(&mut Rng, usize) -> StmtKind) {
+    let p = rng.below(program.processes.len());
+    let process = &mut program.processes[p];
+    if process.registers.is_empty() {
+        return;
+    }
+    let statement = make(rng, process.registers.len());
+    // Not before the first statement, where registers are what they are.
+    let at = 1 + rng.below(process.body.len());
+    process.body.insert(at, Stmt::new(statement, SpanId::NONE));
+}
+
+fn on_register(rng: &mut Rng, registers: usize) -> Expr<RegId> {
+    let register = Expr::Atom(RegId::new(rng.below(registers)));
+    Expr::binary(BinOp::Eq, register, Expr::Const(rng.below(2) as i64))
+}
+
+/// A random program that asks one question of each kind, and some twice.
+fn asking(rng: &mut Rng, shape: &Shape) -> Program {
+    let mut random = program(rng, shape);
+    insert(rng, &mut random, |rng, n| StmtKind::Assert(on_register(rng, n)));
+    if rng.once_in(3) {
+        insert(rng, &mut random, |rng, n| StmtKind::Assume(on_register(rng, n)));
+    }
+    let p = rng.below(random.processes.len());
+    let process = &mut random.processes[p];
+    process.labels.push(Label { name: "here".into(), span: SpanId::NONE });
+    let at = rng.below(process.body.len() + 1);
+    process.body.insert(at, Stmt::new(StmtKind::Label(LabelId(0)), SpanId::NONE));
+
+    let never = |f| PropertyKind::Never(f);
+    let last = |q, f| PropertyKind::Final(q, f);
+    let kinds = [
+        never(random_formula(rng, &random, 2)),
+        never(random_formula(rng, &random, 2)),
+        PropertyKind::Assertions,
+        PropertyKind::NoDeadlock,
+        last(Quantifier::Exists, random_formula(rng, &random, 2)),
+        last(Quantifier::Never, random_formula(rng, &random, 2)),
+        last(Quantifier::Always, random_formula(rng, &random, 2)),
+    ];
+    if rng.once_in(4) {
+        random.filter = Some(random_formula(rng, &random, 1));
+    }
+    let property = |kind| Property { name: None, kind, span: SpanId::NONE };
+    random.properties = kinds.into_iter().map(property).collect();
+    random
+}
+
+fn system(program: &Program) -> System {
+    System::new(program.clone()).expect("random programs are finite")
+}
+
+fn loop_free() -> Vec<Shape> {
+    let plain = Shape { statements: 4, ..Shape::default() };
+    vec![
+        plain.clone(),
+        Shape { vars: 3, ..plain.clone() },
+        Shape { statements: 5, fences: false, atomics: false, branches: false, ..plain.clone() },
+        Shape { statements: 3, values: 3, ..plain.clone() },
+        Shape { processes: 3, statements: 2, branches: false, ..plain },
+    ]
+}
+
+fn looping() -> Vec<Shape> {
+    let plain = Shape { statements: 3, loops: true, ..Shape::default() };
+    vec![plain.clone(), Shape { branches: false, ..plain.clone() }, Shape { vars: 1, ..plain }]
+}
+
+/// Runs `agree` on random programs; a failure is shrunk before it is shown.
+/// `agree` also gets a number from which to draw what else is random.
+fn on_random_programs(
+    cases: u64,
+    shapes: &[Shape],
+    mut agree: impl FnMut(&System, u64) -> Result<(), String>,
+) {
+    let seed = setting("WEIR_SEED", 1);
+    let cases = setting("WEIR_CASES", cases);
+    for case in 0..cases {
+        let start = seed.wrapping_mul(1_000_003).wrapping_add(case);
+        let mut rng = Rng::new(start);
+        let shape = rng.pick(shapes).clone();
+        let random = asking(&mut rng, &shape);
+        if agree(&system(&random), start).is_err() {
+            let small = shrink(random, |p| agree(&system(p), start).is_err());
+            let text = weir_front::weir::print(&small);
+            let why = agree(&system(&small), start).unwrap_err();
+            panic!("seed {seed}, case {case}: {why}\n{text}");
+        }
+    }
+}
+
+// ---- asking the engine ------------------------------------------------------
+
+fn answers(system: &System, model: MemoryModel, limits: &Limits) -> (Vec<Answer>, Stats) {
+    explicit::check(system, model, limits, &mut |_| {})
+}
+
+fn run_of(answer: &Answer) -> Option<&Run> {
+    if let Evidence::Run(run) = &answer.evidence { Some(run) } else { None }
+}
+
+/// The witness file of an answer, written and read again.
+fn witness(system: &System, run: &Run, property: usize) -> Witness {
+    let made = Witness::new(system, run, property, &|_| 1);
+    let text = serde_json::to_string(&made).expect("a witness is JSON");
+    let read: Witness = serde_json::from_str(&text).expect("what was written can be read");
+    assert_eq!(made, read, "nothing is lost in the file");
+    read
+}
+
+/// The steps of a witness, one per line, for a person who looks for the bug.
+fn show(witness: &Witness) -> String {
+    let mut text = format!("{} ({})\n", witness.model, witness.semantics);
+    for (i, s) in witness.steps.iter().enumerate() {
+        let what = s.op.clone().unwrap_or_else(|| format!("{:?} {:?}", s.variable, s.value));
+        text += &format!("{:3} {} {}: {what} {:?}\n", i + 1, s.process, s.rule, s.source);
+    }
+    text + &format!("ends {:?} in {:?}\n", witness.end.states, witness.end.memory)
+}
+
+fn accepts_all(system: &System, model: MemoryModel, limits: &Limits) -> Result<usize, String> {
+    let mut runs = 0;
+    for answer in answers(system, model, limits).0 {
+        let exists = matches!(
+            system.program.properties[answer.property].kind,
+            PropertyKind::Final(Quantifier::Exists, _)
+        );
+        let Some(run) = run_of(&answer) else { continue };
+        runs += 1;
+        let shown = if exists { Verdict::Holds } else { Verdict::Violated };
+        if answer.verdict != shown {
+            return Err(format!("{model}: a run shows {:?}", answer.verdict));
+        }
+        let witness = witness(system, run, answer.property);
+        if let Err(why) = check(system, &witness) {
+            let name = &witness.property_name;
+            return Err(format!("{model}, {name}: rejected, {why}\n{}", show(&witness)));
+        }
+    }
+    Ok(runs)
+}
+
+#[test]
+fn runs_of_loop_free_programs_are_accepted() {
+    let mut runs = 0;
+    on_random_programs(250, &loop_free(), |system, start| {
+        let mut rng = Rng::new(!start);
+        let random = [random_model(&mut rng), random_model(&mut rng), random_model(&mut rng)];
+        for model in MODELS.into_iter().chain(random) {
+            runs += accepts_all(system, model, &Limits::default())?;
+        }
+        Ok(())
+    });
+    assert!(runs > 100, "only {runs} runs");
+}
+
+/// Every set of relaxations, RRWE included.
+#[test]
+fn runs_of_every_set_of_relaxations_are_accepted() {
+    let small = Shape { statements: 3, ..Shape::default() };
+    let shapes = [small.clone(), Shape { vars: 3, ..small.clone() }];
+    on_random_programs(16, &shapes, |system, _| {
+        for model in MemoryModel::all() {
+            accepts_all(system, model, &Limits::default())?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn runs_of_looping_programs_are_accepted() {
+    let mut runs = 0;
+    on_random_programs(120, &looping(), |system, start| {
+        let mut rng = Rng::new(!start);
+        let random = [random_model(&mut rng), random_model(&mut rng)];
+        for model in MODELS.into_iter().chain(random) {
+            let limits = Limits {
+                bound: Some(1 + rng.below(3)),
+                timeout: Some(Duration::from_secs(5)),
+                memory: Some(1 << 18),
+            };
+            runs += accepts_all(system, model, &limits)?;
+        }
+        Ok(())
+    });
+    assert!(runs > 100, "only {runs} runs");
+}
+
+/// A random run in one form, as far as the last configuration that means
+/// something.
+fn walk(system: &System, model: MemoryModel, form: Form, rng: &mut Rng) -> Run {
+    let bound = sufficient_bound(system).unwrap_or(3);
+    let semantics = form.semantics(system, model, bound);
+    let mut config = rng.pick(&semantics.initial()).clone();
+    let start = Snapshot::new(semantics.as_ref(), &config);
+    let (mut steps, mut meaningful) = (vec![], 0);
+    let mut scratch = vec![];
+    while steps.len() < 60 {
+        let mut next = vec![];
+        let _ = semantics.successors(&config, &mut scratch, &mut |step, config| {
+            next.push((step, config.to_vec()));
+        });
+        if next.is_empty() {
+            break;
+        }
+        let (step, after) = next.swap_remove(rng.below(next.len()));
+        config = after;
+        steps.push((step, Snapshot::new(semantics.as_ref(), &config)));
+        if semantics.is_settled(&config) {
+            meaningful = steps.len();
+        }
+    }
+    steps.truncate(meaningful);
+    Run { model, form, start, steps }
+}
+
+/// Not only the shortest runs of the forms that engines search: random runs of
+/// every form of every model.
+#[test]
+fn random_runs_of_every_form_are_accepted() {
+    let mut lengths: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let shapes: Vec<_> = loop_free().into_iter().chain(looping()).collect();
+    on_random_programs(400, &shapes, |given, start| {
+        let mut rng = Rng::new(!start);
+        let kind = PropertyKind::Never(Expr::Const(1));
+        let always = Property { name: None, kind, span: SpanId::NONE };
+        let system = system(&Program { properties: vec![always], ..given.program.clone() });
+        let random = [random_model(&mut rng), random_model(&mut rng)];
+        for model in MODELS.into_iter().chain(random) {
+            for form in Form::of(model) {
+                let run = walk(&system, model, form, &mut rng);
+                let witness = witness(&system, &run, 0);
+                if let Err(why) = check(&system, &witness) {
+                    return Err(format!("{model}: rejected, {why}\n{}", show(&witness)));
+                }
+                let longest = lengths.entry(form.name()).or_default();
+                *longest = run.steps.len().max(*longest);
+            }
+        }
+        Ok(())
+    });
+    assert!(lengths.len() >= 9 && lengths.values().all(|&n| n > 9), "{lengths:?}");
+}
+
+// ---- what the checker accepts is so -----------------------------------------
+
+/// The program, asking for final states that some of the models have and some
+/// have not.
+fn telling_apart(program: &Program, models: &[MemoryModel]) -> Program {
+    let mut asking = Program { properties: vec![], filter: None, ..program.clone() };
+    let plain = system(&asking);
+    let finals: Vec<_> = models
+        .iter()
+        .map(|&m| explicit::outcomes(&plain, m, &Limits::default(), &mut |_| {}))
+        .collect();
+    let all: BTreeSet<_> = finals.iter().flat_map(|o| &o.states).collect();
+    let some = all.into_iter().filter(|s| !finals.iter().all(|o| o.states.contains(s)));
+    for (values, _) in some.take(8) {
+        let equal = |(&atom, &value): (&Atom, &i64)| {
+            Expr::binary(BinOp::Eq, Expr::Atom(atom), Expr::Const(value))
+        };
+        let state = finals[0].atoms.iter().zip(values).map(equal);
+        let state = state.reduce(|a, b| Expr::binary(BinOp::And, a, b));
+        let kind = PropertyKind::Final(Quantifier::Exists, state.unwrap_or(Expr::Const(1)));
+        asking.properties.push(Property { name: None, kind, span: SpanId::NONE });
+    }
+    asking
+}
+
+/// A run is accepted only under models for which the exact engine finds one too.
+#[test]
+fn no_run_is_accepted_under_a_model_that_has_none() {
+    let (mut accepted, mut rejected, mut had_to) = (0, 0, 0);
+    let bare = Shape { statements: 5, atomics: false, branches: false, ..Shape::default() };
+    let mut shapes = loop_free();
+    shapes.extend([bare.clone(), Shape { processes: 3, statements: 3, ..bare }]);
+    on_random_programs(1000, &shapes, |given, start| {
+        let mut rng = Rng::new(!start);
+        let random = [random_model(&mut rng), random_model(&mut rng), random_model(&mut rng)];
+        let models: Vec<_> = MODELS.into_iter().chain(random).collect();
+        let apart = system(&telling_apart(&given.program, &models));
+        for system in [given, &apart] {
+            let all: Vec<_> =
+                models.iter().map(|&m| answers(system, m, &Limits::default()).0).collect();
+            for answer in all.iter().flatten() {
+                let Some(run) = run_of(answer) else { continue };
+                for (&model, theirs) in models.iter().zip(&all) {
+                    let mut relabelled = witness(system, run, answer.property);
+                    relabelled.model = model.to_string();
+                    let settled = run_of(&theirs[answer.property]).is_some();
+                    match check(system, &relabelled) {
+                        Ok(()) if !settled => {
+                            let of = run.model;
+                            let shown = show(&relabelled);
+                            return Err(format!(
+                                "a run of {of} is accepted under {model}, which has none\n{shown}"
+                            ));
+                        }
+                        Err(why) if model == run.model => {
+                            let shown = show(&relabelled);
+                            return Err(format!("{model}: rejected, {why}\n{shown}"));
+                        }
+                        Ok(()) => accepted += 1,
+                        Err(_) if settled => rejected += 1,
+                        Err(_) => had_to += 1,
+                    }
+                }
+            }
+        }
+        Ok(())
+    });
+    println!("{accepted} accepted, {rejected} and {had_to} not");
+    assert!(accepted > 100 && had_to > 100, "{accepted} accepted, {rejected} and {had_to} not");
+}
+
+/// Whether a last state can settle a question at all; buffers are not asked.
+fn may_settle(system: &System, run: &Run, kind: &PropertyKind) -> bool {
+    let end = run.end();
+    let controls: Vec<u16> = end.controls.iter().map(|s| s.0).collect();
+    let memory: Vec<u16> = end.memory.iter().map(|v| v.0).collect();
+    match kind {
+        PropertyKind::Never(f) => system.holds(f, &controls, &memory),
+        PropertyKind::Assertions => system.failed(&controls).is_some(),
+        PropertyKind::NoDeadlock => system.is_deadlock(&controls, &memory),
+        PropertyKind::Final(q, f) => {
+            let filter = system.program.filter.as_ref();
+            system.all_ended(&controls)
+                && filter.is_none_or(|f| system.holds(f, &controls, &memory))
+                && system.holds(f, &controls, &memory) == (*q != Quantifier::Always)
+        }
+    }
+}
+
+/// Every way to tamper with a witness in one place, each with its name.
+fn tampered(
+    system: &System,
+    run: &Run,
+    witness: &Witness,
+    rng: &mut Rng,
+) -> Vec<(&'static str, Witness)> {
+    let mut all = Vec::new();
+    let process = |i: usize| &system.processes[run.steps[i].0.process.index()];
+    for (i, step) in witness.steps.iter().enumerate() {
+        let Some(transition) = step.transition else {
+            // Memory changes if an update changes it and is left out.
+            continue;
+        };
+        let automaton = process(i);
+        let taken = automaton.transitions[transition as usize];
+        // In a loop of one state nobody can tell how often it was gone round.
+        if taken.from != taken.to {
+            let mut changed = witness.clone();
+            changed.steps.remove(i);
+            all.push(("a step is gone", changed));
+        }
+        let other = rng.below(automaton.transitions.len());
+        let chosen = automaton.transitions[other];
+        if (chosen.from, chosen.op, chosen.to) != (taken.from, taken.op, taken.to) {
+            let mut changed = witness.clone();
+            changed.steps[i].transition = Some(other as u32);
+            all.push(("another transition", changed));
+        }
+        if system.processes.len() > 1 {
+            let others: Vec<_> =
+                system.processes.iter().filter(|p| p.name != automaton.name).collect();
+            let mut changed = witness.clone();
+            changed.steps[i].process = rng.pick(&others).name.clone();
+            let stranger = system.processes.iter().position(|p| p.name == changed.steps[i].process);
+            let same = stranger.and_then(|p| {
+                system.processes[p].transitions.get(transition as usize).map(|t| t.op)
+            });
+            // With another's step this one is missing its own.
+            if taken.from != taken.to && same != Some(taken.op) {
+                all.push(("another process", changed));
+            }
+        }
+    }
+    for (name, value) in &witness.end.memory {
+        let mut changed = witness.clone();
+        changed.end.memory.insert(name.clone(), value + 1);
+        all.push(("another memory in the end", changed));
+    }
+    for p in 0..witness.end.states.len() {
+        let mut changed = witness.clone();
+        changed.end.states[p] += 1;
+        all.push(("another control state in the end", changed));
+    }
+    for (index, property) in system.program.properties.iter().enumerate() {
+        if !may_settle(system, run, &property.kind) {
+            let mut changed = witness.clone();
+            changed.property = index;
+            all.push(("another property", changed));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_was_tampered_with_is_rejected() {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let shapes: Vec<_> = loop_free().into_iter().chain(looping()).collect();
+    on_random_programs(150, &shapes, |system, start| {
+        let mut rng = Rng::new(!start);
+        let limits =
+            if system.is_loop_free() { None } else { Some(1) }.map_or(Limits::default(), |b| {
+                Limits { bound: Some(b), memory: Some(1 << 18), ..Limits::default() }
+            });
+        for model in MODELS.into_iter().chain([random_model(&mut rng)]) {
+            for answer in answers(system, model, &limits).0 {
+                let Some(run) = run_of(&answer) else { continue };
+                let witness = witness(system, run, answer.property);
+                for (how, changed) in tampered(system, run, &witness, &mut rng) {
+                    if check(system, &changed).is_ok() {
+                        let shown = show(&changed);
+                        return Err(format!("{model}: {how}, and it is accepted\n{shown}"));
+                    }
+                    *counts.entry(how).or_default() += 1;
+                }
+            }
+        }
+        Ok(())
+    });
+    for how in [
+        "a step is gone",
+        "another transition",
+        "another process",
+        "another memory in the end",
+        "another control state in the end",
+        "another property",
+    ] {
+        let count = counts.get(how).copied().unwrap_or(0);
+        assert!(count > 100, "{how}: only {count} were rejected");
+    }
+}
+
+// ---- the definition ---------------------------------------------------------
+
+/// Whether some run settles a question, by the definition of the model.
+fn settled_by_definition(system: &System, reached: &Reached, kind: &PropertyKind) -> bool {
+    let numbers = |(c, m): &(Vec<StateId>, Vec<ValueId>)| -> (Vec<u16>, Vec<u16>) {
+        (c.iter().map(|s| s.0).collect(), m.iter().map(|v| v.0).collect())
+    };
+    let states = || reached.states.iter().map(numbers);
+    match kind {
+        PropertyKind::Never(f) => states().any(|(c, m)| system.holds(f, &c, &m)),
+        PropertyKind::Assertions => states().any(|(c, _)| system.failed(&c).is_some()),
+        // A loop-free program is stuck only at an `assume`: in a control state
+        // that nothing leaves, whatever is in memory.
+        PropertyKind::NoDeadlock => states().any(|(c, _)| {
+            system.failed(&c).is_none()
+                && !system.all_ended(&c)
+                && system
+                    .process_ids()
+                    .all(|p| system.transitions(p, StateId(c[p.index()])).next().is_none())
+        }),
+        PropertyKind::Final(q, f) => reached.finals.iter().map(numbers).any(|(c, m)| {
+            system.program.filter.as_ref().is_none_or(|f| system.holds(f, &c, &m))
+                && system.holds(f, &c, &m) == (*q != Quantifier::Always)
+        }),
+    }
+}
+
+#[test]
+fn verdicts_are_those_of_the_definition() {
+    let (mut yes, mut no) = (0, 0);
+    on_random_programs(250, &loop_free(), |system, start| {
+        let mut rng = Rng::new(!start);
+        let random = random_model(&mut rng);
+        let models = MODELS.into_iter().chain([random]).filter(|m| !m.has(Relaxation::Rrwe));
+        for model in models {
+            let reached = rewriting::reached(system, model);
+            for answer in answers(system, model, &Limits::default()).0 {
+                let kind = &system.program.properties[answer.property].kind;
+                let settled = settled_by_definition(system, &reached, kind);
+                *if settled { &mut yes } else { &mut no } += 1;
+                let exists = matches!(kind, PropertyKind::Final(Quantifier::Exists, _));
+                let expected = if settled == exists { Verdict::Holds } else { Verdict::Violated };
+                if answer.verdict != expected || run_of(&answer).is_some() != settled {
+                    let name = system.property_name(answer.property);
+                    let found = answer.verdict;
+                    return Err(format!("{model}, {name}: {found:?}, should be {expected:?}"));
+                }
+            }
+        }
+        Ok(())
+    });
+    assert!(yes > 100 && no > 100, "{yes} settled, {no} not");
+}
+
+// ---- the same each time -----------------------------------------------------
+
+#[test]
+fn the_same_question_gets_the_same_answer() {
+    let shapes: Vec<_> = loop_free().into_iter().chain(looping()).collect();
+    on_random_programs(60, &shapes, |system, start| {
+        let mut rng = Rng::new(!start);
+        for model in MODELS.into_iter().chain([random_model(&mut rng)]) {
+            let limits = Limits { bound: Some(2), memory: Some(1 << 18), timeout: None };
+            let all = |system: &System| {
+                let (answers, stats) = answers(system, model, &limits);
+                let counts = (stats.stored, stats.expanded, stats.steps, stats.depth, stats.bytes);
+                format!("{counts:?} {:?} {} {answers:?}", stats.stopped, stats.within_bound)
+            };
+            let again = System::new(system.program.clone()).expect("built before");
+            let (first, second) = (all(system), all(&again));
+            if first != second {
+                return Err(format!("{model}: {first}\nand then {second}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+// ---- hand-written runs ------------------------------------------------------
+
+/// Two processes, and a question that every state settles.
+const TWO: &str = "
+    var x, y
+    process p { reg r, s; x = 1; r = y; s = x }
+    process q { reg r; y = 1; r = x }
+    never x >= 0
+    final exists p.r == 0
+    assertions
+    no deadlock
+";
+
+/// A witness that is written by hand, step by step.
+struct Sketch {
+    system: System,
+    states: Vec<StateId>,
+    witness: Witness,
+}
+
+impl Sketch {
+    fn new(text: &str, model: &str) -> Self {
+        let (program, _) = weir_front::read("sketch.weir", text, None).expect("it is a program");
+        let system = System::new(program).expect("it is finite");
+        let states: Vec<_> = system.processes.iter().map(|p| p.initial).collect();
+        let memory: Vec<_> = system.vars.iter().map(|v| v.initial[0]).collect();
+        let start = Snapshot {
+            controls: states.clone(),
+            memory,
+            pending: vec![vec![]; system.processes.len()],
+        };
+        let model = model.parse().expect("it is a model");
+        let run = Run { model, form: Form::of(model)[0], start, steps: vec![] };
+        let witness = Witness::new(&system, &run, 0, &|_| 1);
+        Self { system, states, witness }
+    }
+
+    /// A step along the transition that does `op`.
+    fn take(mut self, process: &str, rule: &str, op: &str) -> Self {
+        let p = self.system.processes.iter().position(|p| p.name == process).expect("a process");
+        let state = self.states[p];
+        let found = self
+            .system
+            .transitions(ProcessId::new(p), state)
+            .find(|(_, t)| self.system.show_op(t.op) == op)
+            .map(|(id, t)| (id, t.to));
+        let (id, to) = found.unwrap_or_else(|| panic!("{process} does not do {op} here"));
+        self.states[p] = to;
+        self.witness.end.states[p] = to.0;
+        self.witness.steps.push(WitnessStep {
+            process: process.into(),
+            rule: rule.into(),
+            transition: Some(id.0),
+            op: Some(op.into()),
+            variable: None,
+            value: None,
+            source: None,
+            line: None,
+        });
+        self
+    }
+
+    /// A step of memory alone.
+    fn memory(mut self, process: &str, rule: &str, variable: &str, value: i64) -> Self {
+        self.witness.steps.push(WitnessStep {
+            process: process.into(),
+            rule: rule.into(),
+            transition: None,
+            op: None,
+            variable: Some(variable.into()),
+            value: Some(value),
+            source: None,
+            line: None,
+        });
+        if rule == "update" {
+            self = self.ends(variable, value);
+        }
+        self
+    }
+
+    /// The last step reads a write of this process.
+    fn of(mut self, source: &str) -> Self {
+        self.last().source = Some(source.into());
+        self
+    }
+
+    fn last(&mut self) -> &mut WitnessStep {
+        self.witness.steps.last_mut().expect("there is a step")
+    }
+
+    fn ends(mut self, variable: &str, value: i64) -> Self {
+        self.witness.end.memory.insert(variable.into(), value);
+        self
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Witness)) -> Self {
+        change(&mut self.witness);
+        self
+    }
+
+    #[track_caller]
+    fn accepted(self) {
+        if let Err(why) = check(&self.system, &self.witness) {
+            panic!("{why}\n{}", show(&self.witness));
+        }
+    }
+
+    /// Rejected at this step, 0 for none, for this reason.
+    #[track_caller]
+    fn rejected(self, step: usize, reason: &str) {
+        match check(&self.system, &self.witness) {
+            Err(Rejected { step: found, reason: why })
+                if found == (step > 0).then_some(step) && why.contains(reason) => {}
+            other => panic!("{other:?}, not {step}: {reason}\n{}", show(&self.witness)),
+        }
+    }
+}
+
+fn two(model: &str) -> Sketch {
+    Sketch::new(TWO, model)
+}
+
+#[test]
+fn hand_written_runs_are_accepted() {
+    two("SC").accepted();
+    two("SC")
+        .take("p", "write memory", "w(x,1)")
+        .take("q", "write memory", "w(y,1)")
+        .take("p", "read memory", "r(y,1)")
+        .ends("x", 1)
+        .ends("y", 1)
+        .accepted();
+    // Store buffering, with forwarding.
+    two("TSO")
+        .take("p", "write", "w(x,1)")
+        .take("q", "write", "w(y,1)")
+        .take("p", "read memory", "r(y,0)")
+        .take("p", "read own write", "r(x,1)")
+        .take("q", "read memory", "r(x,0)")
+        .memory("q", "update", "y", 1)
+        .memory("p", "update", "x", 1)
+        .with(|w| w.property = 1)
+        .accepted();
+}
+
+#[test]
+fn the_file_has_to_be_a_witness() {
+    two("SC")
+        .with(|w| w.format = "weir-certificate".into())
+        .rejected(0, "this is weir-certificate version 1, not weir-witness version 1");
+    two("SC")
+        .with(|w| w.version = 2)
+        .rejected(0, "this is weir-witness version 2, not weir-witness version 1");
+    two("SC")
+        .with(|w| w.model = "TOS".into())
+        .rejected(0, "memory model: `TOS` is neither a memory model nor a relaxation");
+    two("SC").with(|w| w.property = 4).rejected(0, "there is no such property");
+    let text = serde_json::to_string(&two("SC").witness).expect("JSON");
+    let more = text.replacen('{', "{\"more\":1,", 1);
+    assert!(serde_json::from_str::<Witness>(&more).is_err(), "fields that nobody knows");
+}
+
+#[test]
+fn the_run_has_to_begin_in_the_beginning() {
+    two("SC")
+        .with(|w| w.initial.states[0] = 1)
+        .rejected(0, "the run does not begin in the initial control states");
+    two("SC")
+        .with(|w| w.initial.states.push(0))
+        .rejected(0, "the run does not begin in the initial control states");
+    two("TSO")
+        .with(|w| w.initial.buffers[0].push("w(x,1)".into()))
+        .rejected(0, "the run does not begin with empty buffers");
+    two("SC")
+        .with(|w| *w.initial.memory.get_mut("x").unwrap() = 1)
+        .rejected(0, "the run does not begin with an initial memory");
+    two("SC").with(|w| *w.initial.memory.get_mut("x").unwrap() = 7).rejected(0, "`x` is never 7");
+    two("SC")
+        .with(|w| {
+            w.initial.memory.remove("x");
+        })
+        .rejected(0, "the memory does not have the variables of the program");
+    two("SC")
+        .with(|w| {
+            w.initial.memory.remove("x");
+            w.initial.memory.insert("z".into(), 0);
+        })
+        .rejected(0, "the memory has no `x`");
+}
+
+#[test]
+fn steps_have_to_be_steps_of_the_program() {
+    let written = || two("SC").take("p", "write memory", "w(x,1)").ends("x", 1);
+    written().with(|w| w.steps[0].process = "z".into()).rejected(1, "there is no process `z`");
+    written()
+        .with(|w| w.steps[0].rule = "store".into())
+        .rejected(1, "the rule `store` does not do w(x,1)");
+    written()
+        .with(|w| w.steps[0].rule = "read memory".into())
+        .rejected(1, "the rule `read memory` does not do w(x,1)");
+    written()
+        .with(|w| w.steps[0].transition = None)
+        .rejected(1, "the rule `write memory` needs a transition");
+    written()
+        .with(|w| w.steps[0].transition = Some(99))
+        .rejected(1, "process `p` has no transition 99");
+    written()
+        .with(|w| w.steps[0].op = Some("w(x,0)".into()))
+        .rejected(1, "the transition does w(x,1), the step says otherwise");
+    written()
+        .with(|w| w.steps.push(w.steps[0].clone()))
+        .rejected(2, "process `p` is not where the transition begins");
+    // An update has no transition, and a transition is no update.
+    written()
+        .with(|w| w.steps[0].rule = "update".into())
+        .rejected(1, "the rule `update` does not do w(x,1)");
+    let updated = || two("TSO").take("p", "write", "w(x,1)").memory("p", "update", "x", 1);
+    updated().accepted();
+    updated().with(|w| w.steps[1].variable = None).rejected(2, "the step names no variable");
+    updated()
+        .with(|w| w.steps[1].variable = Some("z".into()))
+        .rejected(2, "there is no variable `z`");
+    updated().with(|w| w.steps[1].process = "q".into()).rejected(2, "nothing on `x` is under way");
+    updated().with(|w| w.steps[1].value = Some(0)).rejected(2, "the value on its way is 1");
+    updated()
+        .with(|w| w.steps[1].rule = "validate".into())
+        .rejected(2, "w(x,1) comes first on `x`");
+    updated()
+        .with(|w| w.steps[1].rule = "flush".into())
+        .rejected(2, "the rule `flush` needs a transition");
+    updated().with(|w| w.steps.push(w.steps[1].clone())).rejected(3, "nothing on `x` is under way");
+}
+
+#[test]
+fn reads_have_to_find_their_values() {
+    two("SC")
+        .take("p", "write memory", "w(x,1)")
+        .take("p", "read memory", "r(y,1)")
+        .ends("x", 1)
+        .rejected(2, "memory has 0 for r(y,1)");
+    two("TSO")
+        .take("q", "write", "w(y,1)")
+        .take("p", "write", "w(x,1)")
+        .take("p", "read memory", "r(y,1)")
+        .rejected(3, "memory has 0 for r(y,1)");
+    two("NSW")
+        .take("p", "write", "w(x,1)")
+        .take("p", "read history", "r(y,1)")
+        .rejected(2, "memory never had the value of r(y,1) when the process could see it");
+    // What was overwritten before the process read something newer is gone.
+    Sketch::new("var x process p { reg r; r = x; r = x } process q { x = 1 } never x >= 0", "NSW")
+        .take("q", "write", "w(x,1)")
+        .memory("q", "update", "x", 1)
+        .take("p", "read memory", "r(x,1)")
+        .take("p", "read history", "r(x,0)")
+        .rejected(4, "memory never had the value of r(x,0) when the process could see it");
+    Sketch::new(
+        "var x, y process p { reg r; r = y; rfence; r = x } process q { x = 1; y = 1 } never x >= 0",
+        "NSW",
+    )
+    .take("q", "write", "w(x,1)")
+    .take("q", "write", "w(y,1)")
+    .memory("q", "update", "x", 1)
+    .memory("q", "update", "y", 1)
+    .take("p", "read memory", "r(y,1)")
+    .take("p", "read fence", "rfence")
+    .take("p", "read history", "r(x,0)")
+    .rejected(7, "memory never had the value of r(x,0) when the process could see it");
+    two("w->r")
+        .take("p", "write", "w(x,1)")
+        .take("p", "read memory", "r(y,0)")
+        .take("p", "read own write", "r(x,1)")
+        .rejected(3, "SC+w->r has no RLWE");
+    two("TSO")
+        .take("q", "write", "w(y,1)")
+        .take("q", "read own write", "r(x,1)")
+        .rejected(2, "no own write is there for r(x,1) to take its value from");
+    two("TSO")
+        .take("p", "write", "w(x,1)")
+        .take("p", "read memory", "r(y,0)")
+        .take("p", "read own write", "r(x,0)")
+        .rejected(3, "no own write is there for r(x,0) to take its value from");
+    two("TSO")
+        .take("p", "write", "w(x,1)")
+        .take("p", "read memory", "r(y,0)")
+        .take("p", "read memory", "r(x,0)")
+        .rejected(3, "under TSO r(x,0) may not overtake w(x,1)");
+    Sketch::new("var x process p { fetch_add(x, 1) } process q { x = 1 } never x >= 0", "TSO")
+        .take("p", "atomic read-write", "arw(x,1,2)")
+        .rejected(1, "memory has 0 for arw(x,1,2)");
+}
+
+#[test]
+fn nothing_overtakes_what_it_may_not() {
+    two("SC")
+        .take("p", "write", "w(x,1)")
+        .take("p", "read memory", "r(y,0)")
+        .rejected(2, "under SC r(y,0) may not overtake w(x,1)");
+    let program = "
+        var x, y, z
+        process p { x = 1; wfence; y = 1 }
+        process q { reg r, s; r = x; z = 1; s = y; fence; z = 2 }
+        never x >= 0
+    ";
+    Sketch::new(program, "PSO")
+        .take("p", "write", "w(x,1)")
+        .take("p", "write fence", "wfence")
+        .take("p", "write", "w(y,1)")
+        .memory("p", "update", "y", 1)
+        .rejected(4, "under PSO w(y,1) may not overtake wfence");
+    let unfenced = || {
+        Sketch::new(&program.replace("wfence;", ""), "PSO")
+            .take("p", "write", "w(x,1)")
+            .take("p", "write", "w(y,1)")
+            .memory("p", "update", "y", 1)
+    };
+    unfenced().accepted();
+    unfenced()
+        .with(|w| w.model = "TSO".into())
+        .rejected(3, "under TSO w(y,1) may not overtake w(x,1)");
+    Sketch::new(program, "NSW")
+        .take("q", "guess", "r(x,1)")
+        .take("q", "write memory", "w(z,1)")
+        .rejected(2, "under NSW w(z,1) may not overtake r(x,1)");
+    Sketch::new(program, "TSO+r->w")
+        .take("q", "guess", "r(x,1)")
+        .take("q", "write memory", "w(z,1)")
+        .take("q", "guess", "r(y,0)")
+        .memory("q", "validate", "y", 0)
+        .rejected(4, "under TSO+r->w r(y,0) may not overtake r(x,1)");
+    Sketch::new(program, "TSO+r->r/w")
+        .take("q", "guess", "r(x,1)")
+        .take("q", "write", "w(z,1)")
+        .take("q", "guess", "r(y,0)")
+        .memory("q", "validate", "y", 0)
+        .take("q", "fence", "fence")
+        .rejected(5, "under TSO+r->r+r->w fence may not overtake r(x,1)");
+}
+
+#[test]
+fn remote_writes_are_read_early_only_where_they_may() {
+    let program = "
+        var x, y
+        process p { x = 1 }
+        process q { reg r; r = x; x = 2; swap(x, 3) }
+        process s { reg r; y = 1; fence; r = x }
+        never x >= 0
+    ";
+    let early = || {
+        Sketch::new(program, "NSW+RRWE")
+            .take("p", "write", "w(x,1)")
+            .take("q", "read remote write", "r(x,1)")
+            .of("p")
+    };
+    early().accepted();
+    early().with(|w| w.model = "NSW".into()).rejected(2, "under NSW nobody reads that write early");
+    early().with(|w| w.steps[1].source = None).rejected(2, "the step does not say whose write");
+    early().of("q").rejected(2, "under NSW+RRWE nobody reads that write early");
+    early().of("s").rejected(2, "there is no such write under way");
+    early().of("z").rejected(2, "there is no process `z`");
+    early()
+        .take("q", "write", "w(x,2)")
+        .memory("q", "update", "x", 2)
+        .rejected(4, "a write that was read early has to come first");
+    let program = "
+        var x
+        process p { x = 1 }
+        process q { reg r; r = x; swap(x, 3) }
+        never x >= 0
+    ";
+    Sketch::new(program, "NSW+RRWE")
+        .take("p", "write", "w(x,1)")
+        .take("q", "read remote write", "r(x,1)")
+        .of("p")
+        .take("q", "atomic read-write", "arw(x,0,3)")
+        .rejected(3, "a write that was read early has to come first");
+    let program = "
+        var x, y
+        process p { x = 1 }
+        process q { reg r, s; r = y; rfence; s = x }
+        never x >= 0
+    ";
+    Sketch::new(program, "NSW+RRWE")
+        .take("p", "write", "w(x,1)")
+        .take("q", "guess", "r(y,0)")
+        .take("q", "read fence", "rfence")
+        .take("q", "read remote write", "r(x,1)")
+        .of("p")
+        .rejected(4, "r(x,1) may not overtake what is under way");
+    // Each of two readers takes its own write to come first.
+    let program = "
+        var x
+        process p { reg r; x = 1; r = x }
+        process q { reg r; x = 2; r = x }
+        never x >= 0
+    ";
+    Sketch::new(program, "NSW+RRWE")
+        .take("p", "write", "w(x,1)")
+        .take("q", "write", "w(x,2)")
+        .take("p", "read remote write", "r(x,2)")
+        .of("q")
+        .take("q", "read remote write", "r(x,1)")
+        .of("p")
+        .rejected(0, "the writes under way in the end wait for one another");
+}
+
+#[test]
+fn the_run_has_to_end_where_it_says() {
+    let written = || two("TSO").take("p", "write", "w(x,1)");
+    written().accepted();
+    written().ends("x", 1).rejected(0, "the run does not end with the memory that it names");
+    written()
+        .with(|w| w.end.states[0] = 0)
+        .rejected(0, "the run does not end in the control states that it names");
+    written().ends("x", 5).rejected(0, "`x` is never 5");
+    let program = "var x process p { reg r; r = x } process q { x = 1 } never x >= 0";
+    Sketch::new(program, "TSO+r->r/w")
+        .take("p", "guess", "r(x,1)")
+        .rejected(0, "the value of r(x,1) is a guess that was never validated");
+}
+
+#[test]
+fn the_last_state_has_to_settle_the_question() {
+    let program = "
+        var x
+        process p { reg r; r = x; assert r == 0; x = 2 }
+        process q { x = 1; await x == 3 }
+        never x == 2
+        assertions
+        no deadlock
+        final exists x == 2
+        final always x == 2
+        final never x == 2
+    ";
+    let run = |property| {
+        Sketch::new(program, "TSO")
+            .take("p", "read memory", "r(x,0)")
+            .with(|w| w.property = property)
+    };
+    run(0).rejected(0, "the last state does not satisfy the formula");
+    run(1).rejected(0, "the last state does not have a process that failed");
+    run(2).rejected(0, "the last state does not have every process stuck");
+    for property in 3..6 {
+        run(property).rejected(0, "final state that settles the property");
+    }
+    // Everybody has ended, but a write is on its way.
+    Sketch::new("var x process p { x = 1 } final exists x == 0", "TSO")
+        .take("p", "write", "w(x,1)")
+        .rejected(0, "final state that settles the property");
+    // Without store buffers, a write that is on its way was not executed.
+    let program = "var x, y process p { x = 1; y = 1 } never y == 1 and x == 0";
+    Sketch::new(program, "w->w")
+        .take("p", "write", "w(x,1)")
+        .take("p", "write memory", "w(y,1)")
+        .ends("y", 1)
+        .rejected(0, "the last state does not satisfy the formula");
+}

@@ -1,0 +1,225 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use weir::{Limits, MemoryModel};
+
+/// What concurrent programs can do on weak memory.
+#[derive(Debug, Parser)]
+#[command(name = "weir", version, about, max_term_width = 100)]
+#[command(after_help = "\
+Exit status: 0 everything holds, 1 something is violated, 2 the input or the
+command line is wrong, 3 something is unknown.
+
+Example: weir check examples/peterson.weir --model tso")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto)]
+    pub color: Colour,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Answer every property of a program under one memory model
+    Check(Check),
+    /// List all final states of programs that end
+    Outcomes(Outcomes),
+    /// Answer every property under several memory models, side by side
+    Compare(Compare),
+    /// Replay a witness with code of its own and say whether it is one
+    Certify(Certify),
+    /// Print a program with every load spelled out
+    Show(Show),
+    /// Print the memory models and what can be decided about them
+    Models(Models),
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Programs (`.weir`, `.litmus`); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    #[command(flatten)]
+    pub model: ModelArg,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Write the first run found to this file, for `weir certify`
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Print what the search did
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Outcomes {
+    /// Programs (`.weir`, `.litmus`); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    #[command(flatten)]
+    pub model: ModelArg,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// How to print; `herd` is the block that other litmus scripts read
+    #[arg(long, value_enum, default_value_t = OutcomesFormat::Human)]
+    pub format: OutcomesFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Programs (`.weir`, `.litmus`); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// The memory models, one column each (may be given several times)
+    #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
+    pub models: Vec<MemoryModel>,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct Certify {
+    /// A witness, as `weir check --witness` writes it
+    pub witness: String,
+    /// The program
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// A program (`.weir`, `.litmus`); `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// Print the automata instead: control states, transitions, domains
+    #[arg(long)]
+    pub system: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Models {
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ModelArg {
+    /// A memory model: `sc`, `tso`, `pso`, `nsw`, or a set of relaxations such
+    /// as `tso+r->w` or `w->r,w->w,rlwe,rwf`
+    #[arg(long = "model", short, value_parser = model, default_value = "tso")]
+    pub model: MemoryModel,
+}
+
+#[derive(Debug, Args)]
+pub struct LanguageArg {
+    /// The input language, if the file's name does not tell
+    #[arg(long, value_enum)]
+    pub language: Option<Language>,
+}
+
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// How to search
+    #[arg(long, value_enum, default_value_t = Engine::Explicit)]
+    pub engine: Engine,
+    /// The most that a buffer may hold [default: enough for a program without
+    /// loops, otherwise 4]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
+    pub bound: Option<u16>,
+    /// Give up after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
+    pub timeout: Option<Duration>,
+    /// Give up when the configurations take up this many MiB
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
+    pub memory: u32,
+}
+
+impl SearchArgs {
+    pub fn limits(&self) -> Limits {
+        Limits {
+            bound: self.bound.map(usize::from),
+            timeout: self.timeout,
+            memory: Some((self.memory as usize) << 20),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Breadth-first over configurations, any memory model, buffers up to a bound
+    Explicit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For a person
+    Human,
+    /// For a program
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutcomesFormat {
+    /// For a person
+    Human,
+    /// For a program: one object per file, one line each
+    Json,
+    /// For litmus scripts: one block per file
+    Herd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    Weir,
+    Litmus,
+}
+
+impl LanguageArg {
+    pub fn get(&self) -> Option<weir::Language> {
+        self.language.map(|l| match l {
+            Language::Weir => weir::Language::Weir,
+            Language::Litmus => weir::Language::Litmus,
+        })
+    }
+}
+
+fn model(text: &str) -> Result<MemoryModel, String> {
+    text.parse().map_err(|e: weir_model::memory_model::UnknownModel| {
+        let known: Vec<&str> = MemoryModel::words().collect();
+        match weir_front::suggest::closest(&e.word, known.iter().copied()) {
+            Some(meant) => format!("{e}; did you mean `{meant}`?"),
+            None => format!("{e}; Weir knows {}", known.join(", ")),
+        }
+    })
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    if seconds.is_nan() || seconds <= 0.0 {
+        return Err("a time limit has to be more than 0 seconds".to_owned());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+}

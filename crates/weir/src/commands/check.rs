@@ -1,0 +1,156 @@
+//! `weir check`
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use weir::report::table::Table;
+use weir::report::{json, run as run_report};
+use weir::{Answer, Evidence, Loaded, MemoryModel, Stats, Verdict};
+use weir_engine::explicit;
+use weir_model::program::PropertyKind;
+
+use super::{Status, complain, fail, print, print_json};
+use crate::cli::{Check, Format};
+use crate::progress::{Progress, grouped};
+use crate::terminal::{QUIET, STRONG, paint, style};
+
+pub fn run(args: &Check) -> Status {
+    let mut status = Status::Fine;
+    let mut witness = args.witness.as_deref();
+    for file in &args.files {
+        let loaded = match Loaded::from_file(file, args.search.language.get()) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                status = status.and(complain(&error));
+                continue;
+            }
+        };
+        if loaded.system.program.properties.is_empty() {
+            let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
+            status = status.and(fail(&format!("`{file}` asks for nothing: {advice}")));
+            continue;
+        }
+        let model = args.model.model;
+        let limits = args.search.limits();
+        let mut progress = Progress::new();
+        let (answers, stats) =
+            explicit::check(&loaded.system, model, &limits, &mut |s| progress.update(s));
+        drop(progress);
+        status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
+        match args.format {
+            Format::Human => print(&human(&loaded, model, &answers, &stats, args.stats)),
+            Format::Json => print_json(&json::Report::new(&loaded, model, &answers, &stats)),
+        }
+        if let Some(path) = witness
+            && let Some(found) = answers.iter().find_map(|a| json::witness(&loaded, a))
+        {
+            if let Err(error) = write_whole(path, &found) {
+                status = status.and(fail(&format!("cannot write `{}`: {error}", path.display())));
+            }
+            witness = None;
+        }
+    }
+    if let Some(path) = witness
+        && status != Status::Wrong
+    {
+        anstream::eprintln!("no run was found, so `{}` was not written", path.display());
+    }
+    status
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(path: &Path, witness: &weir::Witness) -> std::io::Result<()> {
+    let mut text = serde_json::to_string_pretty(witness)?;
+    text.push('\n');
+    let mut part = path.as_os_str().to_owned();
+    part.push(format!(".{}.tmp", std::process::id()));
+    let done = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    if done.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    done
+}
+
+fn human(
+    loaded: &Loaded,
+    model: MemoryModel,
+    answers: &[Answer],
+    stats: &Stats,
+    all_stats: bool,
+) -> String {
+    let system = &loaded.system;
+    let mut out = String::new();
+    let _ = writeln!(out, "{} under {model}\n", paint(STRONG, &loaded.source.name));
+    let mut table = Table::default();
+    for answer in answers {
+        let property = &system.program.properties[answer.property];
+        let name = system.property_name(answer.property);
+        let mut text: String = match property.kind {
+            PropertyKind::Assertions => "nothing fails".to_owned(),
+            _ => {
+                let words = loaded.source.text_of(property.span).split_whitespace();
+                words.collect::<Vec<_>>().join(" ")
+            }
+        };
+        if let Some(rest) = text.strip_prefix(&name).and_then(|t| t.trim().strip_prefix(':')) {
+            text = rest.trim().to_owned();
+        }
+        if text.chars().count() > 70 {
+            text = text.chars().take(69).chain(['…']).collect();
+        }
+        table.row([answer.verdict.name().to_owned(), name, text]);
+    }
+    for (line, answer) in table.lines("  ").into_iter().zip(answers) {
+        let (verdict, rest) = line.split_at(answer.verdict.name().len());
+        let mark = match answer.verdict {
+            Verdict::Holds => "✓",
+            Verdict::Violated => "✗",
+            Verdict::Unknown => "?",
+        };
+        let style = style(answer.verdict);
+        let _ = writeln!(out, "  {} {}{rest}", paint(style, mark), paint(style, verdict));
+        if let Evidence::Reason(reason) = &answer.evidence {
+            let _ = writeln!(out, "    {}", paint(QUIET, reason));
+        }
+    }
+    for answer in answers {
+        if let Evidence::Run(run) = &answer.evidence {
+            let name = system.property_name(answer.property);
+            let shows = match answer.verdict {
+                Verdict::Holds => "how it is reached",
+                _ => "how it is violated",
+            };
+            let count = run.steps.len();
+            let title =
+                format!("{name}: {shows}, in {count} steps of {} under {model}", run.form.name());
+            let _ = writeln!(out, "\n{}\n", paint(STRONG, &title));
+            for line in run_report::lines(loaded, run) {
+                let _ = writeln!(out, "{}", format!("  {line}").trim_end());
+            }
+        }
+    }
+    let _ = writeln!(out, "\n{}", paint(QUIET, &summary(stats)));
+    if all_stats {
+        out += &details(stats);
+    }
+    out
+}
+
+fn summary(stats: &Stats) -> String {
+    let exact = if stats.is_exact() { ", all there are" } else { "" };
+    format!("{} configurations{exact}, {:.3} s", grouped(stats.stored), stats.elapsed.as_secs_f64())
+}
+
+fn details(stats: &Stats) -> String {
+    let mut table = Table::default();
+    let rate = stats.expanded as f64 / stats.elapsed.as_secs_f64().max(1e-9);
+    table.row(["  stored".to_owned(), grouped(stats.stored)]);
+    table.row(["  expanded".to_owned(), grouped(stats.expanded)]);
+    table.row(["  steps".to_owned(), grouped(stats.steps)]);
+    table.row(["  depth".to_owned(), grouped(stats.depth)]);
+    table.row(["  bound".to_owned(), stats.bound.to_string()]);
+    table.row(["  bytes each".to_owned(), (stats.bytes / stats.stored.max(1)).to_string()]);
+    table.row(["  MiB".to_owned(), format!("{:.1}", stats.bytes as f64 / f64::from(1 << 20))]);
+    table.row(["  expanded/s".to_owned(), grouped(rate as usize)]);
+    table.lines("  ").join("\n") + "\n"
+}

@@ -1,0 +1,79 @@
+//! One module per command. Each returns the exit status.
+
+pub mod certify;
+pub mod check;
+pub mod compare;
+pub mod models;
+pub mod outcomes;
+pub mod show;
+
+use std::io::Write;
+
+use anstream::{eprintln, stdout};
+use weir::{LoadError, Verdict};
+
+use crate::terminal;
+
+/// The exit status, worst first where several files are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    Fine = 0,
+    Violated = 1,
+    Wrong = 2,
+    Unknown = 3,
+}
+
+impl Status {
+    fn rank(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Unknown => 1,
+            Self::Violated => 2,
+            Self::Wrong => 3,
+        }
+    }
+
+    /// The worse of two.
+    pub fn and(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
+    }
+}
+
+impl From<Verdict> for Status {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Holds => Self::Fine,
+            Verdict::Violated => Self::Violated,
+            Verdict::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// Says what is wrong with a file.
+fn complain(error: &LoadError) -> Status {
+    eprintln!("{}", error.render(terminal::errors_in_colour()));
+    Status::Wrong
+}
+
+/// Says what else is wrong.
+fn fail(message: &str) -> Status {
+    eprintln!("error: {message}");
+    Status::Wrong
+}
+
+/// Prints; a reader that has gone away (`weir … | head`) is no error.
+fn print(text: &str) {
+    let mut out = stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Prints a line of JSON.
+fn print_json(value: &impl serde::Serialize) {
+    match serde_json::to_string(value) {
+        Ok(text) => print(&(text + "\n")),
+        Err(error) => {
+            fail(&error.to_string());
+        }
+    }
+}

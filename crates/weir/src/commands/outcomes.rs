@@ -1,0 +1,74 @@
+//! `weir outcomes`
+
+use std::fmt::Write as _;
+
+use weir::load::read_text;
+use weir::report::table::Table;
+use weir::report::{herd, json};
+use weir::{Loaded, MemoryModel, Outcomes};
+use weir_engine::explicit;
+
+use super::{Status, complain, print, print_json};
+use crate::cli::{Outcomes as Args, OutcomesFormat};
+use crate::progress::Progress;
+use crate::terminal::{QUIET, STRONG, paint};
+
+pub fn run(args: &Args) -> Status {
+    let mut status = Status::Fine;
+    let model = args.model.model;
+    for (i, file) in args.files.iter().enumerate() {
+        let language = args.search.language.get();
+        let loaded = read_text(file).and_then(|text| Loaded::observing(file, &text, language));
+        let loaded = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                status = status.and(complain(&error));
+                continue;
+            }
+        };
+        let limits = args.search.limits();
+        let mut progress = Progress::new();
+        let outcomes =
+            explicit::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s));
+        drop(progress);
+        if !outcomes.stats.is_exact() {
+            status = status.and(Status::Unknown);
+            let name = &loaded.system.program.name;
+            anstream::eprintln!("warning: {name}: not all states were seen, there may be more");
+        }
+        match args.format {
+            OutcomesFormat::Human => {
+                let gap = if i > 0 { "\n" } else { "" };
+                print(&(gap.to_owned() + &human(&loaded, model, &outcomes)));
+            }
+            OutcomesFormat::Json => {
+                print_json(&json::OutcomesReport::new(&loaded, model, &outcomes));
+            }
+            OutcomesFormat::Herd => print(&(herd::block(&loaded, &outcomes) + "\n")),
+        }
+    }
+    status
+}
+
+fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
+    let system = &loaded.system;
+    let mut out = format!("{} under {model}\n\n", paint(STRONG, &loaded.source.name));
+    let mut table = Table::default();
+    let names = outcomes.atoms.iter().map(|a| system.atom_name(*a));
+    table.row([" ".to_owned()].into_iter().chain(names));
+    for (values, picked) in &outcomes.states {
+        let mark = if *picked { "*" } else { " " };
+        let cells = outcomes.atoms.iter().zip(values);
+        let shown = cells.map(|(a, v)| json::show_value(loaded, *a, *v));
+        table.row([mark.to_owned()].into_iter().chain(shown));
+    }
+    for line in table.lines("  ") {
+        let _ = writeln!(out, "  {line}");
+    }
+    let picked = outcomes.states.iter().filter(|(_, p)| *p).count();
+    let total = outcomes.states.len();
+    let all = if outcomes.stats.is_exact() { "all there are" } else { "there may be more" };
+    let line = format!("{total} final states, {all}; the condition picks {picked} (*)");
+    let _ = writeln!(out, "\n{}", paint(QUIET, &line));
+    out
+}

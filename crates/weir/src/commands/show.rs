@@ -1,0 +1,111 @@
+//! `weir show`
+
+use std::fmt::Write as _;
+
+use weir::Loaded;
+use weir::load::read_text;
+use weir::report::table::Table;
+use weir_model::ids::StateId;
+use weir_model::system::StateKind;
+
+use super::{Status, complain, print};
+use crate::cli::Show;
+
+pub fn run(args: &Show) -> Status {
+    let language = args.language.get();
+    if args.system {
+        return match Loaded::from_file(&args.file, language) {
+            Ok(loaded) => {
+                print(&system(&loaded));
+                Status::Fine
+            }
+            Err(error) => complain(&error),
+        };
+    }
+    let text = match read_text(&args.file) {
+        Ok(text) => text,
+        Err(error) => return complain(&error),
+    };
+    match weir_front::read(&args.file, &text, language) {
+        Ok((program, _)) => {
+            print(&weir_front::weir::print(&program));
+            Status::Fine
+        }
+        Err(errors) => {
+            let name = args.file.clone();
+            complain(&weir::LoadError::Wrong { name, text, errors })
+        }
+    }
+}
+
+/// The automata: domains, then the transitions of each process.
+fn system(loaded: &Loaded) -> String {
+    let system = &loaded.system;
+    let mut out = String::new();
+    let mut table = Table::default();
+    for var in &system.vars {
+        let show = |v: &i64| system.program.show_value(var.domain, *v);
+        let values: Vec<String> = var.values.iter().map(show).collect();
+        let initial: Vec<String> =
+            var.initial.iter().map(|v| show(&var.values[v.index()])).collect();
+        table.row([
+            format!("var {}", var.name),
+            format!("in {{{}}}", values.join(", ")),
+            format!("initially {}", initial.join(" or ")),
+        ]);
+    }
+    for line in table.lines("  ") {
+        let _ = writeln!(out, "{line}");
+    }
+    for (p, automaton) in system.process_ids().zip(&system.processes) {
+        let _ = writeln!(
+            out,
+            "\nprocess {}: {} control states, {} transitions",
+            automaton.name,
+            automaton.states.len(),
+            automaton.transitions.len()
+        );
+        let mut table = Table::default();
+        for s in (0..automaton.states.len()).map(StateId::new) {
+            let state = system.state(p, s);
+            let labels: Vec<&str> = state
+                .labels
+                .iter()
+                .map(|l| system.program.processes[p.index()].labels[l.index()].name.as_str())
+                .collect();
+            let mark = match &state.kind {
+                StateKind::Inside => labels.join(", "),
+                StateKind::Ended => "ended".to_owned(),
+                StateKind::Failed(failure) => failure.to_string(),
+            };
+            let line = loaded.line(state.span).to_string();
+            let mut first = true;
+            for (_, t) in system.transitions(p, s) {
+                let from = if first { s.0.to_string() } else { String::new() };
+                let mark = if first { mark.clone() } else { String::new() };
+                table.row([
+                    format!("{from:>6}"),
+                    format!("{:>4}", if first { line.as_str() } else { "" }),
+                    system.show_op(t.op),
+                    format!("→ {}", t.to.0),
+                    mark,
+                ]);
+                first = false;
+            }
+            if first {
+                let line = if state.kind == StateKind::Ended { String::new() } else { line };
+                table.row([
+                    format!("{:>6}", s.0),
+                    format!("{line:>4}"),
+                    String::new(),
+                    String::new(),
+                    mark,
+                ]);
+            }
+        }
+        for line in table.lines("  ") {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    out
+}

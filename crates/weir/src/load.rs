@@ -1,0 +1,153 @@
+//! From a file to a system.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use weir_front::{Diagnostic, Language, MAX_TEXT, Source};
+use weir_model::ids::SpanId;
+use weir_model::program::Program;
+use weir_model::system::{BuildError, System};
+
+/// A program with its text and its system.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The text.
+    pub source: Source,
+    /// The system; the program is inside.
+    pub system: System,
+}
+
+/// Why a file is no program.
+#[derive(Debug)]
+pub enum LoadError {
+    /// It could not be read.
+    Unreadable {
+        /// The file's name.
+        name: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// Its text is wrong.
+    Wrong {
+        /// The file's name.
+        name: String,
+        /// Its text.
+        text: String,
+        /// What is wrong with it.
+        errors: Vec<Diagnostic>,
+    },
+}
+
+impl LoadError {
+    /// The error as a person reads it.
+    pub fn render(&self, colour: bool) -> String {
+        match self {
+            Self::Unreadable { name, reason } => format!("error: cannot read `{name}`: {reason}"),
+            Self::Wrong { name, text, errors } => {
+                let rendered: Vec<_> =
+                    errors.iter().map(|e| e.render(name, text, colour)).collect();
+                rendered.join("\n\n")
+            }
+        }
+    }
+}
+
+/// Reads a file's text; `-` is standard input.
+///
+/// # Errors
+/// If it cannot be read, is larger than [`MAX_TEXT`], or is not UTF-8.
+pub fn read_text(name: &str) -> Result<String, LoadError> {
+    let unreadable = |reason: String| LoadError::Unreadable { name: name.to_owned(), reason };
+    let mut bytes = Vec::new();
+    // One byte more than is allowed tells a file that is too large, even if it
+    // has no end.
+    let limit = MAX_TEXT as u64 + 1;
+    let read = if name == "-" {
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        let is_dir = std::fs::metadata(name).is_ok_and(|m| m.is_dir());
+        if is_dir {
+            return Err(unreadable("it is a directory".to_owned()));
+        }
+        File::open(name).and_then(|f| f.take(limit).read_to_end(&mut bytes))
+    };
+    read.map_err(|e| unreadable(plain(&e)))?;
+    if bytes.len() > MAX_TEXT {
+        return Err(unreadable(format!("it is larger than {} MiB", MAX_TEXT >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        unreadable(format!("it is not UTF-8 text (byte {at})"))
+    })
+}
+
+/// An I/O error without its number.
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+impl Loaded {
+    /// Reads a file and builds its system.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or its text is wrong.
+    pub fn from_file(name: &str, language: Option<Language>) -> Result<Self, LoadError> {
+        Self::from_text(name, &read_text(name)?, language)
+    }
+
+    /// Builds the system of a text. `name` is what reports call it.
+    ///
+    /// # Errors
+    /// If the text is wrong.
+    pub fn from_text(
+        name: &str,
+        text: &str,
+        language: Option<Language>,
+    ) -> Result<Self, LoadError> {
+        Self::prepared(name, text, language, |_| {})
+    }
+
+    /// As [`Loaded::from_text`], for a caller that wants every declared register
+    /// to keep its value until the end, because it will look at final states.
+    ///
+    /// # Errors
+    /// If the text is wrong.
+    pub fn observing(
+        name: &str,
+        text: &str,
+        language: Option<Language>,
+    ) -> Result<Self, LoadError> {
+        Self::prepared(name, text, language, |program| {
+            if program.observed.is_none() {
+                program.observed = Some(program.everything());
+            }
+        })
+    }
+
+    fn prepared(
+        name: &str,
+        text: &str,
+        language: Option<Language>,
+        prepare: impl FnOnce(&mut Program),
+    ) -> Result<Self, LoadError> {
+        let wrong =
+            |errors| LoadError::Wrong { name: name.to_owned(), text: text.to_owned(), errors };
+        let (mut program, source) = weir_front::read(name, text, language).map_err(wrong)?;
+        prepare(&mut program);
+        let system = System::new(program).map_err(|e| wrong(vec![diagnostic(&e, &source)]))?;
+        Ok(Self { source, system })
+    }
+
+    /// The line, from 1, of a place in the text.
+    pub fn line(&self, span: SpanId) -> usize {
+        self.source.line(span)
+    }
+}
+
+fn diagnostic(error: &BuildError, source: &Source) -> Diagnostic {
+    Diagnostic::new(error.message.clone(), source.range(error.span)).help(error.help.clone())
+}

@@ -1,0 +1,74 @@
+//! A line that tells how far a search is, while standard error is a terminal.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use weir::Stats;
+
+/// How often the line changes.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// The line; it goes when this goes.
+pub struct Progress {
+    shown: bool,
+    last: Instant,
+    enabled: bool,
+}
+
+impl Progress {
+    /// Nothing is shown before a search takes longer than a moment.
+    pub fn new() -> Self {
+        let enabled = std::io::stderr().is_terminal();
+        Self { shown: false, last: Instant::now(), enabled }
+    }
+
+    /// Shows how far the search is.
+    pub fn update(&mut self, stats: &Stats) {
+        if !self.enabled || self.last.elapsed() < EVERY {
+            return;
+        }
+        self.last = Instant::now();
+        self.shown = true;
+        let rate = stats.expanded as f64 / stats.elapsed.as_secs_f64().max(1e-9);
+        let _ = write!(
+            std::io::stderr(),
+            "\r\x1b[K{} configurations, {}/s, frontier {}, depth {}, {} MiB",
+            grouped(stats.stored),
+            grouped(rate as usize),
+            grouped(stats.stored - stats.expanded),
+            stats.depth,
+            stats.bytes >> 20,
+        );
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// A number with its thousands apart.
+pub fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn thousands() {
+        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(super::grouped(n), text);
+        }
+    }
+}

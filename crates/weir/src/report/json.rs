@@ -1,0 +1,231 @@
+//! Answers as JSON. The shapes are described in `docs/json.md`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use weir_check::Witness;
+use weir_engine::explicit::{Outcomes, Stats};
+use weir_model::answer::{Answer, Evidence};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, PropertyKind};
+use weir_model::semantics::Form;
+
+use crate::load::Loaded;
+
+/// The answers of one program under one model.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The program's name.
+    pub program: String,
+    /// The file it came from.
+    pub file: String,
+    /// The memory model.
+    pub model: String,
+    /// The engine.
+    pub engine: &'static str,
+    /// The form of the model's semantics that was searched.
+    pub semantics: &'static str,
+    /// The properties, in the order of the program.
+    pub properties: Vec<PropertyReport>,
+    /// What the search did.
+    pub stats: StatsReport,
+}
+
+/// The answer to one property.
+#[derive(Debug, Serialize)]
+pub struct PropertyReport {
+    /// What it is called.
+    pub name: String,
+    /// `never`, `assertions`, `no deadlock`, `final exists`, `final never` or
+    /// `final always`.
+    pub kind: &'static str,
+    /// The line, from 1.
+    pub line: usize,
+    /// `holds`, `violated` or `unknown`.
+    pub verdict: &'static str,
+    /// Why there is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The run that settles it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Witness>,
+}
+
+/// What a search did.
+#[derive(Debug, Serialize)]
+pub struct StatsReport {
+    /// Whether every configuration was seen.
+    pub exact: bool,
+    /// Configurations stored.
+    pub configurations: usize,
+    /// Steps taken.
+    pub steps: usize,
+    /// The longest shortest run.
+    pub depth: usize,
+    /// The bound on buffers.
+    pub bound: usize,
+    /// Bytes of the store.
+    pub bytes: usize,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// What a property is, in a word or two.
+pub fn kind(kind: &PropertyKind) -> &'static str {
+    use weir_model::program::Quantifier::{Always, Exists, Never};
+    match kind {
+        PropertyKind::Never(_) => "never",
+        PropertyKind::Assertions => "assertions",
+        PropertyKind::NoDeadlock => "no deadlock",
+        PropertyKind::Final(Exists, _) => "final exists",
+        PropertyKind::Final(Never, _) => "final never",
+        PropertyKind::Final(Always, _) => "final always",
+    }
+}
+
+impl StatsReport {
+    /// For the report.
+    pub fn new(stats: &Stats) -> Self {
+        Self {
+            exact: stats.is_exact(),
+            configurations: stats.stored,
+            steps: stats.steps,
+            depth: stats.depth,
+            bound: stats.bound,
+            bytes: stats.bytes,
+            seconds: stats.elapsed.as_secs_f64(),
+        }
+    }
+}
+
+impl Report {
+    /// The report of a check.
+    pub fn new(loaded: &Loaded, model: MemoryModel, answers: &[Answer], stats: &Stats) -> Self {
+        let system = &loaded.system;
+        let properties = answers
+            .iter()
+            .map(|answer| {
+                let property = &system.program.properties[answer.property];
+                let (reason, witness) = match &answer.evidence {
+                    Evidence::Run(_) => (None, witness(loaded, answer)),
+                    Evidence::Exhausted => (None, None),
+                    Evidence::Reason(reason) => (Some(reason.clone()), None),
+                };
+                PropertyReport {
+                    name: system.property_name(answer.property),
+                    kind: kind(&property.kind),
+                    line: loaded.line(property.span),
+                    verdict: answer.verdict.name(),
+                    reason,
+                    witness,
+                }
+            })
+            .collect();
+        Self {
+            program: system.program.name.clone(),
+            file: loaded.source.name.clone(),
+            model: model.to_string(),
+            engine: "explicit",
+            semantics: Form::of(model)[0].name(),
+            properties,
+            stats: StatsReport::new(stats),
+        }
+    }
+}
+
+/// The witness of an answer, if it rests on a run.
+pub fn witness(loaded: &Loaded, answer: &Answer) -> Option<Witness> {
+    let Evidence::Run(run) = &answer.evidence else { return None };
+    Some(Witness::new(&loaded.system, run, answer.property, &|span| loaded.line(span)))
+}
+
+/// All final states of one program under one model.
+#[derive(Debug, Serialize)]
+pub struct OutcomesReport {
+    /// The program's name.
+    pub program: String,
+    /// The memory model.
+    pub model: String,
+    /// Whether these are all.
+    pub exact: bool,
+    /// Whether no, some or all states satisfy the condition.
+    pub observation: &'static str,
+    /// What is observed, in each final state.
+    pub states: Vec<Map<String, Value>>,
+}
+
+impl OutcomesReport {
+    /// The report of a search for final states.
+    pub fn new(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> Self {
+        let system = &loaded.system;
+        let names: Vec<String> = outcomes.atoms.iter().map(|a| system.atom_name(*a)).collect();
+        let state = |values: &Vec<i64>| {
+            let cells = names.iter().zip(&outcomes.atoms).zip(values);
+            cells
+                .map(|((name, atom), value)| (name.clone(), json_value(loaded, *atom, *value)))
+                .collect()
+        };
+        Self {
+            program: system.program.name.clone(),
+            model: model.to_string(),
+            exact: outcomes.stats.is_exact(),
+            observation: observation(outcomes),
+            states: outcomes.states.iter().map(|(values, _)| state(values)).collect(),
+        }
+    }
+}
+
+/// A number, or a name where the value has one.
+fn json_value(loaded: &Loaded, atom: Atom, value: i64) -> Value {
+    let shown = show_value(loaded, atom, value);
+    match shown.parse::<i64>() {
+        Ok(number) => number.into(),
+        Err(_) if shown == "true" => 1.into(),
+        Err(_) if shown == "false" => 0.into(),
+        Err(_) => shown.into(),
+    }
+}
+
+/// The value of an atom as a person would write it.
+pub fn show_value(loaded: &Loaded, atom: Atom, value: i64) -> String {
+    let system = &loaded.system;
+    let domain = match atom {
+        Atom::Var(x) => system.vars[x.index()].domain,
+        Atom::Reg(p, r) => system.register(p, r).domain,
+        Atom::At(..) => None,
+    };
+    system.program.show_value(domain, value)
+}
+
+/// `never`, `sometimes` or `always`.
+pub fn observation(outcomes: &Outcomes) -> &'static str {
+    let picked = outcomes.states.iter().filter(|(_, picked)| *picked).count();
+    match picked {
+        0 => "never",
+        n if n == outcomes.states.len() => "always",
+        _ => "sometimes",
+    }
+}
+
+/// The verdicts of one program under several models.
+#[derive(Debug, Serialize)]
+pub struct CompareReport {
+    /// The program's name.
+    pub program: String,
+    /// The models.
+    pub models: Vec<String>,
+    /// The properties, each with its verdict per model.
+    pub properties: Vec<CompareRow>,
+}
+
+/// The verdicts of one property.
+#[derive(Debug, Serialize)]
+pub struct CompareRow {
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub kind: &'static str,
+    /// Its verdict per model.
+    pub verdicts: BTreeMap<String, &'static str>,
+}

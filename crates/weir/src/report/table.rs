@@ -1,0 +1,49 @@
+//! Aligned columns.
+
+/// Rows of cells, printed so that columns line up.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Adds a row.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// The width of each column, in characters.
+    pub fn widths(&self) -> Vec<usize> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |c: usize| {
+            self.rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0)
+        };
+        (0..columns).map(width).collect()
+    }
+
+    /// The rows as lines, cells padded to their column and joined by `gap`.
+    pub fn lines(&self, gap: &str) -> Vec<String> {
+        let widths = self.widths();
+        self.rows
+            .iter()
+            .map(|row| {
+                let cells: Vec<String> =
+                    row.iter().zip(&widths).map(|(cell, &w)| format!("{cell:w$}")).collect();
+                cells.join(gap).trim_end().to_owned()
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::default();
+        table.row(["a", "bbb", "c"]);
+        table.row(["äää", "b"]);
+        assert_eq!(table.lines(" | "), ["a   | bbb | c", "äää | b"]);
+    }
+}

@@ -1,0 +1,34 @@
+//! Colour and marks: on a terminal only.
+
+use std::io::IsTerminal;
+
+use anstyle::{AnsiColor, Style};
+use weir::Verdict;
+
+/// What matters.
+pub const STRONG: Style = Style::new().bold();
+/// What is there for those who look.
+pub const QUIET: Style = Style::new().dimmed();
+
+/// How a verdict is coloured.
+pub fn style(verdict: Verdict) -> Style {
+    let colour = match verdict {
+        Verdict::Holds => AnsiColor::Green,
+        Verdict::Violated => AnsiColor::Red,
+        Verdict::Unknown => AnsiColor::Yellow,
+    };
+    colour.on_default().bold()
+}
+
+/// `text` in a style.
+pub fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Whether errors may be coloured.
+pub fn errors_in_colour() -> bool {
+    let choice = anstream::AutoStream::choice(&std::io::stderr());
+    choice != anstream::ColorChoice::Never && std::io::stderr().is_terminal()
+        || choice == anstream::ColorChoice::Always
+        || choice == anstream::ColorChoice::AlwaysAnsi
+}
