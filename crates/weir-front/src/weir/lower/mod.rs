@@ -22,7 +22,7 @@ mod value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use weir_model::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
-use weir_model::program::{Domain, EvalError, Program};
+use weir_model::program::{EvalError, Program};
 
 use super::errors::{Errors, did_you_mean, quote};
 use super::tree::{Item, Name, Span};
