@@ -121,6 +121,10 @@ fn access(op: Op) -> Access<VarId> {
     }
 }
 
+fn is_fence(op: Op) -> bool {
+    matches!(op, Op::Fence(_))
+}
+
 fn var(op: Op) -> Option<VarId> {
     match op {
         Op::Read(x, _) | Op::Write(x, _) | Op::Arw(x, ..) => Some(x),
@@ -367,7 +371,7 @@ impl<'s> Replay<'s> {
             for &n in trace.iter() {
                 let fence = access(issued[n].op);
                 let overtakes = |m: &usize| self.model.may_overtake(&access(issued[*m].op), &fence);
-                if !matches!(issued[n].op, Op::Fence(_)) || !kept.iter().all(overtakes) {
+                if fence == Access::Full || !is_fence(issued[n].op) || !kept.iter().all(overtakes) {
                     kept.push(n);
                 }
             }

@@ -7,3 +7,4 @@
 
 pub mod explicit;
 pub mod store;
+pub mod views;

@@ -28,8 +28,8 @@ use weir_model::program::{
     UnOp,
 };
 use weir_model::semantics::rewriting::{self, Reached};
-use weir_model::semantics::{Form, sufficient_bound};
-use weir_model::system::System;
+use weir_model::semantics::{Form, Rule, sufficient_bound};
+use weir_model::system::{System, Variable};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
@@ -393,6 +393,96 @@ fn no_run_is_accepted_under_a_model_that_has_none() {
     });
     println!("{accepted} accepted, {rejected} and {had_to} not");
     assert!(accepted > 100 && had_to > 100, "{accepted} accepted, {rejected} and {had_to} not");
+}
+
+/// The witness with one thing about its steps changed at random.
+fn forge(witness: &mut Witness, rng: &mut Rng) {
+    if witness.steps.is_empty() {
+        return;
+    }
+    let i = rng.below(witness.steps.len());
+    let j = rng.below(witness.steps.len());
+    match rng.below(5) {
+        0 => witness.steps.swap(i, j),
+        1 => {
+            let step = witness.steps.remove(i);
+            witness.steps.insert(j, step);
+        }
+        2 => witness.steps[i].rule = rng.pick(&Rule::ALL).name().to_owned(),
+        3 if witness.steps[i].transition.is_none() => {
+            witness.steps.remove(i);
+        }
+        3 | 4 => {
+            let copy = witness.steps[i].clone();
+            if copy.transition.is_none() {
+                witness.steps.insert(j, copy);
+            }
+        }
+        _ => unreachable!(),
+    }
+}
+
+/// All memories that a witness can claim to end in.
+fn memories(system: &System) -> Vec<BTreeMap<String, i64>> {
+    system.vars.iter().fold(vec![BTreeMap::new()], |all, var| {
+        let each = |m: BTreeMap<String, i64>| {
+            var.values.iter().map(move |v| {
+                let mut longer = m.clone();
+                longer.insert(var.name.clone(), *v);
+                longer
+            })
+        };
+        all.into_iter().flat_map(each).collect()
+    })
+}
+
+/// Runs of any form, relabelled and with their steps shuffled and changed: what
+/// is accepted nevertheless ends in a state that the definition has.
+#[test]
+fn forged_runs_prove_nothing_false() {
+    let (mut accepted, mut rejected) = (0, 0);
+    on_random_programs(300, &loop_free(), |given, start| {
+        let mut rng = Rng::new(!start);
+        let kind = PropertyKind::Never(Expr::Const(1));
+        let always = Property { name: None, kind, span: SpanId::NONE };
+        let system = system(&Program { properties: vec![always], ..given.program.clone() });
+        let memories = memories(&system);
+        let all: Vec<_> = MemoryModel::all().filter(|m| !m.has(Relaxation::Rrwe)).collect();
+        for _ in 0..4 {
+            let model = *rng.pick(&all);
+            let reached = rewriting::reached(&system, model);
+            for _ in 0..20 {
+                let of = if rng.once_in(2) { model } else { *rng.pick(&MODELS) };
+                let form = *rng.pick(&Form::of(of));
+                let run = walk(&system, of, form, &mut rng);
+                let mut forged = witness(&system, &run, 0);
+                forged.model = model.to_string();
+                (0..rng.below(4)).for_each(|_| forge(&mut forged, &mut rng));
+                for memory in &memories {
+                    forged.end.memory.clone_from(memory);
+                    if check(&system, &forged).is_err() {
+                        rejected += 1;
+                        continue;
+                    }
+                    accepted += 1;
+                    let value = |(x, v): (&Variable, &i64)| {
+                        ValueId::new(x.values.binary_search(v).expect("a value of it"))
+                    };
+                    // The memory of a witness is by name, as it happens in order.
+                    let values = system.vars.iter().zip(memory.values()).map(value).collect();
+                    let states = forged.end.states.iter().map(|&s| StateId(s)).collect();
+                    if !reached.states.contains(&(states, values)) {
+                        let shown = show(&forged);
+                        return Err(format!(
+                            "{model} does not reach this, yet it is accepted\n{shown}"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    });
+    assert!(accepted > 100 && rejected > 100, "{accepted} accepted, {rejected} rejected");
 }
 
 /// Whether a last state can settle a question at all; buffers are not asked.
@@ -1049,4 +1139,46 @@ fn the_last_state_has_to_settle_the_question() {
         .take("p", "write memory", "w(y,1)")
         .ends("y", 1)
         .rejected(0, "the last state does not satisfy the formula");
+}
+
+/// A process that reads its own first write twice with all of this behind it.
+fn reads_behind(model: &str, vars: usize, writes: usize) -> Sketch {
+    let names: Vec<_> = (0..vars).map(|v| format!("y{v}")).collect();
+    let body: String = (0..writes).map(|w| format!("{} = 1 ", names[w % vars])).collect();
+    let text = format!(
+        "var x, {} process p {{ reg r x = 1 {body} r = x r = x }} never p.r == 1 and x == 0",
+        names.join(", ")
+    );
+    let mut sketch = Sketch::new(&text, model).take("p", "write", "w(x,1)");
+    for w in 0..writes {
+        sketch = sketch.take("p", "write", &format!("w({},1)", names[w % vars]));
+    }
+    sketch.take("p", "read own write", "r(x,1)").take("p", "read own write", "r(x,1)")
+}
+
+/// However much a process has under way, the checker neither gives up nor takes
+/// for ever.
+#[test]
+fn a_lot_can_be_under_way() {
+    let began = std::time::Instant::now();
+    for model in ["TSO", "PSO", "NSW"] {
+        for (vars, writes) in [(1, 40), (14, 14), (20, 100)] {
+            reads_behind(model, vars, writes).accepted();
+        }
+    }
+    // Reads that a read may not overtake: they have to move before the write.
+    let reads = "r = y ".repeat(40);
+    let text = format!(
+        "var x, y process p {{ reg r x = 1 {reads} r = x }} process q {{ y = 1 }} never x == 1"
+    );
+    let mut sketch = Sketch::new(&text, "TSO+r->w").take("p", "write", "w(x,1)");
+    for _ in 0..40 {
+        sketch = sketch.take("p", "guess", "r(y,0)");
+    }
+    sketch = sketch.take("p", "read own write", "r(x,1)").memory("p", "update", "x", 1);
+    for _ in 0..40 {
+        sketch = sketch.memory("p", "validate", "y", 0);
+    }
+    sketch.accepted();
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }

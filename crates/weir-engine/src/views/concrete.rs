@@ -1,0 +1,315 @@
+//! From a path of views to a run of the store-buffer semantics.
+//!
+//! [`History`] repeats the actions of a path without folding anything: with the
+//! whole history, and for each process its place in it. If that works, every
+//! action happened while its process stood at some place of the history; run
+//! through the history and let each process do what it did there, and the
+//! result is a run of the store-buffer semantics ([`run`]).
+
+use std::collections::VecDeque;
+
+use weir_model::answer::{Run, Snapshot};
+use weir_model::ids::{ProcessId, TransitionId, ValueId, VarId};
+use weir_model::memory_model::{MemoryModel, Relaxation};
+use weir_model::program::FenceKind;
+use weir_model::semantics::{Form, Rule, Step};
+use weir_model::system::{Op, System};
+
+use super::space::{Action, Config};
+
+/// What made a memory state.
+#[derive(Clone, Copy, Debug)]
+enum Made {
+    /// A write of a process to a variable.
+    Write(ProcessId, VarId),
+    /// An atomic read-write, which is a transition.
+    Arw(ProcessId, TransitionId),
+}
+
+/// Something that a process did while it stood at a place of the history.
+#[derive(Clone, Copy, Debug)]
+enum Done {
+    Take(TransitionId),
+    Transfer(VarId),
+}
+
+/// One process.
+#[derive(Debug)]
+struct Place {
+    /// Where it stands.
+    at: usize,
+    /// For each variable, the earliest state that it may read.
+    pointers: Vec<usize>,
+    /// The writes that wait, in the order of the program.
+    stores: Vec<VecDeque<ValueId>>,
+    /// The values of the last writes that will never reach memory.
+    beyond: Vec<Option<ValueId>>,
+    /// What it did, and where it stood.
+    done: VecDeque<(usize, Done)>,
+}
+
+/// A history of memory states with the places of the processes in it.
+struct History<'s> {
+    system: &'s System,
+    states: Vec<Vec<u16>>,
+    made: Vec<Made>,
+    places: Vec<Place>,
+    frozen: bool,
+    buffered: bool,
+    keeps_past: bool,
+    partial_fences: bool,
+}
+
+impl<'s> History<'s> {
+    /// Repeats the actions of a path; `None` if that does not work.
+    fn replay(
+        system: &'s System,
+        model: MemoryModel,
+        start: &Config,
+        actions: &[Action],
+    ) -> Option<Self> {
+        let normal = model.normal();
+        let (n, m) = (system.processes.len(), system.vars.len());
+        let memory = start.state[n..n + m].to_vec();
+        let place = |_| Place {
+            at: 0,
+            pointers: vec![0; m],
+            stores: vec![VecDeque::new(); m],
+            beyond: vec![None; m],
+            done: VecDeque::new(),
+        };
+        let mut history = Self {
+            system,
+            states: vec![memory],
+            made: vec![],
+            places: (0..n).map(place).collect(),
+            frozen: false,
+            buffered: normal.has(Relaxation::WriteWrite),
+            keeps_past: normal.has(Relaxation::ReadRead),
+            partial_fences: normal.has(Relaxation::Rwf),
+        };
+        for action in actions {
+            match *action {
+                Action::Freeze => history.frozen = true,
+                Action::Transfer(p, x, d) => history.transfer(p, x, d)?,
+                Action::Take(p, id) => {
+                    let op = system.processes[p.index()].transitions[id.index()].op;
+                    history.take(p, id, op)?;
+                }
+            }
+        }
+        Some(history)
+    }
+
+    fn newest(&self) -> usize {
+        self.states.len() - 1
+    }
+
+    /// Moves a process on; own writes that it comes past have reached memory.
+    fn move_to(&mut self, p: ProcessId, at: usize) {
+        let place = &mut self.places[p.index()];
+        for state in place.at + 1..=at {
+            if let Made::Write(q, x) = self.made[state - 1]
+                && q == p
+            {
+                place.pointers[x.index()] = place.pointers[x.index()].max(state);
+            }
+        }
+        place.at = place.at.max(at);
+    }
+
+    fn append(&mut self, var: VarId, value: ValueId, made: Made) {
+        let mut memory = self.states[self.newest()].clone();
+        memory[var.index()] = value.0;
+        self.states.push(memory);
+        self.made.push(made);
+    }
+
+    /// Nothing is lost here: what the path lost enters the history as well.
+    fn transfer(&mut self, p: ProcessId, var: VarId, value: Option<ValueId>) -> Option<()> {
+        loop {
+            let place = &mut self.places[p.index()];
+            let first = place.stores[var.index()].pop_front()?;
+            place.done.push_back((place.at, Done::Transfer(var)));
+            self.append(var, first, Made::Write(p, var));
+            let waiting = &self.places[p.index()].stores[var.index()];
+            if value.map_or(waiting.is_empty(), |v| v == first) {
+                return Some(());
+            }
+        }
+    }
+
+    fn take(&mut self, p: ProcessId, id: TransitionId, op: Op) -> Option<()> {
+        match op {
+            Op::Nop => {}
+            Op::Read(x, d) => self.read(p, x, d)?,
+            Op::Write(x, d) => {
+                let place = &mut self.places[p.index()];
+                place.done.push_back((place.at, Done::Take(id)));
+                if self.buffered {
+                    place.stores[x.index()].push_back(d);
+                } else if self.frozen {
+                    place.beyond[x.index()] = Some(d);
+                } else {
+                    self.append(x, d, Made::Write(p, x));
+                }
+                return Some(());
+            }
+            Op::Arw(x, d, e) => {
+                let newest = self.newest();
+                if self.frozen || !self.is_idle(p) || self.states[newest][x.index()] != d.0 {
+                    return None;
+                }
+                self.append(x, e, Made::Arw(p, id));
+                self.move_to(p, newest + 1);
+                self.places[p.index()].pointers.fill(newest + 1);
+                return Some(());
+            }
+            Op::Fence(FenceKind::Full) => {
+                if !self.is_idle(p) {
+                    return None;
+                }
+                let newest = self.newest();
+                self.move_to(p, newest);
+                self.places[p.index()].pointers.fill(newest);
+            }
+            Op::Fence(FenceKind::Write) if self.partial_fences => {
+                if self.frozen {
+                    self.move_beyond(p);
+                } else if !self.is_idle(p) {
+                    return None;
+                }
+            }
+            Op::Fence(FenceKind::Read) if self.partial_fences => {
+                let place = &mut self.places[p.index()];
+                place.pointers.fill(place.at);
+            }
+            Op::Fence(_) => {}
+        }
+        let place = &mut self.places[p.index()];
+        place.done.push_back((place.at, Done::Take(id)));
+        Some(())
+    }
+
+    /// Whether nothing of the process waits.
+    fn is_idle(&self, p: ProcessId) -> bool {
+        let place = &self.places[p.index()];
+        place.stores.iter().all(VecDeque::is_empty) && place.beyond.iter().all(Option::is_none)
+    }
+
+    /// At a write fence after the history ended, the writes of the process move
+    /// on to where they wait in order, never to reach memory.
+    fn move_beyond(&mut self, p: ProcessId) {
+        let place = &mut self.places[p.index()];
+        for x in (0..place.stores.len()).map(VarId::new) {
+            while let Some(value) = place.stores[x.index()].pop_front() {
+                place.done.push_back((place.at, Done::Transfer(x)));
+                place.beyond[x.index()] = Some(value);
+            }
+        }
+    }
+
+    fn read(&mut self, p: ProcessId, var: VarId, value: ValueId) -> Option<()> {
+        let place = &self.places[p.index()];
+        let waiting = place.stores[var.index()].back().copied().or(place.beyond[var.index()]);
+        if let Some(own) = waiting {
+            return (own == value).then_some(());
+        }
+        let own = (place.at + 1..=self.newest())
+            .rev()
+            .find(|&s| matches!(self.made[s - 1], Made::Write(q, x) if (q, x) == (p, var)));
+        let has = |s: usize| self.states[s][var.index()] == value.0;
+        let from = match own {
+            Some(s) if has(s) => return Some(()),
+            Some(s) => s,
+            None if self.keeps_past => place.pointers[var.index()],
+            None => place.at,
+        };
+        let found = (from..=self.newest()).find(|&s| has(s))?;
+        self.move_to(p, found);
+        self.places[p.index()].pointers[var.index()] = found;
+        Some(())
+    }
+
+    /// What a run does at each place of the history, in order.
+    fn schedule(mut self) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for now in 0..self.states.len() {
+            if now > 0 {
+                wanted.push(match self.made[now - 1] {
+                    Made::Arw(p, id) => Wanted::Take(p, id),
+                    Made::Write(p, x) => Wanted::Memory(p, Rule::Update, x),
+                });
+            }
+            for (p, place) in self.system.process_ids().zip(&mut self.places) {
+                while let Some(&(_, done)) = place.done.front().filter(|(at, _)| *at == now) {
+                    place.done.pop_front();
+                    wanted.push(match done {
+                        Done::Take(id) => Wanted::Take(p, id),
+                        Done::Transfer(x) => Wanted::Memory(p, Rule::TransferWrite, x),
+                    });
+                }
+            }
+        }
+        wanted
+    }
+}
+
+/// A step that a run is to take.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    Take(ProcessId, TransitionId),
+    Memory(ProcessId, Rule, VarId),
+}
+
+impl Wanted {
+    fn is(self, step: &Step) -> bool {
+        match self {
+            Self::Take(p, id) => step.process == p && step.transition == Some(id),
+            Self::Memory(p, rule, x) => {
+                let on_var = step.event.is_some_and(|e| e.var == x);
+                step.process == p && step.rule == rule && on_var
+            }
+        }
+    }
+}
+
+/// The run of the operational semantics that a path of views stands for, if it
+/// stands for one.
+pub(super) fn run(
+    system: &System,
+    model: MemoryModel,
+    start: &Config,
+    actions: &[Action],
+) -> Option<Run> {
+    let form = Form::of(model)[0];
+    let wanted: Vec<Wanted> = if form == Form::Sc {
+        // Views see the newest memory only: the path is the run.
+        let take = |action: &Action| match *action {
+            Action::Take(p, id) => Some(Wanted::Take(p, id)),
+            Action::Transfer(..) | Action::Freeze => None,
+        };
+        actions.iter().filter_map(take).collect()
+    } else {
+        History::replay(system, model, start, actions)?.schedule()
+    };
+    let semantics = form.semantics(system, model, wanted.len() + 1);
+    let (n, m) = (system.processes.len(), system.vars.len());
+    let is_start = |c: &Vec<u16>| c[..n + m] == start.state[..n + m];
+    let mut config = semantics.initial().into_iter().find(is_start)?;
+    let first = Snapshot::new(semantics.as_ref(), &config);
+    let mut run = Run { model, form, start: first, steps: vec![] };
+    let mut scratch = Vec::new();
+    for wanted in wanted {
+        let mut found = None;
+        let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
+            if found.is_none() && wanted.is(&step) {
+                found = Some((step, next.to_vec()));
+            }
+        });
+        let (step, next) = found?;
+        run.steps.push((step, Snapshot::new(semantics.as_ref(), &next)));
+        config = next;
+    }
+    Some(run)
+}

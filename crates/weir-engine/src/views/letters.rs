@@ -1,0 +1,155 @@
+//! Letters: memory states as a process sees them.
+//!
+//! A process looks only at the variables that it can still read before its next
+//! full fence; a *mask* is a set of variables, and a letter is a memory state
+//! with the other variables blanked out. Letters are numbered as they turn up.
+
+use std::collections::HashMap;
+
+use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::program::FenceKind;
+use weir_model::system::{Op, System};
+
+/// The number of a letter.
+pub(super) type Letter = u16;
+
+/// The number of a mask.
+pub(super) type MaskId = usize;
+
+/// The value of a variable that a mask blanks out.
+const BLANK: u16 = u16::MAX;
+
+/// More letters than there are numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooMany;
+
+/// All letters and masks of a search.
+#[derive(Debug)]
+pub(super) struct Letters {
+    vars: usize,
+    cells: Vec<u16>,
+    ids: HashMap<Box<[u16]>, Letter>,
+    masks: Vec<Box<[bool]>>,
+    /// For each process and control state, what it can still read.
+    of_state: Vec<Vec<MaskId>>,
+    /// For each mask, what it makes of the letters so far.
+    masked: Vec<Vec<Option<Letter>>>,
+}
+
+impl Letters {
+    /// With `lookahead` off, every process reads the newest memory only.
+    pub fn new(system: &System, lookahead: bool) -> Self {
+        let mut masks: Vec<Box<[bool]>> = Vec::new();
+        let mut of_state = Vec::new();
+        for p in system.process_ids() {
+            let readable = if lookahead {
+                readable(system, p)
+            } else {
+                vec![
+                    vec![false; system.vars.len()].into();
+                    system.processes[p.index()].states.len()
+                ]
+            };
+            let ids = readable.into_iter().map(|mask: Box<[bool]>| {
+                masks.iter().position(|m| *m == mask).unwrap_or_else(|| {
+                    masks.push(mask);
+                    masks.len() - 1
+                })
+            });
+            of_state.push(ids.collect());
+        }
+        let masked = vec![vec![]; masks.len()];
+        Self {
+            vars: system.vars.len(),
+            cells: vec![],
+            ids: HashMap::new(),
+            masks,
+            of_state,
+            masked,
+        }
+    }
+
+    /// What a process in a control state can still read.
+    pub fn mask_of(&self, process: ProcessId, state: StateId) -> MaskId {
+        self.of_state[process.index()][state.index()]
+    }
+
+    /// Whether a mask keeps a variable.
+    pub fn keeps(&self, mask: MaskId, var: VarId) -> bool {
+        self.masks[mask][var.index()]
+    }
+
+    /// Whether a mask blanks everything out.
+    pub fn is_blind(&self, mask: MaskId) -> bool {
+        !self.masks[mask].contains(&true)
+    }
+
+    /// The variables that a mask keeps.
+    pub fn kept(&self, mask: MaskId) -> impl Iterator<Item = VarId> {
+        self.masks[mask].iter().enumerate().filter(|(_, k)| **k).map(|(x, _)| VarId::new(x))
+    }
+
+    /// The value of a variable in a letter.
+    pub fn value(&self, letter: Letter, var: VarId) -> u16 {
+        self.cells[usize::from(letter) * self.vars + var.index()]
+    }
+
+    /// A memory state through a mask.
+    pub fn see(&mut self, memory: &[u16], mask: MaskId) -> Result<Letter, TooMany> {
+        let blanked: Box<[u16]> = memory
+            .iter()
+            .zip(&self.masks[mask])
+            .map(|(&v, &kept)| if kept { v } else { BLANK })
+            .collect();
+        if let Some(&letter) = self.ids.get(&blanked) {
+            return Ok(letter);
+        }
+        let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < Letter::MAX);
+        let letter = letter.ok_or(TooMany)?;
+        self.cells.extend_from_slice(&blanked);
+        self.ids.insert(blanked, letter);
+        Ok(letter)
+    }
+
+    /// A letter through a narrower mask.
+    pub fn narrow(&mut self, letter: Letter, mask: MaskId) -> Result<Letter, TooMany> {
+        let known = self.masked[mask].get(usize::from(letter)).copied().flatten();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let start = usize::from(letter) * self.vars;
+        let cells = self.cells[start..start + self.vars].to_vec();
+        let narrowed = self.see(&cells, mask)?;
+        let row = &mut self.masked[mask];
+        if row.len() <= usize::from(letter) {
+            row.resize(usize::from(letter) + 1, None);
+        }
+        row[usize::from(letter)] = Some(narrowed);
+        Ok(narrowed)
+    }
+}
+
+/// For each control state, the variables that can be read from there on before
+/// the next full fence or atomic read-write.
+fn readable(system: &System, process: ProcessId) -> Vec<Box<[bool]>> {
+    let automaton = &system.processes[process.index()];
+    let mut masks = vec![vec![false; system.vars.len()]; automaton.states.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for t in automaton.transitions.iter().rev() {
+            let beyond = match t.op {
+                Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
+                _ => masks[t.to.index()].clone(),
+            };
+            let mask = &mut masks[t.from.index()];
+            let before = mask.clone();
+            mask.iter_mut().zip(beyond).for_each(|(m, b)| *m |= b);
+            if let Op::Read(x, _) = t.op {
+                mask[x.index()] = true;
+            }
+            changed |= before != *mask;
+        }
+    }
+    masks.into_iter().map(Into::into).collect()
+}

@@ -1,0 +1,41 @@
+//! The `views` engine: proofs with buffers of any size.
+//!
+//! *Problem.* Reachability under SC, TSO, PSO and NSW, where store buffers have
+//! no bound. Papers 1 and 2 show that it is decidable, by a backward search that
+//! drags in every configuration, reachable or not.
+//!
+//! *Idea.* Turn the memory round (paper 1, section 5; paper 4, section 9). A
+//! write enters one history of memory states when it is issued, and each process
+//! stands somewhere in that history, possibly behind: what the others do not see
+//! yet of a buffered write, here its writer does not see yet of the history.
+//! There is no update step; a process moves on only when a read or a fence needs
+//! it, and one that lags more can do all that one does that lags less. So a
+//! configuration *covers* those whose words are subwords of its own, and only
+//! configurations that no other covers are kept.
+//!
+//! *Words that grow.* Loops make words of any length. They are represented by
+//! their subwords of up to `k` letters ([`subwords`]), which makes finitely many
+//! configurations: the search ends. If it meets no bad one, what it has stored
+//! is an inductive set: the property holds. If it does, the path is repeated
+//! without folding ([`concrete`]): either it is a real run, or `k` was too small
+//! and is raised.
+//!
+//! *Why refinement ends.* The set of all configurations that are covered by
+//! reachable ones is closed under subwords, so by Higman's lemma it is given by
+//! finitely many forbidden ones; when `k` reaches the length of the longest word
+//! in these, folding adds nothing and no bad configuration is met that is not
+//! real.
+//!
+//! *Differences from the literature.* Letters are blanked out to what the
+//! process can still read before its next fence ([`letters`]), which keeps words
+//! short; own writes are marks inside the word ([`view`]); formulas about memory
+//! are decided by guessing the moment they speak of ([`space`]).
+
+mod concrete;
+mod letters;
+mod search;
+mod space;
+mod subwords;
+mod view;
+
+pub use search::{Stats, check, is_decided};

@@ -1,0 +1,273 @@
+//! The search: forward, breadth-first, maximal configurations only.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use weir_model::answer::{Answer, Evidence, Run, Verdict};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::semantics::Form;
+use weir_model::system::System;
+
+use super::concrete;
+use super::letters::TooMany;
+use super::space::{Action, Config, Space, ViewId};
+use super::subwords::{Level, MAX_LEVEL};
+use crate::explicit::Limits;
+
+/// What a search did.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Configurations stored, covered ones included.
+    pub stored: usize,
+    /// Configurations that no other covers.
+    pub maximal: usize,
+    /// Configurations expanded.
+    pub expanded: usize,
+    /// Configurations met that were covered already.
+    pub covered: usize,
+    /// The level of the last search.
+    pub level: usize,
+    /// Why the search stopped early, if it did.
+    pub stopped: Option<String>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Whether this engine decides reachability under a model.
+pub fn is_decided(model: MemoryModel) -> bool {
+    matches!(Form::of(model)[0], Form::Sc | Form::Tso | Form::Pso | Form::NswFifo)
+}
+
+/// How many bad configurations of one property are looked at for a real run
+/// before the level is raised.
+const TRIES: usize = 64;
+
+/// How many configurations are expanded between two looks at the clock.
+const CLOCK: usize = 1 << 8;
+
+struct Search<'s> {
+    space: Space<'s>,
+    model: MemoryModel,
+    configs: Vec<Config>,
+    parents: Vec<Option<(u32, Action)>>,
+    /// Whether a later configuration covers this one.
+    covered: Vec<bool>,
+    /// The maximal configurations with each state.
+    buckets: HashMap<Box<[u16]>, Vec<u32>>,
+    stats: Stats,
+}
+
+/// What is known of a property.
+#[derive(Clone, Debug)]
+enum Found {
+    Nothing,
+    /// Bad configurations without a run, so many times.
+    Spurious(usize),
+    Settled(Box<Run>),
+}
+
+impl<'s> Search<'s> {
+    fn new(system: &'s System, model: MemoryModel, level: Level, freezes: bool) -> Self {
+        Self {
+            space: Space::new(system, model, level, freezes),
+            model,
+            configs: vec![],
+            parents: vec![],
+            covered: vec![],
+            buckets: HashMap::new(),
+            stats: Stats { level: level.0, ..Stats::default() },
+        }
+    }
+
+    /// Stores a configuration unless a stored one covers it.
+    fn insert(&mut self, config: Config, parent: Option<(u32, Action)>) {
+        let id = self.configs.len() as u32;
+        let bucket = self.buckets.entry(config.state.clone()).or_default();
+        let space = &mut self.space;
+        let configs = &self.configs;
+        let covers = |space: &mut Space<'s>, a: &[ViewId], b: &[ViewId]| space.covers(a, b);
+        if bucket.iter().any(|&c| covers(space, &configs[c as usize].views, &config.views)) {
+            self.stats.covered += 1;
+            return;
+        }
+        let covered = &mut self.covered;
+        bucket.retain(|&c| {
+            let worse = covers(space, &config.views, &configs[c as usize].views);
+            covered[c as usize] |= worse;
+            !worse
+        });
+        bucket.push(id);
+        self.configs.push(config);
+        self.parents.push(parent);
+        self.covered.push(false);
+    }
+
+    fn path(&self, id: u32) -> (u32, Vec<Action>) {
+        let mut actions = Vec::new();
+        let mut at = id;
+        while let Some((parent, action)) = self.parents[at as usize] {
+            actions.push(action);
+            at = parent;
+        }
+        actions.reverse();
+        (at, actions)
+    }
+
+    fn concrete_run(&self, id: u32) -> Option<Run> {
+        let (start, actions) = self.path(id);
+        concrete::run(self.space.system, self.model, &self.configs[start as usize], &actions)
+    }
+
+    fn run(
+        &mut self,
+        found: &mut [Found],
+        limits: &Limits,
+        began: Instant,
+        progress: &mut dyn FnMut(&Stats),
+    ) -> Result<(), TooMany> {
+        for config in self.space.initial() {
+            self.insert(config, None);
+        }
+        let mut next = 0;
+        while next < self.configs.len() {
+            let id = next as u32;
+            next += 1;
+            if self.covered[id as usize] {
+                continue;
+            }
+            let config = self.configs[id as usize].clone();
+            self.look(id, &config, found);
+            if found.iter().all(|f| matches!(f, Found::Settled(_))) {
+                return Ok(());
+            }
+            let mut reached = Vec::new();
+            self.space.successors(&config, &mut |_, action, next| reached.push((action, next)))?;
+            for (action, next) in reached {
+                self.insert(next, Some((id, action)));
+            }
+            self.stats.expanded += 1;
+            if self.stats.expanded.is_multiple_of(CLOCK) {
+                self.stats.stored = self.configs.len();
+                self.stats.elapsed = began.elapsed();
+                progress(&self.stats);
+                if limits.timeout.is_some_and(|t| began.elapsed() >= t) {
+                    let seconds = limits.timeout.unwrap_or_default().as_secs_f64();
+                    self.stats.stopped = Some(format!("the time limit of {seconds} s was reached"));
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks whether a configuration settles a property.
+    fn look(&self, id: u32, config: &Config, found: &mut [Found]) {
+        for (index, found) in found.iter_mut().enumerate() {
+            let tries = match found {
+                Found::Settled(_) => continue,
+                Found::Spurious(tries) if *tries >= TRIES => continue,
+                Found::Spurious(tries) => *tries,
+                Found::Nothing => 0,
+            };
+            if self.settles(config, index) {
+                *found = match self.concrete_run(id) {
+                    Some(run) => Found::Settled(Box::new(run)),
+                    None => Found::Spurious(tries + 1),
+                };
+            }
+        }
+    }
+
+    fn settles(&self, config: &Config, property: usize) -> bool {
+        let system = self.space.system;
+        let (controls, memory) = (self.space.controls(config), self.space.memory(config));
+        match &system.program.properties[property].kind {
+            PropertyKind::Never(formula) => {
+                let frozen =
+                    self.space.freezes && asks_memory(&system.program.properties[property].kind);
+                frozen == self.space.is_frozen(config) && system.holds(formula, controls, memory)
+            }
+            PropertyKind::Assertions => system.failed(controls).is_some(),
+            PropertyKind::NoDeadlock => {
+                self.space.is_drained(config) && system.is_deadlock(controls, memory)
+            }
+            PropertyKind::Final(quantifier, formula) => {
+                let filter = system.program.filter.as_ref();
+                self.space.is_drained(config)
+                    && system.all_ended(controls)
+                    && filter.is_none_or(|f| system.holds(f, controls, memory))
+                    && system.holds(formula, controls, memory)
+                        == (*quantifier != Quantifier::Always)
+            }
+        }
+    }
+}
+
+/// Whether a property asks for memory while writes may be under way.
+fn asks_memory(kind: &PropertyKind) -> bool {
+    let PropertyKind::Never(formula) = kind else { return false };
+    let mut asks = false;
+    formula.atoms(&mut |a| asks |= matches!(a, Atom::Var(_)));
+    asks
+}
+
+/// Answers every property of the system's program.
+///
+/// # Panics
+/// If [`is_decided`] says no.
+pub fn check(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: &mut dyn FnMut(&Stats),
+) -> (Vec<Answer>, Stats) {
+    assert!(is_decided(model), "views do not decide {model}");
+    let began = Instant::now();
+    let properties = &system.program.properties;
+    let freezes = properties.iter().any(|p| asks_memory(&p.kind));
+    let mut found = vec![Found::Nothing; properties.len()];
+    let mut stats = Stats::default();
+    for level in 1..=MAX_LEVEL {
+        for f in &mut found {
+            if let Found::Spurious(_) = f {
+                *f = Found::Nothing;
+            }
+        }
+        let mut search = Search::new(system, model, Level(level), freezes);
+        if search.run(&mut found, limits, began, progress).is_err() {
+            search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
+        }
+        stats = search.stats;
+        stats.stored = search.configs.len();
+        stats.maximal = search.covered.iter().filter(|c| !**c).count();
+        stats.elapsed = began.elapsed();
+        let refine = found.iter().any(|f| matches!(f, Found::Spurious(_)));
+        if stats.stopped.is_some() || !refine {
+            break;
+        }
+    }
+    let answers = found.into_iter().enumerate().map(|(index, found)| {
+        let exists = matches!(properties[index].kind, PropertyKind::Final(Quantifier::Exists, _));
+        let (verdict, evidence) = match found {
+            Found::Settled(run) => (!exists, Evidence::Run(*run)),
+            Found::Spurious(_) => {
+                return unknown(
+                    index,
+                    format!("not decided by subwords of up to {} letters", stats.level),
+                );
+            }
+            Found::Nothing => match &stats.stopped {
+                Some(reason) => return unknown(index, reason.clone()),
+                None => (exists, Evidence::Exhausted),
+            },
+        };
+        let verdict = if verdict { Verdict::Violated } else { Verdict::Holds };
+        Answer { property: index, verdict, evidence }
+    });
+    (answers.collect(), stats.clone())
+}
+
+fn unknown(property: usize, reason: String) -> Answer {
+    Answer { property, verdict: Verdict::Unknown, evidence: Evidence::Reason(reason) }
+}

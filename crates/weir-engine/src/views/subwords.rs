@@ -1,0 +1,187 @@
+//! Sets of words, known by the short subwords of their words.
+//!
+//! What matters of a long word is which words are subwords of it. At *level* `k`
+//! a word is represented by its subwords of up to `k` letters, and the
+//! representation stands for every word that has no other: at level 1 a set of
+//! letters `S` stands for `S*`, at level 2 it is also known which letter can
+//! come after which.
+//!
+//! This is what makes refinement end. Every set of words that is closed under
+//! subwords is given by finitely many words that it does not contain (Higman's
+//! lemma); once `k` is as long as the longest of these, representing a word of
+//! the set adds nothing from outside of the set.
+
+/// A set of short words, closed under subwords; the empty word is always in it
+/// and not written down. A word is packed into 16-bit places, first letter
+/// lowest, each letter one higher than its number. Sorted.
+pub(super) type Subwords = Vec<u64>;
+
+/// The highest level: as many letters as fit a packed word.
+pub(super) const MAX_LEVEL: usize = 4;
+
+/// The operations at one level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Level(pub usize);
+
+fn length(word: u64) -> usize {
+    (64 - word.leading_zeros() as usize).div_ceil(16)
+}
+
+fn join(first: u64, second: u64) -> u64 {
+    first | second.unbounded_shl(16 * length(first) as u32)
+}
+
+/// The letters of a set.
+pub(super) fn letters(set: &[u64]) -> impl Iterator<Item = u16> {
+    set.iter().filter(|w| length(**w) == 1).map(|w| (w - 1) as u16)
+}
+
+/// Whether every word of `a` is in `b`; both are sorted.
+pub(super) fn is_subset(a: &[u64], b: &[u64]) -> bool {
+    if a.len() > b.len() {
+        return false;
+    }
+    let mut rest = b.iter();
+    a.iter().all(|x| rest.any(|y| y == x))
+}
+
+/// The word of one letter.
+pub(super) fn single(letter: u16) -> u64 {
+    u64::from(letter) + 1
+}
+
+/// The letters of a word, in order.
+fn spell(word: u64) -> impl Iterator<Item = u64> {
+    (0..length(word)).map(move |i| word >> (16 * i) & 0xffff)
+}
+
+impl Level {
+    /// The subwords of `uv`, for `u` in the first set and `v` in the second.
+    pub fn concat(self, first: &[u64], second: &[u64]) -> Subwords {
+        let mut all: Subwords = first.iter().chain(second).copied().collect();
+        if self.0 > 1 {
+            for &u in first {
+                let room = self.0 - length(u);
+                all.extend(second.iter().filter(|v| length(**v) <= room).map(|&v| join(u, v)));
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The subwords of `ua`.
+    pub fn push(self, set: &[u64], letter: u16) -> Subwords {
+        self.concat(set, &[single(letter)])
+    }
+
+    /// The subwords of `v`, over all words `uav` that the set stands for: what
+    /// is left behind an `a`.
+    pub fn behind(self, set: &[u64], letter: u16) -> Subwords {
+        if self.0 == 1 {
+            return set.to_vec();
+        }
+        let a = single(letter);
+        let follows = |v: u64| set.binary_search(&join(a, v)).is_ok();
+        let fits = |v: &u64| {
+            if length(*v) < self.0 {
+                return follows(*v);
+            }
+            // Too long to be known behind `a`: all that is known must be there.
+            let letters: Vec<u64> = spell(*v).collect();
+            (0..letters.len()).all(|skip| {
+                let rest = letters.iter().enumerate().filter(|(i, _)| *i != skip);
+                follows(rest.fold(0, |word, (_, l)| join(word, *l)))
+            })
+        };
+        set.iter().copied().filter(fits).collect()
+    }
+
+    /// The subwords of `av`, over all words `uav` that the set stands for: what
+    /// is there for somebody who stands at `a`.
+    pub fn at_letter(self, set: &[u64], letter: u16) -> Subwords {
+        self.concat(&[single(letter)], &self.behind(set, letter))
+    }
+
+    /// The set with its letters replaced.
+    pub fn map<E>(
+        self,
+        set: &[u64],
+        mut replace: impl FnMut(u16) -> Result<u16, E>,
+    ) -> Result<Subwords, E> {
+        let mut all = Vec::with_capacity(set.len());
+        for &word in set {
+            let mut mapped = 0;
+            for letter in spell(word) {
+                mapped = join(mapped, single(replace((letter - 1) as u16)?));
+            }
+            all.push(mapped);
+        }
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All subwords of up to `k` letters, the slow way.
+    fn subwords(word: &[u16], k: usize) -> Subwords {
+        let mut all: Subwords = (1..1_u32 << word.len())
+            .filter(|pick| pick.count_ones() as usize <= k)
+            .map(|pick| {
+                let picked = word.iter().enumerate().filter(|(i, _)| pick >> i & 1 == 1);
+                picked.fold(0, |w, (_, &l)| join(w, single(l)))
+            })
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn words() -> Vec<Vec<u16>> {
+        let mut all = vec![vec![]];
+        for _ in 0..4 {
+            let longer = all.iter().flat_map(|w: &Vec<u16>| {
+                (0..3).map(move |l| w.iter().copied().chain([l]).collect::<Vec<_>>())
+            });
+            all = all.iter().cloned().chain(longer).collect();
+            all.sort();
+            all.dedup();
+        }
+        all
+    }
+
+    #[test]
+    fn push_and_concat_are_exact() {
+        for k in 1..=MAX_LEVEL {
+            let level = Level(k);
+            for u in words() {
+                for a in 0..3 {
+                    let longer: Vec<u16> = u.iter().copied().chain([a]).collect();
+                    assert_eq!(level.push(&subwords(&u, k), a), subwords(&longer, k));
+                }
+                let both: Vec<u16> = u.iter().chain(&u).copied().collect();
+                let found = level.concat(&subwords(&u, k), &subwords(&u, k));
+                assert_eq!(found, subwords(&both, k));
+            }
+        }
+    }
+
+    #[test]
+    fn at_letter_loses_nothing() {
+        for k in 1..=MAX_LEVEL {
+            for w in words() {
+                for (i, &a) in w.iter().enumerate() {
+                    let found = Level(k).at_letter(&subwords(&w, k), a);
+                    assert!(is_subset(&subwords(&w[i..], k), &found), "{w:?} at {i}, level {k}");
+                }
+            }
+        }
+        // And at a level that is high enough it adds nothing.
+        let found = Level(3).at_letter(&subwords(&[0, 1, 2], 3), 1);
+        assert_eq!(found, subwords(&[1, 2], 3));
+    }
+}

@@ -1,0 +1,279 @@
+//! What one process sees: its place in the history of memory states.
+//!
+//! A view is the word of memory states from the process's present to the newest
+//! one (which is not part of the view: the configuration has it), with the last
+//! own write to each variable marked in it, as long as the process has not come
+//! past it:
+//!
+//! ```text
+//! segments[0]  marks[0]  segments[1]  marks[1]  …  segments[t]  (newest)
+//! ```
+//!
+//! A segment is a set of words over letters (see `subwords`); a mark is one
+//! letter that cannot be lost, for it is what the process reads of its variable.
+//!
+//! `past` and `stores` are for the weaker models. Under NSW a process may read
+//! each variable from before its present: `past` has the values that it may
+//! still see there. Under PSO and NSW a write first waits in a buffer of its
+//! variable: `stores` has the values in it, of which only the last cannot be
+//! lost (paper 2, section 6).
+
+use weir_model::ids::{ValueId, VarId};
+
+use super::letters::{Letter, Letters, MaskId, TooMany};
+use super::subwords::{Level, Subwords, is_subset, letters, single};
+
+/// What one process sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct View {
+    pub segments: Vec<Subwords>,
+    pub marks: Vec<Mark>,
+    pub past: Vec<(VarId, Subwords)>,
+    pub stores: Vec<Stores>,
+}
+
+/// The last own write to a variable, as the memory state that it made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Mark {
+    pub var: VarId,
+    pub letter: Letter,
+}
+
+/// The writes to a variable that wait: the last one and what came before it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Stores {
+    pub var: VarId,
+    pub older: Subwords,
+    pub last: ValueId,
+}
+
+/// How a process looks at the history.
+pub(super) struct Eyes<'a> {
+    pub level: Level,
+    pub table: &'a Letters,
+    /// The variables that matter to it.
+    pub mask: MaskId,
+    /// Whether it may read from before its present (`r->r`).
+    pub keeps_past: bool,
+}
+
+impl View {
+    /// At the newest memory, nothing under way.
+    pub fn newest() -> Self {
+        Self { segments: vec![vec![]], ..Self::default() }
+    }
+
+    /// The writes to a variable that wait.
+    pub fn stores_of(&self, var: VarId) -> Option<&Stores> {
+        self.stores.iter().find(|s| s.var == var)
+    }
+
+    /// Whether everything that `other` may still see this one may see as well:
+    /// the words of `other` are subwords of those of this view, or of what is
+    /// left of them when the process has come past some of its marks.
+    pub fn covers(&self, other: &Self) -> bool {
+        if self == other {
+            return true;
+        }
+        let stores =
+            self.stores.len() == other.stores.len()
+                && self.stores.iter().zip(&other.stores).all(|(a, b)| {
+                    a.var == b.var && a.last == b.last && is_subset(&b.older, &a.older)
+                });
+        let past = other
+            .past
+            .iter()
+            .all(|(x, theirs)| self.past.iter().any(|(y, ours)| x == y && is_subset(theirs, ours)));
+        if !stores || !past || self.marks.len() < other.marks.len() {
+            return false;
+        }
+        let passed = self.marks.len() - other.marks.len();
+        self.marks[passed..] == other.marks
+            && other.segments[1..]
+                .iter()
+                .zip(&self.segments[passed + 1..])
+                .all(|(theirs, ours)| is_subset(theirs, ours))
+            && match passed {
+                0 => is_subset(&other.segments[0], &self.segments[0]),
+                _ => {
+                    // Standing at the last mark passed is one more place to be.
+                    let at_mark = single(self.marks[passed - 1].letter);
+                    let ours = &self.segments[passed];
+                    let theirs = &other.segments[0];
+                    theirs.iter().all(|w| *w == at_mark || ours.binary_search(w).is_ok())
+                }
+            }
+    }
+
+    /// Narrows what the process sees to a mask.
+    pub fn narrow(
+        &mut self,
+        level: Level,
+        mask: MaskId,
+        table: &mut Letters,
+    ) -> Result<(), TooMany> {
+        if table.is_blind(mask) {
+            self.segments = vec![vec![]];
+            self.marks.clear();
+            self.past.clear();
+            return Ok(());
+        }
+        self.past.retain(|(x, _)| table.keeps(mask, *x));
+        for segment in &mut self.segments {
+            *segment = level.map(segment, |l| table.narrow(l, mask))?;
+        }
+        for mark in &mut self.marks {
+            mark.letter = table.narrow(mark.letter, mask)?;
+        }
+        for i in (0..self.marks.len()).rev() {
+            if !table.keeps(mask, self.marks[i].var) {
+                self.unmark(level, i);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a mark a letter like any other.
+    pub fn unmark(&mut self, level: Level, i: usize) {
+        let mark = self.marks.remove(i);
+        let after = self.segments.remove(i + 1);
+        let before = level.push(&self.segments[i], mark.letter);
+        self.segments[i] = level.concat(&before, &after);
+    }
+
+    /// Drops places that make no difference: before the newest memory, or
+    /// before a mark, only the same letter.
+    pub fn tidy(&mut self, newest: Letter) {
+        for i in 0..self.segments.len() {
+            let next = self.marks.get(i).map_or(newest, |m| m.letter);
+            if self.segments[i] == [single(next)] {
+                self.segments[i].clear();
+            }
+        }
+        self.past.retain(|(_, values)| !values.is_empty());
+    }
+
+    /// A new memory state: the old one becomes a letter of the word.
+    pub fn append(&mut self, level: Level, old: Letter, new: Letter, own: Option<VarId>) {
+        let last = self.segments.len() - 1;
+        if own.is_none() && old == new {
+            return;
+        }
+        let at_mark =
+            self.segments[last].is_empty() && self.marks.last().is_some_and(|m| m.letter == old);
+        if !at_mark {
+            self.segments[last] = level.push(&self.segments[last], old);
+        }
+        if let Some(var) = own {
+            if let Some(i) = self.marks.iter().position(|m| m.var == var) {
+                self.unmark(level, i);
+            }
+            self.marks.push(Mark { var, letter: new });
+            self.segments.push(vec![]);
+        }
+    }
+
+    /// The views after the process read a value of a variable, none if it
+    /// cannot. It moves on only as far as it must.
+    pub fn read(
+        &self,
+        eyes: &Eyes<'_>,
+        (var, value): (VarId, ValueId),
+        newest: &[u16],
+    ) -> Vec<Self> {
+        let &Eyes { level, table, keeps_past, .. } = eyes;
+        if let Some(stores) = self.stores_of(var) {
+            return if stores.last == value { vec![self.clone()] } else { vec![] };
+        }
+        let has = |l: Letter| table.value(l, var) == value.0;
+        let mut view = self.clone();
+        if let Some(i) = self.marks.iter().position(|m| m.var == var) {
+            if has(self.marks[i].letter) {
+                return vec![view];
+            }
+            for _ in 0..=i {
+                view.pass_mark(eyes);
+            }
+            view.forget(var);
+        } else if let Some(i) = self.past.iter().position(|(x, _)| *x == var)
+            && letters(&self.past[i].1).any(|v| v == value.0)
+        {
+            view.past[i].1 = level.at_letter(&self.past[i].1, value.0);
+            return vec![view];
+        }
+        loop {
+            let places: Vec<Letter> = letters(&view.segments[0]).filter(|l| has(*l)).collect();
+            if level.0 == 1 && !places.is_empty() {
+                // At level 1 the letters can be seen again in any order.
+                return vec![view];
+            }
+            if !places.is_empty() {
+                let moved = |&letter: &Letter| {
+                    let mut moved = view.clone();
+                    if keeps_past {
+                        moved.remember(eyes);
+                        moved.forget(var);
+                    }
+                    moved.segments[0] = level.at_letter(&view.segments[0], letter);
+                    moved
+                };
+                return places.iter().map(moved).collect();
+            }
+            let Some(&mark) = view.marks.first() else { break };
+            view.pass_mark(eyes);
+            view.forget(var);
+            if has(mark.letter) {
+                let here = [single(mark.letter)];
+                view.segments[0] = level.concat(&here, &view.segments[0]);
+                return vec![view];
+            }
+        }
+        if newest[var.index()] != value.0 {
+            return vec![];
+        }
+        if keeps_past {
+            view.remember(eyes);
+            view.forget(var);
+        }
+        view.segments = vec![vec![]];
+        vec![view]
+    }
+
+    /// Moves the present past the first segment: what was there can still be
+    /// read, as past.
+    fn remember(&mut self, eyes: &Eyes<'_>) {
+        let &Eyes { level, table, mask, .. } = eyes;
+        for x in table.kept(mask) {
+            let values = level.map(&self.segments[0], |l| Ok::<_, ()>(table.value(l, x)));
+            let values = values.unwrap_or_default();
+            if values.is_empty() {
+                continue;
+            }
+            match self.past.iter_mut().find(|(y, _)| *y == x) {
+                Some((_, past)) => *past = level.concat(past, &values),
+                None => {
+                    self.past.push((x, values));
+                    self.past.sort_unstable_by_key(|(x, _)| *x);
+                }
+            }
+        }
+    }
+
+    /// No value of the variable from before the present can be read any more.
+    fn forget(&mut self, var: VarId) {
+        self.past.retain(|(x, _)| *x != var);
+    }
+
+    /// Moves the present to the first mark, whose write reaches memory: from
+    /// then on the process cannot see older values of that variable.
+    fn pass_mark(&mut self, eyes: &Eyes<'_>) {
+        if eyes.keeps_past {
+            self.remember(eyes);
+            self.forget(self.marks[0].var);
+            self.segments[0] = vec![single(self.marks[0].letter)];
+            self.remember(eyes);
+        }
+        self.marks.remove(0);
+        self.segments.remove(0);
+    }
+}

@@ -1,0 +1,660 @@
+//! From the text of a program to its system: which values there are, what is
+//! refused and why, what counts as a deadlock, and where a process stands.
+//!
+//! Programs are written in the Weir language. Where a question is asked of a
+//! system, the explicit engine answers it, exactly.
+
+use std::time::{Duration, Instant};
+
+use weir_engine::explicit::{self, Limits};
+use weir_model::answer::{Evidence, Verdict};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::PropertyKind;
+use weir_model::system::{BuildError, Failure, StateKind, System};
+
+#[track_caller]
+fn try_build(text: &str) -> (Result<System, BuildError>, weir_front::Source) {
+    let (program, source) = weir_front::read("test.weir", text, None)
+        .unwrap_or_else(|e| panic!("{}", e[0].render("test.weir", text, false)));
+    let began = Instant::now();
+    let built = System::new(program);
+    assert!(began.elapsed() < Duration::from_secs(10), "that took {:?}", began.elapsed());
+    (built, source)
+}
+
+#[track_caller]
+fn build(text: &str) -> System {
+    try_build(text).0.unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+/// The message and the help of an error, and the text that it points at.
+#[track_caller]
+fn refused(text: &str) -> (String, String, String) {
+    let (built, source) = try_build(text);
+    match built {
+        Ok(_) => panic!("it was built"),
+        Err(e) => (e.message, e.help, source.text_of(e.span).to_owned()),
+    }
+}
+
+#[track_caller]
+fn has_values(text: &str, expected: &[(&str, &[i64])]) {
+    let system = build(text);
+    for (name, values) in expected {
+        let var = system.vars.iter().find(|v| v.name == *name).expect("a variable");
+        assert_eq!(var.values, *values, "values of {name} in {text}");
+    }
+}
+
+/// The verdicts on all properties, exactly.
+#[track_caller]
+fn verdicts(text: &str, model: MemoryModel) -> Vec<Verdict> {
+    let system = build(text);
+    let limits = Limits { timeout: Some(Duration::from_secs(20)), ..Limits::default() };
+    let (answers, _) = explicit::check(&system, model, &limits, &mut |_| {});
+    answers
+        .iter()
+        .map(|a| {
+            assert_ne!(a.verdict, Verdict::Unknown, "{:?}", a.evidence);
+            a.verdict
+        })
+        .collect()
+}
+
+/// All properties hold, or none does, under SC and TSO.
+#[track_caller]
+fn all(expected: Verdict, text: &str) {
+    for model in [MemoryModel::SC, MemoryModel::TSO] {
+        for (i, found) in verdicts(text, model).into_iter().enumerate() {
+            assert_eq!(found, expected, "property {i} under {model} of {text}");
+        }
+    }
+}
+
+/// The failure in the state that violates the assertions.
+#[track_caller]
+fn failure(text: &str) -> Failure {
+    let system = build(text);
+    let (answers, _) = explicit::check(&system, MemoryModel::SC, &Limits::default(), &mut |_| {});
+    let is_asked = |i: usize| system.program.properties[i].kind == PropertyKind::Assertions;
+    let answer = answers.iter().find(|a| is_asked(a.property)).expect("assertions are asked about");
+    assert_eq!(answer.verdict, Verdict::Violated, "{text}");
+    let Evidence::Run(run) = &answer.evidence else { panic!("no run") };
+    let controls: Vec<u16> = run.end().controls.iter().map(|s| s.0).collect();
+    system.failed(&controls).expect("somebody failed").1.clone()
+}
+
+// ---- values -----------------------------------------------------------------
+
+#[test]
+fn values_are_those_that_can_be_written() {
+    has_values("var x process p { x = 7 }", &[("x", &[0, 7])]);
+    has_values("var x = 3, y process p { y = x }", &[("x", &[3]), ("y", &[0, 3])]);
+    has_values(
+        "var x = any(1, 3, 5), y process p { y = x * 2 }",
+        &[("x", &[1, 3, 5]), ("y", &[0, 2, 6, 10])],
+    );
+    has_values("var x process p { choose { x = 1 } or { x = 2 } }", &[("x", &[0, 1, 2])]);
+    has_values(
+        "var a[2] process p { reg i; i = any(0..1); a[i] = i + 1 }",
+        &[("a[0]", &[0, 1]), ("a[1]", &[0, 2])],
+    );
+    has_values("var x process p { fetch_max(x, 5) }", &[("x", &[0, 5])]);
+    has_values("var x: -1..1 process p { x = -x }", &[("x", &[-1, 1])]);
+}
+
+#[test]
+fn values_behind_a_test_that_fails_are_not_there() {
+    has_values(
+        "var x, y process p { reg r; r = x; if r == 1 { y = 5 } }",
+        &[("x", &[0]), ("y", &[0])],
+    );
+    has_values(
+        "var x, y process p { if x == 1 { y = 5 } } process q { x = 1 }",
+        &[("x", &[0, 1]), ("y", &[0, 5])],
+    );
+    has_values("var y process p { reg r; assume r == 1; y = 5 }", &[("y", &[0])]);
+    has_values("var x process p { cas(x, 1, 5) }", &[("x", &[0])]);
+}
+
+#[test]
+fn loops_with_a_bound_of_their_own_are_finite() {
+    has_values("var x process p { loop { x = (x + 1) % 4 } }", &[("x", &[0, 1, 2, 3])]);
+    has_values(
+        "var x process p { reg r; loop { r = x; if r < 3 { x = r + 1 } } }",
+        &[("x", &[0, 1, 2, 3])],
+    );
+    has_values("var x: 0..2 process p { loop { x = x + 1 } }", &[("x", &[0, 1, 2])]);
+}
+
+#[test]
+fn increments_that_run_once_add_once() {
+    has_values("var x process p { x = x + 1 }", &[("x", &[0, 1])]);
+    has_values("var x process p[i: 0..1] { x = x + 1 }", &[("x", &[0, 1, 2])]);
+    has_values("var x process p[i: 0..2] { x = x + 1 }", &[("x", &[0, 1, 2, 3])]);
+    has_values("var x process p[i: 0..1] { fetch_add(x, 1) }", &[("x", &[0, 1, 2])]);
+    has_values("var x process p { x = x + 1; x = x + 1; x = x + 1 }", &[("x", &[0, 1, 2, 3])]);
+    // Of two branches one runs.
+    has_values("var x process p { choose { x = x + 1 } or { x = x + 1 } }", &[("x", &[0, 1])]);
+    // Through a second variable: either store may be the second.
+    has_values(
+        "var x, y process p { y = x + 1 } process q { x = y + 1 }",
+        &[("x", &[0, 1, 2]), ("y", &[0, 1, 2])],
+    );
+    // Under a lock that is taken in a loop, the increment is in none.
+    has_values(
+        "var lock, x process p[i: 0..1] { while not cas(lock, 0, 1) { } x = x + 1; lock = 0 }",
+        &[("lock", &[0, 1]), ("x", &[0, 1, 2])],
+    );
+}
+
+/// Every value that the analysis keeps back for an exact program is reached.
+#[test]
+fn values_of_increments_are_reached() {
+    all(
+        Verdict::Violated,
+        "var x process p[i: 0..1] { x = x + 1 } never x == 0 never x == 1 never x == 2",
+    );
+}
+
+// ---- what is refused --------------------------------------------------------
+
+#[test]
+fn a_counter_without_bound_is_refused_by_name() {
+    let (message, help, at) = refused("var n process p { loop { n = n + 1 } }");
+    assert_eq!(message, "variable `n` takes more than 4096 values");
+    assert!(help.contains("`var n: 0..3`") && help.contains("`n = (n + 1) % 4`"), "{help}");
+    assert!(at.contains("n = n + 1"), "{at}");
+
+    let (message, help, at) = refused("var a[2] process p { loop { a[1] = a[1] + 1 } }");
+    assert_eq!(message, "variable `a[1]` takes more than 4096 values");
+    assert!(help.contains("bound it where it is declared"), "{help}");
+    assert!(at.contains("a[1] = a[1] + 1"), "{at}");
+
+    let (message, help, at) = refused("var x process p { reg r; loop { r = r + 1; x = 1 } }");
+    assert_eq!(message, "register `p.r` takes more than 4096 values");
+    assert!(help.contains("`reg r: 0..3`"), "{help}");
+    assert!(at.contains("r = r + 1"), "{at}");
+
+    let (message, ..) = refused("var x process p[i: 0..1] { loop { fetch_add(x, 1) } }");
+    assert_eq!(message, "variable `x` takes more than 4096 values");
+}
+
+#[test]
+fn what_does_not_fit_64_bits_is_refused() {
+    for text in [
+        "var x = 1 process p { loop { x = x * 2 } }",
+        "var x = 1 process p { reg r = 1; loop { r = r * 2 } }",
+        "var x = 1 process p { loop { x = x << 1 } }",
+        "var x = 2 process p { loop { x = x * x } }",
+    ] {
+        let (message, help, at) = refused(text);
+        assert_eq!(message, "a value computed here does not fit 64 bits", "{text}");
+        assert!(help.contains("bound it"), "{help}");
+        assert!(text.contains(&at) && !at.is_empty(), "{at}");
+    }
+}
+
+#[test]
+fn too_many_control_states_are_refused() {
+    let (message, help, _) = refused(
+        "var x
+         process p {
+             reg a, b, c
+             a = any(0..63); b = any(0..63); c = any(0..63)
+             x = (a + b + c) % 2
+         }",
+    );
+    assert_eq!(message, "process `p` has more than 60000 control states");
+    for register in ["`a` takes 64 values", "`b` takes 64 values"] {
+        assert!(help.contains(register), "{help}");
+    }
+}
+
+/// Registers that are not needed any more do not count.
+#[test]
+fn only_live_registers_make_control_states() {
+    let system = build(
+        "var x
+         process p {
+             reg a, b, c
+             a = any(0..63); x = a % 2
+             b = any(0..63); x = b % 2
+             c = any(0..63); x = c % 2
+         }",
+    );
+    assert!(system.processes[0].states.len() < 250, "{}", system.processes[0].states.len());
+}
+
+#[test]
+fn registers_alone_may_compute_for_a_while() {
+    has_values(
+        "var x process p { reg r = 5, s; while r > 0 { s = s + r; r = r - 1 } x = s }",
+        &[("x", &[0, 15])],
+    );
+    has_values(
+        "var x process p { reg r = 1000; while r > 0 { r = r - 1 } x = r + 1 }",
+        &[("x", &[0, 1])],
+    );
+    all(
+        Verdict::Holds,
+        "var x process p { reg r = 1000; while r > 0 { r = r - 1 } x = 1 }
+         final always x == 1
+         final exists x == 1
+         no deadlock",
+    );
+    // Many rounds over few values.
+    has_values(
+        "var x
+         process p {
+             reg a, b, c
+             while a < 60 {
+                 b = 0
+                 while b < 60 { b = b + 1; c = (c + 1) % 7 }
+                 a = a + 1
+             }
+             x = c
+         }",
+        &[("x", &[0, 3600 % 7])],
+    );
+}
+
+// ---- failures ---------------------------------------------------------------
+
+#[test]
+fn values_outside_a_declared_domain_fail() {
+    let domain = |name: &str, value| Failure::Domain(name.into(), value);
+    assert_eq!(failure("var x: 0..1 process p[i: 0..1] { x = x + 1 }"), domain("x", 2));
+    assert_eq!(failure("var x: 0..1 process p { loop { x = x + 1 } }"), domain("x", 2));
+    assert_eq!(failure("var x: 0..1 process p[i: 0..1] { fetch_add(x, 1) }"), domain("x", 2));
+    assert_eq!(failure("var a[2]: bool process p { a[1] = a[0] + 2 }"), domain("a[1]", 2));
+    assert_eq!(failure("var x = 2 process p { reg r: 0..1; r = x }"), domain("p.r", 2));
+    assert_eq!(failure("process p { reg r, s: 0..3; r = any(0..9); s = r }"), domain("p.s", 4));
+    all(Verdict::Holds, "var x: 0..2 process p[i: 0..1] { x = x + 1 } assertions");
+    // What cannot be, need not be admitted.
+    all(
+        Verdict::Holds,
+        "var x: 0..1 process p { reg r; r = x; if r == 1 { x = r + 1 } } assertions",
+    );
+}
+
+#[test]
+fn an_index_outside_its_array_fails() {
+    assert_eq!(failure("var a[2] process p { reg i; i = any(0..2); a[i] = 1 }"), Failure::Index(2));
+    assert_eq!(failure("var a[2], x process p { reg r; r = a[x - 1] }"), Failure::Index(-1));
+    assert_eq!(
+        failure("var a[2], x = 7 process p { reg r = 5; swap(a[x], r) }"),
+        Failure::Index(7)
+    );
+    all(
+        Verdict::Holds,
+        "var a[2] process p { reg i; i = any(0..2); if i < 2 { a[i] = 1 } } assertions",
+    );
+}
+
+#[test]
+fn a_division_by_zero_fails() {
+    assert_eq!(failure("var x, y process p { reg r; r = x; y = 4 / r }"), Failure::DivisionByZero);
+    assert_eq!(
+        failure("var x, y process p { reg r; r = x; if 4 % r == 0 { y = 1 } } assertions"),
+        Failure::DivisionByZero
+    );
+    assert_eq!(
+        failure("var x process p { reg r; fetch_div(x, r) } assertions"),
+        Failure::DivisionByZero
+    );
+    all(
+        Verdict::Holds,
+        "var x, y
+         process p { reg r; r = x; if r != 0 and 4 / r > 1 { y = 4 / r } }
+         process q { x = any(0..4) }
+         assertions",
+    );
+}
+
+#[test]
+fn an_assertion_fails_in_its_place() {
+    assert_eq!(
+        failure("var x process p { assert x == 0 } process q { x = 1 }"),
+        Failure::Assertion
+    );
+    // A process that failed is no deadlock, and has not ended.
+    let found = verdicts(
+        "var x process p { reg r; r = x; assert r == 1; x = 2 }
+         assertions no deadlock final exists x == 0 never x == 2",
+        MemoryModel::SC,
+    );
+    assert_eq!(found, [Verdict::Violated, Verdict::Holds, Verdict::Violated, Verdict::Holds]);
+    let system = build("var x process p { assert x == 0 } process q { x = 1 }");
+    let failed = |s: &&weir_model::system::State| matches!(s.kind, StateKind::Failed(_));
+    assert_eq!(system.processes[0].states.iter().filter(failed).count(), 1);
+}
+
+// ---- deadlocks --------------------------------------------------------------
+
+#[test]
+fn waiting_for_what_does_not_come_is_a_deadlock() {
+    for text in [
+        "var x process p { await x == 1 }",
+        "var x process p { await x == 1 } process q { x = 2 }",
+        "var x process p { reg r; await { r = x } until r == 1 or r == 2 }",
+        "var x, y process p { await x == 1 and y == 1 }",
+        "var x, y process p { await x == 1 and y == 1 } process q { x = 1 }",
+        "var x, y process p { await x == 1 and y == 1 } process q { y = 1 }",
+        "var x, y process p { await x == 1 or y == 1 }",
+        "var x, y process p { await x == 1 or y == 1 } process q { x = 2; y = 2 }",
+        "var x, y
+         process p { await x == 1; y = 1 }
+         process q { await y == 1; x = 1 }",
+        "var x, y
+         process p { await x == 1 and y == 0; y = 1 }
+         process q { await y == 1 or x == 2; x = 1 }",
+        // What came may be gone.
+        "var x process p { await x == 1 } process q { x = 1; x = 0 }",
+        "var x process p { assume x == 1 }",
+        "var x process p { await x == 1 } process q { loop { await x == 2 } }",
+    ] {
+        all(Verdict::Violated, &format!("{text} no deadlock"));
+    }
+}
+
+#[test]
+fn waiting_for_what_comes_is_no_deadlock() {
+    for text in [
+        "var x process p { x = 1 }",
+        "var x process p { await x == 1 } process q { x = 1 }",
+        "var x, y process p { await x == 1 and y == 1 } process q { x = 1; y = 1 }",
+        "var x, y process p { await x == 1 or y == 1 } process q { x = 1 }",
+        "var x, y process p { await x == 1 or y == 1 } process q { y = 1 }",
+        "var x, y process p { await not (x == 0 and y == 0) } process q { y = 1 }",
+    ] {
+        all(Verdict::Holds, &format!("{text} no deadlock"));
+    }
+}
+
+#[test]
+fn a_loop_that_goes_on_is_no_deadlock() {
+    for text in [
+        "var x process p { loop { await x == 0 } }",
+        "var x, y process p { loop { await x == 0; await y == 0 } }",
+        "var x, y process p { loop { await x == 0 and y == 0 } }",
+        "var x, y process p { loop { await x == 0 or y == 1; await y == 0 or x == 1 } }",
+        "var x process p { loop { await x == 0; x = 1 } } process q { loop { await x == 1; x = 0 } }",
+        "var x process p { while x == 0 { } }",
+        "var x process p { loop { } }",
+        // One who goes round for ever is not stuck, whoever waits.
+        "var x process p { loop { } } process q { await x == 1 }",
+        "var x process p { while x == 0 { } } process q { await x == 1 }",
+        "var x process p { reg r; loop { r = 1 - r } } process q { await x == 1 }",
+    ] {
+        all(Verdict::Holds, &format!("{text} no deadlock"));
+    }
+}
+
+/// The same in models that keep reads for later.
+#[test]
+fn deadlocks_are_the_same_in_every_model() {
+    for (name, model) in MemoryModel::NAMED {
+        for (text, expected) in [
+            ("var x process p { await x == 1 }", Verdict::Violated),
+            ("var x process p { await x == 1 } process q { x = 1 }", Verdict::Holds),
+            (
+                "var x, y process p { await x == 1; y = 1 } process q { await y == 1; x = 1 }",
+                Verdict::Violated,
+            ),
+        ] {
+            assert_eq!(
+                verdicts(&format!("{text} no deadlock"), model),
+                [expected],
+                "{name} {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn loops_that_do_nothing_are_built() {
+    let system = build("process p { loop { } }");
+    assert!(system.processes[0].states.iter().all(|s| s.kind == StateKind::Inside));
+    assert!(!system.is_loop_free());
+    build("process p { loop { loop { } } }");
+    build("process p { reg r; loop { r = (r + 1) % 100 } }");
+    build("process p { reg r; while true { if r == 0 { continue } } }");
+    build("process p { again: goto again }");
+    // No final state behind them.
+    all(
+        Verdict::Holds,
+        "var x process p { loop { } x = 1 } never x == 1 final never x == 0 no deadlock",
+    );
+}
+
+// ---- labels -----------------------------------------------------------------
+
+/// Each property, and whether some state is as it says, under SC.
+#[track_caller]
+fn places(program: &str, asked: &[(&str, bool)]) {
+    let properties: String = asked.iter().map(|(p, _)| format!("never {p}\n")).collect();
+    let found = verdicts(&format!("{program}\n{properties}"), MemoryModel::SC);
+    for ((property, expected), found) in asked.iter().zip(found) {
+        assert_eq!(found == Verdict::Violated, *expected, "{property} in {program}");
+    }
+}
+
+#[test]
+fn a_process_is_at_the_label_of_its_next_action() {
+    places(
+        "var x, y process p { a: x = 1; b: y = 1; c: }",
+        &[
+            ("p@a", true),
+            ("p@b", true),
+            ("p@c", true),
+            ("p@a and x == 1", false),
+            ("p@b and x == 0", false),
+            ("p@b and y == 1", false),
+            ("p@c and y == 0", false),
+            ("x == 0 and not p@a", false),
+            ("x == 1 and y == 0 and not p@b", false),
+            ("y == 1 and not p@c", false),
+            ("p@a and p@b or p@b and p@c", false),
+        ],
+    );
+    // An expression with two loads is one action of the statement, in parts.
+    places(
+        "var x, y process p { a: x = x + 1; b: }",
+        &[("p@a and x == 1", false), ("p@b and x == 0", false), ("p@b", true), ("p@a", true)],
+    );
+}
+
+#[test]
+fn labels_before_fences_and_atomics() {
+    places(
+        "var x process p { a: fence; b: fetch_add(x, 1); c: rfence; d: nop; e: wfence }",
+        &[
+            ("p@a and p@b", false),
+            ("p@a and x == 1", false),
+            ("p@b and x == 1", false),
+            ("p@c and x == 0", false),
+            ("p@a", true),
+            ("p@b", true),
+            ("p@c", true),
+            ("p@d", true),
+            ("p@e", true),
+        ],
+    );
+}
+
+#[test]
+fn labels_before_if() {
+    places(
+        "var x, y process p { l: if x == 0 { m: y = 1 } n: }",
+        &[
+            ("p@l", true),
+            ("p@m", true),
+            ("p@n", true),
+            ("p@l and (p@m or p@n)", false),
+            ("p@m and y == 1", false),
+            ("p@n and y == 0", false),
+        ],
+    );
+    places(
+        "var x, y process p { reg r; l: if r == 0 { x = 1 } else { y = 1 } }",
+        &[("p@l", true), ("p@l and x == 1", false), ("y == 1", false)],
+    );
+}
+
+#[test]
+fn labels_around_loops() {
+    // Before the loop: only on the way in. In its body: every time.
+    places(
+        "var x process p { l: loop { m: x = 1 - x } }",
+        &[
+            ("p@l and x == 0", true),
+            ("p@l and x == 1", false),
+            ("p@m and x == 0", true),
+            ("p@m and x == 1", true),
+        ],
+    );
+    places(
+        "var x process p { loop { x = (x + 1) % 3; l: } }",
+        &[("p@l and x == 0", true), ("p@l and x == 1", true), ("p@l and x == 2", true)],
+    );
+    places(
+        "var x process p { loop { if x == 1 { break } x = 1 } l: x = 2 }",
+        &[("p@l", true), ("p@l and x != 1", false)],
+    );
+    places(
+        "var x process p { again: if x == 0 { goto again } done: } process q { x = 1 }",
+        &[
+            ("p@again and x == 0", true),
+            ("p@again and x == 1", true),
+            ("p@done and x == 0", false),
+            ("p@done", true),
+        ],
+    );
+}
+
+#[test]
+fn labels_at_the_end_of_a_block() {
+    places(
+        "var x, y process p { reg r; if r == 0 { x = 1; l: } y = 1 }",
+        &[("p@l", true), ("p@l and x == 0", false), ("p@l and y == 1", false)],
+    );
+    places(
+        "var x, y process p { choose { x = 1; l: } or { x = 2 } y = 1 }",
+        &[("p@l and x == 1", true), ("p@l and x != 1", false), ("p@l and y == 1", false)],
+    );
+}
+
+/// A process that ends at a label is there for good.
+#[test]
+fn labels_at_the_end_of_a_process() {
+    all(Verdict::Holds, "var x process p { x = 2; done: } final always p@done final exists p@done");
+    all(
+        Verdict::Holds,
+        "var x
+         process p { again: if x == 0 { goto again } x = 2; done: }
+         process q { x = 1 }
+         final always not p@again and (x == 1 or p@done)",
+    );
+    // Only where it ends there.
+    let found = verdicts(
+        "var x
+         process p { reg r; r = x; if r == 1 { exit } x = 2; done: also: }
+         process q { x = 1 }
+         final always p@done
+         final exists p@done
+         final never p@done and p.r == 1
+         final always p@done or p.r == 1
+         final never p@done and not p@also or p@also and not p@done",
+        MemoryModel::SC,
+    );
+    let expected =
+        [Verdict::Violated, Verdict::Holds, Verdict::Holds, Verdict::Holds, Verdict::Holds];
+    assert_eq!(found, expected);
+}
+
+/// Labels of one statement are one place.
+#[test]
+fn several_labels_at_one_statement() {
+    for statement in [
+        "x = 1",
+        "if r == 0 { x = 1 }",
+        "loop { x = 1 }",
+        "r = 1",
+        "choose { x = 1 } or { x = 2 }",
+        "r = any(0..1)",
+        "await x == 0",
+        "assert r == 0",
+        "",
+    ] {
+        places(
+            &format!("var x process p {{ reg r; nop; a: b: {statement} }}"),
+            &[("p@a", true), ("p@b", true), ("p@a and not p@b", false), ("p@b and not p@a", false)],
+        );
+    }
+}
+
+/// A process whose next action is the statement is at its label, whatever the
+/// statement is.
+#[test]
+fn a_process_is_nowhere_only_between_statements() {
+    places(
+        "var x process p { l: choose { a: x = 1 } or { b: x = 2 } }",
+        &[("not (p@l or p@a or p@b) and x == 0", false)],
+    );
+    places(
+        "var x process p { reg r; l: r = any(0..1); a: x = 1 }",
+        &[("not (p@l or p@a) and x == 0", false), ("p@a and p.r == 1", true)],
+    );
+    places(
+        "var x process p { reg r; l: r = 2; a: x = 1 }",
+        &[
+            ("not (p@l or p@a) and x == 0", false),
+            ("p@l and p.r == 2", false),
+            ("p@a and p.r == 0", false),
+        ],
+    );
+    // One who is stopped by `assume` stands before it.
+    places(
+        "var x process p { reg r; l: assume r == 1; x = 1 }",
+        &[("p@l", true), ("not p@l", false)],
+    );
+}
+
+// ---- registers --------------------------------------------------------------
+
+#[test]
+fn never_sees_every_value_of_a_register() {
+    places(
+        "process p { reg r; r = 2; r = 3 }",
+        &[("p.r == 0", true), ("p.r == 2", true), ("p.r == 3", true), ("p.r == 1", false)],
+    );
+    places(
+        "process p { reg r = 3; while r > 0 { r = r - 1 } }",
+        &[("p.r == 3", true), ("p.r == 2", true), ("p.r == 1", true), ("p.r == 0", true)],
+    );
+    // Two registers change one after the other.
+    places(
+        "process p { reg r, s; r = 1; s = 1 }",
+        &[("p.r == 1 and p.s == 0", true), ("p.r == 0 and p.s == 1", false)],
+    );
+    places(
+        "var x = 4 process p { reg r; r = x; r = 5; x = r }",
+        &[("p.r == 4", true), ("p.r == 5 and x == 4", true), ("p.r == 4 and x == 5", false)],
+    );
+    places(
+        "process p { reg r; r = 1; assume r == 0; r = 2 }",
+        &[("p.r == 1", true), ("p.r == 2", false)],
+    );
+}
+
+/// What a register held last is there at the end, even if nobody uses it.
+#[test]
+fn final_sees_the_last_value_of_a_register() {
+    all(
+        Verdict::Holds,
+        "var x process p { reg r, s; r = 1; s = 2; r = 3; x = 1 }
+         final always p.r == 3 and p.s == 2 and x == 1
+         final never p.r == 1",
+    );
+}

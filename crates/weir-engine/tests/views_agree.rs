@@ -1,0 +1,141 @@
+//! The `views` engine against the explicit one, which shares no idea with it:
+//! on random loop-free programs they agree exactly; on looping ones they never
+//! contradict one another at any bound. Every run is checked.
+
+use std::time::Duration;
+
+use weir_check::Witness;
+use weir_engine::explicit::{self, Limits};
+use weir_engine::views;
+use weir_gen::{Rng, Shape, program, shrink};
+use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
+};
+use weir_model::system::System;
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// A conjunction of two or three equations over memory and registers.
+fn formula(rng: &mut Rng, program: &Program, memory: bool) -> Formula {
+    let mut atoms: Vec<Atom> = Vec::new();
+    for (p, process) in program.processes.iter().enumerate() {
+        for r in 0..process.registers.len() {
+            atoms.push(Atom::Reg(ProcessId::new(p), RegId::new(r)));
+        }
+    }
+    if memory || atoms.is_empty() {
+        atoms.extend((0..program.vars.len()).map(|v| Atom::Var(VarId::new(v))));
+    }
+    let mut all = Expr::Const(1);
+    for _ in 0..2 + rng.below(2) {
+        let atom = Expr::Atom(*rng.pick(&atoms));
+        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i64));
+        all = Expr::binary(BinOp::And, all, equal);
+    }
+    all
+}
+
+fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
+    for i in 0..6 {
+        let kind = match i {
+            0 => PropertyKind::NoDeadlock,
+            1 => PropertyKind::Never(formula(rng, &program, false)),
+            2 | 3 => PropertyKind::Never(formula(rng, &program, true)),
+            4 => PropertyKind::Final(Quantifier::Exists, formula(rng, &program, true)),
+            _ => PropertyKind::Final(Quantifier::Always, formula(rng, &program, true)),
+        };
+        program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+    }
+    program
+}
+
+fn check_runs(system: &System, answers: &[Answer]) -> Result<(), String> {
+    for answer in answers {
+        if let Evidence::Run(run) = &answer.evidence {
+            let witness = Witness::new(system, run, answer.property, &|_| 1);
+            weir_check::check(system, &witness)
+                .map_err(|e| format!("run for property {}: {e}", answer.property))?;
+        }
+    }
+    Ok(())
+}
+
+fn agree(program: &Program, model: MemoryModel, bounds: &[Option<usize>]) -> Result<u64, String> {
+    let system = System::new(program.clone()).map_err(|e| e.message)?;
+    let limits =
+        |bound| Limits { bound, timeout: Some(Duration::from_secs(5)), memory: Some(1 << 28) };
+    let (found, stats) = views::check(&system, model, &limits(None), &mut |_| {});
+    check_runs(&system, &found)?;
+    let mut decided = 0;
+    for &bound in bounds {
+        let (expected, _) = explicit::check(&system, model, &limits(bound), &mut |_| {});
+        for (a, b) in found.iter().zip(&expected) {
+            if a.verdict == Verdict::Unknown {
+                if bound.is_none() {
+                    return Err(format!("property {} undecided: {:?}", a.property, a.evidence));
+                }
+                continue;
+            }
+            decided += 1;
+            if b.verdict != Verdict::Unknown && a.verdict != b.verdict {
+                return Err(format!(
+                    "property {} under {model}: views say {}, explicit {} (level {})",
+                    a.property,
+                    a.verdict.name(),
+                    b.verdict.name(),
+                    stats.level
+                ));
+            }
+        }
+    }
+    Ok(decided)
+}
+
+fn on_random_programs(cases: u64, shapes: &[Shape], bounds: &[Option<usize>]) {
+    let seed = setting("WEIR_SEED", 1);
+    let cases = setting("WEIR_CASES", cases);
+    let mut decided = 0;
+    for case in 0..cases {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
+        let shape = rng.pick(shapes).clone();
+        let random = program(&mut rng, &shape);
+        let random = with_properties(&mut rng, random);
+        for (_, model) in MemoryModel::NAMED {
+            match agree(&random, model, bounds) {
+                Ok(n) => decided += n,
+                Err(_) => {
+                    let small = shrink(random, |p| agree(p, model, bounds).is_err());
+                    let why = agree(&small, model, bounds).unwrap_err();
+                    let text = weir_front::weir::print(&small);
+                    panic!("seed {seed}, case {case}: {why}\n{text}");
+                }
+            }
+        }
+    }
+    assert!(decided > cases, "views decide something");
+}
+
+#[test]
+fn loop_free_programs() {
+    let plain = Shape { statements: 4, ..Shape::default() };
+    let shapes = [
+        plain.clone(),
+        Shape { vars: 3, ..plain.clone() },
+        Shape { values: 3, statements: 3, ..plain.clone() },
+        Shape { processes: 3, statements: 2, ..plain.clone() },
+        Shape { statements: 6, fences: false, atomics: false, branches: false, ..plain },
+    ];
+    on_random_programs(1000, &shapes, &[None]);
+}
+
+#[test]
+fn looping_programs() {
+    let plain = Shape { statements: 3, loops: true, ..Shape::default() };
+    let shapes = [plain.clone(), Shape { statements: 4, ..plain }];
+    on_random_programs(200, &shapes, &[Some(1), Some(2)]);
+}
