@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
 use weir_model::memory_model::MemoryModel;
@@ -17,65 +17,12 @@ use weir_model::program::{Atom, PropertyKind, Quantifier};
 use weir_model::semantics::{Form, Semantics, sufficient_bound};
 use weir_model::system::System;
 
+use crate::stats::Progress;
+pub use crate::stats::{Limits, Stats};
 use crate::store::{ConfigId, Store};
 
 /// The bound on buffers for systems with loops when none is given.
 pub const DEFAULT_BOUND: usize = 4;
-
-/// How far a search may go.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
-    /// The most that a buffer may hold. `None`: as much as a loop-free system
-    /// can need, or [`DEFAULT_BOUND`].
-    pub bound: Option<usize>,
-    /// The longest that it may take.
-    pub timeout: Option<Duration>,
-    /// The most bytes that the store may take up.
-    pub memory: Option<usize>,
-}
-
-/// What a search did.
-#[derive(Clone, Debug, Default)]
-pub struct Stats {
-    /// Configurations stored.
-    pub stored: usize,
-    /// Configurations expanded.
-    pub expanded: usize,
-    /// Steps taken.
-    pub steps: usize,
-    /// The longest shortest run.
-    pub depth: usize,
-    /// The bound on buffers.
-    pub bound: usize,
-    /// Whether no step was left out because of the bound.
-    pub within_bound: bool,
-    /// Why the search stopped early, if it did.
-    pub stopped: Option<String>,
-    /// Bytes of the store.
-    pub bytes: usize,
-    /// How long it took.
-    pub elapsed: Duration,
-}
-
-impl Stats {
-    /// Whether every configuration was seen.
-    pub fn is_exact(&self) -> bool {
-        self.within_bound && self.stopped.is_none()
-    }
-
-    /// Why there may be more than was seen.
-    fn reason(&self) -> String {
-        self.stopped.clone().unwrap_or_else(|| {
-            format!(
-                "nothing found with buffers of up to {}, but the program can fill them further",
-                self.bound
-            )
-        })
-    }
-}
-
-/// Told about now and then while a search runs.
-pub type Progress<'p> = &'p mut dyn FnMut(&Stats);
 
 /// How many configurations are expanded between two looks at the clock.
 const CLOCK: usize = 1 << 10;
@@ -97,7 +44,12 @@ impl<'s> Search<'s> {
             model,
             form,
             store: Store::default(),
-            stats: Stats { bound, within_bound: true, ..Stats::default() },
+            stats: Stats {
+                engine: "explicit",
+                bound: Some(bound),
+                within_bound: true,
+                ..Stats::default()
+            },
         }
     }
 
@@ -145,19 +97,14 @@ impl<'s> Search<'s> {
                 stats.bytes = store.bytes();
                 stats.elapsed = began.elapsed();
                 progress(stats);
-                if limits.timeout.is_some_and(|t| stats.elapsed >= t) {
-                    let seconds = limits.timeout.unwrap_or_default().as_secs_f64();
-                    stats.stopped = Some(format!("the time limit of {seconds} s was reached"));
-                    break;
-                }
-                if limits.memory.is_some_and(|m| stats.bytes >= m) {
-                    let mib = limits.memory.unwrap_or_default() >> 20;
-                    stats.stopped = Some(format!("the memory limit of {mib} MiB was reached"));
+                stats.stopped = limits.hit(stats);
+                if stats.stopped.is_some() {
                     break;
                 }
             }
         }
         stats.stored = store.len();
+        stats.covered = stats.steps.saturating_sub(stats.stored);
         stats.bytes = store.bytes();
         stats.depth = stats.depth.saturating_sub(1);
         stats.elapsed = began.elapsed();
@@ -188,6 +135,16 @@ impl<'s> Search<'s> {
         let start = Snapshot::new(semantics, self.store.get(path[0]));
         Run { model: self.model, form: self.form, start, steps }
     }
+}
+
+/// Why there may be more than was seen.
+fn reason(stats: &Stats) -> String {
+    stats.stopped.clone().unwrap_or_else(|| {
+        let bound = stats.bound.unwrap_or_default();
+        format!(
+            "nothing found with buffers of up to {bound}, but the program can fill them further"
+        )
+    })
 }
 
 /// Whether a configuration settles a question: shows that a property is
@@ -252,7 +209,7 @@ pub fn check(
         let (verdict, evidence) = match settled {
             Some(id) => (no, Evidence::Run(search.trace(id))),
             None if search.stats.is_exact() => (yes, Evidence::Exhausted),
-            None => (Verdict::Unknown, Evidence::Reason(search.stats.reason())),
+            None => (Verdict::Unknown, Evidence::Reason(reason(&search.stats))),
         };
         Answer { property: index, verdict, evidence }
     });

@@ -1,10 +1,16 @@
 //! How questions are decided: engines and what they are built from.
 //!
 //! An engine sees a [`System`](weir_model::system::System) and a
-//! [`Semantics`](weir_model::semantics::Semantics), never a syntax, and returns
-//! [`Answer`](weir_model::answer::Answer)s. The tests pass every run that an
+//! [`MemoryModel`](weir_model::memory_model::MemoryModel), never a syntax, and
+//! returns [`Answer`](weir_model::answer::Answer)s. Engines do not know of one
+//! another; they meet in the [`portfolio`]. The tests pass every run that an
 //! engine returns to `weir-check`.
 
 pub mod explicit;
+pub mod portfolio;
+mod stats;
 pub mod store;
 pub mod views;
+
+pub use portfolio::{Engine, check};
+pub use stats::{Limits, Progress, Stats};

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use weir_check::Witness;
-use weir_engine::explicit::{self, Limits};
+use weir_engine::{Limits, explicit};
 use weir_model::answer::{Evidence, Verdict};
 use weir_model::ids::{StateId, ValueId};
 use weir_model::memory_model::MemoryModel;

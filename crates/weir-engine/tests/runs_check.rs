@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use weir_check::witness::WitnessStep;
 use weir_check::{Rejected, Witness, check};
-use weir_engine::explicit::{self, Limits, Stats};
+use weir_engine::{Limits, Stats, explicit};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};

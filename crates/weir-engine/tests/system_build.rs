@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use weir_engine::explicit::{self, Limits};
+use weir_engine::{Limits, explicit};
 use weir_model::answer::{Evidence, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::PropertyKind;

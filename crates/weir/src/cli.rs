@@ -143,7 +143,7 @@ pub struct SearchArgs {
     #[command(flatten)]
     pub language: LanguageArg,
     /// How to search
-    #[arg(long, value_enum, default_value_t = Engine::Explicit)]
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
     /// The most that a buffer may hold [default: enough for a program without
     /// loops, otherwise 4]
@@ -158,6 +158,21 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
+    /// The engine for a model.
+    ///
+    /// # Errors
+    /// If the engine that was asked for does not decide the model.
+    pub fn engine(&self, model: MemoryModel) -> Result<weir::Engine, String> {
+        match self.engine {
+            Engine::Auto => Ok(weir::Engine::Auto),
+            Engine::Explicit => Ok(weir::Engine::Explicit),
+            Engine::Views if weir_engine::views::is_decided(model) => Ok(weir::Engine::Views),
+            Engine::Views => Err(format!(
+                "views decide SC, TSO, PSO and NSW, not {model}; use --engine explicit"
+            )),
+        }
+    }
+
     pub fn limits(&self) -> Limits {
         Limits {
             bound: self.bound.map(usize::from),
@@ -169,8 +184,12 @@ impl SearchArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
+    /// A short explicit search, then views where they decide the model
+    Auto,
     /// Breadth-first over configurations, any memory model, buffers up to a bound
     Explicit,
+    /// Buffers of any size, for SC, TSO, PSO and NSW: a proof or a run
+    Views,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

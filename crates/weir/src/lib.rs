@@ -38,7 +38,8 @@ pub mod report;
 
 pub use load::{LoadError, Loaded};
 pub use weir_check::Witness;
-pub use weir_engine::explicit::{Limits, Outcomes, Stats};
+pub use weir_engine::explicit::Outcomes;
+pub use weir_engine::{Engine, Limits, Stats};
 pub use weir_front::Language;
 pub use weir_model::answer::{Answer, Evidence, Run, Verdict};
 pub use weir_model::memory_model::MemoryModel;
@@ -46,7 +47,7 @@ pub use weir_model::system::System;
 
 /// Answers every property of a system's program under a model.
 pub fn check(system: &System, model: MemoryModel, limits: &Limits) -> (Vec<Answer>, Stats) {
-    weir_engine::explicit::check(system, model, limits, &mut |_| {})
+    weir_engine::check(system, model, Engine::Auto, limits, &mut |_| {})
 }
 
 /// Finds all final states of a system under a model.

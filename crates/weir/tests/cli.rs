@@ -424,11 +424,13 @@ fn a_witness_for_every_model() {
     }
 }
 
+type Tamper = Box<dyn Fn(&mut Value)>;
+
 #[test]
 fn a_witness_that_was_tampered_with_is_rejected() {
     let (path, witness) = peterson_witness("tampered.json");
     let steps = witness["steps"].as_array().unwrap().len();
-    let tampered: Vec<(&str, Box<dyn Fn(&mut Value)>)> = vec![
+    let tampered: Vec<(&str, Tamper)> = vec![
         ("another model", Box::new(|w| w["model"] = json!("SC"))),
         ("no model", Box::new(|w| w["model"] = json!("tos"))),
         ("another property", Box::new(|w| w["property"] = json!(1))),

@@ -38,4 +38,4 @@ mod space;
 mod subwords;
 mod view;
 
-pub use search::{Stats, check, is_decided};
+pub use search::{check, is_decided};

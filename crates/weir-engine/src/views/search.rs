@@ -1,7 +1,7 @@
 //! The search: forward, breadth-first, maximal configurations only.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weir_model::answer::{Answer, Evidence, Run, Verdict};
 use weir_model::memory_model::MemoryModel;
@@ -13,26 +13,7 @@ use super::concrete;
 use super::letters::TooMany;
 use super::space::{Action, Config, Space, ViewId};
 use super::subwords::{Level, MAX_LEVEL};
-use crate::explicit::Limits;
-
-/// What a search did.
-#[derive(Clone, Debug, Default)]
-pub struct Stats {
-    /// Configurations stored, covered ones included.
-    pub stored: usize,
-    /// Configurations that no other covers.
-    pub maximal: usize,
-    /// Configurations expanded.
-    pub expanded: usize,
-    /// Configurations met that were covered already.
-    pub covered: usize,
-    /// The level of the last search.
-    pub level: usize,
-    /// Why the search stopped early, if it did.
-    pub stopped: Option<String>,
-    /// How long it took.
-    pub elapsed: Duration,
-}
+use crate::stats::{Limits, Progress, Stats};
 
 /// Whether this engine decides reachability under a model.
 pub fn is_decided(model: MemoryModel) -> bool {
@@ -76,7 +57,12 @@ impl<'s> Search<'s> {
             parents: vec![],
             covered: vec![],
             buckets: HashMap::new(),
-            stats: Stats { level: level.0, ..Stats::default() },
+            stats: Stats {
+                engine: "views",
+                level: Some(level.0),
+                within_bound: true,
+                ..Stats::default()
+            },
         }
     }
 
@@ -143,22 +129,37 @@ impl<'s> Search<'s> {
             }
             let mut reached = Vec::new();
             self.space.successors(&config, &mut |_, action, next| reached.push((action, next)))?;
+            self.stats.steps += reached.len();
             for (action, next) in reached {
                 self.insert(next, Some((id, action)));
             }
             self.stats.expanded += 1;
             if self.stats.expanded.is_multiple_of(CLOCK) {
-                self.stats.stored = self.configs.len();
-                self.stats.elapsed = began.elapsed();
+                self.measure(began);
                 progress(&self.stats);
-                if limits.timeout.is_some_and(|t| began.elapsed() >= t) {
-                    let seconds = limits.timeout.unwrap_or_default().as_secs_f64();
-                    self.stats.stopped = Some(format!("the time limit of {seconds} s was reached"));
+                self.stats.stopped = limits.hit(&self.stats);
+                if self.stats.stopped.is_some() {
                     return Ok(());
                 }
             }
         }
         Ok(())
+    }
+
+    fn measure(&mut self, began: Instant) {
+        self.stats.stored = self.buckets.values().map(Vec::len).sum();
+        self.stats.longest = Some(self.space.longest());
+        self.stats.bytes = self.bytes();
+        self.stats.elapsed = began.elapsed();
+    }
+
+    /// About what the configurations and views take up.
+    fn bytes(&self) -> usize {
+        let n = self.space.system.processes.len();
+        let state = 2 * (n + self.space.system.vars.len() + 1);
+        let config = size_of::<Config>() + state + 4 * n + size_of::<Option<(u32, Action)>>() + 1;
+        let bucket = state + size_of::<(Box<[u16]>, Vec<u32>)>() + 8;
+        self.configs.len() * config + self.buckets.len() * bucket + self.space.bytes()
     }
 
     /// Looks whether a configuration settles a property.
@@ -220,7 +221,7 @@ pub fn check(
     system: &System,
     model: MemoryModel,
     limits: &Limits,
-    progress: &mut dyn FnMut(&Stats),
+    progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
     assert!(is_decided(model), "views do not decide {model}");
     let began = Instant::now();
@@ -238,10 +239,8 @@ pub fn check(
         if search.run(&mut found, limits, began, progress).is_err() {
             search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
         }
+        search.measure(began);
         stats = search.stats;
-        stats.stored = search.configs.len();
-        stats.maximal = search.covered.iter().filter(|c| !**c).count();
-        stats.elapsed = began.elapsed();
         let refine = found.iter().any(|f| matches!(f, Found::Spurious(_)));
         if stats.stopped.is_some() || !refine {
             break;
@@ -254,7 +253,7 @@ pub fn check(
             Found::Spurious(_) => {
                 return unknown(
                     index,
-                    format!("not decided by subwords of up to {} letters", stats.level),
+                    format!("not decided by subwords of up to {MAX_LEVEL} letters"),
                 );
             }
             Found::Nothing => match &stats.stopped {

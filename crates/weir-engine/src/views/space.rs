@@ -110,6 +110,17 @@ impl<'s> Space<'s> {
         a.iter().zip(b).all(|(&a, &b)| self.view_covers(a, b))
     }
 
+    /// The most letters of a view.
+    pub fn longest(&self) -> usize {
+        self.views.iter().map(View::len).max().unwrap_or(0)
+    }
+
+    /// About what the views take up, and what is known of them.
+    pub fn bytes(&self) -> usize {
+        let views: usize = self.views.iter().map(|v| 2 * (size_of::<View>() + 32 * v.len())).sum();
+        views + self.covers.capacity() * 17
+    }
+
     fn processes(&self) -> usize {
         self.system.processes.len()
     }

@@ -63,6 +63,14 @@ impl View {
         Self { segments: vec![vec![]], ..Self::default() }
     }
 
+    /// The number of letters and marks in it.
+    pub fn len(&self) -> usize {
+        let past = self.past.iter().map(|(_, values)| values.len());
+        let stores = self.stores.iter().map(|s| s.older.len() + 1);
+        let segments = self.segments.iter().map(Vec::len);
+        segments.chain(past).chain(stores).sum::<usize>() + self.marks.len()
+    }
+
     /// The writes to a variable that wait.
     pub fn stores_of(&self, var: VarId) -> Option<&Stores> {
         self.stores.iter().find(|s| s.var == var)

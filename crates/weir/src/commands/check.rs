@@ -6,7 +6,6 @@ use std::path::Path;
 use weir::report::table::Table;
 use weir::report::{json, run as run_report};
 use weir::{Answer, Evidence, Loaded, MemoryModel, Stats, Verdict};
-use weir_engine::explicit;
 use weir_model::program::PropertyKind;
 
 use super::{Status, complain, fail, print, print_json};
@@ -15,6 +14,11 @@ use crate::progress::{Progress, grouped};
 use crate::terminal::{QUIET, STRONG, paint, style};
 
 pub fn run(args: &Check) -> Status {
+    let model = args.model.model;
+    let engine = match args.search.engine(model) {
+        Ok(engine) => engine,
+        Err(message) => return fail(&message),
+    };
     let mut status = Status::Fine;
     let mut witness = args.witness.as_deref();
     for file in &args.files {
@@ -30,11 +34,10 @@ pub fn run(args: &Check) -> Status {
             status = status.and(fail(&format!("`{file}` asks for nothing: {advice}")));
             continue;
         }
-        let model = args.model.model;
         let limits = args.search.limits();
         let mut progress = Progress::new();
         let (answers, stats) =
-            explicit::check(&loaded.system, model, &limits, &mut |s| progress.update(s));
+            weir_engine::check(&loaded.system, model, engine, &limits, &mut |s| progress.update(s));
         drop(progress);
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         match args.format {
@@ -137,8 +140,13 @@ fn human(
 }
 
 fn summary(stats: &Stats) -> String {
-    let exact = if stats.is_exact() { ", all there are" } else { "" };
-    format!("{} configurations{exact}, {:.3} s", grouped(stats.stored), stats.elapsed.as_secs_f64())
+    let exact = match (stats.is_exact(), stats.level) {
+        (true, None) => ", all there are",
+        (true, Some(_)) => " stand for all there are",
+        (false, _) => "",
+    };
+    let seconds = stats.elapsed.as_secs_f64();
+    format!("{}: {} configurations{exact}, {seconds:.3} s", stats.engine, grouped(stats.stored))
 }
 
 fn details(stats: &Stats) -> String {
@@ -146,11 +154,30 @@ fn details(stats: &Stats) -> String {
     let rate = stats.expanded as f64 / stats.elapsed.as_secs_f64().max(1e-9);
     table.row(["  stored".to_owned(), grouped(stats.stored)]);
     table.row(["  expanded".to_owned(), grouped(stats.expanded)]);
+    table.row(["  covered".to_owned(), grouped(stats.covered)]);
     table.row(["  steps".to_owned(), grouped(stats.steps)]);
-    table.row(["  depth".to_owned(), grouped(stats.depth)]);
-    table.row(["  bound".to_owned(), stats.bound.to_string()]);
+    if let Some(bound) = stats.bound {
+        table.row(["  bound".to_owned(), bound.to_string()]);
+        table.row(["  depth".to_owned(), grouped(stats.depth)]);
+    }
+    if let Some(level) = stats.level {
+        table.row(["  level k".to_owned(), level.to_string()]);
+    }
+    if let Some(longest) = stats.longest {
+        table.row(["  longest word".to_owned(), grouped(longest)]);
+    }
     table.row(["  bytes each".to_owned(), (stats.bytes / stats.stored.max(1)).to_string()]);
     table.row(["  MiB".to_owned(), format!("{:.1}", stats.bytes as f64 / f64::from(1 << 20))]);
+    if let Some(peak) = peak_memory() {
+        table.row(["  peak MiB".to_owned(), format!("{:.1}", peak as f64 / 1024.0)]);
+    }
     table.row(["  expanded/s".to_owned(), grouped(rate as usize)]);
     table.lines("  ").join("\n") + "\n"
+}
+
+/// The most memory that this process has had, in KiB, where the system tells.
+fn peak_memory() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
 }

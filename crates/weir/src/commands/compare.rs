@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use weir::report::json::{CompareReport, CompareRow, kind};
 use weir::report::table::Table;
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::explicit;
 use weir_model::program::{PropertyKind, Quantifier};
 
 use super::{Status, complain, fail, print, print_json};
@@ -35,8 +34,11 @@ pub fn run(args: &Compare) -> Status {
             .map(|&model| {
                 let mut progress = Progress::new();
                 let limits = args.search.limits();
+                let engine = args.search.engine(model).unwrap_or_default();
                 let (answers, _) =
-                    explicit::check(&loaded.system, model, &limits, &mut |s| progress.update(s));
+                    weir_engine::check(&loaded.system, model, engine, &limits, &mut |s| {
+                        progress.update(s)
+                    });
                 answers.into_iter().map(|a| a.verdict).collect()
             })
             .collect();

@@ -33,14 +33,7 @@ pub fn run(args: &Models) -> Status {
 
 fn row(model: MemoryModel) -> Row {
     let (reachability, reference, decides) = match model.decidability() {
-        Decidability::Decidable(by) if model == MemoryModel::SC => {
-            ("decidable", Some(by), "everything")
-        }
-        Decidability::Decidable(by) => (
-            "decidable",
-            Some(by),
-            "programs without loops, and programs whose buffers stay within the bound",
-        ),
+        Decidability::Decidable(by) => ("decidable", Some(by), "everything"),
         Decidability::Undecidable(by) => (
             "undecidable",
             Some(by),
@@ -70,9 +63,8 @@ fn human(rows: &[Row]) -> String {
             row.reachability.to_owned(),
             row.reference.unwrap_or("").to_owned(),
             match row.reachability {
-                _ if row.model == "SC" => "everything",
-                "undecidable" => "up to a bound (nothing decides it)",
-                _ => "up to a bound",
+                "decidable" => "everything",
+                _ => "up to a bound: nothing decides it",
             }
             .to_owned(),
         ]);

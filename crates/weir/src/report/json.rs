@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use weir_check::Witness;
-use weir_engine::explicit::{Outcomes, Stats};
+use weir_engine::Stats;
+use weir_engine::explicit::Outcomes;
 use weir_model::answer::{Answer, Evidence};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind};
@@ -63,8 +64,12 @@ pub struct StatsReport {
     pub steps: usize,
     /// The longest shortest run.
     pub depth: usize,
-    /// The bound on buffers.
-    pub bound: usize,
+    /// The bound on buffers, if the engine has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<usize>,
+    /// The level of folding, if the engine folds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<usize>,
     /// Bytes of the store.
     pub bytes: usize,
     /// How long it took.
@@ -93,6 +98,7 @@ impl StatsReport {
             steps: stats.steps,
             depth: stats.depth,
             bound: stats.bound,
+            level: stats.level,
             bytes: stats.bytes,
             seconds: stats.elapsed.as_secs_f64(),
         }
@@ -126,7 +132,7 @@ impl Report {
             program: system.program.name.clone(),
             file: loaded.source.name.clone(),
             model: model.to_string(),
-            engine: "explicit",
+            engine: stats.engine,
             semantics: Form::of(model)[0].name(),
             properties,
             stats: StatsReport::new(stats),
