@@ -1,5 +1,5 @@
 //! Why an answer is believed: checks runs against the definition of the memory
-//! model.
+//! model, and inductive sets against every step.
 //!
 //! This crate knows programs, systems and memory models, and nothing of the
 //! engines or of the operational semantics that they search. A run says in
@@ -7,8 +7,10 @@
 //! the rewrite rules of the model (paper 2, 3.3) allow it and that every read
 //! has the value that memory had at that moment. It is naive on purpose.
 
+pub mod certificate;
 pub mod replay;
 pub mod witness;
 
+pub use certificate::Certificate;
 pub use replay::{Rejected, check};
 pub use witness::Witness;

@@ -25,6 +25,9 @@ use weir_model::system::{Op, System};
 
 use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep};
 
+/// The most ways to bring a write and a read together that are followed.
+const MOST_WAYS: usize = 256;
+
 /// Why a witness is not one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
@@ -60,6 +63,13 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     }
     let model: MemoryModel =
         witness.model.parse().map_err(|e| whole(format!("memory model: {e}")))?;
+    if witness.property >= system.program.properties.len() {
+        return Err(whole(format!("the program has no property {}", witness.property)));
+    }
+    let name = system.property_name(witness.property);
+    if witness.property_name != name {
+        return Err(whole(format!("property {} is called `{name}`", witness.property)));
+    }
     let mut replay = Replay::new(system, model, &witness.initial).map_err(whole)?;
     for (i, step) in witness.steps.iter().enumerate() {
         replay.step(step).map_err(|reason| Rejected { step: Some(i + 1), reason })?;
@@ -440,27 +450,15 @@ impl<'s> Replay<'s> {
                 continue;
             }
             let between = &trace[at + 1..];
-            for choice in 0..1_u32 << between.len().min(16) {
-                let is_front = |i: usize| choice >> i & 1 == 1;
-                let fits = |i: usize| {
-                    let n = between[i];
-                    if !is_front(i) {
-                        return self.may_overtake(op(n), read);
-                    }
-                    let passed = (0..i).filter(|&j| !is_front(j)).map(|j| between[j]);
-                    [write].into_iter().chain(passed).all(|m| self.may_overtake(op(m), op(n)))
+            for front in self.ways_together(p, write, between, read) {
+                let part = |wanted: bool| {
+                    let both = between.iter().zip(&front);
+                    both.filter(move |(_, f)| **f == wanted).map(|(n, _)| *n)
                 };
-                if (0..between.len()).all(fits) {
-                    let part = |front| {
-                        (0..between.len())
-                            .filter(move |&i| is_front(i) == front)
-                            .map(|i| between[i])
-                    };
-                    let mut rewritten = trace[..at].to_vec();
-                    rewritten.extend(part(true).chain([write]).chain(part(false)));
-                    if !traces.contains(&rewritten) {
-                        traces.push(rewritten);
-                    }
+                let mut rewritten = trace[..at].to_vec();
+                rewritten.extend(part(true).chain([write]).chain(part(false)));
+                if !traces.contains(&rewritten) {
+                    traces.push(rewritten);
                 }
             }
         }
@@ -472,6 +470,42 @@ impl<'s> Replay<'s> {
         thread.traces = traces;
         thread.issued.push(Issued { op: read, effect: None, early: true });
         Ok(())
+    }
+
+    /// The ways to bring a write and a read side by side: which of the operations
+    /// between them move in front of the write. One that could as well stay
+    /// behind has to be tried in front only if another may then overtake it that
+    /// it could not overtake in turn.
+    fn ways_together(
+        &self,
+        p: ProcessId,
+        write: usize,
+        between: &[usize],
+        read: Op,
+    ) -> Vec<Vec<bool>> {
+        let op = |n: usize| self.threads[p.index()].issued[n].op;
+        let mut ways: Vec<Vec<bool>> = vec![vec![]];
+        for (i, &n) in between.iter().enumerate() {
+            let stays = self.may_overtake(op(n), read);
+            let one_way =
+                |&m: &usize| self.may_overtake(op(n), op(m)) && !self.may_overtake(op(m), op(n));
+            let matters = between[i + 1..].iter().any(one_way) && ways.len() < MOST_WAYS;
+            let mut longer = Vec::new();
+            for way in ways {
+                let passed = (0..i).filter(|&j| !way[j]).map(|j| between[j]);
+                let moves = [write].into_iter().chain(passed);
+                let moves = moves.into_iter().all(|m| self.may_overtake(op(m), op(n)));
+                let extend = |front| way.iter().copied().chain([front]).collect::<Vec<bool>>();
+                if stays {
+                    longer.push(extend(false));
+                }
+                if moves && (matters || !stays) {
+                    longer.push(extend(true));
+                }
+            }
+            ways = longer;
+        }
+        ways
     }
 
     /// RRWE (paper 2, section 7): a read takes the value of the last write of

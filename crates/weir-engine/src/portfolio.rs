@@ -2,7 +2,8 @@
 //!
 //! Nearly every real bug shows with small buffers, and a search that never
 //! filled them is a proof; so [`Engine::Auto`] first gives the explicit engine a
-//! little time. What it leaves open goes to the views.
+//! little memory. What it leaves open goes to the views, and what they leave open
+//! to the explicit engine again, with all the memory there is.
 
 use weir_model::answer::{Answer, Verdict};
 use weir_model::memory_model::MemoryModel;
@@ -42,7 +43,7 @@ pub fn check(
     if engine == Engine::Explicit || !views::is_decided(model) {
         return explicit::check(system, model, limits, progress);
     }
-    if engine == Engine::Views {
+    if engine == Engine::Views || limits.certificate {
         return views::check(system, model, limits, progress);
     }
     let shallow = Limits {
@@ -54,11 +55,21 @@ pub fn check(
     if answers.iter().all(|a| a.verdict != Verdict::Unknown) {
         return (answers, stats);
     }
-    let (proved, stats) = views::check(system, model, limits, progress);
-    for (answer, proved) in answers.iter_mut().zip(proved) {
-        if answer.verdict == Verdict::Unknown {
-            *answer = proved;
-        }
+    let (proved, mut stats) = views::check(system, model, limits, progress);
+    replace_unknown(&mut answers, proved);
+    // Where folding is too coarse, buffers up to a bound may still be enough.
+    if answers.iter().any(|a| a.verdict == Verdict::Unknown) && stats.stopped.is_none() {
+        let (found, deeper) = explicit::check(system, model, limits, progress);
+        replace_unknown(&mut answers, found);
+        stats = deeper;
     }
     (answers, stats)
+}
+
+fn replace_unknown(answers: &mut [Answer], by: Vec<Answer>) {
+    for (answer, better) in answers.iter_mut().zip(by) {
+        if answer.verdict == Verdict::Unknown {
+            *answer = better;
+        }
+    }
 }

@@ -13,6 +13,8 @@ pub struct Limits {
     pub timeout: Option<Duration>,
     /// The most bytes that the configurations may take up.
     pub memory: Option<usize>,
+    /// Whether to return what shows that a property holds, if the engine can.
+    pub certificate: bool,
 }
 
 impl Limits {

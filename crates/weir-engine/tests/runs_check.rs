@@ -260,6 +260,7 @@ fn runs_of_looping_programs_are_accepted() {
                 bound: Some(1 + rng.below(3)),
                 timeout: Some(Duration::from_secs(5)),
                 memory: Some(1 << 18),
+                ..Limits::default()
             };
             runs += accepts_all(system, model, &limits)?;
         }
@@ -561,6 +562,7 @@ fn tampered(
         if !may_settle(system, run, &property.kind) {
             let mut changed = witness.clone();
             changed.property = index;
+            changed.property_name = system.property_name(index);
             all.push(("another property", changed));
         }
     }
@@ -667,7 +669,7 @@ fn the_same_question_gets_the_same_answer() {
     on_random_programs(60, &shapes, |system, start| {
         let mut rng = Rng::new(!start);
         for model in MODELS.into_iter().chain([random_model(&mut rng)]) {
-            let limits = Limits { bound: Some(2), memory: Some(1 << 18), timeout: None };
+            let limits = Limits { bound: Some(2), memory: Some(1 << 18), ..Limits::default() };
             let all = |system: &System| {
                 let (answers, stats) = answers(system, model, &limits);
                 let counts = (stats.stored, stats.expanded, stats.steps, stats.depth, stats.bytes);
@@ -778,6 +780,13 @@ impl Sketch {
         self
     }
 
+    /// Claims to settle another question.
+    fn asks(mut self, property: usize) -> Self {
+        self.witness.property = property;
+        self.witness.property_name = self.system.property_name(property);
+        self
+    }
+
     fn with(mut self, change: impl FnOnce(&mut Witness)) -> Self {
         change(&mut self.witness);
         self
@@ -824,7 +833,17 @@ fn hand_written_runs_are_accepted() {
         .take("q", "read memory", "r(x,0)")
         .memory("q", "update", "y", 1)
         .memory("p", "update", "x", 1)
-        .with(|w| w.property = 1)
+        .asks(1)
+        .accepted();
+    // To come behind its write, the last read lets the fence move before the
+    // write, and the fence takes the first read along.
+    Sketch::new("var x, y process p { reg r, s; x = 1; r = y; rfence; s = x } never x >= 0", "NSW")
+        .take("p", "write", "w(x,1)")
+        .take("p", "guess", "r(y,0)")
+        .take("p", "read fence", "rfence")
+        .take("p", "read own write", "r(x,1)")
+        .memory("p", "validate", "y", 0)
+        .memory("p", "update", "x", 1)
         .accepted();
 }
 
@@ -839,7 +858,8 @@ fn the_file_has_to_be_a_witness() {
     two("SC")
         .with(|w| w.model = "TOS".into())
         .rejected(0, "memory model: `TOS` is neither a memory model nor a relaxation");
-    two("SC").with(|w| w.property = 4).rejected(0, "there is no such property");
+    two("SC").with(|w| w.property = 4).rejected(0, "the program has no property 4");
+    two("SC").with(|w| w.property = 1).rejected(0, "property 1 is called `final exists`");
     let text = serde_json::to_string(&two("SC").witness).expect("JSON");
     let more = text.replacen('{', "{\"more\":1,", 1);
     assert!(serde_json::from_str::<Witness>(&more).is_err(), "fields that nobody knows");
@@ -1117,11 +1137,8 @@ fn the_last_state_has_to_settle_the_question() {
         final always x == 2
         final never x == 2
     ";
-    let run = |property| {
-        Sketch::new(program, "TSO")
-            .take("p", "read memory", "r(x,0)")
-            .with(|w| w.property = property)
-    };
+    let run =
+        |property| Sketch::new(program, "TSO").take("p", "read memory", "r(x,0)").asks(property);
     run(0).rejected(0, "the last state does not satisfy the formula");
     run(1).rejected(0, "the last state does not have a process that failed");
     run(2).rejected(0, "the last state does not have every process stuck");

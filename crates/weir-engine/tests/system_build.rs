@@ -148,7 +148,52 @@ fn increments_that_run_once_add_once() {
     );
 }
 
-/// Every value that the analysis keeps back for an exact program is reached.
+/// A value that is found by a store that runs once, and then by one in a loop,
+/// uses up none of the stores that run once.
+#[test]
+fn values_come_by_the_shortest_way() {
+    for loops in ["loop { nop; x = 1 }", "loop { nop; nop; nop; x = 1; x = 0 }"] {
+        let text = format!(
+            "var x
+             process p {{ reg r; r = fetch_xor(x, 1) }}
+             process q {{ {loops} }}"
+        );
+        all(Verdict::Violated, &format!("{text} never p.r == 1 never p.r == 0"));
+        let found = verdicts(&format!("{text} no deadlock"), MemoryModel::SC);
+        assert_eq!(found, [Verdict::Holds], "{text}");
+    }
+    all(
+        Verdict::Holds,
+        "var x
+         process p { reg r; r = fetch_xor(x, 1) }
+         process q { reg r; r = cmpxchg(x, 0, 1) }
+         no deadlock
+         final exists p.r == 1
+         final exists q.r == 1",
+    );
+}
+
+/// Where writes overtake reads, a store may run before the read that it comes
+/// after, and so be where the value that is read comes from (paper 2, 3.6).
+#[test]
+fn stores_may_depend_on_themselves_where_writes_overtake_reads() {
+    let text = "
+        var x, y
+        process p { reg r; r = y; x = max(r, 1) }
+        process q { reg r; r = x; y = r }
+        never p.r == 1
+        final never p.r == 1 and q.r == 1
+    ";
+    for model in ["SC+r->w", "TSO+r->w", "NSW+r->w"] {
+        let found = verdicts(text, model.parse().expect("a model"));
+        assert_eq!(found, [Verdict::Violated; 2], "{model}");
+    }
+    for (name, model) in MemoryModel::NAMED {
+        assert_eq!(verdicts(text, model), [Verdict::Holds; 2], "{name}");
+    }
+}
+
+/// Of two increments, none is too many for the analysis and none is missing.
 #[test]
 fn values_of_increments_are_reached() {
     all(

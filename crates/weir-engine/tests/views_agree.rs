@@ -1,10 +1,10 @@
 //! The `views` engine against the explicit one, which shares no idea with it:
 //! on random loop-free programs they agree exactly; on looping ones they never
-//! contradict one another at any bound. Every run is checked.
+//! contradict one another at any bound. Every run and every certificate is checked.
 
 use std::time::Duration;
 
-use weir_check::Witness;
+use weir_check::{Certificate, Witness, certificate};
 use weir_engine::explicit::{self, Limits};
 use weir_engine::views;
 use weir_gen::{Rng, Shape, program, shrink};
@@ -54,8 +54,16 @@ fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
     program
 }
 
-fn check_runs(system: &System, answers: &[Answer]) -> Result<(), String> {
+/// Passes every run and every inductive set to the checker, through JSON.
+fn check_evidence(system: &System, answers: &[Answer]) -> Result<(), String> {
     for answer in answers {
+        if let Evidence::Invariant(invariant) = &answer.evidence {
+            let certificate = Certificate::new(system, invariant, vec![answer.property]);
+            let text = serde_json::to_string(&certificate).map_err(|e| e.to_string())?;
+            let read = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+            certificate::check(system, &read)
+                .map_err(|e| format!("certificate for property {}: {e}", answer.property))?;
+        }
         if let Evidence::Run(run) = &answer.evidence {
             let witness = Witness::new(system, run, answer.property, &|_| 1);
             weir_check::check(system, &witness)
@@ -67,10 +75,14 @@ fn check_runs(system: &System, answers: &[Answer]) -> Result<(), String> {
 
 fn agree(program: &Program, model: MemoryModel, bounds: &[Option<usize>]) -> Result<u64, String> {
     let system = System::new(program.clone()).map_err(|e| e.message)?;
-    let limits =
-        |bound| Limits { bound, timeout: Some(Duration::from_secs(5)), memory: Some(1 << 28) };
+    let limits = |bound| Limits {
+        bound,
+        timeout: Some(Duration::from_secs(5)),
+        memory: Some(1 << 28),
+        certificate: true,
+    };
     let (found, stats) = views::check(&system, model, &limits(None), &mut |_| {});
-    check_runs(&system, &found)?;
+    check_evidence(&system, &found)?;
     let mut decided = 0;
     for &bound in bounds {
         let (expected, _) = explicit::check(&system, model, &limits(bound), &mut |_| {});
@@ -88,7 +100,7 @@ fn agree(program: &Program, model: MemoryModel, bounds: &[Option<usize>]) -> Res
                     a.property,
                     a.verdict.name(),
                     b.verdict.name(),
-                    stats.level
+                    stats.level.unwrap_or_default()
                 ));
             }
         }

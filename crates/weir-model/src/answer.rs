@@ -1,6 +1,8 @@
 //! Answers: what an engine says of a property, and what it shows for it.
 
-use crate::ids::{StateId, ValueId};
+use std::sync::Arc;
+
+use crate::ids::{StateId, ValueId, VarId};
 use crate::memory_model::MemoryModel;
 use crate::semantics::{Event, Form, Semantics, Step};
 
@@ -45,6 +47,9 @@ pub enum Evidence {
     Run(Run),
     /// Every configuration was looked at and none settles it the other way.
     Exhausted,
+    /// A set of configurations that contains the initial ones, is closed under
+    /// every step, and has none that settles it the other way.
+    Invariant(Arc<Invariant>),
     /// Why there is no answer.
     Reason(String),
 }
@@ -67,6 +72,52 @@ impl Run {
     pub fn end(&self) -> &Snapshot {
         self.steps.last().map_or(&self.start, |(_, snapshot)| snapshot)
     }
+}
+
+/// An inductive set of configurations of views: what each process may still see
+/// of the history of memory states. What it means is described in
+/// `docs/certificate.md`.
+#[derive(Clone, Debug)]
+pub struct Invariant {
+    /// The model.
+    pub model: MemoryModel,
+    /// Words are given by their subwords of up to this many letters.
+    pub level: usize,
+    /// The letters: memory states in which the variables that do not matter are
+    /// left out.
+    pub letters: Vec<Vec<Option<ValueId>>>,
+    /// The configurations.
+    pub configurations: Vec<ViewConfiguration>,
+}
+
+/// A configuration of views.
+#[derive(Clone, Debug)]
+pub struct ViewConfiguration {
+    /// The control state of each process.
+    pub controls: Vec<StateId>,
+    /// The newest memory.
+    pub memory: Vec<ValueId>,
+    /// Whether the history has ended.
+    pub frozen: bool,
+    /// What each process sees.
+    pub views: Vec<ViewParts>,
+}
+
+/// A set of words, each a list of letters or of values.
+pub type Words = Vec<Vec<u16>>;
+
+/// What one process sees.
+#[derive(Clone, Debug, Default)]
+pub struct ViewParts {
+    /// What it may see before, between and after its own writes.
+    pub segments: Vec<Words>,
+    /// Its own writes that it has not come past: the variable, and the letter
+    /// that the write made.
+    pub marks: Vec<(VarId, u16)>,
+    /// For each variable the values that it may still see from the past.
+    pub past: Vec<(VarId, Words)>,
+    /// For each variable the writes that wait: earlier values, and the last.
+    pub stores: Vec<(VarId, Words, ValueId)>,
 }
 
 /// A configuration, taken apart for showing.

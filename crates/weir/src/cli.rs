@@ -38,7 +38,7 @@ pub enum Command {
     Outcomes(Outcomes),
     /// Answer every property under several memory models, side by side
     Compare(Compare),
-    /// Replay a witness with code of its own and say whether it is one
+    /// Check a witness or a certificate with code of its own
     Certify(Certify),
     /// Print a program with every load spelled out
     Show(Show),
@@ -60,6 +60,9 @@ pub struct Check {
     /// Write the first run found to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+    /// Write what shows that properties hold to this file, for `weir certify`
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     /// Print what the search did
     #[arg(long)]
     pub stats: bool,
@@ -95,8 +98,9 @@ pub struct Compare {
 
 #[derive(Debug, Args)]
 pub struct Certify {
-    /// A witness, as `weir check --witness` writes it
-    pub witness: String,
+    /// A witness or a certificate, as `weir check` writes them
+    #[arg(value_name = "EVIDENCE")]
+    pub evidence: String,
     /// The program
     #[arg(value_name = "FILE")]
     pub file: String,
@@ -178,6 +182,7 @@ impl SearchArgs {
             bound: self.bound.map(usize::from),
             timeout: self.timeout,
             memory: Some((self.memory as usize) << 20),
+            certificate: false,
         }
     }
 }

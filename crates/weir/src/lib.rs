@@ -37,7 +37,7 @@ pub mod load;
 pub mod report;
 
 pub use load::{LoadError, Loaded};
-pub use weir_check::Witness;
+pub use weir_check::{Certificate, Witness};
 pub use weir_engine::explicit::Outcomes;
 pub use weir_engine::{Engine, Limits, Stats};
 pub use weir_front::Language;

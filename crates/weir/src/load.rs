@@ -57,11 +57,15 @@ impl LoadError {
 /// # Errors
 /// If it cannot be read, is larger than [`MAX_TEXT`], or is not UTF-8.
 pub fn read_text(name: &str) -> Result<String, LoadError> {
+    read_at_most(name, MAX_TEXT)
+}
+
+fn read_at_most(name: &str, most: usize) -> Result<String, LoadError> {
     let unreadable = |reason: String| LoadError::Unreadable { name: name.to_owned(), reason };
     let mut bytes = Vec::new();
     // One byte more than is allowed tells a file that is too large, even if it
     // has no end.
-    let limit = MAX_TEXT as u64 + 1;
+    let limit = most as u64 + 1;
     let read = if name == "-" {
         io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
@@ -72,13 +76,24 @@ pub fn read_text(name: &str) -> Result<String, LoadError> {
         File::open(name).and_then(|f| f.take(limit).read_to_end(&mut bytes))
     };
     read.map_err(|e| unreadable(plain(&e)))?;
-    if bytes.len() > MAX_TEXT {
-        return Err(unreadable(format!("it is larger than {} MiB", MAX_TEXT >> 20)));
+    if bytes.len() > most {
+        return Err(unreadable(format!("it is larger than {} MiB", most >> 20)));
     }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         unreadable(format!("it is not UTF-8 text (byte {at})"))
     })
+}
+
+/// The largest evidence that is read, in bytes.
+const MAX_EVIDENCE: usize = 1 << 30;
+
+/// Reads the text of a witness or a certificate, which may be large.
+///
+/// # Errors
+/// As for [`read_text`].
+pub fn read_evidence(name: &str) -> Result<String, LoadError> {
+    read_at_most(name, MAX_EVIDENCE)
 }
 
 /// An I/O error without its number.

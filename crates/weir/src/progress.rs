@@ -63,6 +63,11 @@ pub fn grouped(n: usize) -> String {
     out
 }
 
+/// A number of things: `1 step`, `2 steps`.
+pub fn counted(n: usize, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

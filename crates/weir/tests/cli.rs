@@ -407,7 +407,7 @@ fn a_witness_is_accepted() {
     let output = weir(&["certify", "--format", "json", &path, PETERSON]);
     assert_eq!(
         json(&output.out),
-        json!({"accepted": true, "reason": null, "model": "TSO", "property": "mutex"})
+        json!({"accepted": true, "reason": null, "model": "TSO", "properties": ["mutex"]})
     );
     let report = json(&weir(&["check", "--format", "json", PETERSON]).out);
     assert_eq!(report["properties"][0]["witness"], witness);
@@ -480,12 +480,15 @@ fn files_that_are_no_witnesses() {
     let (path, witness) = peterson_witness("broken.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, &text[..text.len() / 2]).unwrap();
-    is_wrong(&weir(&["certify", &path, PETERSON]), "is not a witness");
-    is_wrong(&weir(&["certify", PETERSON, PETERSON]), "is not a witness");
-    is_wrong(&weir(&["certify", &file("empty.json", ""), PETERSON]), "is not a witness");
+    is_wrong(&weir(&["certify", &path, PETERSON]), "is neither a witness nor a certificate");
+    is_wrong(&weir(&["certify", PETERSON, PETERSON]), "is neither a witness nor a certificate");
+    is_wrong(
+        &weir(&["certify", &file("empty.json", ""), PETERSON]),
+        "is neither a witness nor a certificate",
+    );
     is_wrong(&weir(&["certify", "no-such-file.json", PETERSON]), "there is no such file");
     let deep = file("deep.json", "[".repeat(100_000));
-    is_wrong(&weir(&["certify", &deep, PETERSON]), "is not a witness");
+    is_wrong(&weir(&["certify", &deep, PETERSON]), "is neither a witness nor a certificate");
     let mut more = witness;
     more["comment"] = json!("what is this?");
     fs::write(&path, more.to_string()).unwrap();

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
@@ -92,6 +92,12 @@ impl Letters {
     /// The value of a variable in a letter.
     pub fn value(&self, letter: Letter, var: VarId) -> u16 {
         self.cells[usize::from(letter) * self.vars + var.index()]
+    }
+
+    /// All letters so far, blanks left out.
+    pub fn all(&self) -> Vec<Vec<Option<ValueId>>> {
+        let value = |&v: &u16| (v != BLANK).then_some(ValueId(v));
+        self.cells.chunks(self.vars.max(1)).map(|l| l.iter().map(value).collect()).collect()
     }
 
     /// A memory state through a mask.

@@ -14,10 +14,10 @@
 //! configurations that no other covers are kept.
 //!
 //! *Words that grow.* Loops make words of any length. They are represented by
-//! their subwords of up to `k` letters ([`subwords`]), which makes finitely many
+//! their subwords of up to `k` letters (`subwords`), which makes finitely many
 //! configurations: the search ends. If it meets no bad one, what it has stored
 //! is an inductive set: the property holds. If it does, the path is repeated
-//! without folding ([`concrete`]): either it is a real run, or `k` was too small
+//! without folding (`concrete`): either it is a real run, or `k` was too small
 //! and is raised.
 //!
 //! *Why refinement ends.* The set of all configurations that are covered by
@@ -27,9 +27,9 @@
 //! real.
 //!
 //! *Differences from the literature.* Letters are blanked out to what the
-//! process can still read before its next fence ([`letters`]), which keeps words
-//! short; own writes are marks inside the word ([`view`]); formulas about memory
-//! are decided by guessing the moment they speak of ([`space`]).
+//! process can still read before its next fence (`letters`), which keeps words
+//! short; own writes are marks inside the word (`view`); formulas about memory
+//! are decided by guessing the moment they speak of (`space`).
 
 mod concrete;
 mod letters;

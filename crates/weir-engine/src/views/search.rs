@@ -1,9 +1,10 @@
 //! The search: forward, breadth-first, maximal configurations only.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
-use weir_model::answer::{Answer, Evidence, Run, Verdict};
+use weir_model::answer::{Answer, Evidence, Invariant, Run, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind, Quantifier};
 use weir_model::semantics::Form;
@@ -146,6 +147,17 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
+    /// What was stored, as evidence.
+    fn invariant(&self) -> Invariant {
+        let maximal = self.configs.iter().zip(&self.covered).filter(|(_, covered)| !**covered);
+        Invariant {
+            model: self.model,
+            level: self.space.level.0,
+            letters: self.space.letters(),
+            configurations: maximal.map(|(config, _)| self.space.parts(config)).collect(),
+        }
+    }
+
     fn measure(&mut self, began: Instant) {
         self.stats.stored = self.buckets.values().map(Vec::len).sum();
         self.stats.longest = Some(self.space.longest());
@@ -229,6 +241,7 @@ pub fn check(
     let freezes = properties.iter().any(|p| asks_memory(&p.kind));
     let mut found = vec![Found::Nothing; properties.len()];
     let mut stats = Stats::default();
+    let mut proof = Evidence::Exhausted;
     for level in 1..=MAX_LEVEL {
         for f in &mut found {
             if let Found::Spurious(_) = f {
@@ -240,6 +253,9 @@ pub fn check(
             search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
         }
         search.measure(began);
+        if limits.certificate {
+            proof = Evidence::Invariant(Arc::new(search.invariant()));
+        }
         stats = search.stats;
         let refine = found.iter().any(|f| matches!(f, Found::Spurious(_)));
         if stats.stopped.is_some() || !refine {
@@ -258,7 +274,7 @@ pub fn check(
             }
             Found::Nothing => match &stats.stopped {
                 Some(reason) => return unknown(index, reason.clone()),
-                None => (exists, Evidence::Exhausted),
+                None => (exists, proof.clone()),
             },
         };
         let verdict = if verdict { Verdict::Violated } else { Verdict::Holds };

@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 
+use weir_model::answer::ViewConfiguration;
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
@@ -108,6 +109,21 @@ impl<'s> Space<'s> {
     /// Whether `a` covers `b`, given that both have the same state.
     pub fn covers(&mut self, a: &[ViewId], b: &[ViewId]) -> bool {
         a.iter().zip(b).all(|(&a, &b)| self.view_covers(a, b))
+    }
+
+    /// A configuration, taken apart for showing to others.
+    pub fn parts(&self, config: &Config) -> ViewConfiguration {
+        ViewConfiguration {
+            controls: self.controls(config).iter().map(|&s| StateId(s)).collect(),
+            memory: self.memory(config).iter().map(|&v| ValueId(v)).collect(),
+            frozen: self.is_frozen(config),
+            views: config.views.iter().map(|&v| self.view(v).parts()).collect(),
+        }
+    }
+
+    /// All letters so far.
+    pub fn letters(&self) -> Vec<Vec<Option<ValueId>>> {
+        self.letters.all()
     }
 
     /// The most letters of a view.

@@ -55,6 +55,11 @@ fn spell(word: u64) -> impl Iterator<Item = u64> {
     (0..length(word)).map(move |i| word >> (16 * i) & 0xffff)
 }
 
+/// The words of a set, letter by letter.
+pub(super) fn spelt(set: &[u64]) -> Vec<Vec<u16>> {
+    set.iter().map(|&w| spell(w).map(|l| (l - 1) as u16).collect()).collect()
+}
+
 impl Level {
     /// The subwords of `uv`, for `u` in the first set and `v` in the second.
     pub fn concat(self, first: &[u64], second: &[u64]) -> Subwords {
@@ -78,23 +83,34 @@ impl Level {
     /// The subwords of `v`, over all words `uav` that the set stands for: what
     /// is left behind an `a`.
     pub fn behind(self, set: &[u64], letter: u16) -> Subwords {
+        self.next_to(set, |v| join(single(letter), v))
+    }
+
+    /// The subwords of `u`, over all words `uav` that the set stands for: what
+    /// comes before an `a`.
+    pub fn before(self, set: &[u64], letter: u16) -> Subwords {
+        self.next_to(set, |u| join(u, single(letter)))
+    }
+
+    /// The words of the set that make a word of the set with one letter more;
+    /// `joined` adds the letter.
+    fn next_to(self, set: &[u64], joined: impl Fn(u64) -> u64) -> Subwords {
         if self.0 == 1 {
             return set.to_vec();
         }
-        let a = single(letter);
-        let follows = |v: u64| set.binary_search(&join(a, v)).is_ok();
-        let fits = |v: &u64| {
-            if length(*v) < self.0 {
-                return follows(*v);
+        let fits = |word: u64| set.binary_search(&joined(word)).is_ok();
+        let all_fit = |word: &u64| {
+            if length(*word) < self.0 {
+                return fits(*word);
             }
-            // Too long to be known behind `a`: all that is known must be there.
-            let letters: Vec<u64> = spell(*v).collect();
+            // Too long for the longer word to be known: its parts have to be.
+            let letters: Vec<u64> = spell(*word).collect();
             (0..letters.len()).all(|skip| {
                 let rest = letters.iter().enumerate().filter(|(i, _)| *i != skip);
-                follows(rest.fold(0, |word, (_, l)| join(word, *l)))
+                fits(rest.fold(0, |word, (_, l)| join(word, *l)))
             })
         };
-        set.iter().copied().filter(fits).collect()
+        set.iter().copied().filter(all_fit).collect()
     }
 
     /// The subwords of `av`, over all words `uav` that the set stands for: what
@@ -175,6 +191,8 @@ mod tests {
         for k in 1..=MAX_LEVEL {
             for w in words() {
                 for (i, &a) in w.iter().enumerate() {
+                    let before = Level(k).before(&subwords(&w, k), a);
+                    assert!(is_subset(&subwords(&w[..i], k), &before), "{w:?} before {i}");
                     let found = Level(k).at_letter(&subwords(&w, k), a);
                     assert!(is_subset(&subwords(&w[i..], k), &found), "{w:?} at {i}, level {k}");
                 }

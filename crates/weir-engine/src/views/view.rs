@@ -18,10 +18,11 @@
 //! variable: `stores` has the values in it, of which only the last cannot be
 //! lost (paper 2, section 6).
 
+use weir_model::answer::ViewParts;
 use weir_model::ids::{ValueId, VarId};
 
 use super::letters::{Letter, Letters, MaskId, TooMany};
-use super::subwords::{Level, Subwords, is_subset, letters, single};
+use super::subwords::{Level, Subwords, is_subset, letters, single, spelt};
 
 /// What one process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,6 +62,16 @@ impl View {
     /// At the newest memory, nothing under way.
     pub fn newest() -> Self {
         Self { segments: vec![vec![]], ..Self::default() }
+    }
+
+    /// Taken apart, for showing to others.
+    pub fn parts(&self) -> ViewParts {
+        ViewParts {
+            segments: self.segments.iter().map(|s| spelt(s)).collect(),
+            marks: self.marks.iter().map(|m| (m.var, m.letter)).collect(),
+            past: self.past.iter().map(|(x, values)| (*x, spelt(values))).collect(),
+            stores: self.stores.iter().map(|s| (s.var, spelt(&s.older), s.last)).collect(),
+        }
     }
 
     /// The number of letters and marks in it.
@@ -219,6 +230,7 @@ impl View {
                 let moved = |&letter: &Letter| {
                     let mut moved = view.clone();
                     if keeps_past {
+                        moved.segments[0] = level.before(&view.segments[0], letter);
                         moved.remember(eyes);
                         moved.forget(var);
                     }

@@ -1,48 +1,98 @@
 //! `weir certify`
 
-use weir::load::read_text;
-use weir::{Loaded, Verdict, Witness};
+use serde::Deserialize;
+use weir::load::read_evidence;
+use weir::{Certificate, Loaded, Verdict, Witness};
 
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::{Certify, Format};
+use crate::progress::counted;
 use crate::terminal::{paint, style};
 
+/// What every kind of evidence says first.
+#[derive(Deserialize)]
+struct Kind {
+    format: String,
+}
+
 pub fn run(args: &Certify) -> Status {
-    let text = match read_text(&args.witness) {
+    let file = &args.evidence;
+    let text = match read_evidence(file) {
         Ok(text) => text,
         Err(error) => return complain(&error),
-    };
-    let witness: Witness = match serde_json::from_str(&text) {
-        Ok(witness) => witness,
-        Err(error) => return fail(&format!("`{}` is not a witness: {error}", args.witness)),
     };
     let loaded = match Loaded::from_file(&args.file, args.language.get()) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
-    let checked = weir_check::check(&loaded.system, &witness);
-    let status = if checked.is_ok() { Status::Fine } else { Status::Violated };
-    let reason = checked.err().map(|r| r.to_string());
+    let checked = match serde_json::from_str::<Kind>(&text) {
+        Ok(kind) if kind.format == weir_check::certificate::FORMAT => certificate(&text, &loaded),
+        Ok(_) => witness(&text, &loaded),
+        Err(error) => Err(error),
+    };
+    let checked = match checked {
+        Ok(checked) => checked,
+        Err(error) => {
+            return fail(&format!("`{file}` is neither a witness nor a certificate: {error}"));
+        }
+    };
+    let accepted = checked.reason.is_none();
     match args.format {
         Format::Json => print_json(&serde_json::json!({
-            "accepted": reason.is_none(),
-            "reason": reason,
-            "model": witness.model,
-            "property": witness.property_name,
+            "accepted": accepted,
+            "reason": checked.reason,
+            "model": checked.model,
+            "properties": checked.properties,
         })),
-        Format::Human => {
-            let (file, steps) = (&args.witness, witness.steps.len());
-            let about = format!("`{}` under {}", witness.property_name, witness.model);
-            print(&match reason {
-                None => format!(
-                    "{} {file}: a run of {steps} steps that settles {about}\n",
-                    paint(style(Verdict::Holds), "accepted")
-                ),
-                Some(reason) => {
-                    format!("{} {file}: {reason}\n", paint(style(Verdict::Violated), "rejected"))
-                }
-            });
-        }
+        Format::Human => print(&match checked.reason {
+            None => format!(
+                "{} {file}: {} that settles {} under {}\n",
+                paint(style(Verdict::Holds), "accepted"),
+                checked.what,
+                quoted(&checked.properties),
+                checked.model,
+            ),
+            Some(reason) => {
+                format!("{} {file}: {reason}\n", paint(style(Verdict::Violated), "rejected"))
+            }
+        }),
     }
-    status
+    if accepted { Status::Fine } else { Status::Violated }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What became of a piece of evidence.
+struct Checked {
+    reason: Option<String>,
+    what: String,
+    model: String,
+    properties: Vec<String>,
+}
+
+fn witness(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let witness: Witness = serde_json::from_str(text)?;
+    Ok(Checked {
+        reason: weir_check::check(&loaded.system, &witness).err().map(|r| r.to_string()),
+        what: format!("a run of {}", counted(witness.steps.len(), "step")),
+        model: witness.model,
+        properties: vec![witness.property_name],
+    })
+}
+
+fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let certificate: Certificate = serde_json::from_str(text)?;
+    let known = loaded.system.program.properties.len();
+    let names = certificate.properties.iter().filter(|p| **p < known);
+    Ok(Checked {
+        reason: weir_check::certificate::check(&loaded.system, &certificate).err(),
+        what: format!(
+            "an inductive set of {}",
+            counted(certificate.configurations.len(), "configuration")
+        ),
+        properties: names.map(|p| loaded.system.property_name(*p)).collect(),
+        model: certificate.model,
+    })
 }

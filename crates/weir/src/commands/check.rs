@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde::Serialize;
 use weir::report::table::Table;
 use weir::report::{json, run as run_report};
-use weir::{Answer, Evidence, Loaded, MemoryModel, Stats, Verdict};
+use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::{Check, Format};
-use crate::progress::{Progress, grouped};
+use crate::progress::{Progress, counted, grouped};
 use crate::terminal::{QUIET, STRONG, paint, style};
 
 pub fn run(args: &Check) -> Status {
@@ -19,8 +20,12 @@ pub fn run(args: &Check) -> Status {
         Ok(engine) => engine,
         Err(message) => return fail(&message),
     };
+    if args.certificate.is_some() && !weir_engine::views::is_decided(model) {
+        return fail(&format!("there are certificates for SC, TSO, PSO and NSW, not for {model}"));
+    }
     let mut status = Status::Fine;
     let mut witness = args.witness.as_deref();
+    let mut certificate = args.certificate.as_deref();
     for file in &args.files {
         let loaded = match Loaded::from_file(file, args.search.language.get()) {
             Ok(loaded) => loaded,
@@ -34,7 +39,7 @@ pub fn run(args: &Check) -> Status {
             status = status.and(fail(&format!("`{file}` asks for nothing: {advice}")));
             continue;
         }
-        let limits = args.search.limits();
+        let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };
         let mut progress = Progress::new();
         let (answers, stats) =
             weir_engine::check(&loaded.system, model, engine, &limits, &mut |s| progress.update(s));
@@ -47,31 +52,43 @@ pub fn run(args: &Check) -> Status {
         if let Some(path) = witness
             && let Some(found) = answers.iter().find_map(|a| json::witness(&loaded, a))
         {
-            if let Err(error) = write_whole(path, &found) {
-                status = status.and(fail(&format!("cannot write `{}`: {error}", path.display())));
-            }
+            status = status.and(write_whole(path, &found));
             witness = None;
         }
+        if let Some(path) = certificate
+            && let Some(found) = json::certificate(&loaded, &answers)
+        {
+            status = status.and(write_whole(path, &found));
+            certificate = None;
+        }
     }
-    if let Some(path) = witness
-        && status != Status::Wrong
-    {
-        anstream::eprintln!("no run was found, so `{}` was not written", path.display());
+    if status != Status::Wrong {
+        for (path, what) in [(witness, "run"), (certificate, "proof")] {
+            if let Some(path) = path {
+                anstream::eprintln!("no {what} was found, so `{}` was not written", path.display());
+            }
+        }
     }
     status
 }
 
 /// Writes a file whole or not at all.
-fn write_whole(path: &Path, witness: &weir::Witness) -> std::io::Result<()> {
-    let mut text = serde_json::to_string_pretty(witness)?;
-    text.push('\n');
-    let mut part = path.as_os_str().to_owned();
-    part.push(format!(".{}.tmp", std::process::id()));
-    let done = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&part);
+fn write_whole(path: &Path, evidence: &impl Serialize) -> Status {
+    let write = || -> std::io::Result<()> {
+        let mut text = serde_json::to_string(evidence)?;
+        text.push('\n');
+        let mut part = path.as_os_str().to_owned();
+        part.push(format!(".{}.tmp", std::process::id()));
+        let done = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+        if done.is_err() {
+            let _ = std::fs::remove_file(&part);
+        }
+        done
+    };
+    match write() {
+        Ok(()) => Status::Fine,
+        Err(error) => fail(&format!("cannot write `{}`: {error}", path.display())),
     }
-    done
 }
 
 fn human(
@@ -142,11 +159,12 @@ fn human(
 fn summary(stats: &Stats) -> String {
     let exact = match (stats.is_exact(), stats.level) {
         (true, None) => ", all there are",
-        (true, Some(_)) => " stand for all there are",
+        (true, Some(_)) => ", which stand for all there are",
         (false, _) => "",
     };
     let seconds = stats.elapsed.as_secs_f64();
-    format!("{}: {} configurations{exact}, {seconds:.3} s", stats.engine, grouped(stats.stored))
+    let count = counted(stats.stored, "configuration");
+    format!("{}: {count}{exact}, {seconds:.3} s", stats.engine)
 }
 
 fn details(stats: &Stats) -> String {

@@ -7,10 +7,11 @@ use weir::report::table::Table;
 use weir::report::{herd, json};
 use weir::{Loaded, MemoryModel, Outcomes};
 use weir_engine::explicit;
+use weir_model::program::{Property, PropertyKind};
 
 use super::{Status, complain, print, print_json};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
-use crate::progress::Progress;
+use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG, paint};
 
 pub fn run(args: &Args) -> Status {
@@ -53,11 +54,13 @@ pub fn run(args: &Args) -> Status {
 fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
     let system = &loaded.system;
     let mut out = format!("{} under {model}\n\n", paint(STRONG, &loaded.source.name));
+    let is_final = |p: &Property| matches!(p.kind, PropertyKind::Final(..));
+    let asks = system.program.properties.iter().any(is_final);
     let mut table = Table::default();
     let names = outcomes.atoms.iter().map(|a| system.atom_name(*a));
     table.row([" ".to_owned()].into_iter().chain(names));
     for (values, picked) in &outcomes.states {
-        let mark = if *picked { "*" } else { " " };
+        let mark = if *picked && asks { "*" } else { " " };
         let cells = outcomes.atoms.iter().zip(values);
         let shown = cells.map(|(a, v)| json::show_value(loaded, *a, *v));
         table.row([mark.to_owned()].into_iter().chain(shown));
@@ -68,7 +71,11 @@ fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
     let picked = outcomes.states.iter().filter(|(_, p)| *p).count();
     let total = outcomes.states.len();
     let all = if outcomes.stats.is_exact() { "all there are" } else { "there may be more" };
-    let line = format!("{total} final states, {all}; the condition picks {picked} (*)");
+    let condition = match asks {
+        true => format!("; the condition picks {picked} (*)"),
+        false => String::new(),
+    };
+    let line = format!("{}, {all}{condition}", counted(total, "final state"));
     let _ = writeln!(out, "\n{}", paint(QUIET, &line));
     out
 }

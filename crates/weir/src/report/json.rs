@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use weir_check::Witness;
+use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
 use weir_engine::explicit::Outcomes;
 use weir_model::answer::{Answer, Evidence};
@@ -115,7 +115,7 @@ impl Report {
                 let property = &system.program.properties[answer.property];
                 let (reason, witness) = match &answer.evidence {
                     Evidence::Run(_) => (None, witness(loaded, answer)),
-                    Evidence::Exhausted => (None, None),
+                    Evidence::Exhausted | Evidence::Invariant(_) => (None, None),
                     Evidence::Reason(reason) => (Some(reason.clone()), None),
                 };
                 PropertyReport {
@@ -144,6 +144,17 @@ impl Report {
 pub fn witness(loaded: &Loaded, answer: &Answer) -> Option<Witness> {
     let Evidence::Run(run) = &answer.evidence else { return None };
     Some(Witness::new(&loaded.system, run, answer.property, &|span| loaded.line(span)))
+}
+
+/// The certificate of all answers that rest on an inductive set, if any does.
+pub fn certificate(loaded: &Loaded, answers: &[Answer]) -> Option<Certificate> {
+    let shown = answers.iter().filter_map(|a| match &a.evidence {
+        Evidence::Invariant(invariant) => Some((a.property, invariant)),
+        _ => None,
+    });
+    let shown: Vec<_> = shown.collect();
+    let properties = shown.iter().map(|(property, _)| *property).collect();
+    Some(Certificate::new(&loaded.system, shown.first()?.1, properties))
 }
 
 /// All final states of one program under one model.

@@ -1,0 +1,824 @@
+//! Certificate files: an inductive set of views as JSON, and whether it is one.
+//! The format and what it means are in `docs/certificate.md`.
+//!
+//! A configuration of views says: the history of memory states ends with
+//! `memory`; each process stands somewhere in it and may still see, in this
+//! order, the memory states of its word. The set stands for every configuration
+//! whose words are among those given, or subwords of them, or what is left of
+//! them further on. [`check`] looks at three things:
+//!
+//! 1. every initial configuration is in the set,
+//! 2. every step of every process from every configuration stays in the set,
+//! 3. no configuration settles one of the properties.
+//!
+//! Sets of words are kept as they are written, as sets of words of letters; the
+//! code is short and slow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use weir_model::answer::{Invariant, ViewParts, Words};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::memory_model::{MemoryModel, Relaxation};
+use weir_model::program::{Atom, FenceKind, PropertyKind, Quantifier};
+use weir_model::system::{Op, System};
+
+/// What `format` says in a certificate file.
+pub const FORMAT: &str = "weir-certificate";
+
+/// The version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// An inductive set that shows what a program cannot do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The name of the program.
+    pub program: String,
+    /// The memory model.
+    pub model: String,
+    /// The properties that it is about, by their place in the program, from 0.
+    pub properties: Vec<usize>,
+    /// Sets of words hold all subwords of up to this many letters.
+    pub level: usize,
+    /// The variables, in the order of letters and memories.
+    pub variables: Vec<String>,
+    /// Memory states; `null` for what does not matter.
+    pub letters: Vec<Vec<Option<i64>>>,
+    /// The configurations.
+    pub configurations: Vec<Configuration>,
+}
+
+/// A configuration of views.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    /// The control state of each process.
+    pub states: Vec<u16>,
+    /// The newest memory.
+    pub memory: Vec<i64>,
+    /// Whether the history has ended, for formulas about memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub frozen: bool,
+    /// What each process sees.
+    pub views: Vec<View>,
+}
+
+/// What one process sees. Words are lists of numbers of letters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct View {
+    /// Sets of words: before, between and after the marks.
+    pub segments: Vec<Words>,
+    /// Own writes that the process has not come past.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// Sets of words of values that can still be read from the past.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub past: Vec<Past>,
+    /// Writes that wait in the buffer of their variable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<Stores>,
+}
+
+/// An own write and the memory state that it made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mark {
+    /// The variable.
+    pub variable: String,
+    /// The letter.
+    pub letter: u16,
+}
+
+/// The past values of a variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Past {
+    /// The variable.
+    pub variable: String,
+    /// Words of values.
+    pub values: Vec<Vec<i64>>,
+}
+
+/// The waiting writes to a variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stores {
+    /// The variable.
+    pub variable: String,
+    /// Words of values that may come before the last.
+    pub older: Vec<Vec<i64>>,
+    /// The last value.
+    pub last: i64,
+}
+
+impl Certificate {
+    /// The certificate file of an inductive set.
+    pub fn new(system: &System, invariant: &Invariant, properties: Vec<usize>) -> Self {
+        let name = |x: VarId| system.vars[x.index()].name.clone();
+        let values = |x: VarId, words: &Words| -> Vec<Vec<i64>> {
+            let value = |&v: &u16| system.value(x, ValueId(v));
+            words.iter().map(|w| w.iter().map(value).collect()).collect()
+        };
+        let view = |parts: &ViewParts| View {
+            segments: parts.segments.clone(),
+            marks: parts
+                .marks
+                .iter()
+                .map(|&(x, letter)| Mark { variable: name(x), letter })
+                .collect(),
+            past: parts
+                .past
+                .iter()
+                .map(|(x, words)| Past { variable: name(*x), values: values(*x, words) })
+                .collect(),
+            stores: parts
+                .stores
+                .iter()
+                .map(|(x, words, last)| Stores {
+                    variable: name(*x),
+                    older: values(*x, words),
+                    last: system.value(*x, *last),
+                })
+                .collect(),
+        };
+        let vars = || (0..system.vars.len()).map(VarId::new);
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: system.program.name.clone(),
+            model: invariant.model.to_string(),
+            properties,
+            level: invariant.level,
+            variables: vars().map(name).collect(),
+            letters: invariant
+                .letters
+                .iter()
+                .map(|l| vars().zip(l).map(|(x, v)| v.map(|v| system.value(x, v))).collect())
+                .collect(),
+            configurations: invariant
+                .configurations
+                .iter()
+                .map(|c| Configuration {
+                    states: c.controls.iter().map(|s| s.0).collect(),
+                    memory: vars().zip(&c.memory).map(|(x, v)| system.value(x, *v)).collect(),
+                    frozen: c.frozen,
+                    views: c.views.iter().map(view).collect(),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Checks that a certificate is an inductive set of the system under its model
+/// that shows what it says of its properties.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(system: &System, certificate: &Certificate) -> Result<(), String> {
+    let found = (certificate.format.as_str(), certificate.version);
+    if found != (FORMAT, VERSION) {
+        return Err(format!(
+            "this is {} version {}, not {FORMAT} version {VERSION}",
+            found.0, found.1
+        ));
+    }
+    let model: MemoryModel = certificate.model.parse().map_err(|e| format!("memory model: {e}"))?;
+    let checker = Checker::new(system, model, certificate)?;
+    let sets = checker.read(certificate)?;
+    let mut by_state: BTreeMap<&State, Vec<&Vec<Sight>>> = BTreeMap::new();
+    for (state, sights) in &sets {
+        by_state.entry(state).or_default().push(sights);
+    }
+    let contains = |(state, sights): &(State, Vec<Sight>)| {
+        by_state.get(state).is_some_and(|stored| {
+            stored.iter().any(|s| s.iter().zip(sights).all(|(a, b)| checker.covers(a, b)))
+        })
+    };
+    for initial in checker.initial() {
+        if !contains(&initial) {
+            return Err("an initial configuration is not in the set".to_owned());
+        }
+    }
+    for (number, set) in sets.iter().enumerate() {
+        let place = || format!("configuration {number}");
+        for (what, next) in checker.successors(set) {
+            if !contains(&next) {
+                return Err(format!("{}: {what} leads out of the set", place()));
+            }
+        }
+        for &property in &certificate.properties {
+            if checker.settles(&set.0, &set.1, property)? {
+                let name = system.property_name(property);
+                return Err(format!("{}: it is one that `{name}` rules out", place()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A memory state; `None` for what does not matter to who looks at it.
+type Letter = Vec<Option<ValueId>>;
+
+/// A set of words, closed under subwords; the empty word is always meant.
+type Set<L> = BTreeSet<Vec<L>>;
+
+/// Control states, newest memory, and whether the history has ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    controls: Vec<StateId>,
+    memory: Vec<ValueId>,
+    frozen: bool,
+}
+
+/// What one process sees: a first set, then own writes, each with the set of
+/// what comes after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sight {
+    first: Set<Letter>,
+    rest: Vec<(VarId, Letter, Set<Letter>)>,
+    past: BTreeMap<VarId, Set<ValueId>>,
+    stores: BTreeMap<VarId, (Set<ValueId>, ValueId)>,
+}
+
+impl Sight {
+    fn newest() -> Self {
+        Self { first: Set::new(), rest: vec![], past: BTreeMap::new(), stores: BTreeMap::new() }
+    }
+
+    /// The last set of the word.
+    fn last(&mut self) -> &mut Set<Letter> {
+        self.rest.last_mut().map_or(&mut self.first, |r| &mut r.2)
+    }
+}
+
+struct Checker<'s> {
+    system: &'s System,
+    level: usize,
+    /// There are store buffers: `w->r`.
+    buffers: bool,
+    /// There is one per variable: `w->w`.
+    stores: bool,
+    /// Reads overtake reads: `r->r`.
+    past: bool,
+    /// Partial fences do something: RWF.
+    partial_fences: bool,
+    /// For each process and control state, the variables that it may read
+    /// before its next full fence.
+    reads: Vec<Vec<Vec<bool>>>,
+    freezes: bool,
+}
+
+impl<'s> Checker<'s> {
+    fn new(
+        system: &'s System,
+        model: MemoryModel,
+        certificate: &Certificate,
+    ) -> Result<Self, String> {
+        let normal = model.normal().with(Relaxation::Rwf);
+        let known = [MemoryModel::TSO.with(Relaxation::Rwf), MemoryModel::PSO, MemoryModel::NSW];
+        if model.normal() != MemoryModel::SC && !known.contains(&normal) {
+            return Err(format!("there are no certificates for {model}"));
+        }
+        if !(1..=8).contains(&certificate.level) {
+            return Err(format!("level {} is not from 1 to 8", certificate.level));
+        }
+        let buffers = model.has(Relaxation::WriteRead);
+        let asks_memory = |&p: &usize| match system.program.properties.get(p).map(|p| &p.kind) {
+            Some(PropertyKind::Never(formula)) => mentions_memory(formula),
+            _ => false,
+        };
+        let reads = system.process_ids().map(|p| reads(system, p, buffers)).collect();
+        Ok(Self {
+            system,
+            level: certificate.level,
+            buffers,
+            stores: model.has(Relaxation::WriteWrite),
+            past: model.has(Relaxation::ReadRead),
+            partial_fences: model.has(Relaxation::Rwf),
+            reads,
+            freezes: buffers && certificate.properties.iter().any(asks_memory),
+        })
+    }
+
+    /// Reads the configurations of a certificate.
+    fn read(&self, certificate: &Certificate) -> Result<Vec<(State, Vec<Sight>)>, String> {
+        let system = self.system;
+        let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
+        if certificate.variables != names {
+            return Err("the variables are not those of the program".to_owned());
+        }
+        let value = |x: VarId, v: i64| {
+            let id = system.vars[x.index()].values.binary_search(&v);
+            id.map(ValueId::new).map_err(|_| format!("`{}` is never {v}", names[x.index()]))
+        };
+        let variable = |name: &String| {
+            let found = names.iter().position(|n| n == name).map(VarId::new);
+            found.ok_or_else(|| format!("there is no variable `{name}`"))
+        };
+        let vars = || (0..system.vars.len()).map(VarId::new);
+        let mut letters: Vec<Letter> = Vec::new();
+        for letter in &certificate.letters {
+            if letter.len() != names.len() {
+                return Err("a letter does not have the variables of the program".to_owned());
+            }
+            let cells = vars().zip(letter).map(|(x, v)| v.map(|v| value(x, v)).transpose());
+            letters.push(cells.collect::<Result<_, _>>()?);
+        }
+        let letter = |&l: &u16| {
+            letters.get(usize::from(l)).cloned().ok_or_else(|| format!("there is no letter {l}"))
+        };
+        let words = |words: &Words| -> Result<Set<Letter>, String> {
+            words.iter().map(|w| w.iter().map(letter).collect()).collect::<Result<_, _>>()
+        };
+        let values = |x: VarId, words: &Vec<Vec<i64>>| -> Result<Set<ValueId>, String> {
+            words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect()).collect::<Result<_, _>>()
+        };
+        let mut all = Vec::new();
+        for configuration in &certificate.configurations {
+            let n = system.processes.len();
+            if configuration.states.len() != n || configuration.views.len() != n {
+                return Err("a configuration does not have the processes of the program".to_owned());
+            }
+            if configuration.memory.len() != names.len() {
+                return Err("a memory does not have the variables of the program".to_owned());
+            }
+            for (p, &s) in configuration.states.iter().enumerate() {
+                if usize::from(s) >= system.processes[p].states.len() {
+                    return Err(format!("process {p} has no control state {s}"));
+                }
+            }
+            let memory = vars().zip(&configuration.memory).map(|(x, &v)| value(x, v));
+            let state = State {
+                controls: configuration.states.iter().map(|&s| StateId(s)).collect(),
+                memory: memory.collect::<Result<_, _>>()?,
+                frozen: configuration.frozen,
+            };
+            let mut sights = Vec::new();
+            for view in &configuration.views {
+                if view.segments.len() != view.marks.len() + 1 {
+                    return Err("a view needs one more segment than marks".to_owned());
+                }
+                let mut sight = Sight { first: words(&view.segments[0])?, ..Sight::newest() };
+                for (mark, segment) in view.marks.iter().zip(&view.segments[1..]) {
+                    let own = (variable(&mark.variable)?, letter(&mark.letter)?, words(segment)?);
+                    sight.rest.push(own);
+                }
+                for past in &view.past {
+                    let x = variable(&past.variable)?;
+                    sight.past.insert(x, values(x, &past.values)?);
+                }
+                for stores in &view.stores {
+                    let x = variable(&stores.variable)?;
+                    let entry = (values(x, &stores.older)?, value(x, stores.last)?);
+                    sight.stores.insert(x, entry);
+                }
+                self.is_closed(&sight)?;
+                sights.push(sight);
+            }
+            all.push((state, sights));
+        }
+        Ok(all)
+    }
+
+    /// Sets of words have to be closed under subwords, within the level.
+    fn is_closed(&self, sight: &Sight) -> Result<(), String> {
+        fn closed<L: Clone + Ord>(set: &Set<L>, level: usize) -> bool {
+            let shorter = |w: &Vec<L>| {
+                w.len() <= 1
+                    || (0..w.len()).all(|skip| {
+                        let mut w = w.clone();
+                        w.remove(skip);
+                        set.contains(&w)
+                    })
+            };
+            set.iter().all(|w| !w.is_empty() && w.len() <= level && shorter(w))
+        }
+        let segments = [&sight.first].into_iter().chain(sight.rest.iter().map(|r| &r.2));
+        let stores = sight.stores.values().map(|s| &s.0);
+        let fine = segments.into_iter().all(|s| closed(s, self.level))
+            && sight.past.values().chain(stores).all(|s| closed(s, self.level));
+        if fine { Ok(()) } else { Err("a set of words lacks a subword".to_owned()) }
+    }
+
+    /// Subwords of `uv`.
+    fn concat<L: Clone + Ord>(&self, first: &Set<L>, second: &Set<L>) -> Set<L> {
+        let mut all: Set<L> = first.union(second).cloned().collect();
+        for u in first {
+            for v in second.iter().filter(|v| u.len() + v.len() <= self.level) {
+                all.insert(u.iter().chain(v).cloned().collect());
+            }
+        }
+        all
+    }
+
+    /// Subwords of `v`, for words `uav` of the set: known are those `v` for which
+    /// `av` is in the set, and longer ones all of whose parts are known.
+    fn behind<L: Clone + Ord>(&self, set: &Set<L>, letter: &L) -> Set<L> {
+        self.beside(set, |v| [letter].into_iter().chain(v).cloned().collect())
+    }
+
+    /// Subwords of `u`, for words `uav` of the set.
+    fn before<L: Clone + Ord>(&self, set: &Set<L>, letter: &L) -> Set<L> {
+        self.beside(set, |u| u.iter().chain([letter]).cloned().collect())
+    }
+
+    fn beside<L: Clone + Ord>(&self, set: &Set<L>, joined: impl Fn(&[L]) -> Vec<L>) -> Set<L> {
+        let known = |w: &[L]| w.len() >= self.level || set.contains(&joined(w));
+        let parts_known = |w: &Vec<L>| {
+            (0..w.len()).all(|skip| {
+                let mut part = w.clone();
+                part.remove(skip);
+                known(&part)
+            })
+        };
+        set.iter().filter(|w| known(w) && parts_known(w)).cloned().collect()
+    }
+
+    /// What `p` sees of a memory state in a control state.
+    fn see(&self, p: ProcessId, state: StateId, memory: &[ValueId]) -> Letter {
+        let mask = &self.reads[p.index()][state.index()];
+        memory.iter().zip(mask).map(|(v, m)| m.then_some(*v)).collect()
+    }
+
+    /// What is left of a sight when the process has come to a control state.
+    fn narrow(&self, p: ProcessId, state: StateId, sight: Sight) -> Sight {
+        let mask = &self.reads[p.index()][state.index()];
+        let blank =
+            |l: &Letter| -> Letter { l.iter().zip(mask).map(|(v, m)| v.filter(|_| *m)).collect() };
+        let words = |s: &Set<Letter>| -> Set<Letter> {
+            s.iter().map(|w| w.iter().map(blank).collect()).collect()
+        };
+        let mut narrow = Sight { first: words(&sight.first), ..sight.clone() };
+        narrow.rest.clear();
+        for (x, letter, after) in &sight.rest {
+            if mask[x.index()] {
+                narrow.rest.push((*x, blank(letter), words(after)));
+            } else {
+                let here = self.concat(&Set::from([vec![blank(letter)]]), &words(after));
+                let last = narrow.last().clone();
+                *narrow.last() = self.concat(&last, &here);
+            }
+        }
+        narrow.past.retain(|x, _| mask[x.index()]);
+        if !mask.contains(&true) {
+            narrow.first.clear();
+        }
+        narrow
+    }
+
+    /// Whether whatever `other` may see `sight` may see as well, having come
+    /// past some of its own writes if need be.
+    fn covers(&self, sight: &Sight, other: &Sight) -> bool {
+        let stores = sight.stores.len() == other.stores.len()
+            && sight
+                .stores
+                .iter()
+                .zip(&other.stores)
+                .all(|((x, a), (y, b))| x == y && a.1 == b.1 && b.0.is_subset(&a.0));
+        let past = other.past.iter().all(|(x, theirs)| {
+            theirs.is_empty() || sight.past.get(x).is_some_and(|ours| theirs.is_subset(ours))
+        });
+        let Some(passed) = sight.rest.len().checked_sub(other.rest.len()) else { return false };
+        let first = match passed {
+            0 => sight.first.clone(),
+            _ => {
+                let (_, letter, after) = &sight.rest[passed - 1];
+                self.concat(&Set::from([vec![letter.clone()]]), after)
+            }
+        };
+        let rest = sight.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
+            (ours.0, &ours.1) == (theirs.0, &theirs.1) && theirs.2.is_subset(&ours.2)
+        });
+        stores && past && rest && other.first.is_subset(&first)
+    }
+
+    /// Drops a set before the same letter: nobody can tell.
+    fn tidy(&self, mut sight: Sight, newest: &Letter) -> Sight {
+        let nexts: Vec<Letter> =
+            sight.rest.iter().map(|r| r.1.clone()).chain([newest.clone()]).collect();
+        let sets = [&mut sight.first].into_iter().chain(sight.rest.iter_mut().map(|r| &mut r.2));
+        for (set, next) in sets.zip(nexts) {
+            if *set == Set::from([vec![next]]) {
+                set.clear();
+            }
+        }
+        sight
+    }
+
+    fn initial(&self) -> Vec<(State, Vec<Sight>)> {
+        let mut memories: Vec<Vec<ValueId>> = vec![vec![]];
+        for var in &self.system.vars {
+            let longer = |m: &Vec<ValueId>| {
+                let m = m.clone();
+                var.initial.iter().map(move |v| m.iter().copied().chain([*v]).collect())
+            };
+            memories = memories.iter().flat_map(longer).collect();
+        }
+        let controls: Vec<StateId> = self.system.processes.iter().map(|p| p.initial).collect();
+        let sights = vec![Sight::newest(); controls.len()];
+        memories
+            .into_iter()
+            .map(|memory| {
+                (State { controls: controls.clone(), memory, frozen: false }, sights.clone())
+            })
+            .collect()
+    }
+
+    /// Every step of every process.
+    fn successors(
+        &self,
+        (state, sights): &(State, Vec<Sight>),
+    ) -> Vec<(String, (State, Vec<Sight>))> {
+        let mut all = Vec::new();
+        for p in self.system.process_ids() {
+            let name = &self.system.processes[p.index()].name;
+            for (_, t) in self.system.transitions(p, state.controls[p.index()]) {
+                let mut next = state.clone();
+                next.controls[p.index()] = t.to;
+                for next in self.take(state, next, sights, p, t.op) {
+                    all.push((format!("{} of `{name}`", self.system.show_op(t.op)), next));
+                }
+            }
+            if state.frozen {
+                continue;
+            }
+            for (&x, (older, last)) in &sights[p.index()].stores {
+                let write = |value: ValueId, rest: Option<Set<ValueId>>| {
+                    let mut sights = sights.clone();
+                    let stores = &mut sights[p.index()].stores;
+                    let own = rest.is_none();
+                    match rest {
+                        Some(rest) => stores.insert(x, (rest, *last)),
+                        None => stores.remove(&x),
+                    };
+                    let what = format!(
+                        "a waiting {} of `{name}`",
+                        self.system.show_op(Op::Write(x, value))
+                    );
+                    (what, self.append(state, &sights, p, (x, value), own))
+                };
+                all.extend(
+                    older
+                        .iter()
+                        .filter(|w| w.len() == 1)
+                        .map(|w| write(w[0], Some(self.behind(older, &w[0])))),
+                );
+                all.push(write(*last, None));
+            }
+        }
+        if self.freezes && !state.frozen {
+            let frozen = State { frozen: true, ..state.clone() };
+            all.push(("the end of the history".to_owned(), (frozen, sights.clone())));
+        }
+        all
+    }
+
+    fn take(
+        &self,
+        before: &State,
+        after: State,
+        sights: &[Sight],
+        p: ProcessId,
+        op: Op,
+    ) -> Vec<(State, Vec<Sight>)> {
+        let sight = &sights[p.index()];
+        let idle = sight.stores.is_empty();
+        let looks = match op {
+            Op::Nop => vec![sight.clone()],
+            Op::Read(x, d) => self.look(sight, x, d, &before.memory),
+            Op::Write(x, d) if self.buffers && (self.stores || before.frozen) => {
+                let mut sight = sight.clone();
+                sight.past.remove(&x);
+                let one = |v: ValueId| Set::from([vec![v]]);
+                let older = match sight.stores.get(&x) {
+                    Some((older, last)) if !before.frozen => self.concat(older, &one(*last)),
+                    Some((older, _)) => older.clone(),
+                    None => Set::new(),
+                };
+                sight.stores.insert(x, (older, d));
+                vec![self.unmark(sight, x)]
+            }
+            Op::Write(x, d) => return vec![self.append(&after, sights, p, (x, d), true)],
+            Op::Arw(x, d, e) => {
+                if before.frozen || !idle || before.memory[x.index()] != d {
+                    return vec![];
+                }
+                let (state, mut sights) = self.append(&after, sights, p, (x, e), false);
+                sights[p.index()] = Sight::newest();
+                return vec![(state, sights)];
+            }
+            Op::Fence(FenceKind::Full) if !idle => vec![],
+            Op::Fence(FenceKind::Full) => vec![Sight::newest()],
+            Op::Fence(FenceKind::Write) if self.partial_fences && !idle && !before.frozen => vec![],
+            Op::Fence(FenceKind::Read) if self.partial_fences => {
+                vec![Sight { past: BTreeMap::new(), ..sight.clone() }]
+            }
+            Op::Fence(_) => vec![sight.clone()],
+        };
+        let at = after.controls[p.index()];
+        let newest = self.see(p, at, &after.memory);
+        looks
+            .into_iter()
+            .map(|look| {
+                let mut sights = sights.to_vec();
+                sights[p.index()] = self.tidy(self.narrow(p, at, look), &newest);
+                (after.clone(), sights)
+            })
+            .collect()
+    }
+
+    /// A write enters the history; `own` if its process reads it from now on.
+    fn append(
+        &self,
+        state: &State,
+        sights: &[Sight],
+        p: ProcessId,
+        (x, value): (VarId, ValueId),
+        own: bool,
+    ) -> (State, Vec<Sight>) {
+        let mut next = state.clone();
+        next.memory[x.index()] = value;
+        let mut seen = sights.to_vec();
+        for q in self.system.process_ids() {
+            let at = state.controls[q.index()];
+            let mut sight = self.narrow(q, at, sights[q.index()].clone());
+            let (old, new) = (self.see(q, at, &state.memory), self.see(q, at, &next.memory));
+            let mark = own && p == q && self.reads[q.index()][at.index()][x.index()];
+            if mark || old != new {
+                let at_mark = sight.rest.last().is_some_and(|r| r.2.is_empty() && r.1 == old);
+                if !at_mark {
+                    let last = sight.last().clone();
+                    *sight.last() = self.concat(&last, &Set::from([vec![old]]));
+                }
+            }
+            if mark {
+                sight = self.unmark(sight, x);
+                sight.rest.push((x, new.clone(), Set::new()));
+            }
+            seen[q.index()] = self.tidy(sight, &new);
+        }
+        (next, seen)
+    }
+
+    /// An own write that is not the last any more is a letter like any other.
+    fn unmark(&self, mut sight: Sight, x: VarId) -> Sight {
+        if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
+            let (_, letter, after) = sight.rest.remove(i);
+            let here = self.concat(&Set::from([vec![letter]]), &after);
+            let before = if i == 0 { &mut sight.first } else { &mut sight.rest[i - 1].2 };
+            *before = self.concat(before, &here);
+        }
+        sight
+    }
+
+    /// A process reads a value: as early in its word as it can.
+    fn look(&self, sight: &Sight, x: VarId, d: ValueId, newest: &[ValueId]) -> Vec<Sight> {
+        if !self.buffers {
+            return if newest[x.index()] == d { vec![sight.clone()] } else { vec![] };
+        }
+        if let Some((_, last)) = sight.stores.get(&x) {
+            return if *last == d { vec![sight.clone()] } else { vec![] };
+        }
+        let has = |l: &Letter| l[x.index()] == Some(d);
+        let mut now = sight.clone();
+        if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
+            if has(&sight.rest[i].1) {
+                return vec![now];
+            }
+            for _ in 0..=i {
+                now = self.pass(now);
+            }
+            now.past.remove(&x);
+        } else if let Some(past) = sight.past.get(&x).filter(|past| past.contains(&vec![d])) {
+            let left = self.concat(&Set::from([vec![d]]), &self.behind(past, &d));
+            now.past.insert(x, left);
+            return vec![now];
+        }
+        loop {
+            let places: Vec<&Letter> =
+                now.first.iter().filter(|w| w.len() == 1 && has(&w[0])).map(|w| &w[0]).collect();
+            if self.level == 1 && !places.is_empty() {
+                return vec![now];
+            }
+            if !places.is_empty() {
+                let stand = |letter: &&Letter| {
+                    let before = self.before(&now.first, letter);
+                    let mut there = self.remember(Sight { first: before, ..now.clone() });
+                    there.past.remove(&x);
+                    let left = self.behind(&now.first, letter);
+                    there.first = self.concat(&Set::from([vec![(*letter).clone()]]), &left);
+                    there
+                };
+                return places.iter().map(stand).collect();
+            }
+            let Some((_, letter, _)) = now.rest.first().cloned() else { break };
+            now = self.pass(now);
+            now.past.remove(&x);
+            if has(&letter) {
+                now.first = self.concat(&Set::from([vec![letter]]), &now.first);
+                return vec![now];
+            }
+        }
+        if newest[x.index()] != d {
+            return vec![];
+        }
+        now = self.remember(now);
+        now.past.remove(&x);
+        now.first.clear();
+        vec![now]
+    }
+
+    /// What a process leaves behind it can be read later, if reads overtake.
+    fn remember(&self, mut sight: Sight) -> Sight {
+        if self.past {
+            for x in (0..self.system.vars.len()).map(VarId::new) {
+                let values: Set<ValueId> = sight
+                    .first
+                    .iter()
+                    .filter_map(|w| w.iter().map(|l| l[x.index()]).collect::<Option<_>>())
+                    .collect();
+                if !values.is_empty() {
+                    let past = sight.past.remove(&x).unwrap_or_default();
+                    sight.past.insert(x, self.concat(&past, &values));
+                }
+            }
+        }
+        sight
+    }
+
+    /// A process comes past its first own write, which has reached memory.
+    fn pass(&self, sight: Sight) -> Sight {
+        let mut sight = self.remember(sight);
+        let (x, letter, after) = sight.rest.remove(0);
+        sight.past.remove(&x);
+        sight.first = Set::from([vec![letter]]);
+        let mut sight = self.remember(sight);
+        sight.first = after;
+        sight
+    }
+
+    /// Whether a configuration settles a property.
+    fn settles(&self, state: &State, sights: &[Sight], property: usize) -> Result<bool, String> {
+        let system = self.system;
+        let property =
+            system.program.properties.get(property).ok_or("there is no such property")?;
+        let controls: Vec<u16> = state.controls.iter().map(|s| s.0).collect();
+        let memory: Vec<u16> = state.memory.iter().map(|v| v.0).collect();
+        let drained = !state.frozen && sights.iter().all(|s| s.stores.is_empty());
+        Ok(match &property.kind {
+            // With buffers, memory at a moment is that of an ended history.
+            PropertyKind::Never(formula) => {
+                state.frozen == (self.buffers && mentions_memory(formula))
+                    && system.holds(formula, &controls, &memory)
+            }
+            PropertyKind::Assertions => system.failed(&controls).is_some(),
+            PropertyKind::NoDeadlock => drained && system.is_deadlock(&controls, &memory),
+            PropertyKind::Final(quantifier, formula) => {
+                let filter = system.program.filter.as_ref();
+                drained
+                    && system.all_ended(&controls)
+                    && filter.is_none_or(|f| system.holds(f, &controls, &memory))
+                    && system.holds(formula, &controls, &memory)
+                        == (*quantifier != Quantifier::Always)
+            }
+        })
+    }
+}
+
+fn mentions_memory(formula: &weir_model::program::Formula) -> bool {
+    let mut mentions = false;
+    formula.atoms(&mut |a| mentions |= matches!(a, Atom::Var(_)));
+    mentions
+}
+
+/// The variables that a process may read before its next full fence, for each
+/// control state: by searching forward from each.
+fn reads(system: &System, p: ProcessId, buffers: bool) -> Vec<Vec<bool>> {
+    let automaton = &system.processes[p.index()];
+    let from = |start: usize| {
+        let mut reads = vec![false; system.vars.len()];
+        let mut seen = vec![false; automaton.states.len()];
+        let mut work = vec![StateId::new(start)];
+        while let Some(state) = work.pop() {
+            if std::mem::replace(&mut seen[state.index()], true) || !buffers {
+                continue;
+            }
+            for (_, t) in system.transitions(p, state) {
+                match t.op {
+                    Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
+                    Op::Read(x, _) => reads[x.index()] = true,
+                    _ => {}
+                }
+                work.push(t.to);
+            }
+        }
+        reads
+    };
+    (0..automaton.states.len()).map(from).collect()
+}
