@@ -150,12 +150,23 @@ impl<'s> Search<'s> {
     /// What was stored, as evidence.
     fn invariant(&self) -> Invariant {
         let maximal = self.configs.iter().zip(&self.covered).filter(|(_, covered)| !**covered);
-        Invariant {
-            model: self.model,
-            level: self.space.level.0,
-            letters: self.space.letters(),
-            configurations: maximal.map(|(config, _)| self.space.parts(config)).collect(),
+        let mut configurations: Vec<_> =
+            maximal.map(|(config, _)| self.space.parts(config)).collect();
+        // Only the letters that are in use, numbered as they turn up.
+        let all = self.space.letters();
+        let mut letters = Vec::new();
+        let mut places: HashMap<u16, u16> = HashMap::new();
+        let mut renumber = |letter: &mut u16| {
+            *letter = *places.entry(*letter).or_insert_with(|| {
+                letters.push(all[usize::from(*letter)].clone());
+                (letters.len() - 1) as u16
+            });
+        };
+        for view in configurations.iter_mut().flat_map(|c| &mut c.views) {
+            view.segments.iter_mut().flatten().flatten().for_each(&mut renumber);
+            view.marks.iter_mut().map(|(_, letter)| letter).for_each(&mut renumber);
         }
+        Invariant { model: self.model, level: self.space.level.0, letters, configurations }
     }
 
     fn measure(&mut self, began: Instant) {

@@ -1,0 +1,197 @@
+//! Certificates that were tampered with are rejected.
+//!
+//! The stored configurations are incomparable, and each is there because it is
+//! initial or a step leads to it that no other covers: without one of them, with
+//! a smaller view, or with another letter, the set is not closed any more. So
+//! none of these changes leaves an inductive set, and all have to be rejected.
+
+use weir_check::certificate::{Certificate, Configuration, check};
+use weir_engine::{Limits, views};
+use weir_model::answer::Evidence;
+use weir_model::memory_model::MemoryModel;
+use weir_model::system::System;
+
+const FENCED: &str = "
+    var flag[2]: bool
+    var turn: 0..1
+    process p[i: 0..1] {
+        loop {
+            flag[i] = true
+            wfence
+            turn = 1 - i
+            fence
+            await not flag[1 - i] or turn == i
+            rfence
+        critical:
+            nop
+            flag[i] = false
+        }
+    }
+    mutex: never p[0]@critical and p[1]@critical
+";
+
+fn system(text: &str) -> System {
+    System::new(weir_front::read("test.weir", text, None).unwrap().0).unwrap()
+}
+
+fn certificate(system: &System, model: MemoryModel) -> Certificate {
+    let limits = Limits { certificate: true, ..Limits::default() };
+    let (answers, _) = views::check(system, model, &limits, &mut |_| {});
+    let Evidence::Invariant(invariant) = &answers[0].evidence else {
+        panic!("{model}: {:?}", answers[0].verdict)
+    };
+    Certificate::new(system, invariant, vec![0])
+}
+
+#[test]
+fn without_a_configuration() {
+    let system = system(FENCED);
+    for (_, model) in MemoryModel::NAMED {
+        let whole = certificate(&system, model);
+        assert_eq!(check(&system, &whole), Ok(()));
+        for i in 0..whole.configurations.len() {
+            let mut less = whole.clone();
+            less.configurations.remove(i);
+            let why = check(&system, &less).expect_err("a configuration is missing");
+            assert!(why.contains("the set"), "{model} without {i}: {why}");
+        }
+    }
+}
+
+/// Every way to take one word, letter or value away from a view.
+fn smaller(configuration: &Configuration) -> Vec<Configuration> {
+    let mut all = Vec::new();
+    for p in 0..configuration.views.len() {
+        let view = &configuration.views[p];
+        for (s, segment) in view.segments.iter().enumerate() {
+            for w in 0..segment.len() {
+                let mut less = configuration.clone();
+                less.views[p].segments[s].remove(w);
+                all.push(less);
+            }
+        }
+        for i in 0..view.past.len() {
+            let mut less = configuration.clone();
+            less.views[p].past.remove(i);
+            all.push(less);
+        }
+        for i in 0..view.stores.len() {
+            let mut less = configuration.clone();
+            less.views[p].stores.remove(i);
+            all.push(less);
+        }
+        if !view.marks.is_empty() {
+            let mut less = configuration.clone();
+            less.views[p].marks.clear();
+            less.views[p].segments.truncate(1);
+            all.push(less);
+        }
+    }
+    all
+}
+
+#[test]
+fn with_a_smaller_view() {
+    let system = system(FENCED);
+    let mut rejected = 0;
+    for (_, model) in MemoryModel::NAMED {
+        let whole = certificate(&system, model);
+        for i in 0..whole.configurations.len() {
+            for less in smaller(&whole.configurations[i]) {
+                let mut tampered = whole.clone();
+                tampered.configurations[i] = less;
+                assert!(check(&system, &tampered).is_err(), "{model}, configuration {i}");
+                rejected += 1;
+            }
+        }
+    }
+    assert!(rejected > 100, "{rejected} were tried");
+}
+
+#[test]
+fn with_another_letter_or_memory() {
+    let system = system(FENCED);
+    for (_, model) in MemoryModel::NAMED {
+        let whole = certificate(&system, model);
+        for l in 0..whole.letters.len() {
+            for x in 0..whole.variables.len() {
+                if let Some(value) = whole.letters[l][x] {
+                    let mut tampered = whole.clone();
+                    tampered.letters[l][x] = Some(1 - value);
+                    assert!(check(&system, &tampered).is_err(), "{model}: letter {l}");
+                }
+            }
+        }
+        for i in 0..whole.configurations.len() {
+            let mut tampered = whole.clone();
+            let value = tampered.configurations[i].memory[0];
+            tampered.configurations[i].memory[0] = 1 - value;
+            assert!(check(&system, &tampered).is_err(), "{model}: memory of {i}");
+        }
+    }
+}
+
+#[test]
+fn for_something_else() {
+    let fenced = system(FENCED);
+    let whole = certificate(&fenced, MemoryModel::TSO);
+    let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
+    let why = check(&unfenced, &whole).unwrap_err();
+    assert!(why.contains("leads out of the set"), "{why}");
+
+    let weaker = system(&FENCED.replace("wfence", "nop"));
+    let tso = certificate(&weaker, MemoryModel::TSO);
+    let relabelled = Certificate { model: "PSO".to_owned(), ..tso.clone() };
+    assert!(check(&weaker, &relabelled).is_err(), "PSO is weaker than TSO");
+    for (model, reason) in [("TSO+r->w", "no certificates"), ("x86", "neither a memory model")] {
+        let relabelled = Certificate { model: model.to_owned(), ..tso.clone() };
+        let why = check(&weaker, &relabelled).unwrap_err();
+        assert!(why.contains(reason), "{why}");
+    }
+    let bad = |change: &dyn Fn(&mut Certificate), reason: &str| {
+        let mut tampered = whole.clone();
+        change(&mut tampered);
+        let why = check(&fenced, &tampered).unwrap_err();
+        assert!(why.contains(reason), "{reason}: {why}");
+    };
+    bad(&|c| c.format = "weir-witness".to_owned(), "not weir-certificate");
+    bad(&|c| c.version = 2, "version 2");
+    bad(&|c| c.level = 0, "level 0");
+    bad(&|c| c.level = 99, "level 99");
+    bad(&|c| c.properties = vec![7], "no such property");
+    bad(&|c| c.variables.reverse(), "variables");
+    bad(&|c| c.letters.truncate(1), "no letter");
+    bad(&|c| c.letters[0].push(None), "a letter does not have");
+    bad(&|c| drop(c.configurations[0].views.pop()), "processes");
+    bad(&|c| c.configurations[0].memory.clear(), "a memory does not have");
+    bad(&|c| c.configurations[0].memory[0] = 9, "is never 9");
+    bad(&|c| c.configurations[0].states[0] = 999, "no control state 999");
+    bad(&|c| c.configurations[0].views[0].segments.push(vec![]), "one more segment");
+    bad(&|c| c.configurations.clear(), "an initial configuration");
+    let bad_view = |c: &mut Certificate| {
+        let views = c.configurations.iter_mut().flat_map(|c| &mut c.views);
+        views.flat_map(|v| &mut v.segments).for_each(|s| s.push(vec![0, 0]));
+    };
+    bad(&bad_view, "lacks a subword");
+}
+
+/// A certificate for a strong model is none for a weaker one under which the
+/// property is violated.
+#[test]
+fn for_a_weaker_model() {
+    let claims = [
+        ("x = 1 r = y", "y = 1 r = x", "p.r == 0 and q.r == 0", "SC", "TSO"),
+        ("x = 1 y = 1", "r = y s = x", "q.r == 1 and q.s == 0", "TSO", "PSO"),
+        ("x = 1 wfence y = 1", "r = y s = x", "q.r == 1 and q.s == 0", "PSO", "NSW"),
+    ];
+    for (p, q, formula, strong, weak) in claims {
+        let text = format!(
+            "var x, y process p {{ reg r, s {p} }} process q {{ reg r, s {q} }} final never {formula}"
+        );
+        let system = system(&text);
+        let mut claim = certificate(&system, strong.parse().unwrap());
+        assert_eq!(check(&system, &claim), Ok(()), "{strong}");
+        claim.model = weak.to_owned();
+        assert!(check(&system, &claim).is_err(), "{strong} as {weak}");
+    }
+}
