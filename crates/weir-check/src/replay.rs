@@ -229,7 +229,8 @@ impl<'s> Replay<'s> {
     }
 
     fn issue(&mut self, p: ProcessId, op: Op, rule: &str, step: &WitnessStep) -> Check<()> {
-        let partial = self.model.has(Relaxation::Rwf);
+        // Where reads and writes stay in order anyway, partial fences do nothing.
+        let partial = self.model.normal().has(Relaxation::Rwf);
         match (rule, op) {
             ("nop", Op::Nop) => Ok(()),
             ("read fence", Op::Fence(FenceKind::Read))
@@ -462,6 +463,9 @@ impl<'s> Replay<'s> {
                 }
             }
         }
+        if traces.is_empty() && self.reads_past_write(p, x, d) {
+            traces = thread.traces.clone();
+        }
         if traces.is_empty() {
             let shown = self.system.show_op(read);
             return Err(format!("no own write is there for {shown} to take its value from"));
@@ -473,9 +477,9 @@ impl<'s> Replay<'s> {
     }
 
     /// The ways to bring a write and a read side by side: which of the operations
-    /// between them move in front of the write. One that could as well stay
-    /// behind has to be tried in front only if another may then overtake it that
-    /// it could not overtake in turn.
+    /// between them move in front of the write. If none has to, that is the best
+    /// way. Otherwise one that could as well stay behind has to be tried in front
+    /// if it is not free to change places with all that come after it.
     fn ways_together(
         &self,
         p: ProcessId,
@@ -484,12 +488,15 @@ impl<'s> Replay<'s> {
         read: Op,
     ) -> Vec<Vec<bool>> {
         let op = |n: usize| self.threads[p.index()].issued[n].op;
+        if between.iter().all(|&n| self.may_overtake(op(n), read)) {
+            return vec![vec![false; between.len()]];
+        }
         let mut ways: Vec<Vec<bool>> = vec![vec![]];
         for (i, &n) in between.iter().enumerate() {
             let stays = self.may_overtake(op(n), read);
-            let one_way =
-                |&m: &usize| self.may_overtake(op(n), op(m)) && !self.may_overtake(op(m), op(n));
-            let matters = between[i + 1..].iter().any(one_way) && ways.len() < MOST_WAYS;
+            let is_tied =
+                |&m: &usize| !self.may_overtake(op(n), op(m)) || !self.may_overtake(op(m), op(n));
+            let matters = between[i + 1..].iter().any(is_tied) && ways.len() < MOST_WAYS;
             let mut longer = Vec::new();
             for way in ways {
                 let passed = (0..i).filter(|&j| !way[j]).map(|j| between[j]);
@@ -506,6 +513,25 @@ impl<'s> Replay<'s> {
             ways = longer;
         }
         ways
+    }
+
+    /// Rule 3 where the write has reached memory before the process has seen it
+    /// there, as with load buffers: what was issued between the two has taken
+    /// effect before the write, or the read may overtake it.
+    fn reads_past_write(&self, p: ProcessId, x: VarId, d: ValueId) -> bool {
+        let issued = &self.threads[p.index()].issued;
+        let on_x = |i: &Issued| !i.early && var(i.op) == Some(x);
+        let Some(at) = issued.iter().rposition(on_x) else { return false };
+        let (write, between) = (issued[at], &issued[at + 1..]);
+        let passed = |i: &Issued| {
+            i.early
+                || i.effect.zip(write.effect).is_some_and(|(i, w)| i < w)
+                || self.may_overtake(i.op, Op::Read(x, d))
+        };
+        write.op == Op::Write(x, d)
+            && write.effect.is_some()
+            && self.seen[p.index()][x.index()].is_none()
+            && between.iter().all(passed)
     }
 
     /// RRWE (paper 2, section 7): a read takes the value of the last write of
@@ -635,7 +661,7 @@ impl<'s> Replay<'s> {
                 let wanted = *quantifier != Quantifier::Always;
                 (
                     counts && system.holds(formula, &controls, &memory) == wanted,
-                    "be a final state that settles the property",
+                    "settle the property as a final state",
                 )
             }
         };

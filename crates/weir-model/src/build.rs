@@ -247,9 +247,15 @@ impl<'a> Builder<'a> {
             let mut sizes = vec![0; nodes.len()];
             component.iter().for_each(|&c| sizes[c] += 1);
             let is_once = |n: NodeId| sizes[component[n]] == 1 && !successors(n).contains(&n);
-            let is_store = |n: NodeId| matches!(nodes[n].node, Node::Store(..) | Node::Rmw(..));
+            // What writes constants only brings about finitely many values anyway.
+            let computes = |n: NodeId| match &nodes[n].node {
+                Node::Store(_, code, _) => !is_constant(code),
+                Node::Rmw(_, _, Rmw::Cas { new, .. } | Rmw::Swap(new), _) => !is_constant(new),
+                Node::Rmw(_, _, Rmw::Fetch(..), _) => true,
+                _ => false,
+            };
             let weights: Vec<usize> =
-                (0..nodes.len()).map(|n| usize::from(is_store(n) && is_once(n))).collect();
+                (0..nodes.len()).map(|n| usize::from(computes(n) && is_once(n))).collect();
             // Sinks have the smallest numbers, so what comes after is known.
             let mut order: Vec<NodeId> = (0..nodes.len()).collect();
             order.sort_by_key(|&n| component[n]);
@@ -705,12 +711,15 @@ impl<'a> Builder<'a> {
         value: i64,
     ) -> Result<bool, BuildError> {
         let depth = self.depth + self.weights[process.index()][node];
+        let values = &mut self.values[var.index()];
+        // A store in a loop may find a shorter way than one that runs once did.
+        if values.get(&value).is_some_and(|known| *known <= depth) {
+            return Ok(true);
+        }
+        // What is there may be written at any depth: where writes overtake reads,
+        // what a process reads may come from what it writes later.
         if depth > self.max_depth {
             return Ok(false);
-        }
-        let values = &mut self.values[var.index()];
-        if values.contains_key(&value) {
-            return Ok(true);
         }
         values.insert(value, depth);
         if values.len() > MAX_VALUES {
@@ -801,6 +810,13 @@ impl<'a> Builder<'a> {
             .collect();
         Ok((vars, processes))
     }
+}
+
+/// Whether code has the same value whatever is in the registers.
+fn is_constant(code: &Code) -> bool {
+    let mut constant = true;
+    code.atoms(&mut |_| constant = false);
+    constant
 }
 
 fn finish_state(key: Key, flow: &Flow<'_>) -> State {

@@ -103,20 +103,26 @@ impl<'a> Builder<'a, '_> {
     /// Builds backwards, so that each statement knows what comes after it.
     ///
     /// A marked label needs a node at which the process can be seen standing:
-    /// the step that follows it if there is one, otherwise one of its own.
+    /// that of the statement that follows it if it is entered in no other way,
+    /// otherwise one of its own. A process that ends at a label stands there.
     fn block(&mut self, stmts: &'a [Stmt], mut next: NodeId) -> NodeId {
-        let mut step = None;
+        let mut place = None;
         for stmt in stmts.iter().rev() {
             if let StmtKind::Label(label) = stmt.kind {
                 let node = self.label(label, stmt.span);
                 self.nodes[node].node = Node::Jump(next);
                 if self.marked[label.index()] {
-                    self.nodes[step.unwrap_or(node)].labels.push(label);
+                    if next == self.end {
+                        self.nodes[node].node = Node::End;
+                    }
+                    let place = *place.get_or_insert(node);
+                    self.nodes[place].labels.push(label);
+                    next = node;
                 }
-                next = node;
             } else {
                 next = self.stmt(stmt, next);
-                step = self.nodes[next].node.is_step().then_some(next);
+                // The head of a loop is entered from its body too.
+                place = (!matches!(stmt.kind, StmtKind::Loop(_))).then_some(next);
             }
         }
         next
