@@ -1143,12 +1143,12 @@ fn the_last_state_has_to_settle_the_question() {
     run(1).rejected(0, "the last state does not have a process that failed");
     run(2).rejected(0, "the last state does not have every process stuck");
     for property in 3..6 {
-        run(property).rejected(0, "final state that settles the property");
+        run(property).rejected(0, "settle the property as a final state");
     }
     // Everybody has ended, but a write is on its way.
     Sketch::new("var x process p { x = 1 } final exists x == 0", "TSO")
         .take("p", "write", "w(x,1)")
-        .rejected(0, "final state that settles the property");
+        .rejected(0, "settle the property as a final state");
     // Without store buffers, a write that is on its way was not executed.
     let program = "var x, y process p { x = 1; y = 1 } never y == 1 and x == 0";
     Sketch::new(program, "w->w")
