@@ -4,8 +4,7 @@
 //! full fence; a *mask* is a set of variables, and a letter is a memory state
 //! with the other variables blanked out. Letters are numbered as they turn up.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
@@ -28,12 +27,13 @@ pub(super) struct TooMany;
 pub(super) struct Letters {
     vars: usize,
     cells: Vec<u16>,
-    ids: HashMap<Box<[u16]>, Letter>,
+    ids: FxHashMap<Box<[u16]>, Letter>,
     masks: Vec<Box<[bool]>>,
     /// For each process and control state, what it can still read.
     of_state: Vec<Vec<MaskId>>,
     /// For each mask, what it makes of the letters so far.
     masked: Vec<Vec<Option<Letter>>>,
+    scratch: Vec<u16>,
 }
 
 impl Letters {
@@ -62,10 +62,11 @@ impl Letters {
         Self {
             vars: system.vars.len(),
             cells: vec![],
-            ids: HashMap::new(),
+            ids: FxHashMap::default(),
             masks,
             of_state,
             masked,
+            scratch: vec![],
         }
     }
 
@@ -102,14 +103,14 @@ impl Letters {
 
     /// A memory state through a mask.
     pub fn see(&mut self, memory: &[u16], mask: MaskId) -> Result<Letter, TooMany> {
-        let blanked: Box<[u16]> = memory
-            .iter()
-            .zip(&self.masks[mask])
-            .map(|(&v, &kept)| if kept { v } else { BLANK })
-            .collect();
-        if let Some(&letter) = self.ids.get(&blanked) {
+        let blanked = memory.iter().zip(&self.masks[mask]);
+        let blanked = blanked.map(|(&v, &kept)| if kept { v } else { BLANK });
+        self.scratch.clear();
+        self.scratch.extend(blanked);
+        if let Some(&letter) = self.ids.get(self.scratch.as_slice()) {
             return Ok(letter);
         }
+        let blanked: Box<[u16]> = self.scratch.as_slice().into();
         let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < Letter::MAX);
         let letter = letter.ok_or(TooMany)?;
         self.cells.extend_from_slice(&blanked);

@@ -1,9 +1,9 @@
 //! The search: forward, breadth-first, maximal configurations only.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use rustc_hash::FxHashMap;
 use weir_model::answer::{Answer, Evidence, Invariant, Run, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind, Quantifier};
@@ -28,7 +28,23 @@ const TRIES: usize = 64;
 /// How many configurations are expanded between two looks at the clock.
 const CLOCK: usize = 1 << 8;
 
+/// How coarse a search is.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    level: Level,
+    /// Whether configurations that differ in sets of words only become one.
+    joins: bool,
+}
+
+/// The rounds, from coarse to fine.
+fn rounds() -> impl Iterator<Item = Round> {
+    let coarse = Round { level: Level(1), joins: true };
+    let finer = (1..=MAX_LEVEL).map(|k| Round { level: Level(k), joins: false });
+    std::iter::once(coarse).chain(finer)
+}
+
 struct Search<'s> {
+    joins: bool,
     space: Space<'s>,
     model: MemoryModel,
     configs: Vec<Config>,
@@ -36,7 +52,9 @@ struct Search<'s> {
     /// Whether a later configuration covers this one.
     covered: Vec<bool>,
     /// The maximal configurations with each state.
-    buckets: HashMap<Box<[u16]>, Vec<u32>>,
+    buckets: FxHashMap<Box<[u16]>, Vec<u32>>,
+    /// How many of them there are.
+    maximal: usize,
     stats: Stats,
 }
 
@@ -50,14 +68,17 @@ enum Found {
 }
 
 impl<'s> Search<'s> {
-    fn new(system: &'s System, model: MemoryModel, level: Level, freezes: bool) -> Self {
+    fn new(system: &'s System, model: MemoryModel, round: Round, freezes: bool) -> Self {
+        let Round { level, joins } = round;
         Self {
+            joins,
             space: Space::new(system, model, level, freezes),
             model,
             configs: vec![],
             parents: vec![],
             covered: vec![],
-            buckets: HashMap::new(),
+            buckets: FxHashMap::default(),
+            maximal: 0,
             stats: Stats {
                 engine: "views",
                 level: Some(level.0),
@@ -68,7 +89,7 @@ impl<'s> Search<'s> {
     }
 
     /// Stores a configuration unless a stored one covers it.
-    fn insert(&mut self, config: Config, parent: Option<(u32, Action)>) {
+    fn insert(&mut self, mut config: Config, parent: Option<(u32, Action)>) {
         let id = self.configs.len() as u32;
         let bucket = self.buckets.entry(config.state.clone()).or_default();
         let space = &mut self.space;
@@ -78,12 +99,20 @@ impl<'s> Search<'s> {
             self.stats.covered += 1;
             return;
         }
+        if self.joins {
+            let alike =
+                bucket.iter().find_map(|&c| space.join(&configs[c as usize].views, &config.views));
+            config.views = alike.unwrap_or(config.views);
+        }
         let covered = &mut self.covered;
+        let before = bucket.len();
         bucket.retain(|&c| {
             let worse = covers(space, &config.views, &configs[c as usize].views);
             covered[c as usize] |= worse;
             !worse
         });
+        self.maximal -= before - bucket.len();
+        self.maximal += 1;
         bucket.push(id);
         self.configs.push(config);
         self.parents.push(parent);
@@ -155,7 +184,7 @@ impl<'s> Search<'s> {
         // Only the letters that are in use, numbered as they turn up.
         let all = self.space.letters();
         let mut letters = Vec::new();
-        let mut places: HashMap<u16, u16> = HashMap::new();
+        let mut places: FxHashMap<u16, u16> = FxHashMap::default();
         let mut renumber = |letter: &mut u16| {
             *letter = *places.entry(*letter).or_insert_with(|| {
                 letters.push(all[usize::from(*letter)].clone());
@@ -170,7 +199,7 @@ impl<'s> Search<'s> {
     }
 
     fn measure(&mut self, began: Instant) {
-        self.stats.stored = self.buckets.values().map(Vec::len).sum();
+        self.stats.stored = self.maximal;
         self.stats.longest = Some(self.space.longest());
         self.stats.bytes = self.bytes();
         self.stats.elapsed = began.elapsed();
@@ -253,13 +282,13 @@ pub fn check(
     let mut found = vec![Found::Nothing; properties.len()];
     let mut stats = Stats::default();
     let mut proof = Evidence::Exhausted;
-    for level in 1..=MAX_LEVEL {
+    for round in rounds() {
         for f in &mut found {
             if let Found::Spurious(_) = f {
                 *f = Found::Nothing;
             }
         }
-        let mut search = Search::new(system, model, Level(level), freezes);
+        let mut search = Search::new(system, model, round, freezes);
         if search.run(&mut found, limits, began, progress).is_err() {
             search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
         }

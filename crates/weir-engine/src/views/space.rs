@@ -11,15 +11,14 @@
 //! their own process, and so every later configuration has the memory of that
 //! moment with control states that go with it.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use weir_model::answer::ViewConfiguration;
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
-use super::letters::{Letter, Letters, TooMany};
+use super::letters::{Letter, Letters, MaskId, TooMany};
 use super::subwords::{Level, letters};
 use super::view::{Eyes, Stores, View};
 
@@ -46,6 +45,19 @@ pub(super) struct Config {
     pub views: Box<[ViewId]>,
 }
 
+/// Answers that were worked out before.
+#[derive(Default)]
+struct Memo {
+    /// For a view, a mask and the newest letter: the view, narrowed and tidied.
+    settled: FxHashMap<(ViewId, MaskId, Letter), ViewId>,
+    /// For a view, the newest letter before and after a write, and whether it
+    /// is an own one that is marked: the view after it.
+    appended: FxHashMap<(ViewId, Letter, Letter, Option<VarId>), ViewId>,
+    /// For a view, a mask, what is read, and whether the newest memory has it:
+    /// the views after the read.
+    read: FxHashMap<(ViewId, MaskId, VarId, ValueId, bool), Box<[ViewId]>>,
+}
+
 /// All views of a search, and what is fixed in it.
 pub(super) struct Space<'s> {
     pub system: &'s System,
@@ -60,8 +72,13 @@ pub(super) struct Space<'s> {
     partial_fences: bool,
     letters: Letters,
     views: Vec<View>,
-    ids: HashMap<View, ViewId>,
-    covers: HashMap<(ViewId, ViewId), bool>,
+    ids: FxHashMap<View, ViewId>,
+    covers: FxHashMap<(ViewId, ViewId), bool>,
+    /// What became of views, so that each question is answered once.
+    memo: Memo,
+    /// About what the views take up, in bytes, and the most letters of one.
+    bytes: usize,
+    longest: usize,
 }
 
 impl<'s> Space<'s> {
@@ -78,8 +95,11 @@ impl<'s> Space<'s> {
             partial_fences: model.has(Relaxation::Rwf),
             letters: Letters::new(system, lookahead),
             views: vec![],
-            ids: HashMap::new(),
-            covers: HashMap::new(),
+            ids: FxHashMap::default(),
+            covers: FxHashMap::default(),
+            memo: Memo::default(),
+            bytes: 0,
+            longest: 0,
         }
     }
 
@@ -93,9 +113,25 @@ impl<'s> Space<'s> {
             return id;
         }
         let id = ViewId::try_from(self.views.len()).expect("fewer views than configurations");
+        self.bytes += 2 * (size_of::<View>() + 32 * view.len());
+        self.longest = self.longest.max(view.len());
         self.views.push(view.clone());
         self.ids.insert(view, id);
         id
+    }
+
+    /// Two configurations with the same state in one, if their views differ in
+    /// sets of words only.
+    pub fn join(&mut self, a: &[ViewId], b: &[ViewId]) -> Option<Box<[ViewId]>> {
+        let alike = a.iter().zip(b).all(|(&a, &b)| a == b || self.view(a).is_like(self.view(b)));
+        if !alike {
+            return None;
+        }
+        let joined = a
+            .iter()
+            .zip(b)
+            .map(|(&a, &b)| if a == b { a } else { self.intern(self.view(a).join(self.view(b))) });
+        Some(joined.collect())
     }
 
     fn view_covers(&mut self, a: ViewId, b: ViewId) -> bool {
@@ -128,13 +164,14 @@ impl<'s> Space<'s> {
 
     /// The most letters of a view.
     pub fn longest(&self) -> usize {
-        self.views.iter().map(View::len).max().unwrap_or(0)
+        self.longest
     }
 
     /// About what the views take up, and what is known of them.
     pub fn bytes(&self) -> usize {
-        let views: usize = self.views.iter().map(|v| 2 * (size_of::<View>() + 32 * v.len())).sum();
-        views + self.covers.capacity() * 17
+        let memo = &self.memo;
+        let remembered = memo.settled.capacity() + memo.appended.capacity() + memo.read.capacity();
+        self.bytes + self.covers.capacity() * 16 + remembered * 32
     }
 
     fn processes(&self) -> usize {
@@ -221,28 +258,14 @@ impl<'s> Space<'s> {
         to: StateId,
         frozen: bool,
     ) -> Result<Vec<Config>, TooMany> {
-        let view = self.view(config.views[p.index()]);
+        let id = config.views[p.index()];
+        let view = self.view(id);
         let idle = view.stores.is_empty();
-        let mask = self.letters.mask_of(p, StateId(config.state[p.index()]));
         let mut moved = config.clone();
         moved.state[p.index()] = to.0;
-        let views = match op {
-            Op::Nop => vec![view.clone()],
-            Op::Read(x, d) => {
-                let newest = self.memory(config);
-                if !self.letters.keeps(mask, x) {
-                    // Nothing is buffered under SC: the newest memory is all there is.
-                    if newest[x.index()] == d.0 { vec![view.clone()] } else { vec![] }
-                } else {
-                    let eyes = Eyes {
-                        level: self.level,
-                        table: &self.letters,
-                        mask,
-                        keeps_past: self.keeps_past,
-                    };
-                    view.read(&eyes, (x, d), newest)
-                }
-            }
+        let views: Box<[ViewId]> = match op {
+            Op::Nop => [id].into(),
+            Op::Read(x, d) => self.read(config, p, x, d),
             Op::Write(x, d) if self.buffered || frozen => {
                 let mut view = view.clone();
                 store(&mut view, self.level, x, d, frozen);
@@ -250,11 +273,10 @@ impl<'s> Space<'s> {
                     view.unmark(self.level, i);
                 }
                 view.past.retain(|(y, _)| *y != x);
-                vec![view]
+                [self.intern(view)].into()
             }
             Op::Write(x, d) => {
-                let own = Some((p, x, true));
-                let next = self.append(&moved, x, d, own)?;
+                let next = self.append(&moved, x, d, Some((p, true)))?;
                 return Ok(vec![self.settle(next, p, to)?]);
             }
             Op::Arw(x, d, e) => {
@@ -265,23 +287,43 @@ impl<'s> Space<'s> {
                 next.views[p.index()] = self.intern(View::newest());
                 return Ok(vec![next]);
             }
-            Op::Fence(FenceKind::Full) if !idle => vec![],
-            Op::Fence(FenceKind::Full) => vec![View::newest()],
-            Op::Fence(FenceKind::Write) if self.partial_fences && !idle && !frozen => vec![],
+            Op::Fence(FenceKind::Full) if !idle => [].into(),
+            Op::Fence(FenceKind::Full) => [self.intern(View::newest())].into(),
+            Op::Fence(FenceKind::Write) if self.partial_fences && !idle && !frozen => [].into(),
             Op::Fence(FenceKind::Read) if self.partial_fences => {
                 let mut view = view.clone();
                 view.past.clear();
-                vec![view]
+                [self.intern(view)].into()
             }
-            Op::Fence(_) => vec![view.clone()],
+            Op::Fence(_) => [id].into(),
         };
-        let mut all = Vec::new();
-        for view in views {
+        let with = |&view: &ViewId| {
             let mut next = moved.clone();
-            next.views[p.index()] = self.intern(view);
-            all.push(self.settle(next, p, to)?);
+            next.views[p.index()] = view;
+            self.settle(next, p, to)
+        };
+        views.iter().map(with).collect()
+    }
+
+    /// The views of a process after it read a value of a variable.
+    fn read(&mut self, config: &Config, p: ProcessId, var: VarId, value: ValueId) -> Box<[ViewId]> {
+        let id = config.views[p.index()];
+        let mask = self.letters.mask_of(p, StateId(config.state[p.index()]));
+        let is_newest = self.memory(config)[var.index()] == value.0;
+        if !self.letters.keeps(mask, var) {
+            // Nothing is buffered under SC: the newest memory is all there is.
+            return if is_newest { [id].into() } else { [].into() };
         }
-        Ok(all)
+        let key = (id, mask, var, value, is_newest);
+        if let Some(known) = self.memo.read.get(&key) {
+            return known.clone();
+        }
+        let eyes =
+            Eyes { level: self.level, table: &self.letters, mask, keeps_past: self.keeps_past };
+        let views = self.view(id).read(&eyes, var, value, is_newest);
+        let ids: Box<[ViewId]> = views.into_iter().map(|v| self.intern(v)).collect();
+        self.memo.read.insert(key, ids.clone());
+        ids
     }
 
     /// The waiting writes of a process that may enter the history next.
@@ -319,7 +361,7 @@ impl<'s> Space<'s> {
     ) -> Result<Config, TooMany> {
         let mut next = config.clone();
         next.views[p.index()] = self.intern(rest);
-        let next = self.append(&next, var, value, Some((p, var, last)))?;
+        let next = self.append(&next, var, value, Some((p, last)))?;
         self.settle(next, p, StateId(config.state[p.index()]))
     }
 
@@ -330,26 +372,36 @@ impl<'s> Space<'s> {
         config: &Config,
         var: VarId,
         value: ValueId,
-        own: Option<(ProcessId, VarId, bool)>,
+        own: Option<(ProcessId, bool)>,
     ) -> Result<Config, TooMany> {
         let mut next = config.clone();
         next.state[self.processes() + var.index()] = value.0;
         for q in self.system.process_ids() {
             let mask = self.letters.mask_of(q, StateId(config.state[q.index()]));
-            if self.letters.is_blind(mask) {
+            let keeps = self.letters.keeps(mask, var);
+            let own = own.filter(|o| *o == (q, true) && keeps).map(|_| var);
+            // A variable that it does not see any more makes no new letter.
+            if !keeps {
                 continue;
             }
             let old = self.letters.see(self.memory(config), mask)?;
             let new = self.letters.see(self.memory(&next), mask)?;
-            let keeps = self.letters.keeps(mask, var);
-            let own = own.filter(|o| o.0 == q && o.2 && keeps).map(|o| o.1);
             if own.is_none() && old == new {
                 continue;
             }
-            let mut view = self.view(next.views[q.index()]).clone();
-            view.append(self.level, old, new, own);
-            view.tidy(new);
-            next.views[q.index()] = self.intern(view);
+            let id = next.views[q.index()];
+            let key = (id, old, new, own);
+            next.views[q.index()] = match self.memo.appended.get(&key) {
+                Some(&known) => known,
+                None => {
+                    let mut view = self.view(id).clone();
+                    view.append(self.level, old, new, own);
+                    view.tidy(new);
+                    let after = self.intern(view);
+                    self.memo.appended.insert(key, after);
+                    after
+                }
+            };
         }
         Ok(next)
     }
@@ -357,11 +409,20 @@ impl<'s> Space<'s> {
     /// Narrows the view of a process that has come to a control state.
     fn settle(&mut self, mut config: Config, p: ProcessId, at: StateId) -> Result<Config, TooMany> {
         let mask = self.letters.mask_of(p, at);
-        let mut view = self.view(config.views[p.index()]).clone();
-        view.narrow(self.level, mask, &mut self.letters)?;
         let newest: Letter = self.letters.see(self.memory(&config), mask)?;
-        view.tidy(newest);
-        config.views[p.index()] = self.intern(view);
+        let id = config.views[p.index()];
+        let key = (id, mask, newest);
+        config.views[p.index()] = match self.memo.settled.get(&key) {
+            Some(&known) => known,
+            None => {
+                let mut view = self.view(id).clone();
+                view.narrow(self.level, mask, &mut self.letters)?;
+                view.tidy(newest);
+                let after = self.intern(view);
+                self.memo.settled.insert(key, after);
+                after
+            }
+        };
         Ok(config)
     }
 }

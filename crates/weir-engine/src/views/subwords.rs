@@ -45,6 +45,14 @@ pub(super) fn is_subset(a: &[u64], b: &[u64]) -> bool {
     a.iter().all(|x| rest.any(|y| y == x))
 }
 
+/// What is in one of two sets.
+pub(super) fn union(a: &[u64], b: &[u64]) -> Subwords {
+    let mut all: Subwords = a.iter().chain(b).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 /// The word of one letter.
 pub(super) fn single(letter: u16) -> u64 {
     u64::from(letter) + 1

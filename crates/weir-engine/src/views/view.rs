@@ -22,7 +22,7 @@ use weir_model::answer::ViewParts;
 use weir_model::ids::{ValueId, VarId};
 
 use super::letters::{Letter, Letters, MaskId, TooMany};
-use super::subwords::{Level, Subwords, is_subset, letters, single, spelt};
+use super::subwords::{Level, Subwords, is_subset, letters, single, spelt, union};
 
 /// What one process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -124,6 +124,31 @@ impl View {
             }
     }
 
+    /// Whether the two differ in sets of words only.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let last = |s: &Stores| (s.var, s.last);
+        self.marks == other.marks && self.stores.iter().map(last).eq(other.stores.iter().map(last))
+    }
+
+    /// What both of two alike views see, in one.
+    pub fn join(&self, other: &Self) -> Self {
+        let mut joined = self.clone();
+        for (ours, theirs) in joined.segments.iter_mut().zip(&other.segments) {
+            *ours = union(ours, theirs);
+        }
+        for (ours, theirs) in joined.stores.iter_mut().zip(&other.stores) {
+            ours.older = union(&ours.older, &theirs.older);
+        }
+        for (x, theirs) in &other.past {
+            match joined.past.iter_mut().find(|(y, _)| y == x) {
+                Some((_, ours)) => *ours = union(ours, theirs),
+                None => joined.past.push((*x, theirs.clone())),
+            }
+        }
+        joined.past.sort_unstable_by_key(|(x, _)| *x);
+        joined
+    }
+
     /// Narrows what the process sees to a mask.
     pub fn narrow(
         &mut self,
@@ -193,13 +218,9 @@ impl View {
     }
 
     /// The views after the process read a value of a variable, none if it
-    /// cannot. It moves on only as far as it must.
-    pub fn read(
-        &self,
-        eyes: &Eyes<'_>,
-        (var, value): (VarId, ValueId),
-        newest: &[u16],
-    ) -> Vec<Self> {
+    /// cannot; `is_newest` says whether the newest memory has that value. The
+    /// process moves on only as far as it must.
+    pub fn read(&self, eyes: &Eyes<'_>, var: VarId, value: ValueId, is_newest: bool) -> Vec<Self> {
         let &Eyes { level, table, keeps_past, .. } = eyes;
         if let Some(stores) = self.stores_of(var) {
             return if stores.last == value { vec![self.clone()] } else { vec![] };
@@ -248,7 +269,7 @@ impl View {
                 return vec![view];
             }
         }
-        if newest[var.index()] != value.0 {
+        if !is_newest {
             return vec![];
         }
         if keeps_past {
