@@ -440,6 +440,21 @@ impl<'s> Checker<'s> {
         set.iter().filter(|w| known(w) && parts_known(w)).cloned().collect()
     }
 
+    /// What a letter is in a set of words. At level 1 it cannot be told which
+    /// values stood together, so it is letters of one variable each.
+    fn pieces(&self, letter: &Letter) -> Set<Letter> {
+        if self.level > 1 {
+            return Set::from([vec![letter.clone()]]);
+        }
+        let kept = (0..letter.len()).filter(|&x| letter[x].is_some());
+        let piece = |x: usize| {
+            let mut piece = vec![None; letter.len()];
+            piece[x] = letter[x];
+            vec![piece]
+        };
+        kept.map(piece).collect()
+    }
+
     /// What `p` sees of a memory state in a control state.
     fn see(&self, p: ProcessId, state: StateId, memory: &[ValueId]) -> Letter {
         let mask = &self.reads[p.index()][state.index()];
@@ -452,7 +467,8 @@ impl<'s> Checker<'s> {
         let blank =
             |l: &Letter| -> Letter { l.iter().zip(mask).map(|(v, m)| v.filter(|_| *m)).collect() };
         let words = |s: &Set<Letter>| -> Set<Letter> {
-            s.iter().map(|w| w.iter().map(blank).collect()).collect()
+            let blanked = s.iter().map(|w| w.iter().map(blank).collect::<Vec<_>>());
+            blanked.filter(|w| w.iter().flatten().any(Option::is_some)).collect()
         };
         let mut narrow = Sight { first: words(&sight.first), ..sight.clone() };
         narrow.rest.clear();
@@ -460,7 +476,7 @@ impl<'s> Checker<'s> {
             if mask[x.index()] {
                 narrow.rest.push((*x, blank(letter), words(after)));
             } else {
-                let here = self.concat(&Set::from([vec![blank(letter)]]), &words(after));
+                let here = self.concat(&self.pieces(&blank(letter)), &words(after));
                 let last = narrow.last().clone();
                 *narrow.last() = self.concat(&last, &here);
             }
@@ -489,7 +505,7 @@ impl<'s> Checker<'s> {
             0 => sight.first.clone(),
             _ => {
                 let (_, letter, after) = &sight.rest[passed - 1];
-                self.concat(&Set::from([vec![letter.clone()]]), after)
+                self.concat(&self.pieces(letter), after)
             }
         };
         let rest = sight.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
@@ -504,7 +520,7 @@ impl<'s> Checker<'s> {
             sight.rest.iter().map(|r| r.1.clone()).chain([newest.clone()]).collect();
         let sets = [&mut sight.first].into_iter().chain(sight.rest.iter_mut().map(|r| &mut r.2));
         for (set, next) in sets.zip(nexts) {
-            if *set == Set::from([vec![next]]) {
+            if set.is_subset(&self.pieces(&next)) {
                 set.clear();
             }
         }
@@ -654,7 +670,7 @@ impl<'s> Checker<'s> {
                 let at_mark = sight.rest.last().is_some_and(|r| r.2.is_empty() && r.1 == old);
                 if !at_mark {
                     let last = sight.last().clone();
-                    *sight.last() = self.concat(&last, &Set::from([vec![old]]));
+                    *sight.last() = self.concat(&last, &self.pieces(&old));
                 }
             }
             if mark {
@@ -670,7 +686,7 @@ impl<'s> Checker<'s> {
     fn unmark(&self, mut sight: Sight, x: VarId) -> Sight {
         if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
             let (_, letter, after) = sight.rest.remove(i);
-            let here = self.concat(&Set::from([vec![letter]]), &after);
+            let here = self.concat(&self.pieces(&letter), &after);
             let before = if i == 0 { &mut sight.first } else { &mut sight.rest[i - 1].2 };
             *before = self.concat(before, &here);
         }
@@ -721,7 +737,7 @@ impl<'s> Checker<'s> {
             now = self.pass(now);
             now.past.remove(&x);
             if has(&letter) {
-                now.first = self.concat(&Set::from([vec![letter]]), &now.first);
+                now.first = self.concat(&self.pieces(&letter), &now.first);
                 return vec![now];
             }
         }
@@ -757,7 +773,7 @@ impl<'s> Checker<'s> {
         let mut sight = self.remember(sight);
         let (x, letter, after) = sight.rest.remove(0);
         sight.past.remove(&x);
-        sight.first = Set::from([vec![letter]]);
+        sight.first = self.pieces(&letter);
         let mut sight = self.remember(sight);
         sight.first = after;
         sight

@@ -3,11 +3,18 @@
 //! A process looks only at the variables that it can still read before its next
 //! full fence; a *mask* is a set of variables, and a letter is a memory state
 //! with the other variables blanked out. Letters are numbered as they turn up.
+//!
+//! At level 1 of folding the letters of a segment can be read again and again in
+//! any order. Then it makes no difference which values stood together in one
+//! memory state, and a memory state enters a segment as its *pieces*: letters
+//! with one variable each.
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
+
+use super::subwords::{Level, Subwords, single};
 
 /// The number of a letter.
 pub(super) type Letter = u16;
@@ -33,12 +40,16 @@ pub(super) struct Letters {
     of_state: Vec<Vec<MaskId>>,
     /// For each mask, what it makes of the letters so far.
     masked: Vec<Vec<Option<Letter>>>,
+    /// Whether letters enter segments in pieces.
+    pieces: bool,
+    /// For each letter the words of one letter that it is in a segment.
+    symbols: Vec<Subwords>,
     scratch: Vec<u16>,
 }
 
 impl Letters {
     /// With `lookahead` off, every process reads the newest memory only.
-    pub fn new(system: &System, lookahead: bool) -> Self {
+    pub fn new(system: &System, lookahead: bool, level: Level) -> Self {
         let mut masks: Vec<Box<[bool]>> = Vec::new();
         let mut of_state = Vec::new();
         for p in system.process_ids() {
@@ -67,6 +78,8 @@ impl Letters {
             of_state,
             masked,
             scratch: vec![],
+            pieces: level.0 == 1,
+            symbols: vec![],
         }
     }
 
@@ -90,9 +103,10 @@ impl Letters {
         self.masks[mask].iter().enumerate().filter(|(_, k)| **k).map(|(x, _)| VarId::new(x))
     }
 
-    /// The value of a variable in a letter.
-    pub fn value(&self, letter: Letter, var: VarId) -> u16 {
-        self.cells[usize::from(letter) * self.vars + var.index()]
+    /// The value of a variable in a letter, if it is there.
+    pub fn value(&self, letter: Letter, var: VarId) -> Option<ValueId> {
+        let value = self.cells[usize::from(letter) * self.vars + var.index()];
+        (value != BLANK).then_some(ValueId(value))
     }
 
     /// All letters so far, blanks left out.
@@ -105,17 +119,47 @@ impl Letters {
     pub fn see(&mut self, memory: &[u16], mask: MaskId) -> Result<Letter, TooMany> {
         let blanked = memory.iter().zip(&self.masks[mask]);
         let blanked = blanked.map(|(&v, &kept)| if kept { v } else { BLANK });
-        self.scratch.clear();
-        self.scratch.extend(blanked);
-        if let Some(&letter) = self.ids.get(self.scratch.as_slice()) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.extend(blanked);
+        let letter = self.intern(&scratch);
+        self.scratch = scratch;
+        letter
+    }
+
+    fn intern(&mut self, blanked: &[u16]) -> Result<Letter, TooMany> {
+        if let Some(&letter) = self.ids.get(blanked) {
             return Ok(letter);
         }
-        let blanked: Box<[u16]> = self.scratch.as_slice().into();
+        let blanked: Box<[u16]> = blanked.into();
         let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < Letter::MAX);
         let letter = letter.ok_or(TooMany)?;
         self.cells.extend_from_slice(&blanked);
-        self.ids.insert(blanked, letter);
+        self.ids.insert(blanked.clone(), letter);
+        self.symbols.push(vec![single(letter)]);
+        let kept: Vec<usize> = (0..blanked.len()).filter(|&x| blanked[x] != BLANK).collect();
+        if self.pieces && kept.len() != 1 {
+            let mut pieces = Vec::new();
+            for x in kept {
+                let mut piece = vec![BLANK; blanked.len()];
+                piece[x] = blanked[x];
+                pieces.push(single(self.intern(&piece)?));
+            }
+            pieces.sort_unstable();
+            self.symbols[usize::from(letter)] = pieces;
+        }
         Ok(letter)
+    }
+
+    /// What a letter is in a segment.
+    pub fn symbols(&self, letter: Letter) -> &[u64] {
+        &self.symbols[usize::from(letter)]
+    }
+
+    /// Whether nothing is left of a letter.
+    pub fn is_blank(&self, letter: Letter) -> bool {
+        let start = usize::from(letter) * self.vars;
+        self.cells[start..start + self.vars].iter().all(|v| *v == BLANK)
     }
 
     /// A letter through a narrower mask.

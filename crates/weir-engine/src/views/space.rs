@@ -55,8 +55,10 @@ struct Memo {
     appended: FxHashMap<(ViewId, Letter, Letter, Option<VarId>), ViewId>,
     /// For a view, a mask, what is read, and whether the newest memory has it:
     /// the views after the read.
-    read: FxHashMap<(ViewId, MaskId, VarId, ValueId, bool), Box<[ViewId]>>,
+    read: FxHashMap<ReadKey, Box<[ViewId]>>,
 }
+
+type ReadKey = (ViewId, MaskId, VarId, ValueId, bool);
 
 /// All views of a search, and what is fixed in it.
 pub(super) struct Space<'s> {
@@ -93,7 +95,7 @@ impl<'s> Space<'s> {
             buffered: model.has(Relaxation::WriteWrite),
             keeps_past: model.has(Relaxation::ReadRead),
             partial_fences: model.has(Relaxation::Rwf),
-            letters: Letters::new(system, lookahead),
+            letters: Letters::new(system, lookahead, level),
             views: vec![],
             ids: FxHashMap::default(),
             covers: FxHashMap::default(),
@@ -138,8 +140,9 @@ impl<'s> Space<'s> {
         if a == b {
             return true;
         }
-        let views = &self.views;
-        *self.covers.entry((a, b)).or_insert_with(|| views[a as usize].covers(&views[b as usize]))
+        let (views, letters) = (&self.views, &self.letters);
+        let work_out = || views[a as usize].covers(&views[b as usize], letters);
+        *self.covers.entry((a, b)).or_insert_with(work_out)
     }
 
     /// Whether `a` covers `b`, given that both have the same state.
@@ -270,7 +273,7 @@ impl<'s> Space<'s> {
                 let mut view = view.clone();
                 store(&mut view, self.level, x, d, frozen);
                 if let Some(i) = view.marks.iter().position(|m| m.var == x) {
-                    view.unmark(self.level, i);
+                    view.unmark(self.level, &self.letters, i);
                 }
                 view.past.retain(|(y, _)| *y != x);
                 [self.intern(view)].into()
@@ -395,8 +398,8 @@ impl<'s> Space<'s> {
                 Some(&known) => known,
                 None => {
                     let mut view = self.view(id).clone();
-                    view.append(self.level, old, new, own);
-                    view.tidy(new);
+                    view.append(self.level, &self.letters, (old, new), own);
+                    view.tidy(&self.letters, new);
                     let after = self.intern(view);
                     self.memo.appended.insert(key, after);
                     after
@@ -417,7 +420,7 @@ impl<'s> Space<'s> {
             None => {
                 let mut view = self.view(id).clone();
                 view.narrow(self.level, mask, &mut self.letters)?;
-                view.tidy(newest);
+                view.tidy(&self.letters, newest);
                 let after = self.intern(view);
                 self.memo.settled.insert(key, after);
                 after

@@ -22,7 +22,7 @@ use weir_model::answer::ViewParts;
 use weir_model::ids::{ValueId, VarId};
 
 use super::letters::{Letter, Letters, MaskId, TooMany};
-use super::subwords::{Level, Subwords, is_subset, letters, single, spelt, union};
+use super::subwords::{Level, Subwords, is_subset, letters, spelt, union};
 
 /// What one process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,6 +46,17 @@ pub(super) struct Stores {
     pub var: VarId,
     pub older: Subwords,
     pub last: ValueId,
+}
+
+/// Whether nothing is left of a word of one letter. (At higher levels letters
+/// are whole, and a process that sees nothing has no words.)
+fn is_blank(word: u64, table: &Letters) -> bool {
+    letters(&[word]).any(|l| table.is_blank(l))
+}
+
+/// Whether a word tells something of a variable.
+fn is_seen(word: u64, table: &Letters, var: VarId) -> bool {
+    letters(&[word]).all(|l| table.value(l, var).is_some())
 }
 
 /// How a process looks at the history.
@@ -90,7 +101,7 @@ impl View {
     /// Whether everything that `other` may still see this one may see as well:
     /// the words of `other` are subwords of those of this view, or of what is
     /// left of them when the process has come past some of its marks.
-    pub fn covers(&self, other: &Self) -> bool {
+    pub fn covers(&self, other: &Self, table: &Letters) -> bool {
         if self == other {
             return true;
         }
@@ -116,10 +127,8 @@ impl View {
                 0 => is_subset(&other.segments[0], &self.segments[0]),
                 _ => {
                     // Standing at the last mark passed is one more place to be.
-                    let at_mark = single(self.marks[passed - 1].letter);
-                    let ours = &self.segments[passed];
-                    let theirs = &other.segments[0];
-                    theirs.iter().all(|w| *w == at_mark || ours.binary_search(w).is_ok())
+                    let at_mark = table.symbols(self.marks[passed - 1].letter);
+                    is_subset(&other.segments[0], &union(&self.segments[passed], at_mark))
                 }
             }
     }
@@ -164,33 +173,34 @@ impl View {
         }
         self.past.retain(|(x, _)| table.keeps(mask, *x));
         for segment in &mut self.segments {
-            *segment = level.map(segment, |l| table.narrow(l, mask))?;
+            let narrowed = level.map(segment, |l| table.narrow(l, mask))?;
+            *segment = narrowed.into_iter().filter(|w| !is_blank(*w, table)).collect();
         }
         for mark in &mut self.marks {
             mark.letter = table.narrow(mark.letter, mask)?;
         }
         for i in (0..self.marks.len()).rev() {
             if !table.keeps(mask, self.marks[i].var) {
-                self.unmark(level, i);
+                self.unmark(level, table, i);
             }
         }
         Ok(())
     }
 
     /// Makes a mark a letter like any other.
-    pub fn unmark(&mut self, level: Level, i: usize) {
+    pub fn unmark(&mut self, level: Level, table: &Letters, i: usize) {
         let mark = self.marks.remove(i);
         let after = self.segments.remove(i + 1);
-        let before = level.push(&self.segments[i], mark.letter);
+        let before = level.concat(&self.segments[i], table.symbols(mark.letter));
         self.segments[i] = level.concat(&before, &after);
     }
 
     /// Drops places that make no difference: before the newest memory, or
     /// before a mark, only the same letter.
-    pub fn tidy(&mut self, newest: Letter) {
+    pub fn tidy(&mut self, table: &Letters, newest: Letter) {
         for i in 0..self.segments.len() {
             let next = self.marks.get(i).map_or(newest, |m| m.letter);
-            if self.segments[i] == [single(next)] {
+            if is_subset(&self.segments[i], table.symbols(next)) {
                 self.segments[i].clear();
             }
         }
@@ -198,7 +208,13 @@ impl View {
     }
 
     /// A new memory state: the old one becomes a letter of the word.
-    pub fn append(&mut self, level: Level, old: Letter, new: Letter, own: Option<VarId>) {
+    pub fn append(
+        &mut self,
+        level: Level,
+        table: &Letters,
+        (old, new): (Letter, Letter),
+        own: Option<VarId>,
+    ) {
         let last = self.segments.len() - 1;
         if own.is_none() && old == new {
             return;
@@ -206,11 +222,11 @@ impl View {
         let at_mark =
             self.segments[last].is_empty() && self.marks.last().is_some_and(|m| m.letter == old);
         if !at_mark {
-            self.segments[last] = level.push(&self.segments[last], old);
+            self.segments[last] = level.concat(&self.segments[last], table.symbols(old));
         }
         if let Some(var) = own {
             if let Some(i) = self.marks.iter().position(|m| m.var == var) {
-                self.unmark(level, i);
+                self.unmark(level, table, i);
             }
             self.marks.push(Mark { var, letter: new });
             self.segments.push(vec![]);
@@ -225,7 +241,7 @@ impl View {
         if let Some(stores) = self.stores_of(var) {
             return if stores.last == value { vec![self.clone()] } else { vec![] };
         }
-        let has = |l: Letter| table.value(l, var) == value.0;
+        let has = |l: Letter| table.value(l, var) == Some(value);
         let mut view = self.clone();
         if let Some(i) = self.marks.iter().position(|m| m.var == var) {
             if has(self.marks[i].letter) {
@@ -264,8 +280,8 @@ impl View {
             view.pass_mark(eyes);
             view.forget(var);
             if has(mark.letter) {
-                let here = [single(mark.letter)];
-                view.segments[0] = level.concat(&here, &view.segments[0]);
+                let here = table.symbols(mark.letter);
+                view.segments[0] = level.concat(here, &view.segments[0]);
                 return vec![view];
             }
         }
@@ -285,8 +301,10 @@ impl View {
     fn remember(&mut self, eyes: &Eyes<'_>) {
         let &Eyes { level, table, mask, .. } = eyes;
         for x in table.kept(mask) {
-            let values = level.map(&self.segments[0], |l| Ok::<_, ()>(table.value(l, x)));
-            let values = values.unwrap_or_default();
+            let seen = self.segments[0].iter().copied().filter(|w| is_seen(*w, table, x));
+            let seen: Subwords = seen.collect();
+            let value = |l| table.value(l, x).map(|v| v.0).ok_or(());
+            let values = level.map(&seen, value).unwrap_or_default();
             if values.is_empty() {
                 continue;
             }
@@ -311,7 +329,7 @@ impl View {
         if eyes.keeps_past {
             self.remember(eyes);
             self.forget(self.marks[0].var);
-            self.segments[0] = vec![single(self.marks[0].letter)];
+            self.segments[0] = eyes.table.symbols(self.marks[0].letter).to_vec();
             self.remember(eyes);
         }
         self.marks.remove(0);

@@ -1,0 +1,236 @@
+//! Every program of the corpus says what is expected of it, and gets it.
+//!
+//! A line `// expect: MODEL PROPERTY VERDICT` names a verdict, or `slow` where
+//! nobody has waited for it. A fence with `// needed: MODELS` is needed under
+//! these: without its line, and with all others, some property is violated.
+//! Every run that an answer rests on is checked.
+//!
+//! What takes more than about two seconds is in [`SLOW`]. It is run only if the
+//! environment has `WEIR_SLOW=1`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use weir::report::json::witness;
+use weir::{Answer, Engine, Limits, Loaded, MemoryModel, Verdict};
+
+const MODELS: [&str; 4] = ["sc", "tso", "pso", "nsw"];
+
+/// What is left out unless `WEIR_SLOW=1`: a file and a model. The flips of its
+/// fences under that model are left out with it.
+const SLOW: &[(&str, &str)] = &[
+    ("filter-3-fenced", "nsw"),
+    ("filter-4-fenced", "sc"),
+    ("filter-4-fenced-tso", "sc"),
+    ("bakery-3", "tso"),
+    ("bakery-3", "nsw"),
+    ("bakery-3-fenced", "pso"),
+    ("bakery-3-fenced-tso", "pso"),
+    ("ticket-3", "pso"),
+    ("ticket-3", "nsw"),
+    ("mcs-3-fenced", "pso"),
+    ("mcs-3-fenced", "nsw"),
+    ("ttas-3", "pso"),
+    ("ttas-3", "nsw"),
+];
+
+/// The flips that are left out unless `WEIR_SLOW=1`: a file, the place of the
+/// fence among the fences of the file, and a model.
+const SLOW_FLIPS: &[(&str, usize, &str)] = &[
+    ("filter-3-fenced", 1, "tso"),
+    ("filter-3-fenced", 1, "pso"),
+    ("filter-3-fenced", 1, "nsw"),
+    ("filter-3-fenced-tso", 0, "tso"),
+    ("bakery-3-fenced", 0, "nsw"),
+    ("bakery-3-fenced", 1, "pso"),
+    ("bakery-3-fenced", 1, "nsw"),
+    ("szymanski-3-fenced", 1, "nsw"),
+    ("szymanski-3-fenced", 3, "nsw"),
+    ("ticket-3-fenced", 1, "pso"),
+    ("ticket-3-fenced", 1, "nsw"),
+    ("ticket-4-fenced", 0, "nsw"),
+    ("ticket-4-fenced", 1, "pso"),
+    ("ticket-4-fenced", 1, "nsw"),
+    ("clh-3-fenced", 0, "nsw"),
+    ("clh-3-fenced", 1, "pso"),
+    ("clh-3-fenced", 1, "nsw"),
+    ("mcs-3-fenced", 0, "pso"),
+    ("mcs-3-fenced", 0, "nsw"),
+    ("mcs-3-fenced", 1, "nsw"),
+    ("mcs-3-fenced", 2, "pso"),
+    ("mcs-3-fenced", 2, "nsw"),
+    ("ttas-3-fenced", 0, "pso"),
+    ("ttas-3-fenced", 0, "nsw"),
+    ("lamport-fast-3-fenced", 2, "nsw"),
+    ("lamport-fast-3-fenced", 3, "pso"),
+    ("lamport-fast-3-fenced", 3, "nsw"),
+];
+
+fn patient() -> bool {
+    std::env::var_os("WEIR_SLOW").is_some_and(|v| v == "1")
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "weir"));
+    files.sort();
+    files
+}
+
+fn load(name: &str, text: &str) -> Loaded {
+    Loaded::from_text(name, text, None).unwrap_or_else(|error| panic!("{}", error.render(false)))
+}
+
+/// Answers every property, and checks every run.
+fn answers(name: &str, loaded: &Loaded, model: MemoryModel) -> Vec<Answer> {
+    let system = &loaded.system;
+    let (answers, _) =
+        weir_engine::check(system, model, Engine::Auto, &Limits::default(), &mut |_| {});
+    for answer in &answers {
+        if let Some(witness) = witness(loaded, answer) {
+            let property = system.property_name(answer.property);
+            weir_check::check(system, &witness)
+                .unwrap_or_else(|e| panic!("{name}: `{property}` under {model}: {e}"));
+        }
+    }
+    answers
+}
+
+/// For each model, what becomes of each property.
+fn expectations(name: &str, text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut expected: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for line in text.lines().filter_map(|l| l.trim().strip_prefix("// expect:")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [model, property @ .., verdict] = words.as_slice() else {
+            panic!("{name}: `{line}` is no expectation");
+        };
+        assert!(MODELS.contains(model), "{name}: `{model}` is no model of the corpus");
+        assert!(["holds", "violated", "slow"].contains(verdict), "{name}: `{verdict}`");
+        let of_model = expected.entry((*model).to_owned()).or_default();
+        let before = of_model.insert(property.join(" "), (*verdict).to_owned());
+        assert!(before.is_none(), "{name}: two expectations in `{line}`");
+    }
+    expected
+}
+
+/// The fences of a text: the number of the line, and the models.
+fn fences(name: &str, text: &str) -> Vec<(usize, Vec<String>)> {
+    let mut fences = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let (code, comment) = line.split_once("//").unwrap_or((line, ""));
+        if !["fence", "wfence", "rfence"].contains(&code.trim()) {
+            continue;
+        }
+        let models = comment
+            .trim()
+            .strip_prefix("needed:")
+            .unwrap_or_else(|| panic!("{name}: nobody says who needs the fence in `{line}`"));
+        let models: Vec<String> = models.split_whitespace().map(str::to_owned).collect();
+        assert!(!models.is_empty(), "{name}: nobody needs the fence in `{line}`");
+        assert!(models.iter().all(|m| MODELS.contains(&m.as_str())), "{name}: `{line}`");
+        fences.push((number, models));
+    }
+    fences
+}
+
+/// Checks one file and prints its row of the table.
+fn one(path: &Path) {
+    let began = Instant::now();
+    let name = path.file_stem().unwrap().to_str().unwrap();
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("// "), "{name} does not say what it is");
+    let loaded = load(name, &text);
+    let system = &loaded.system;
+    let names: BTreeSet<String> =
+        (0..system.program.properties.len()).map(|i| system.property_name(i)).collect();
+    let expected = expectations(name, &text);
+    let left_out = |model: &str| !patient() && SLOW.contains(&(name, model));
+
+    let mut row = format!("{name:24}");
+    for model in MODELS {
+        let of_model = expected.get(model).unwrap_or_else(|| panic!("{name}: {model}?"));
+        let said: BTreeSet<String> = of_model.keys().cloned().collect();
+        assert_eq!(said, names, "{name}: expectations under {model}");
+        // One search answers all properties: it is as slow as the slowest.
+        if left_out(model) || of_model.values().any(|v| v == "slow") {
+            row += &format!(" {model}: -  ");
+            continue;
+        }
+        let mut letters = String::new();
+        for answer in answers(name, &loaded, model.parse().unwrap()) {
+            let property = system.property_name(answer.property);
+            let found = answer.verdict.name();
+            assert_eq!(found, of_model[&property], "{name}: `{property}` under {model}");
+            letters.push(if answer.verdict == Verdict::Holds { '+' } else { 'x' });
+        }
+        row += &format!(" {model}: {letters:3}");
+    }
+
+    let (mut flips, mut all) = (0, 0);
+    for (place, (number, models)) in fences(name, &text).into_iter().enumerate() {
+        let rest: Vec<&str> =
+            text.lines().enumerate().filter(|&(n, _)| n != number).map(|(_, l)| l).collect();
+        let without = load(name, &rest.join("\n"));
+        for model in models {
+            all += 1;
+            let slow = SLOW_FLIPS.contains(&(name, place, model.as_str()));
+            if !patient() && (slow || left_out(&model)) {
+                continue;
+            }
+            let answers = answers(name, &without, model.parse().unwrap());
+            assert!(
+                answers.iter().any(|a| a.verdict == Verdict::Violated),
+                "{name}: line {} is not needed under {model}",
+                number + 1
+            );
+            flips += 1;
+        }
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    println!("{row} fences: {flips:2} of {all:2}  {seconds:6.2} s");
+}
+
+/// Checks the files whose names begin with a letter of this range.
+fn between(first: char, last: char) {
+    for path in corpus() {
+        let letter = path.file_name().unwrap().to_str().unwrap().chars().next().unwrap();
+        if (first..=last).contains(&letter) {
+            one(&path);
+        }
+    }
+}
+
+#[test]
+fn from_a_to_c() {
+    between('a', 'c');
+}
+
+#[test]
+fn from_d_to_k() {
+    between('d', 'k');
+}
+
+#[test]
+fn from_l_to_r() {
+    between('l', 'r');
+}
+
+#[test]
+fn from_s_to_z() {
+    between('s', 'z');
+}
+
+#[test]
+fn the_corpus_is_there() {
+    let files = corpus();
+    assert!(files.len() >= 68, "only {} programs", files.len());
+    let names: Vec<&str> = files.iter().map(|f| f.file_stem().unwrap().to_str().unwrap()).collect();
+    let slow = SLOW.iter().map(|&(name, _)| name).chain(SLOW_FLIPS.iter().map(|&(name, ..)| name));
+    for name in slow {
+        assert!(names.contains(&name), "there is no `{name}`");
+    }
+}
