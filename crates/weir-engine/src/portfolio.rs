@@ -1,11 +1,14 @@
 //! Which engine answers.
 //!
-//! Nearly every real bug shows with small buffers, and a search that never
-//! filled them is a proof; so [`Engine::Auto`] first gives the explicit engine a
-//! little memory. What it leaves open goes to the views, and what they leave open
-//! to the explicit engine again, with all the memory there is.
+//! Nearly every real bug shows with buffers that hold one write, and a search
+//! that never filled its buffers is a proof; views prove the rest. Neither is
+//! known to be quick beforehand, so [`Engine::Auto`] goes back and forth between
+//! them and lets each use more memory than the last time. Memory and not time
+//! says when to change, so that the same input gives the same answers.
 
-use weir_model::answer::{Answer, Verdict};
+use std::time::Instant;
+
+use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
@@ -24,15 +27,27 @@ pub enum Engine {
     Views,
 }
 
-/// The buffers of the first, short search.
-const SHALLOW_BOUND: usize = 2;
+/// A search with less than all the memory there is.
+#[derive(Clone, Copy)]
+enum Stage {
+    Explicit { bound: Option<usize>, bytes: usize },
+    Views { bytes: usize },
+}
 
-/// The memory of the first, short search.
-const SHALLOW_BYTES: usize = 1 << 20;
+const STAGES: [Stage; 8] = [
+    Stage::Explicit { bound: Some(2), bytes: 4 << 20 },
+    Stage::Explicit { bound: Some(1), bytes: 64 << 20 },
+    Stage::Views { bytes: 64 << 20 },
+    Stage::Explicit { bound: Some(1), bytes: 512 << 20 },
+    Stage::Views { bytes: 512 << 20 },
+    Stage::Explicit { bound: Some(2), bytes: 1 << 30 },
+    Stage::Views { bytes: usize::MAX },
+    Stage::Explicit { bound: None, bytes: usize::MAX },
+];
 
 /// Answers every property of the system's program. [`Engine::Views`] is for
 /// models that [`views::is_decided`] names; others are left to the explicit
-/// engine.
+/// engine, and so is SC, which has no buffers.
 pub fn check(
     system: &System,
     model: MemoryModel,
@@ -40,32 +55,57 @@ pub fn check(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
+    let is_finite = model.normal() == MemoryModel::SC;
     if engine == Engine::Explicit || !views::is_decided(model) {
         return explicit::check(system, model, limits, progress);
     }
     if engine == Engine::Views || limits.certificate {
         return views::check(system, model, limits, progress);
     }
-    let shallow = Limits {
-        bound: limits.bound.or(Some(SHALLOW_BOUND)),
-        memory: Some(limits.memory.unwrap_or(usize::MAX).min(SHALLOW_BYTES)),
-        ..*limits
-    };
-    let (mut answers, stats) = explicit::check(system, model, &shallow, progress);
-    if answers.iter().all(|a| a.verdict != Verdict::Unknown) {
-        return (answers, stats);
+    if is_finite {
+        return explicit::check(system, model, limits, progress);
     }
-    let (proved, mut stats) = views::check(system, model, limits, progress);
-    replace_unknown(&mut answers, proved);
-    // Where folding is too coarse, buffers up to a bound may still be enough.
-    if answers.iter().any(|a| a.verdict == Verdict::Unknown) && stats.stopped.is_none() {
-        let (found, deeper) = explicit::check(system, model, limits, progress);
-        replace_unknown(&mut answers, found);
-        stats = deeper;
+    let began = Instant::now();
+    let mut answers: Vec<Answer> = Vec::new();
+    let mut stats = Stats::default();
+    for stage in STAGES {
+        let left = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
+        if left.is_some_and(|l| l.is_zero()) {
+            break;
+        }
+        let within = |bytes: usize, bound: Option<usize>| Limits {
+            bound: limits.bound.or(bound),
+            timeout: left,
+            memory: Some(limits.memory.unwrap_or(usize::MAX).min(bytes)),
+            ..*limits
+        };
+        let (found, last) = match stage {
+            Stage::Explicit { bound, bytes } => {
+                explicit::check(system, model, &within(bytes, bound), progress)
+            }
+            Stage::Views { bytes } => views::check(system, model, &within(bytes, None), progress),
+        };
+        stats = last;
+        if answers.is_empty() {
+            answers = found;
+        } else {
+            replace_unknown(&mut answers, found);
+        }
+        if answers.iter().all(|a| a.verdict != Verdict::Unknown) {
+            break;
+        }
+    }
+    stats.elapsed = began.elapsed();
+    if let Some(limit) = limits.timeout.filter(|t| stats.elapsed >= *t) {
+        let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
+        for answer in answers.iter_mut().filter(|a| a.verdict == Verdict::Unknown) {
+            answer.evidence = Evidence::Reason(reason.clone());
+        }
     }
     (answers, stats)
 }
 
+/// Takes over what is known now; a reason that comes later says more.
 fn replace_unknown(answers: &mut [Answer], by: Vec<Answer>) {
     for (answer, better) in answers.iter_mut().zip(by) {
         if answer.verdict == Verdict::Unknown {

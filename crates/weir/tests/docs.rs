@@ -136,7 +136,7 @@ fn commands_of_the_pages_exist() {
                     ["cargo", "run", "--release", "--", rest @ ..] => {
                         run(name, &format!("weir {}", rest.join(" ")));
                     }
-                    ["cargo", "fmt" | "clippy" | "doc" | "test", ..] => {}
+                    ["cargo", "fmt" | "clippy" | "doc" | "test" | "bench", ..] => {}
                     _ => panic!("{name}: what is `{line}`?"),
                 }
             }
