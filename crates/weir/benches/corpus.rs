@@ -13,7 +13,7 @@ use serde_json::Value;
 const MODELS: [&str; 4] = ["sc", "tso", "pso", "nsw"];
 
 /// Seconds after which a run is given up.
-const TIMEOUT: &str = "60";
+const TIMEOUT: &str = "20";
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();

@@ -1,0 +1,54 @@
+//! What the views prove of the corpus, the checker believes: for every program
+//! and model whose inductive set is not too large for a test, the certificate is
+//! accepted, after a trip through JSON.
+
+use std::path::Path;
+
+use weir::report::json::certificate;
+use weir::{Certificate, Engine, Limits, Loaded, MemoryModel};
+
+/// Larger sets are left to `weir certify`: the checker is naive.
+const MOST_CONFIGURATIONS: usize = 2_500;
+
+/// The number of certificates that were checked of files with such names.
+fn check(belongs: impl Fn(&str) -> bool) -> usize {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.to_str().unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if path.extension().is_none_or(|e| e != "weir") || !belongs(name) {
+            continue;
+        }
+        let loaded =
+            Loaded::from_file(file, None).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        for (_, model) in MemoryModel::NAMED {
+            let limits = Limits { certificate: true, memory: Some(8 << 20), ..Limits::default() };
+            let (answers, _) =
+                weir_engine::check(&loaded.system, model, Engine::Views, &limits, &mut |_| {});
+            let Some(found) = certificate(&loaded, &answers) else { continue };
+            if found.configurations.len() > MOST_CONFIGURATIONS {
+                continue;
+            }
+            let text = serde_json::to_string(&found).unwrap();
+            let read: Certificate = serde_json::from_str(&text).unwrap();
+            weir_check::certificate::check(&loaded.system, &read)
+                .unwrap_or_else(|e| panic!("{name} under {model}: {e}"));
+            checked += 1;
+        }
+    }
+    checked
+}
+
+#[test]
+fn two_processes() {
+    let checked = check(|name| name.contains("-2"));
+    assert!(checked > 60, "{checked} certificates");
+}
+
+#[test]
+fn three_processes() {
+    let checked = check(|name| name.contains("-3"));
+    assert!(checked > 10, "{checked} certificates");
+}
