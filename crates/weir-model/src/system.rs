@@ -347,7 +347,7 @@ impl System {
     /// `count` that a run of the process can still do; `None` if there is no
     /// bound, which takes a loop.
     pub fn longest(&self, process: ProcessId, count: impl Fn(Op) -> bool) -> Vec<Option<usize>> {
-        build::longest(&self.processes[process.index()], count)
+        build::depth::longest(&self.processes[process.index()], count)
     }
 
     /// Whether no process has a loop.

@@ -39,7 +39,11 @@ const SLOW: &[(&str, &str)] = &[
 
 /// The flips that are left out unless `WEIR_SLOW=1`: a file, the place of the
 /// fence among the fences of the file, and a model.
-const SLOW_FLIPS: &[(&str, usize, &str)] = &[];
+const SLOW_FLIPS: &[(&str, usize, &str)] = &[
+    ("bakery-3-fenced", 0, "nsw"),
+    ("lamport-fast-3-fenced", 2, "nsw"),
+    ("lamport-fast-3-fenced", 3, "nsw"),
+];
 
 /// Where fences are shown to be needed by two processes alone, as if the others
 /// never started: with all of them the search is too long. Buffers hold more

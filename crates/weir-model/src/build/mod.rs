@@ -19,16 +19,16 @@
 //! before a choice, at a label that a property asks about, and before an
 //! assignment to a register that a `never` asks about.
 
+pub(crate) mod depth;
+mod watch;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
+use self::watch::Watch;
 use crate::flow::{Flow, Node, NodeId};
-use crate::graph;
 use crate::ids::{ProcessId, RegId, SpanId, StateId, ValueId, VarId};
-use crate::program::{
-    Atom, Code, Domain, EvalError, Formula, Place, Program, Property, PropertyKind, Rmw, Stmt,
-    StmtKind,
-};
+use crate::program::{Code, Domain, EvalError, Place, Program, Rmw};
 use crate::system::{
     Automaton, BuildError, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Op, State, StateKind,
     System, Transition, Variable,
@@ -52,83 +52,8 @@ pub(crate) fn build(program: Program) -> Result<System, BuildError> {
         Builder::new(&program, &flows, &watch).run()?
     };
     let mut program = program;
-    ask_for_assertions(&mut program, &processes);
+    watch::ask_for_assertions(&mut program, &processes);
     Ok(System { program, vars, processes })
-}
-
-/// A program that asserts something, or that can fail in another way, is asked
-/// whether it fails, even if it does not ask itself.
-fn ask_for_assertions(program: &mut Program, processes: &[Automaton]) {
-    let failing = processes.iter().flat_map(|p| &p.states).find_map(|s| match s.kind {
-        StateKind::Failed(_) => Some(s.span),
-        _ => None,
-    });
-    let asserting = || program.processes.iter().find_map(|p| first_assertion(&p.body));
-    let span = failing.or_else(asserting);
-    let kind = PropertyKind::Assertions;
-    if let Some(span) = span
-        && program.properties.iter().all(|p| p.kind != kind)
-    {
-        program.properties.push(Property { name: None, kind, span });
-    }
-}
-
-fn first_assertion(block: &[Stmt]) -> Option<SpanId> {
-    block.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::Assert(_) => Some(stmt.span),
-        StmtKind::If(_, then, other) => first_assertion(then).or_else(|| first_assertion(other)),
-        StmtKind::Loop(body) => first_assertion(body),
-        StmtKind::Choose(blocks) => blocks.iter().find_map(|b| first_assertion(b)),
-        _ => None,
-    })
-}
-
-/// What properties ask about, per process.
-struct Watch {
-    /// Labels that some formula mentions.
-    labels: Vec<Vec<bool>>,
-    /// Registers whose value is asked for at some time.
-    kept: Vec<Vec<bool>>,
-    /// Registers whose value is asked for at every moment.
-    always: Vec<Vec<bool>>,
-}
-
-impl Watch {
-    fn new(program: &Program) -> Self {
-        let registers: Vec<_> =
-            program.processes.iter().map(|p| vec![false; p.registers.len()]).collect();
-        let labels = program.processes.iter().map(|p| vec![false; p.labels.len()]).collect();
-        let mut watch = Self { labels, kept: registers.clone(), always: registers };
-        for property in &program.properties {
-            match &property.kind {
-                PropertyKind::Never(formula) => watch.formula(formula, true),
-                PropertyKind::Final(_, formula) => watch.formula(formula, false),
-                PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
-            }
-        }
-        if let Some(formula) = &program.filter {
-            watch.formula(formula, false);
-        }
-        for atom in program.observed.iter().flatten() {
-            watch.atom(*atom, false);
-        }
-        watch
-    }
-
-    fn formula(&mut self, formula: &Formula, always: bool) {
-        formula.atoms(&mut |a| self.atom(*a, always));
-    }
-
-    fn atom(&mut self, atom: Atom, always: bool) {
-        match atom {
-            Atom::Var(_) => {}
-            Atom::Reg(p, r) => {
-                self.kept[p.index()][r.index()] = true;
-                self.always[p.index()][r.index()] |= always;
-            }
-            Atom::At(p, l) => self.labels[p.index()][l.index()] = true,
-        }
-    }
 }
 
 /// A control state while it is being built.
@@ -206,6 +131,7 @@ enum Ran {
 
 impl<'a> Builder<'a> {
     fn new(program: &'a Program, flows: &'a [Flow<'a>], watch: &'a Watch) -> Self {
+        let (weights, max_depth) = depth::weigh(flows);
         let mut domains = Vec::new();
         let mut values = Vec::new();
         for decl in &program.vars {
@@ -232,41 +158,8 @@ impl<'a> Builder<'a> {
             work: BinaryHeap::new(),
             arrivals: 0,
             depth: 0,
-            max_depth: 0,
-            weights: vec![],
-        }
-    }
-
-    /// Finds the stores that run at most once, and how many of them there can
-    /// be in one run.
-    fn weigh(&mut self) {
-        for flow in self.flows {
-            let nodes = &flow.nodes;
-            let successors = |n: NodeId| nodes[n].node.successors();
-            let component = graph::components(nodes.len(), successors);
-            let mut sizes = vec![0; nodes.len()];
-            component.iter().for_each(|&c| sizes[c] += 1);
-            let is_once = |n: NodeId| sizes[component[n]] == 1 && !successors(n).contains(&n);
-            // What writes constants only brings about finitely many values anyway.
-            let computes = |n: NodeId| match &nodes[n].node {
-                Node::Store(_, code, _) => !is_constant(code),
-                Node::Rmw(_, _, Rmw::Cas { new, .. } | Rmw::Swap(new), _) => !is_constant(new),
-                Node::Rmw(_, _, Rmw::Fetch(..), _) => true,
-                _ => false,
-            };
-            let weights: Vec<usize> =
-                (0..nodes.len()).map(|n| usize::from(computes(n) && is_once(n))).collect();
-            // Sinks have the smallest numbers, so what comes after is known.
-            let mut order: Vec<NodeId> = (0..nodes.len()).collect();
-            order.sort_by_key(|&n| component[n]);
-            let mut longest = vec![0; nodes.len()];
-            for &n in &order {
-                let c = component[n];
-                let after = successors(n).into_iter().map(|m| longest[component[m]]).max();
-                longest[c] = longest[c].max(weights[n] + after.unwrap_or(0));
-            }
-            self.max_depth += longest[component[flow.entry]];
-            self.weights.push(weights);
+            max_depth,
+            weights,
         }
     }
 
@@ -277,7 +170,6 @@ impl<'a> Builder<'a> {
     }
 
     fn run(mut self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
-        self.weigh();
         for p in 0..self.program.processes.len() {
             let process = ProcessId::new(p);
             let registers = self.program.processes[p].registers.iter().map(|r| r.init).collect();
@@ -812,13 +704,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Whether code has the same value whatever is in the registers.
-fn is_constant(code: &Code) -> bool {
-    let mut constant = true;
-    code.atoms(&mut |_| constant = false);
-    constant
-}
-
 fn finish_state(key: Key, flow: &Flow<'_>) -> State {
     let located = &flow.nodes[key.node];
     let kind = match key.failure {
@@ -843,35 +728,4 @@ fn unbounded(what: &str, shown: &str, keyword: &str, name: &str, span: SpanId) -
              or count modulo some number, as in `{name} = ({name} + 1) % 4`"
         ),
     }
-}
-
-/// See [`System::longest`].
-pub(crate) fn longest(automaton: &Automaton, count: impl Fn(Op) -> bool) -> Vec<Option<usize>> {
-    let n = automaton.states.len();
-    let mut edges = vec![vec![]; n];
-    for t in &automaton.transitions {
-        edges[t.from.index()].push((t.to.index(), usize::from(count(t.op))));
-    }
-    let component = graph::components(n, |s| edges[s].iter().map(|e| e.0).collect());
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_key(|&s| component[s]);
-    // Sinks first: what a state leads to outside its component is known already.
-    let mut best: Vec<Option<usize>> = vec![Some(0); n];
-    for members in order.chunk_by(|&a, &b| component[a] == component[b]) {
-        let mut value = Some(0);
-        for &s in members {
-            for &(to, counts) in &edges[s] {
-                let beyond = if component[to] == component[s] {
-                    if counts == 0 { Some(0) } else { None }
-                } else {
-                    best[to].map(|b| b + counts)
-                };
-                value = value.zip(beyond).map(|(a, b)| a.max(b));
-            }
-        }
-        for &s in members {
-            best[s] = value;
-        }
-    }
-    best
 }
