@@ -16,7 +16,7 @@ use serde_json::Value;
 use weir::{Loaded, Witness};
 
 /// The pages whose commands are run.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/README.md",
@@ -24,6 +24,7 @@ const PAGES: [&str; 7] = [
     "docs/json.md",
     "docs/models.md",
     "docs/witness.md",
+    "docs/certificate.md",
 ];
 
 fn page(name: &str) -> String {
