@@ -294,7 +294,10 @@ pub struct UnknownModel {
 
 impl fmt::Display for UnknownModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is neither a memory model nor a relaxation", self.word)
+        match self.word.as_str() {
+            "" => f.write_str("a memory model or a relaxation is missing"),
+            word => write!(f, "`{word}` is neither a memory model nor a relaxation"),
+        }
     }
 }
 
