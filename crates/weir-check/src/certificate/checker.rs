@@ -1,5 +1,4 @@
-//! Certificate files: an inductive set of views as JSON, and whether it is one.
-//! The format and what it means are in `docs/certificate.md`.
+//! Whether a certificate is one: an inductive set of configurations of views.
 //!
 //! A configuration of views says: the history of memory states ends with
 //! `memory`; each process stands somewhere in it and may still see, in this
@@ -16,164 +15,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-use weir_model::answer::{Invariant, ViewParts, Words};
+use weir_model::answer::Words;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{Atom, FenceKind, PropertyKind, Quantifier};
 use weir_model::system::{Op, System};
 
-/// What `format` says in a certificate file.
-pub const FORMAT: &str = "weir-certificate";
-
-/// The version of the format that is written.
-pub const VERSION: u32 = 1;
-
-/// An inductive set that shows what a program cannot do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Certificate {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program.
-    pub program: String,
-    /// The memory model.
-    pub model: String,
-    /// The properties that it is about, by their place in the program, from 0.
-    pub properties: Vec<usize>,
-    /// Sets of words hold all subwords of up to this many letters.
-    pub level: usize,
-    /// The variables, in the order of letters and memories.
-    pub variables: Vec<String>,
-    /// Memory states; `null` for what does not matter.
-    pub letters: Vec<Vec<Option<i64>>>,
-    /// The configurations.
-    pub configurations: Vec<Configuration>,
-}
-
-/// A configuration of views.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Configuration {
-    /// The control state of each process.
-    pub states: Vec<u16>,
-    /// The newest memory.
-    pub memory: Vec<i64>,
-    /// Whether the history has ended, for formulas about memory.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub frozen: bool,
-    /// What each process sees.
-    pub views: Vec<View>,
-}
-
-/// What one process sees. Words are lists of numbers of letters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct View {
-    /// Sets of words: before, between and after the marks.
-    pub segments: Vec<Words>,
-    /// Own writes that the process has not come past.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<Mark>,
-    /// Sets of words of values that can still be read from the past.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub past: Vec<Past>,
-    /// Writes that wait in the buffer of their variable.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stores: Vec<Stores>,
-}
-
-/// An own write and the memory state that it made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mark {
-    /// The variable.
-    pub variable: String,
-    /// The letter.
-    pub letter: u16,
-}
-
-/// The past values of a variable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Past {
-    /// The variable.
-    pub variable: String,
-    /// Words of values.
-    pub values: Vec<Vec<i64>>,
-}
-
-/// The waiting writes to a variable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stores {
-    /// The variable.
-    pub variable: String,
-    /// Words of values that may come before the last.
-    pub older: Vec<Vec<i64>>,
-    /// The last value.
-    pub last: i64,
-}
-
-impl Certificate {
-    /// The certificate file of an inductive set.
-    pub fn new(system: &System, invariant: &Invariant, properties: Vec<usize>) -> Self {
-        let name = |x: VarId| system.vars[x.index()].name.clone();
-        let values = |x: VarId, words: &Words| -> Vec<Vec<i64>> {
-            let value = |&v: &u16| system.value(x, ValueId(v));
-            words.iter().map(|w| w.iter().map(value).collect()).collect()
-        };
-        let view = |parts: &ViewParts| View {
-            segments: parts.segments.clone(),
-            marks: parts
-                .marks
-                .iter()
-                .map(|&(x, letter)| Mark { variable: name(x), letter })
-                .collect(),
-            past: parts
-                .past
-                .iter()
-                .map(|(x, words)| Past { variable: name(*x), values: values(*x, words) })
-                .collect(),
-            stores: parts
-                .stores
-                .iter()
-                .map(|(x, words, last)| Stores {
-                    variable: name(*x),
-                    older: values(*x, words),
-                    last: system.value(*x, *last),
-                })
-                .collect(),
-        };
-        let vars = || (0..system.vars.len()).map(VarId::new);
-        Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            model: invariant.model.to_string(),
-            properties,
-            level: invariant.level,
-            variables: vars().map(name).collect(),
-            letters: invariant
-                .letters
-                .iter()
-                .map(|l| vars().zip(l).map(|(x, v)| v.map(|v| system.value(x, v))).collect())
-                .collect(),
-            configurations: invariant
-                .configurations
-                .iter()
-                .map(|c| Configuration {
-                    states: c.controls.iter().map(|s| s.0).collect(),
-                    memory: vars().zip(&c.memory).map(|(x, v)| system.value(x, *v)).collect(),
-                    frozen: c.frozen,
-                    views: c.views.iter().map(view).collect(),
-                })
-                .collect(),
-        }
-    }
-}
+use super::{Certificate, FORMAT, VERSION};
 
 /// Checks that a certificate is an inductive set of the system under its model
 /// that shows what it says of its properties.
