@@ -51,6 +51,8 @@ struct Search<'s> {
     parents: Vec<Option<(u32, Action)>>,
     /// Whether a later configuration covers this one.
     covered: Vec<bool>,
+    /// The sketch of each configuration.
+    sketches: Vec<u64>,
     /// The maximal configurations with each state.
     buckets: FxHashMap<Box<[u16]>, Vec<u32>>,
     /// How many of them there are.
@@ -77,6 +79,7 @@ impl<'s> Search<'s> {
             configs: vec![],
             parents: vec![],
             covered: vec![],
+            sketches: vec![],
             buckets: FxHashMap::default(),
             maximal: 0,
             stats: Stats {
@@ -95,7 +98,13 @@ impl<'s> Search<'s> {
         let space = &mut self.space;
         let configs = &self.configs;
         let covers = |space: &mut Space<'s>, a: &[ViewId], b: &[ViewId]| space.covers(a, b);
-        if bucket.iter().any(|&c| covers(space, &configs[c as usize].views, &config.views)) {
+        let sketches = &self.sketches;
+        let sketch = space.sketch(&config.views);
+        let may_cover = |a: u64, b: u64| b & !a == 0;
+        if bucket.iter().any(|&c| {
+            may_cover(sketches[c as usize], sketch)
+                && covers(space, &configs[c as usize].views, &config.views)
+        }) {
             self.stats.covered += 1;
             return;
         }
@@ -104,10 +113,12 @@ impl<'s> Search<'s> {
                 bucket.iter().find_map(|&c| space.join(&configs[c as usize].views, &config.views));
             config.views = alike.unwrap_or(config.views);
         }
+        let sketch = space.sketch(&config.views);
         let covered = &mut self.covered;
         let before = bucket.len();
         bucket.retain(|&c| {
-            let worse = covers(space, &config.views, &configs[c as usize].views);
+            let worse = may_cover(sketch, sketches[c as usize])
+                && covers(space, &config.views, &configs[c as usize].views);
             covered[c as usize] |= worse;
             !worse
         });
@@ -117,6 +128,7 @@ impl<'s> Search<'s> {
         self.configs.push(config);
         self.parents.push(parent);
         self.covered.push(false);
+        self.sketches.push(sketch);
     }
 
     fn path(&self, id: u32) -> (u32, Vec<Action>) {

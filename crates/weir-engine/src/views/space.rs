@@ -74,6 +74,7 @@ pub(super) struct Space<'s> {
     partial_fences: bool,
     letters: Letters,
     views: Vec<View>,
+    sketches: Vec<u64>,
     ids: FxHashMap<View, ViewId>,
     covers: FxHashMap<(ViewId, ViewId), bool>,
     /// What became of views, so that each question is answered once.
@@ -97,6 +98,7 @@ impl<'s> Space<'s> {
             partial_fences: model.has(Relaxation::Rwf),
             letters: Letters::new(system, lookahead, level),
             views: vec![],
+            sketches: vec![],
             ids: FxHashMap::default(),
             covers: FxHashMap::default(),
             memo: Memo::default(),
@@ -117,6 +119,7 @@ impl<'s> Space<'s> {
         let id = ViewId::try_from(self.views.len()).expect("fewer views than configurations");
         self.bytes += 2 * (size_of::<View>() + 32 * view.len());
         self.longest = self.longest.max(view.len());
+        self.sketches.push(view.sketch(&self.letters));
         self.views.push(view.clone());
         self.ids.insert(view, id);
         id
@@ -143,6 +146,13 @@ impl<'s> Space<'s> {
         let (views, letters) = (&self.views, &self.letters);
         let work_out = || views[a as usize].covers(&views[b as usize], letters);
         *self.covers.entry((a, b)).or_insert_with(work_out)
+    }
+
+    /// The sketches of all views of a configuration, in one.
+    pub fn sketch(&self, views: &[ViewId]) -> u64 {
+        let turned =
+            |(p, &v): (usize, &ViewId)| self.sketches[v as usize].rotate_left(19 * p as u32);
+        views.iter().enumerate().map(turned).fold(0, |all, s| all | s)
     }
 
     /// Whether `a` covers `b`, given that both have the same state.

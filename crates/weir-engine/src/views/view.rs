@@ -98,6 +98,22 @@ impl View {
         self.stores.iter().find(|s| s.var == var)
     }
 
+    /// A set of bits such that a view covers another only if it has its bits:
+    /// a quick way to see that it does not.
+    pub fn sketch(&self, table: &Letters) -> u64 {
+        let bit = |salt: u64, word: u64| {
+            let mixed = (word ^ salt << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            1_u64 << (mixed >> 58)
+        };
+        let marks = self.marks.iter().flat_map(|m| table.symbols(m.letter));
+        let seen = self.segments.iter().flatten().chain(marks).map(|&w| bit(0, w));
+        let past = self
+            .past
+            .iter()
+            .flat_map(|(x, values)| values.iter().map(move |&w| bit(1 + u64::from(x.0), w)));
+        seen.chain(past).fold(0, |all, b| all | b)
+    }
+
     /// Whether everything that `other` may still see this one may see as well:
     /// the words of `other` are subwords of those of this view, or of what is
     /// left of them when the process has come past some of its marks.
