@@ -97,8 +97,6 @@ pub struct ViewConfiguration {
     pub controls: Vec<StateId>,
     /// The newest memory.
     pub memory: Vec<ValueId>,
-    /// Whether the history has ended.
-    pub frozen: bool,
     /// What each process sees.
     pub views: Vec<ViewParts>,
 }

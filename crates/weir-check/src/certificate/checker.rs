@@ -4,11 +4,18 @@
 //! `memory`; each process stands somewhere in it and may still see, in this
 //! order, the memory states of its word. The set stands for every configuration
 //! whose words are among those given, or subwords of them, or what is left of
-//! them further on. [`check`] looks at three things:
+//! them further on.
+//!
+//! Every process *rests*: what it did last is a write that entered the history,
+//! an atomic read-write or a full fence. Only these depend on when they happen;
+//! whatever else a process does it may as well do later, when it sees no less.
+//! [`check`] looks at three things:
 //!
 //! 1. every initial configuration is in the set,
-//! 2. every step of every process from every configuration stays in the set,
-//! 3. no configuration settles one of the properties.
+//! 2. if a process goes somewhere by itself and then does one of these, that
+//!    leads to a configuration of the set, and so does a write that has waited,
+//! 3. in no configuration can processes go by themselves to where they settle
+//!    one of the properties.
 //!
 //! Sets of words are kept as they are written, as sets of words of letters; the
 //! code is short and slow.
@@ -19,7 +26,7 @@ use weir_model::answer::Words;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{Atom, FenceKind, PropertyKind, Quantifier};
-use weir_model::system::{Op, System};
+use weir_model::system::{Op, StateKind, System};
 
 use super::{Certificate, FORMAT, VERSION};
 
@@ -61,7 +68,7 @@ pub fn check(system: &System, certificate: &Certificate) -> Result<(), String> {
             }
         }
         for &property in &certificate.properties {
-            if checker.settles(&set.0, &set.1, property)? {
+            if checker.settles(set, property)? {
                 let name = system.property_name(property);
                 return Err(format!("{}: it is one that `{name}` rules out", place()));
             }
@@ -76,17 +83,16 @@ type Letter = Vec<Option<ValueId>>;
 /// A set of words, closed under subwords; the empty word is always meant.
 type Set<L> = BTreeSet<Vec<L>>;
 
-/// Control states, newest memory, and whether the history has ended.
+/// Control states and newest memory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     controls: Vec<StateId>,
     memory: Vec<ValueId>,
-    frozen: bool,
 }
 
 /// What one process sees: a first set, then own writes, each with the set of
 /// what comes after it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Sight {
     first: Set<Letter>,
     rest: Vec<(VarId, Letter, Set<Letter>)>,
@@ -119,7 +125,11 @@ struct Checker<'s> {
     /// For each process and control state, the variables that it may read
     /// before its next full fence.
     reads: Vec<Vec<Vec<bool>>>,
-    freezes: bool,
+    /// For each process and control state, the variables that it may write
+    /// before its next fence for writes.
+    writes: Vec<Vec<Vec<bool>>>,
+    /// The atoms of each property that the certificate is about.
+    asked: Vec<Vec<Atom>>,
 }
 
 impl<'s> Checker<'s> {
@@ -137,20 +147,32 @@ impl<'s> Checker<'s> {
             return Err(format!("level {} is not from 1 to 8", certificate.level));
         }
         let buffers = model.has(Relaxation::WriteRead);
-        let asks_memory = |&p: &usize| match system.program.properties.get(p).map(|p| &p.kind) {
-            Some(PropertyKind::Never(formula)) => mentions_memory(formula),
-            _ => false,
+        let (partial_fences, stores) =
+            (model.has(Relaxation::Rwf), model.has(Relaxation::WriteWrite));
+        let is_full = |op| matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full));
+        let is_for_writes = |op| is_full(op) || partial_fences && op == Op::Fence(FenceKind::Write);
+        let read = |op| if let Op::Read(x, _) = op { Some(x) } else { None };
+        let written = |op| if let Op::Write(x, _) = op { Some(x) } else { None };
+        let all = |asks: bool, f: &dyn Fn(ProcessId) -> Vec<Vec<bool>>| {
+            let nothing = |p: ProcessId| {
+                vec![vec![false; system.vars.len()]; system.processes[p.index()].states.len()]
+            };
+            system.process_ids().map(|p| if asks { f(p) } else { nothing(p) }).collect()
         };
-        let reads = system.process_ids().map(|p| reads(system, p, buffers)).collect();
+        let asked = |&p: &usize| {
+            let property = system.program.properties.get(p).ok_or("there is no such property")?;
+            Ok(atoms(system, &property.kind))
+        };
         Ok(Self {
             system,
             level: certificate.level,
             buffers,
-            stores: model.has(Relaxation::WriteWrite),
+            stores,
             past: model.has(Relaxation::ReadRead),
-            partial_fences: model.has(Relaxation::Rwf),
-            reads,
-            freezes: buffers && certificate.properties.iter().any(asks_memory),
+            partial_fences,
+            reads: all(buffers, &|p| ahead(system, p, &read, &is_full)),
+            writes: all(stores, &|p| ahead(system, p, &written, &is_for_writes)),
+            asked: certificate.properties.iter().map(asked).collect::<Result<_, String>>()?,
         })
     }
 
@@ -205,7 +227,6 @@ impl<'s> Checker<'s> {
             let state = State {
                 controls: configuration.states.iter().map(|&s| StateId(s)).collect(),
                 memory: memory.collect::<Result<_, _>>()?,
-                frozen: configuration.frozen,
             };
             let mut sights = Vec::new();
             for view in &configuration.views {
@@ -388,29 +409,28 @@ impl<'s> Checker<'s> {
         let sights = vec![Sight::newest(); controls.len()];
         memories
             .into_iter()
-            .map(|memory| {
-                (State { controls: controls.clone(), memory, frozen: false }, sights.clone())
-            })
+            .map(|memory| (State { controls: controls.clone(), memory }, sights.clone()))
             .collect()
     }
 
-    /// Every step of every process.
-    fn successors(
-        &self,
-        (state, sights): &(State, Vec<Sight>),
-    ) -> Vec<(String, (State, Vec<Sight>))> {
+    /// Every step of every process: it goes somewhere by itself and acts, or a
+    /// write of it that has waited enters the history.
+    fn successors(&self, config: &(State, Vec<Sight>)) -> Vec<(String, (State, Vec<Sight>))> {
+        let (state, sights) = config;
         let mut all = Vec::new();
         for p in self.system.process_ids() {
             let name = &self.system.processes[p.index()].name;
-            for (_, t) in self.system.transitions(p, state.controls[p.index()]) {
-                let mut next = state.clone();
-                next.controls[p.index()] = t.to;
-                for next in self.take(state, next, sights, p, t.op) {
-                    all.push((format!("{} of `{name}`", self.system.show_op(t.op)), next));
+            for (control, sight) in self.places(config, p, false) {
+                for (_, t) in self.system.transitions(p, control) {
+                    let mut sights = sights.clone();
+                    sights[p.index()] = sight.clone();
+                    let mut next = state.clone();
+                    next.controls[p.index()] = t.to;
+                    if let Some(next) = self.act(next, sights, p, t.op) {
+                        let what = format!("{} of `{name}`", self.system.show_op(t.op));
+                        all.push((what, self.rest(next, p)));
+                    }
                 }
-            }
-            if state.frozen {
-                continue;
             }
             for (&x, (older, last)) in &sights[p.index()].stores {
                 let write = |value: ValueId, rest: Option<Set<ValueId>>| {
@@ -425,7 +445,7 @@ impl<'s> Checker<'s> {
                         "a waiting {} of `{name}`",
                         self.system.show_op(Op::Write(x, value))
                     );
-                    (what, self.append(state, &sights, p, (x, value), own))
+                    (what, self.rest(self.append(state, &sights, p, (x, value), own), p))
                 };
                 all.extend(
                     older
@@ -436,65 +456,133 @@ impl<'s> Checker<'s> {
                 all.push(write(*last, None));
             }
         }
-        if self.freezes && !state.frozen {
-            let frozen = State { frozen: true, ..state.clone() };
-            all.push(("the end of the history".to_owned(), (frozen, sights.clone())));
+        all
+    }
+
+    /// Where a process can go by itself. With `ended`, nothing enters the
+    /// history any more and it goes on with writes that only it will ever see.
+    fn places(
+        &self,
+        (state, sights): &(State, Vec<Sight>),
+        p: ProcessId,
+        ended: bool,
+    ) -> BTreeSet<(StateId, Sight)> {
+        let start = (state.controls[p.index()], sights[p.index()].clone());
+        let mut all = BTreeSet::from([start.clone()]);
+        let mut work = vec![start];
+        while let Some((control, sight)) = work.pop() {
+            for (_, t) in self.system.transitions(p, control) {
+                let newest = self.see(p, t.to, &state.memory);
+                for look in self.alone(&sight, &state.memory, t.op, ended) {
+                    // A write that nothing will overtake would not have waited.
+                    let writes = &self.writes[p.index()][t.to.index()];
+                    let overtaken =
+                        |x: &VarId| writes.iter().enumerate().any(|(y, w)| *w && y != x.index());
+                    if !ended && !look.stores.keys().all(overtaken) {
+                        continue;
+                    }
+                    let place = (t.to, self.tidy(self.narrow(p, t.to, look), &newest));
+                    if all.insert(place.clone()) {
+                        work.push(place);
+                    }
+                }
+            }
         }
         all
     }
 
-    fn take(
-        &self,
-        before: &State,
-        after: State,
-        sights: &[Sight],
-        p: ProcessId,
-        op: Op,
-    ) -> Vec<(State, Vec<Sight>)> {
-        let sight = &sights[p.index()];
+    /// What a process sees after an operation that nobody else notices.
+    fn alone(&self, sight: &Sight, memory: &[ValueId], op: Op, ended: bool) -> Vec<Sight> {
         let idle = sight.stores.is_empty();
-        let looks = match op {
+        match op {
             Op::Nop => vec![sight.clone()],
-            Op::Read(x, d) => self.look(sight, x, d, &before.memory),
-            Op::Write(x, d) if self.buffers && (self.stores || before.frozen) => {
+            Op::Read(x, d) if self.buffers => self.look(sight, x, d, memory),
+            Op::Write(x, d) if self.stores || ended => {
                 let mut sight = sight.clone();
                 sight.past.remove(&x);
                 let one = |v: ValueId| Set::from([vec![v]]);
                 let older = match sight.stores.get(&x) {
-                    Some((older, last)) if !before.frozen => self.concat(older, &one(*last)),
+                    Some((older, last)) if !ended => self.concat(older, &one(*last)),
                     Some((older, _)) => older.clone(),
                     None => Set::new(),
                 };
                 sight.stores.insert(x, (older, d));
                 vec![self.unmark(sight, x)]
             }
-            Op::Write(x, d) => return vec![self.append(&after, sights, p, (x, d), true)],
-            Op::Arw(x, d, e) => {
-                if before.frozen || !idle || before.memory[x.index()] != d {
-                    return vec![];
-                }
-                let (state, mut sights) = self.append(&after, sights, p, (x, e), false);
-                sights[p.index()] = Sight::newest();
-                return vec![(state, sights)];
+            Op::Fence(FenceKind::Full) if ended && idle => vec![Sight::newest()],
+            Op::Fence(FenceKind::Write) if ended || idle || !self.partial_fences => {
+                vec![sight.clone()]
             }
-            Op::Fence(FenceKind::Full) if !idle => vec![],
-            Op::Fence(FenceKind::Full) => vec![Sight::newest()],
-            Op::Fence(FenceKind::Write) if self.partial_fences && !idle && !before.frozen => vec![],
             Op::Fence(FenceKind::Read) if self.partial_fences => {
                 vec![Sight { past: BTreeMap::new(), ..sight.clone() }]
             }
-            Op::Fence(_) => vec![sight.clone()],
-        };
-        let at = after.controls[p.index()];
-        let newest = self.see(p, at, &after.memory);
-        looks
-            .into_iter()
-            .map(|look| {
-                let mut sights = sights.to_vec();
-                sights[p.index()] = self.tidy(self.narrow(p, at, look), &newest);
-                (after.clone(), sights)
-            })
-            .collect()
+            Op::Fence(FenceKind::Read) => vec![sight.clone()],
+            _ => vec![],
+        }
+    }
+
+    /// What becomes of a configuration, in which a process has moved on already,
+    /// by an operation that depends on when it happens.
+    fn act(
+        &self,
+        state: State,
+        mut sights: Vec<Sight>,
+        p: ProcessId,
+        op: Op,
+    ) -> Option<(State, Vec<Sight>)> {
+        let sight = &mut sights[p.index()];
+        let idle = sight.stores.is_empty();
+        match op {
+            Op::Read(x, d) if !self.buffers && state.memory[x.index()] == d => {}
+            Op::Write(x, d) if !sight.stores.contains_key(&x) => {
+                sight.past.remove(&x);
+                return Some(self.append(&state, &sights, p, (x, d), true));
+            }
+            Op::Arw(x, d, e) if idle && state.memory[x.index()] == d => {
+                let (state, mut sights) = self.append(&state, &sights, p, (x, e), false);
+                sights[p.index()] = Sight::newest();
+                return Some((state, sights));
+            }
+            Op::Fence(FenceKind::Full) if idle => *sight = Sight::newest(),
+            _ => return None,
+        }
+        Some((state, sights))
+    }
+
+    /// A process that can do nothing before a full fence may as well be behind
+    /// it, if that is no matter to the properties: it lags no less.
+    fn rest(
+        &self,
+        (mut state, mut sights): (State, Vec<Sight>),
+        p: ProcessId,
+    ) -> (State, Vec<Sight>) {
+        // As long as it may take, but not for ever.
+        for _ in 0..u8::MAX {
+            let here = state.controls[p.index()];
+            let mut transitions = self.system.transitions(p, here);
+            let to = match (transitions.next(), transitions.next()) {
+                (Some((_, t)), None) if t.op == Op::Fence(FenceKind::Full) => t.to,
+                _ => break,
+            };
+            let told_apart =
+                |atoms: &Vec<Atom>| self.kind(atoms, p, here) != self.kind(atoms, p, to);
+            if !sights[p.index()].stores.is_empty() || self.asked.iter().any(told_apart) {
+                break;
+            }
+            state.controls[p.index()] = to;
+            sights[p.index()] = Sight::newest();
+        }
+        (state, sights)
+    }
+
+    /// All that atoms can tell of where a process is.
+    fn kind(&self, atoms: &[Atom], p: ProcessId, control: StateId) -> (Vec<i64>, bool) {
+        let mut controls = vec![0; self.system.processes.len()];
+        controls[p.index()] = control.0;
+        let own = |a: &&Atom| matches!(**a, Atom::Reg(q, _) | Atom::At(q, _) if q == p);
+        let values = atoms.iter().filter(own).map(|a| self.system.atom(*a, &controls, &[]));
+        let has_failed = matches!(self.system.state(p, control).kind, StateKind::Failed(_));
+        (values.collect(), has_failed)
     }
 
     /// A write enters the history; `own` if its process reads it from now on.
@@ -543,9 +631,6 @@ impl<'s> Checker<'s> {
 
     /// A process reads a value: as early in its word as it can.
     fn look(&self, sight: &Sight, x: VarId, d: ValueId, newest: &[ValueId]) -> Vec<Sight> {
-        if !self.buffers {
-            return if newest[x.index()] == d { vec![sight.clone()] } else { vec![] };
-        }
         if let Some((_, last)) = sight.stores.get(&x) {
             return if *last == d { vec![sight.clone()] } else { vec![] };
         }
@@ -627,62 +712,88 @@ impl<'s> Checker<'s> {
         sight
     }
 
-    /// Whether a configuration settles a property.
-    fn settles(&self, state: &State, sights: &[Sight], property: usize) -> Result<bool, String> {
+    /// Whether processes can go by themselves to where they settle a property.
+    fn settles(&self, config: &(State, Vec<Sight>), property: usize) -> Result<bool, String> {
         let system = self.system;
         let property =
             system.program.properties.get(property).ok_or("there is no such property")?;
-        let controls: Vec<u16> = state.controls.iter().map(|s| s.0).collect();
-        let memory: Vec<u16> = state.memory.iter().map(|v| v.0).collect();
-        let drained = !state.frozen && sights.iter().all(|s| s.stores.is_empty());
-        Ok(match &property.kind {
-            // With buffers, memory at a moment is that of an ended history.
-            PropertyKind::Never(formula) => {
-                state.frozen == (self.buffers && mentions_memory(formula))
-                    && system.holds(formula, &controls, &memory)
+        let atoms = atoms(system, &property.kind);
+        let memory: Vec<u16> = config.0.memory.iter().map(|v| v.0).collect();
+        // With buffers, memory at a moment is that of a history that ends then.
+        let is_never = matches!(property.kind, PropertyKind::Never(_));
+        let ended = self.buffers && is_never && atoms.iter().any(|a| matches!(a, Atom::Var(_)));
+        let mut ways: Vec<Vec<u16>> = vec![vec![]];
+        for p in system.process_ids() {
+            let mut kinds = BTreeMap::new();
+            for (control, sight) in self.places(config, p, ended) {
+                let kind = self.kind(&atoms, p, control);
+                let state = &system.state(p, control).kind;
+                let idle = sight.stores.is_empty();
+                let kind = match &property.kind {
+                    PropertyKind::Never(_) | PropertyKind::Assertions => (kind, false),
+                    PropertyKind::Final(..) if idle && *state == StateKind::Ended => (kind, true),
+                    PropertyKind::NoDeadlock if idle && system.is_stuck(p, control, &memory) => {
+                        (kind, *state == StateKind::Ended)
+                    }
+                    _ => continue,
+                };
+                kinds.insert(kind, control.0);
             }
-            PropertyKind::Assertions => system.failed(&controls).is_some(),
-            PropertyKind::NoDeadlock => drained && system.is_deadlock(&controls, &memory),
+            let with = |way: &Vec<u16>, c: &u16| way.iter().copied().chain([*c]).collect();
+            ways = ways.iter().flat_map(|w| kinds.values().map(move |c| with(w, c))).collect();
+        }
+        Ok(ways.iter().any(|controls| match &property.kind {
+            PropertyKind::Never(formula) => system.holds(formula, controls, &memory),
+            PropertyKind::Assertions => system.failed(controls).is_some(),
+            PropertyKind::NoDeadlock => system.is_deadlock(controls, &memory),
             PropertyKind::Final(quantifier, formula) => {
                 let filter = system.program.filter.as_ref();
-                drained
-                    && system.all_ended(&controls)
-                    && filter.is_none_or(|f| system.holds(f, &controls, &memory))
-                    && system.holds(formula, &controls, &memory)
+                system.all_ended(controls)
+                    && filter.is_none_or(|f| system.holds(f, controls, &memory))
+                    && system.holds(formula, controls, &memory)
                         == (*quantifier != Quantifier::Always)
             }
-        })
+        }))
     }
 }
 
-fn mentions_memory(formula: &weir_model::program::Formula) -> bool {
-    let mut mentions = false;
-    formula.atoms(&mut |a| mentions |= matches!(a, Atom::Var(_)));
-    mentions
+/// The atoms that a property is about.
+fn atoms(system: &System, kind: &PropertyKind) -> Vec<Atom> {
+    let formulas = match kind {
+        PropertyKind::Never(formula) => vec![formula],
+        PropertyKind::Final(_, formula) => {
+            [formula].into_iter().chain(&system.program.filter).collect()
+        }
+        PropertyKind::Assertions | PropertyKind::NoDeadlock => vec![],
+    };
+    let mut atoms = Vec::new();
+    formulas.iter().for_each(|f| f.atoms(&mut |a| atoms.push(*a)));
+    atoms
 }
 
-/// The variables that a process may read before its next full fence, for each
-/// control state: by searching forward from each.
-fn reads(system: &System, p: ProcessId, buffers: bool) -> Vec<Vec<bool>> {
+/// For each control state of a process, the variables of the operations that it
+/// may come to before one that stops it: by searching forward from each.
+fn ahead(
+    system: &System,
+    p: ProcessId,
+    variable: &dyn Fn(Op) -> Option<VarId>,
+    stops: &dyn Fn(Op) -> bool,
+) -> Vec<Vec<bool>> {
     let automaton = &system.processes[p.index()];
     let from = |start: usize| {
-        let mut reads = vec![false; system.vars.len()];
+        let mut found = vec![false; system.vars.len()];
         let mut seen = vec![false; automaton.states.len()];
         let mut work = vec![StateId::new(start)];
         while let Some(state) = work.pop() {
-            if std::mem::replace(&mut seen[state.index()], true) || !buffers {
+            if std::mem::replace(&mut seen[state.index()], true) {
                 continue;
             }
-            for (_, t) in system.transitions(p, state) {
-                match t.op {
-                    Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
-                    Op::Read(x, _) => reads[x.index()] = true,
-                    _ => {}
-                }
+            for (_, t) in system.transitions(p, state).filter(|(_, t)| !stops(t.op)) {
+                variable(t.op).into_iter().for_each(|x| found[x.index()] = true);
                 work.push(t.to);
             }
         }
-        reads
+        found
     };
     (0..automaton.states.len()).map(from).collect()
 }

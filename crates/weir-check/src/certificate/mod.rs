@@ -14,7 +14,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-certificate";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// An inductive set that shows what a program cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct Certificate {
     pub configurations: Vec<Configuration>,
 }
 
-/// A configuration of views.
+/// A configuration of views, in which every process rests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
@@ -48,9 +48,6 @@ pub struct Configuration {
     pub states: Vec<u16>,
     /// The newest memory.
     pub memory: Vec<i64>,
-    /// Whether the history has ended, for formulas about memory.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub frozen: bool,
     /// What each process sees.
     pub views: Vec<View>,
 }
@@ -154,7 +151,6 @@ impl Certificate {
                 .map(|c| Configuration {
                     states: c.controls.iter().map(|s| s.0).collect(),
                     memory: vars().zip(&c.memory).map(|(x, v)| system.value(x, *v)).collect(),
-                    frozen: c.frozen,
                     views: c.views.iter().map(view).collect(),
                 })
                 .collect(),

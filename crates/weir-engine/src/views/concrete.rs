@@ -1,8 +1,8 @@
 //! From a path of views to a run of the store-buffer semantics.
 //!
-//! [`History`] repeats the actions of a path without folding anything: with the
+//! [`History`] repeats the events of a path without folding anything: with the
 //! whole history, and for each process its place in it. If that works, every
-//! action happened while its process stood at some place of the history; run
+//! event happened while its process stood at some place of the history; run
 //! through the history and let each process do what it did there, and the
 //! result is a run of the store-buffer semantics ([`run`]).
 
@@ -15,7 +15,20 @@ use weir_model::program::FenceKind;
 use weir_model::semantics::{Form, Rule, Step};
 use weir_model::system::{Op, System};
 
-use super::space::{Action, Config};
+use super::space::Config;
+
+/// Something that happens on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A process takes a transition. If there is a buffer per variable, a write
+    /// goes there.
+    Take(ProcessId, TransitionId),
+    /// A waiting write of a process enters the history: those up to the first of
+    /// this value, or all.
+    Transfer(ProcessId, VarId, Option<ValueId>),
+    /// The history ends here.
+    End,
+}
 
 /// What made a memory state.
 #[derive(Clone, Copy, Debug)]
@@ -54,19 +67,19 @@ struct History<'s> {
     states: Vec<Vec<u16>>,
     made: Vec<Made>,
     places: Vec<Place>,
-    frozen: bool,
+    has_ended: bool,
     buffered: bool,
     keeps_past: bool,
     partial_fences: bool,
 }
 
 impl<'s> History<'s> {
-    /// Repeats the actions of a path; `None` if that does not work.
+    /// Repeats the events of a path; `None` if that does not work.
     fn replay(
         system: &'s System,
         model: MemoryModel,
         start: &Config,
-        actions: &[Action],
+        events: &[Event],
     ) -> Option<Self> {
         let normal = model.normal();
         let (n, m) = (system.processes.len(), system.vars.len());
@@ -83,16 +96,16 @@ impl<'s> History<'s> {
             states: vec![memory],
             made: vec![],
             places: (0..n).map(place).collect(),
-            frozen: false,
+            has_ended: false,
             buffered: normal.has(Relaxation::WriteWrite),
             keeps_past: normal.has(Relaxation::ReadRead),
             partial_fences: normal.has(Relaxation::Rwf),
         };
-        for action in actions {
-            match *action {
-                Action::Freeze => history.frozen = true,
-                Action::Transfer(p, x, d) => history.transfer(p, x, d)?,
-                Action::Take(p, id) => {
+        for event in events {
+            match *event {
+                Event::End => history.has_ended = true,
+                Event::Transfer(p, x, d) => history.transfer(p, x, d)?,
+                Event::Take(p, id) => {
                     let op = system.processes[p.index()].transitions[id.index()].op;
                     history.take(p, id, op)?;
                 }
@@ -148,7 +161,7 @@ impl<'s> History<'s> {
                 place.done.push_back((place.at, Done::Take(id)));
                 if self.buffered {
                     place.stores[x.index()].push_back(d);
-                } else if self.frozen {
+                } else if self.has_ended {
                     place.beyond[x.index()] = Some(d);
                 } else {
                     self.append(x, d, Made::Write(p, x));
@@ -157,7 +170,7 @@ impl<'s> History<'s> {
             }
             Op::Arw(x, d, e) => {
                 let newest = self.newest();
-                if self.frozen || !self.is_idle(p) || self.states[newest][x.index()] != d.0 {
+                if self.has_ended || !self.is_idle(p) || self.states[newest][x.index()] != d.0 {
                     return None;
                 }
                 self.append(x, e, Made::Arw(p, id));
@@ -174,7 +187,7 @@ impl<'s> History<'s> {
                 self.places[p.index()].pointers.fill(newest);
             }
             Op::Fence(FenceKind::Write) if self.partial_fences => {
-                if self.frozen {
+                if self.has_ended {
                     self.move_beyond(p);
                 } else if !self.is_idle(p) {
                     return None;
@@ -280,18 +293,18 @@ pub(super) fn run(
     system: &System,
     model: MemoryModel,
     start: &Config,
-    actions: &[Action],
+    events: &[Event],
 ) -> Option<Run> {
     let form = Form::of(model)[0];
     let wanted: Vec<Wanted> = if form == Form::Sc {
         // Views see the newest memory only: the path is the run.
-        let take = |action: &Action| match *action {
-            Action::Take(p, id) => Some(Wanted::Take(p, id)),
-            Action::Transfer(..) | Action::Freeze => None,
+        let take = |event: &Event| match *event {
+            Event::Take(p, id) => Some(Wanted::Take(p, id)),
+            Event::Transfer(..) | Event::End => None,
         };
-        actions.iter().filter_map(take).collect()
+        events.iter().filter_map(take).collect()
     } else {
-        History::replay(system, model, start, actions)?.schedule()
+        History::replay(system, model, start, events)?.schedule()
     };
     let semantics = form.semantics(system, model, wanted.len() + 1);
     let (n, m) = (system.processes.len(), system.vars.len());

@@ -115,6 +115,11 @@ impl Letters {
         self.cells.chunks(self.vars.max(1)).map(|l| l.iter().map(value).collect()).collect()
     }
 
+    /// A memory state, nothing blanked out.
+    pub fn see_all(&mut self, memory: &[u16]) -> Result<Letter, TooMany> {
+        self.intern(memory)
+    }
+
     /// A memory state through a mask.
     pub fn see(&mut self, memory: &[u16], mask: MaskId) -> Result<Letter, TooMany> {
         let blanked = memory.iter().zip(&self.masks[mask]);

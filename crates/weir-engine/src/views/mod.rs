@@ -13,6 +13,13 @@
 //! configuration *covers* those whose words are subwords of its own, and only
 //! configurations that no other covers are kept.
 //!
+//! *Reads can wait.* For the same reason a process may put off all that it does
+//! until it writes or comes to a fence: later it sees no less. So one step is all
+//! that a process does up to its next write that enters the history, atomic
+//! read-write or full fence (`space`), and where it can get to in between is
+//! worked out for each process by itself (`places`). Interleavings of reads are
+//! not looked at, which is most of them.
+//!
 //! *Words that grow.* Loops make words of any length. They are represented by
 //! their subwords of up to `k` letters (`subwords`), which makes finitely many
 //! configurations: the search ends. If it meets no bad one, what it has stored
@@ -29,13 +36,16 @@
 //! *Differences from the literature.* Letters are blanked out to what the
 //! process can still read before its next fence (`letters`), which keeps words
 //! short; own writes are marks inside the word (`view`); formulas about memory
-//! are decided by guessing the moment they speak of (`space`).
+//! are decided by guessing the moment they speak of (`places`).
 
 mod concrete;
 mod letters;
+mod places;
 mod search;
 mod space;
 mod subwords;
+mod table;
 mod view;
+mod watch;
 
 pub use search::{check, is_decided};

@@ -1,19 +1,22 @@
 //! The search: forward, breadth-first, maximal configurations only.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use weir_model::answer::{Answer, Evidence, Invariant, Run, Verdict};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
-use weir_model::system::System;
+use weir_model::system::{StateKind, System};
 
-use super::concrete;
+use super::concrete::{self, Event};
 use super::letters::TooMany;
-use super::space::{Action, Config, Space, ViewId};
+use super::places::Places;
+use super::space::{Config, Space, Step};
 use super::subwords::{Level, MAX_LEVEL};
+use super::watch::{asks_memory, settles};
 use crate::stats::{Limits, Progress, Stats};
 
 /// Whether this engine decides reachability under a model.
@@ -48,7 +51,7 @@ struct Search<'s> {
     space: Space<'s>,
     model: MemoryModel,
     configs: Vec<Config>,
-    parents: Vec<Option<(u32, Action)>>,
+    parents: Vec<Option<(u32, Step)>>,
     /// Whether a later configuration covers this one.
     covered: Vec<bool>,
     /// The sketch of each configuration.
@@ -70,11 +73,11 @@ enum Found {
 }
 
 impl<'s> Search<'s> {
-    fn new(system: &'s System, model: MemoryModel, round: Round, freezes: bool) -> Self {
+    fn new(system: &'s System, model: MemoryModel, round: Round) -> Self {
         let Round { level, joins } = round;
         Self {
             joins,
-            space: Space::new(system, model, level, freezes),
+            space: Space::new(system, model, level),
             model,
             configs: vec![],
             parents: vec![],
@@ -92,33 +95,32 @@ impl<'s> Search<'s> {
     }
 
     /// Stores a configuration unless a stored one covers it.
-    fn insert(&mut self, mut config: Config, parent: Option<(u32, Action)>) {
+    fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) {
         let id = self.configs.len() as u32;
         let bucket = self.buckets.entry(config.state.clone()).or_default();
-        let space = &mut self.space;
+        let table = &mut self.space.table;
         let configs = &self.configs;
-        let covers = |space: &mut Space<'s>, a: &[ViewId], b: &[ViewId]| space.covers(a, b);
         let sketches = &self.sketches;
-        let sketch = space.sketch(&config.views);
+        let sketch = table.sketch(&config.views);
         let may_cover = |a: u64, b: u64| b & !a == 0;
         if bucket.iter().any(|&c| {
             may_cover(sketches[c as usize], sketch)
-                && covers(space, &configs[c as usize].views, &config.views)
+                && table.all_cover(&configs[c as usize].views, &config.views)
         }) {
             self.stats.covered += 1;
             return;
         }
         if self.joins {
             let alike =
-                bucket.iter().find_map(|&c| space.join(&configs[c as usize].views, &config.views));
+                bucket.iter().find_map(|&c| table.join(&configs[c as usize].views, &config.views));
             config.views = alike.unwrap_or(config.views);
         }
-        let sketch = space.sketch(&config.views);
+        let sketch = table.sketch(&config.views);
         let covered = &mut self.covered;
         let before = bucket.len();
         bucket.retain(|&c| {
             let worse = may_cover(sketch, sketches[c as usize])
-                && covers(space, &config.views, &configs[c as usize].views);
+                && table.all_cover(&config.views, &configs[c as usize].views);
             covered[c as usize] |= worse;
             !worse
         });
@@ -131,20 +133,20 @@ impl<'s> Search<'s> {
         self.sketches.push(sketch);
     }
 
-    fn path(&self, id: u32) -> (u32, Vec<Action>) {
-        let mut actions = Vec::new();
+    /// What happened on the way to a configuration, and where that began.
+    fn path(&mut self, id: u32) -> Result<(u32, Vec<Event>), TooMany> {
+        let mut steps = Vec::new();
         let mut at = id;
-        while let Some((parent, action)) = self.parents[at as usize] {
-            actions.push(action);
+        while let Some((parent, step)) = self.parents[at as usize] {
+            steps.push((parent, step));
             at = parent;
         }
-        actions.reverse();
-        (at, actions)
-    }
-
-    fn concrete_run(&self, id: u32) -> Option<Run> {
-        let (start, actions) = self.path(id);
-        concrete::run(self.space.system, self.model, &self.configs[start as usize], &actions)
+        let mut events = Vec::new();
+        for (parent, step) in steps.into_iter().rev() {
+            let places = self.space.places_of(&self.configs[parent as usize], step.process)?;
+            events.extend(self.space.events(&places, step));
+        }
+        Ok((at, events))
     }
 
     fn run(
@@ -165,15 +167,15 @@ impl<'s> Search<'s> {
                 continue;
             }
             let config = self.configs[id as usize].clone();
-            self.look(id, &config, found);
+            self.look(id, &config, found)?;
             if found.iter().all(|f| matches!(f, Found::Settled(_))) {
                 return Ok(());
             }
             let mut reached = Vec::new();
-            self.space.successors(&config, &mut |_, action, next| reached.push((action, next)))?;
+            self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
             self.stats.steps += reached.len();
-            for (action, next) in reached {
-                self.insert(next, Some((id, action)));
+            for (step, next) in reached {
+                self.insert(next, Some((id, step)));
             }
             self.stats.expanded += 1;
             if self.stats.expanded.is_multiple_of(CLOCK) {
@@ -194,7 +196,7 @@ impl<'s> Search<'s> {
         let mut configurations: Vec<_> =
             maximal.map(|(config, _)| self.space.parts(config)).collect();
         // Only the letters that are in use, numbered as they turn up.
-        let all = self.space.letters();
+        let all = self.space.table.letters.all();
         let mut letters = Vec::new();
         let mut places: FxHashMap<u16, u16> = FxHashMap::default();
         let mut renumber = |letter: &mut u16| {
@@ -207,12 +209,12 @@ impl<'s> Search<'s> {
             view.segments.iter_mut().flatten().flatten().for_each(&mut renumber);
             view.marks.iter_mut().map(|(_, letter)| letter).for_each(&mut renumber);
         }
-        Invariant { model: self.model, level: self.space.level.0, letters, configurations }
+        Invariant { model: self.model, level: self.space.table.level.0, letters, configurations }
     }
 
     fn measure(&mut self, began: Instant) {
         self.stats.stored = self.maximal;
-        self.stats.longest = Some(self.space.longest());
+        self.stats.longest = Some(self.space.table.longest());
         self.stats.bytes = self.bytes();
         self.stats.elapsed = began.elapsed();
     }
@@ -220,14 +222,14 @@ impl<'s> Search<'s> {
     /// About what the configurations and views take up.
     fn bytes(&self) -> usize {
         let n = self.space.system.processes.len();
-        let state = 2 * (n + self.space.system.vars.len() + 1);
-        let config = size_of::<Config>() + state + 4 * n + size_of::<Option<(u32, Action)>>() + 1;
+        let state = 2 * (n + self.space.system.vars.len());
+        let config = size_of::<Config>() + state + 4 * n + size_of::<Option<(u32, Step)>>() + 1;
         let bucket = state + size_of::<(Box<[u16]>, Vec<u32>)>() + 8;
         self.configs.len() * config + self.buckets.len() * bucket + self.space.bytes()
     }
 
-    /// Looks whether a configuration settles a property.
-    fn look(&self, id: u32, config: &Config, found: &mut [Found]) {
+    /// Looks whether processes can come to places that settle a property.
+    fn look(&mut self, id: u32, config: &Config, found: &mut [Found]) -> Result<(), TooMany> {
         for (index, found) in found.iter_mut().enumerate() {
             let tries = match found {
                 Found::Settled(_) => continue,
@@ -235,46 +237,70 @@ impl<'s> Search<'s> {
                 Found::Spurious(tries) => *tries,
                 Found::Nothing => 0,
             };
-            if self.settles(config, index) {
-                *found = match self.concrete_run(id) {
+            if let Some(ways) = self.settling(config, index)? {
+                let (start, mut events) = self.path(id)?;
+                events.extend(ways);
+                let start = &self.configs[start as usize];
+                *found = match concrete::run(self.space.system, self.model, start, &events) {
                     Some(run) => Found::Settled(Box::new(run)),
                     None => Found::Spurious(tries + 1),
                 };
             }
         }
+        Ok(())
     }
 
-    fn settles(&self, config: &Config, property: usize) -> bool {
+    /// What processes do by themselves to settle a property, if they can.
+    fn settling(
+        &mut self,
+        config: &Config,
+        property: usize,
+    ) -> Result<Option<Vec<Event>>, TooMany> {
         let system = self.space.system;
-        let (controls, memory) = (self.space.controls(config), self.space.memory(config));
-        match &system.program.properties[property].kind {
-            PropertyKind::Never(formula) => {
-                let frozen =
-                    self.space.freezes && asks_memory(&system.program.properties[property].kind);
-                frozen == self.space.is_frozen(config) && system.holds(formula, controls, memory)
+        let kind = &system.program.properties[property].kind;
+        let last = self.space.rules.lags && asks_memory(kind);
+        let memory = &config.state[system.processes.len()..];
+        let mut all: Vec<(Rc<Places>, Vec<u32>)> = Vec::with_capacity(system.processes.len());
+        for p in system.process_ids() {
+            let places = match last {
+                true => self.space.last_places_of(config, p)?,
+                false => self.space.places_of(config, p)?,
+            };
+            let mut picks = places.picks[property].clone();
+            if *kind == PropertyKind::NoDeadlock {
+                let control = |i: &u32| places.list[*i as usize].control;
+                picks.retain(|i| system.is_stuck(p, control(i), memory));
+                // One that has not ended makes it a deadlock.
+                picks.sort_by_key(|i| system.state(p, control(i)).kind == StateKind::Ended);
+                picks.truncate(1);
             }
-            PropertyKind::Assertions => system.failed(controls).is_some(),
-            PropertyKind::NoDeadlock => {
-                self.space.is_drained(config) && system.is_deadlock(controls, memory)
+            if picks.is_empty() {
+                return Ok(None);
             }
-            PropertyKind::Final(quantifier, formula) => {
-                let filter = system.program.filter.as_ref();
-                self.space.is_drained(config)
-                    && system.all_ended(controls)
-                    && filter.is_none_or(|f| system.holds(f, controls, memory))
-                    && system.holds(formula, controls, memory)
-                        == (*quantifier != Quantifier::Always)
+            all.push((places, picks));
+        }
+        let mut chosen = vec![0; all.len()];
+        loop {
+            let place = |(i, (_, picks)): (usize, &(_, Vec<u32>))| picks[chosen[i]];
+            let numbers: Vec<u32> = all.iter().enumerate().map(place).collect();
+            let control =
+                |((places, _), n): (&(Rc<Places>, _), &u32)| places.list[*n as usize].control.0;
+            let controls: Vec<u16> = all.iter().zip(&numbers).map(control).collect();
+            if settles(system, kind, &controls, memory) {
+                let mut events: Vec<Event> = last.then_some(Event::End).into_iter().collect();
+                for ((p, (places, _)), n) in system.process_ids().zip(&all).zip(numbers) {
+                    events.extend(places.path(n).into_iter().map(|id| Event::Take(p, id)));
+                }
+                return Ok(Some(events));
             }
+            // The next choice, counting up.
+            let Some(i) = (0..all.len()).find(|&i| chosen[i] + 1 < all[i].1.len()) else {
+                return Ok(None);
+            };
+            chosen[i] += 1;
+            chosen[..i].fill(0);
         }
     }
-}
-
-/// Whether a property asks for memory while writes may be under way.
-fn asks_memory(kind: &PropertyKind) -> bool {
-    let PropertyKind::Never(formula) = kind else { return false };
-    let mut asks = false;
-    formula.atoms(&mut |a| asks |= matches!(a, Atom::Var(_)));
-    asks
 }
 
 /// Answers every property of the system's program.
@@ -290,7 +316,6 @@ pub fn check(
     assert!(is_decided(model), "views do not decide {model}");
     let began = Instant::now();
     let properties = &system.program.properties;
-    let freezes = properties.iter().any(|p| asks_memory(&p.kind));
     let mut found = vec![Found::Nothing; properties.len()];
     let mut stats = Stats::default();
     let mut proof = Evidence::Exhausted;
@@ -300,7 +325,7 @@ pub fn check(
                 *f = Found::Nothing;
             }
         }
-        let mut search = Search::new(system, model, round, freezes);
+        let mut search = Search::new(system, model, round);
         if search.run(&mut found, limits, began, progress).is_err() {
             search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
         }

@@ -1,163 +1,109 @@
 //! Configurations of views, and the steps between them.
 //!
 //! A configuration is the control states, the newest memory, and a view for
-//! each process. Views are numbered, so a configuration is a few numbers, and
-//! whether one view covers another is worked out once.
+//! each process.
 //!
-//! *Frozen* configurations serve `never` formulas that ask for memory. The
-//! memory of the store-buffer semantics at some moment is one of the history's
-//! states; what is newer waits in buffers. Freezing guesses that the moment is
-//! now: from then on the history stays as it is, nobody sees new writes but
-//! their own process, and so every later configuration has the memory of that
-//! moment with control states that go with it.
+//! *Rest.* Only three things that a process does depend on when it does them:
+//! a write that enters the history, an atomic read-write, a full fence. All
+//! else it can put off, since whoever looks later sees no less of the history.
+//! So in every configuration each process *rests* where such an action has left
+//! it, and a step is: one process comes to some place by itself ([`Places`]) and
+//! takes the next such action. What processes would find out in the meantime is
+//! looked for in the places that they can come to.
+//!
+//! *Writes that wait.* Under PSO and NSW a write waits in a buffer of its
+//! variable only if a later write of the same process is to overtake it;
+//! otherwise the process could as well have issued it when it entered the
+//! history. So a write enters at once or waits to be overtaken, and once it has
+//! been it enters the history while its process rests.
+
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use weir_model::answer::ViewConfiguration;
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
-use weir_model::system::{Op, System};
+use weir_model::system::{Op, System, Transition};
 
-use super::letters::{Letter, Letters, MaskId, TooMany};
+use super::concrete::Event;
+use super::letters::{Letter, Letters, TooMany};
+use super::places::Places;
 use super::subwords::{Level, letters};
-use super::view::{Eyes, Stores, View};
+use super::table::{Table, ViewId};
+use super::view::View;
+use super::watch::Watch;
 
-/// The number of a view.
-pub(super) type ViewId = u32;
-
-/// What a step does.
+/// What everybody can notice of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// A process takes a transition.
-    Take(ProcessId, TransitionId),
+    /// A process takes a transition; a write enters the history at once.
+    Take(TransitionId),
     /// A waiting write of a process enters the history, those before it lost:
     /// one of this value, or the last.
-    Transfer(ProcessId, VarId, Option<ValueId>),
-    /// The history ends here.
-    Freeze,
+    Transfer(VarId, Option<ValueId>),
+}
+
+/// A step: from one of its places a process acts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub process: ProcessId,
+    pub place: u32,
+    pub action: Action,
+    /// How many fences it goes through before it rests.
+    pub fences: u8,
 }
 
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Config {
-    /// Control states, newest memory, and 1 if frozen.
+    /// Control states, newest memory.
     pub state: Box<[u16]>,
     pub views: Box<[ViewId]>,
 }
 
-/// Answers that were worked out before.
-#[derive(Default)]
-struct Memo {
-    /// For a view, a mask and the newest letter: the view, narrowed and tidied.
-    settled: FxHashMap<(ViewId, MaskId, Letter), ViewId>,
-    /// For a view, the newest letter before and after a write, and whether it
-    /// is an own one that is marked: the view after it.
-    appended: FxHashMap<(ViewId, Letter, Letter, Option<VarId>), ViewId>,
-    /// For a view, a mask, what is read, and whether the newest memory has it:
-    /// the views after the read.
-    read: FxHashMap<ReadKey, Box<[ViewId]>>,
+/// What the memory model is like.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    /// `w->r`: processes lag behind the newest memory.
+    pub lags: bool,
+    /// `w->w`: writes may wait in a buffer of their variable.
+    pub waits: bool,
+    /// RWF.
+    pub partial_fences: bool,
 }
 
-type ReadKey = (ViewId, MaskId, VarId, ValueId, bool);
-
-/// All views of a search, and what is fixed in it.
+/// What is fixed in a search, all its views and places.
 pub(super) struct Space<'s> {
     pub system: &'s System,
-    pub level: Level,
-    /// Whether some property needs frozen configurations.
-    pub freezes: bool,
-    /// `w->w`: writes wait in a buffer per variable first.
-    buffered: bool,
-    /// `r->r`: processes see the past.
-    keeps_past: bool,
-    /// RWF.
-    partial_fences: bool,
-    letters: Letters,
-    views: Vec<View>,
-    sketches: Vec<u64>,
-    ids: FxHashMap<View, ViewId>,
-    covers: FxHashMap<(ViewId, ViewId), bool>,
-    /// What became of views, so that each question is answered once.
-    memo: Memo,
-    /// About what the views take up, in bytes, and the most letters of one.
-    bytes: usize,
-    longest: usize,
+    pub rules: Rules,
+    pub table: Table,
+    pub watch: Watch,
+    pub(super) places: FxHashMap<super::places::Key, Rc<Places>>,
+    /// For each process and control state, the variables of which a write may
+    /// yet be overtaken.
+    pub(super) overtakes: Vec<Vec<Box<[bool]>>>,
 }
 
 impl<'s> Space<'s> {
     /// Views for SC, TSO, PSO or NSW.
-    pub fn new(system: &'s System, model: MemoryModel, level: Level, freezes: bool) -> Self {
+    pub fn new(system: &'s System, model: MemoryModel, level: Level) -> Self {
         let model = model.normal();
-        let lookahead = model.has(Relaxation::WriteRead);
+        let rules = Rules {
+            lags: model.has(Relaxation::WriteRead),
+            waits: model.has(Relaxation::WriteWrite),
+            partial_fences: model.has(Relaxation::Rwf),
+        };
+        let letters = Letters::new(system, rules.lags, level);
+        let overtakes = |p| overtakes(system, p, rules);
         Self {
             system,
-            level,
-            freezes: freezes && lookahead,
-            buffered: model.has(Relaxation::WriteWrite),
-            keeps_past: model.has(Relaxation::ReadRead),
-            partial_fences: model.has(Relaxation::Rwf),
-            letters: Letters::new(system, lookahead, level),
-            views: vec![],
-            sketches: vec![],
-            ids: FxHashMap::default(),
-            covers: FxHashMap::default(),
-            memo: Memo::default(),
-            bytes: 0,
-            longest: 0,
+            rules,
+            table: Table::new(level, letters, model.has(Relaxation::ReadRead)),
+            watch: Watch::new(system),
+            places: FxHashMap::default(),
+            overtakes: system.process_ids().map(overtakes).collect(),
         }
-    }
-
-    /// A view by its number.
-    pub fn view(&self, id: ViewId) -> &View {
-        &self.views[id as usize]
-    }
-
-    fn intern(&mut self, view: View) -> ViewId {
-        if let Some(&id) = self.ids.get(&view) {
-            return id;
-        }
-        let id = ViewId::try_from(self.views.len()).expect("fewer views than configurations");
-        self.bytes += 2 * (size_of::<View>() + 32 * view.len());
-        self.longest = self.longest.max(view.len());
-        self.sketches.push(view.sketch(&self.letters));
-        self.views.push(view.clone());
-        self.ids.insert(view, id);
-        id
-    }
-
-    /// Two configurations with the same state in one, if their views differ in
-    /// sets of words only.
-    pub fn join(&mut self, a: &[ViewId], b: &[ViewId]) -> Option<Box<[ViewId]>> {
-        let alike = a.iter().zip(b).all(|(&a, &b)| a == b || self.view(a).is_like(self.view(b)));
-        if !alike {
-            return None;
-        }
-        let joined = a
-            .iter()
-            .zip(b)
-            .map(|(&a, &b)| if a == b { a } else { self.intern(self.view(a).join(self.view(b))) });
-        Some(joined.collect())
-    }
-
-    fn view_covers(&mut self, a: ViewId, b: ViewId) -> bool {
-        if a == b {
-            return true;
-        }
-        let (views, letters) = (&self.views, &self.letters);
-        let work_out = || views[a as usize].covers(&views[b as usize], letters);
-        *self.covers.entry((a, b)).or_insert_with(work_out)
-    }
-
-    /// The sketches of all views of a configuration, in one.
-    pub fn sketch(&self, views: &[ViewId]) -> u64 {
-        let turned =
-            |(p, &v): (usize, &ViewId)| self.sketches[v as usize].rotate_left(19 * p as u32);
-        views.iter().enumerate().map(turned).fold(0, |all, s| all | s)
-    }
-
-    /// Whether `a` covers `b`, given that both have the same state.
-    pub fn covers(&mut self, a: &[ViewId], b: &[ViewId]) -> bool {
-        a.iter().zip(b).all(|(&a, &b)| self.view_covers(a, b))
     }
 
     /// A configuration, taken apart for showing to others.
@@ -165,26 +111,13 @@ impl<'s> Space<'s> {
         ViewConfiguration {
             controls: self.controls(config).iter().map(|&s| StateId(s)).collect(),
             memory: self.memory(config).iter().map(|&v| ValueId(v)).collect(),
-            frozen: self.is_frozen(config),
-            views: config.views.iter().map(|&v| self.view(v).parts()).collect(),
+            views: config.views.iter().map(|&v| self.table.view(v).parts()).collect(),
         }
     }
 
-    /// All letters so far.
-    pub fn letters(&self) -> Vec<Vec<Option<ValueId>>> {
-        self.letters.all()
-    }
-
-    /// The most letters of a view.
-    pub fn longest(&self) -> usize {
-        self.longest
-    }
-
-    /// About what the views take up, and what is known of them.
+    /// About what views and places take up.
     pub fn bytes(&self) -> usize {
-        let memo = &self.memo;
-        let remembered = memo.settled.capacity() + memo.appended.capacity() + memo.read.capacity();
-        self.bytes + self.covers.capacity() * 16 + remembered * 32
+        self.table.bytes() + self.places_bytes()
     }
 
     fn processes(&self) -> usize {
@@ -198,18 +131,11 @@ impl<'s> Space<'s> {
 
     /// The newest memory of a configuration.
     pub fn memory<'c>(&self, config: &'c Config) -> &'c [u16] {
-        let n = self.processes();
-        &config.state[n..n + self.system.vars.len()]
+        &config.state[self.processes()..]
     }
 
-    /// Whether a configuration is frozen.
-    pub fn is_frozen(&self, config: &Config) -> bool {
-        config.state[config.state.len() - 1] == 1
-    }
-
-    /// Whether every write is in the history.
-    pub fn is_drained(&self, config: &Config) -> bool {
-        !self.is_frozen(config) && config.views.iter().all(|&v| self.view(v).stores.is_empty())
+    fn control(config: &Config, p: ProcessId) -> StateId {
+        StateId(config.state[p.index()])
     }
 
     /// The initial configurations.
@@ -224,119 +150,155 @@ impl<'s> Space<'s> {
                 })
                 .collect();
         }
-        let newest = self.intern(View::newest());
+        let newest = self.table.intern(View::newest());
         let views: Box<[ViewId]> = vec![newest; self.processes()].into();
-        let config = |mut state: Vec<u16>| {
-            state.push(0);
-            Config { state: state.into(), views: views.clone() }
-        };
-        states.into_iter().map(config).collect()
+        states.into_iter().map(|s| Config { state: s.into(), views: views.clone() }).collect()
+    }
+
+    /// The places that a process can come to by itself.
+    pub fn places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, TooMany> {
+        let control = Self::control(config, p);
+        let newest = self.see(config, p)?;
+        self.places(p, control, config.views[p.index()], newest, false)
+    }
+
+    /// The places that a process can come to if nothing enters the history any
+    /// more: its writes are seen by itself only.
+    pub fn last_places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, TooMany> {
+        let control = Self::control(config, p);
+        let n = self.processes();
+        let newest = self.table.letters.see_all(&config.state[n..])?;
+        self.places(p, control, config.views[p.index()], newest, true)
+    }
+
+    /// What a process sees of the newest memory.
+    fn see(&mut self, config: &Config, p: ProcessId) -> Result<Letter, TooMany> {
+        let n = self.processes();
+        let letters = &mut self.table.letters;
+        let mask = letters.mask_of(p, Self::control(config, p));
+        letters.see(&config.state[n..], mask)
     }
 
     /// All steps from a configuration.
     pub fn successors(
         &mut self,
         config: &Config,
-        visit: &mut dyn FnMut(&mut Self, Action, Config),
+        visit: &mut dyn FnMut(Step, Config),
     ) -> Result<(), TooMany> {
-        let frozen = self.is_frozen(config);
         let system = self.system;
         for p in system.process_ids() {
-            let state = StateId(config.state[p.index()]);
-            for (id, t) in system.transitions(p, state) {
-                for next in self.take(config, p, t.op, t.to, frozen)? {
-                    visit(self, Action::Take(p, id), next);
+            self.transfers(config, p, visit)?;
+            let places = self.places_of(config, p)?;
+            for (number, place) in places.list.iter().enumerate() {
+                for (id, t) in system.transitions(p, place.control) {
+                    let Some(mut next) = self.act(config, p, place.view, t)? else { continue };
+                    let fences = self.come_to_rest(&mut next, p);
+                    let (place, action) = (number as u32, Action::Take(id));
+                    visit(Step { process: p, place, action, fences }, next);
                 }
             }
-            if !frozen {
-                for (action, next) in self.transfers(config, p)? {
-                    visit(self, action, next);
-                }
-            }
-        }
-        if self.freezes && !frozen {
-            let mut next = config.clone();
-            let last = next.state.len() - 1;
-            next.state[last] = 1;
-            visit(self, Action::Freeze, next);
         }
         Ok(())
     }
 
-    fn take(
+    /// A process acts from one of its places, if that is an action that depends
+    /// on when it happens.
+    fn act(
         &mut self,
         config: &Config,
         p: ProcessId,
-        op: Op,
-        to: StateId,
-        frozen: bool,
-    ) -> Result<Vec<Config>, TooMany> {
-        let id = config.views[p.index()];
-        let view = self.view(id);
-        let idle = view.stores.is_empty();
+        view: ViewId,
+        t: &Transition,
+    ) -> Result<Option<Config>, TooMany> {
+        let idle = self.table.view(view).stores.is_empty();
+        let newest = |x: VarId| self.memory(config)[x.index()];
+        match t.op {
+            Op::Read(x, d) if !self.rules.lags && newest(x) == d.0 => {}
+            Op::Write(x, _) if self.table.view(view).stores_of(x).is_none() => {}
+            Op::Arw(x, d, _) if idle && newest(x) == d.0 => {}
+            Op::Fence(FenceKind::Full) if idle => {}
+            _ => return Ok(None),
+        }
         let mut moved = config.clone();
-        moved.state[p.index()] = to.0;
-        let views: Box<[ViewId]> = match op {
-            Op::Nop => [id].into(),
-            Op::Read(x, d) => self.read(config, p, x, d),
-            Op::Write(x, d) if self.buffered || frozen => {
-                let mut view = view.clone();
-                store(&mut view, self.level, x, d, frozen);
-                if let Some(i) = view.marks.iter().position(|m| m.var == x) {
-                    view.unmark(self.level, &self.letters, i);
-                }
-                view.past.retain(|(y, _)| *y != x);
-                [self.intern(view)].into()
-            }
+        moved.state[p.index()] = t.to.0;
+        moved.views[p.index()] = view;
+        Ok(Some(match t.op {
             Op::Write(x, d) => {
-                let next = self.append(&moved, x, d, Some((p, true)))?;
-                return Ok(vec![self.settle(next, p, to)?]);
-            }
-            Op::Arw(x, d, e) => {
-                if frozen || !idle || self.memory(config)[x.index()] != d.0 {
-                    return Ok(vec![]);
+                if self.rules.waits {
+                    moved.views[p.index()] = self.overwritten(view, x);
                 }
+                let next = self.append(&moved, x, d, Some(p))?;
+                self.settle(next, p)?
+            }
+            Op::Arw(x, _, e) => {
                 let mut next = self.append(&moved, x, e, None)?;
-                next.views[p.index()] = self.intern(View::newest());
-                return Ok(vec![next]);
+                next.views[p.index()] = self.table.intern(View::newest());
+                next
             }
-            Op::Fence(FenceKind::Full) if !idle => [].into(),
-            Op::Fence(FenceKind::Full) => [self.intern(View::newest())].into(),
-            Op::Fence(FenceKind::Write) if self.partial_fences && !idle && !frozen => [].into(),
-            Op::Fence(FenceKind::Read) if self.partial_fences => {
-                let mut view = view.clone();
-                view.past.clear();
-                [self.intern(view)].into()
+            Op::Fence(_) => {
+                moved.views[p.index()] = self.table.intern(View::newest());
+                moved
             }
-            Op::Fence(_) => [id].into(),
-        };
-        let with = |&view: &ViewId| {
-            let mut next = moved.clone();
-            next.views[p.index()] = view;
-            self.settle(next, p, to)
-        };
-        views.iter().map(with).collect()
+            Op::Read(..) | Op::Nop => moved,
+        }))
     }
 
-    /// The views of a process after it read a value of a variable.
-    fn read(&mut self, config: &Config, p: ProcessId, var: VarId, value: ValueId) -> Box<[ViewId]> {
-        let id = config.views[p.index()];
-        let mask = self.letters.mask_of(p, StateId(config.state[p.index()]));
-        let is_newest = self.memory(config)[var.index()] == value.0;
-        if !self.letters.keeps(mask, var) {
-            // Nothing is buffered under SC: the newest memory is all there is.
-            return if is_newest { [id].into() } else { [].into() };
+    /// A view without anything older of a variable that its process writes.
+    fn overwritten(&mut self, view: ViewId, var: VarId) -> ViewId {
+        let mut view = self.table.view(view).clone();
+        view.overwrite(self.table.level, &self.table.letters, var);
+        self.table.intern(view)
+    }
+
+    /// A full fence is best taken at once: whoever lags more can do more. So a
+    /// process rests behind it, if it can do nothing else before it and no
+    /// property can tell.
+    fn come_to_rest(&mut self, config: &mut Config, p: ProcessId) -> u8 {
+        let mut fences = 0;
+        while let Some(to) = self.only_fence(p, Self::control(config, p)) {
+            if !self.table.view(config.views[p.index()]).stores.is_empty() || fences == u8::MAX {
+                break;
+            }
+            config.state[p.index()] = to.0;
+            config.views[p.index()] = self.table.intern(View::newest());
+            fences += 1;
         }
-        let key = (id, mask, var, value, is_newest);
-        if let Some(known) = self.memo.read.get(&key) {
-            return known.clone();
+        fences
+    }
+
+    fn only_fence(&self, p: ProcessId, control: StateId) -> Option<StateId> {
+        let mut all = self.system.transitions(p, control);
+        let (_, t) = all.next().filter(|(_, t)| t.op == Op::Fence(FenceKind::Full))?;
+        let alone = all.next().is_none() && !self.watch.tells_apart(p, control, t.to);
+        alone.then_some(t.to)
+    }
+
+    /// What happens in a step, one thing after another.
+    pub fn events(&self, places: &Places, step: Step) -> Vec<Event> {
+        let p = step.process;
+        let mut events: Vec<Event> =
+            places.path(step.place).into_iter().map(|id| Event::Take(p, id)).collect();
+        let mut control = places.list[step.place as usize].control;
+        match step.action {
+            Action::Transfer(x, value) => events.push(Event::Transfer(p, x, value)),
+            Action::Take(id) => {
+                events.push(Event::Take(p, id));
+                let t = &self.system.processes[p.index()].transitions[id.index()];
+                control = t.to;
+                if let Op::Write(x, _) = t.op
+                    && self.rules.waits
+                {
+                    events.push(Event::Transfer(p, x, None));
+                }
+            }
         }
-        let eyes =
-            Eyes { level: self.level, table: &self.letters, mask, keeps_past: self.keeps_past };
-        let views = self.view(id).read(&eyes, var, value, is_newest);
-        let ids: Box<[ViewId]> = views.into_iter().map(|v| self.intern(v)).collect();
-        self.memo.read.insert(key, ids.clone());
-        ids
+        for _ in 0..step.fences {
+            let only = self.system.transitions(p, control).next();
+            let (id, t) = only.expect("it went through a fence");
+            events.push(Event::Take(p, id));
+            control = t.to;
+        }
+        events
     }
 
     /// The waiting writes of a process that may enter the history next.
@@ -344,115 +306,101 @@ impl<'s> Space<'s> {
         &mut self,
         config: &Config,
         p: ProcessId,
-    ) -> Result<Vec<(Action, Config)>, TooMany> {
-        let view = self.view(config.views[p.index()]).clone();
-        let mut all = Vec::new();
-        for (i, stores) in view.stores.iter().enumerate() {
-            for value in letters(&stores.older) {
-                let mut rest = view.clone();
-                rest.stores[i].older = self.level.behind(&stores.older, value);
-                let value = ValueId(value);
-                let action = Action::Transfer(p, stores.var, Some(value));
-                all.push((action, self.transfer(config, p, rest, stores.var, value, false)?));
-            }
-            let mut rest = view.clone();
-            rest.stores.remove(i);
-            let action = Action::Transfer(p, stores.var, None);
-            all.push((action, self.transfer(config, p, rest, stores.var, stores.last, true)?));
+        visit: &mut dyn FnMut(Step, Config),
+    ) -> Result<(), TooMany> {
+        let view = self.table.view(config.views[p.index()]);
+        if view.stores.is_empty() {
+            return Ok(());
         }
-        Ok(all)
+        let view = view.clone();
+        let level = self.table.level;
+        for (i, stores) in view.stores.iter().enumerate() {
+            let mut enter = |value: Option<ValueId>| {
+                let mut rest = view.clone();
+                match value {
+                    Some(v) => rest.stores[i].older = level.behind(&stores.older, v.0),
+                    None => drop(rest.stores.remove(i)),
+                }
+                let mut next = config.clone();
+                next.views[p.index()] = self.table.intern(rest);
+                let own = value.is_none().then_some(p);
+                let next = self.append(&next, stores.var, value.unwrap_or(stores.last), own)?;
+                let mut next = self.settle(next, p)?;
+                let fences = self.come_to_rest(&mut next, p);
+                let action = Action::Transfer(stores.var, value);
+                visit(Step { process: p, place: 0, action, fences }, next);
+                Ok(())
+            };
+            for value in letters(&stores.older) {
+                enter(Some(ValueId(value)))?;
+            }
+            enter(None)?;
+        }
+        Ok(())
     }
 
-    fn transfer(
-        &mut self,
-        config: &Config,
-        p: ProcessId,
-        rest: View,
-        var: VarId,
-        value: ValueId,
-        last: bool,
-    ) -> Result<Config, TooMany> {
-        let mut next = config.clone();
-        next.views[p.index()] = self.intern(rest);
-        let next = self.append(&next, var, value, Some((p, last)))?;
-        self.settle(next, p, StateId(config.state[p.index()]))
-    }
-
-    /// Appends a memory state to the history. `own` says whose write it is and
-    /// whether it is what the writer reads of the variable from now on.
+    /// Appends a memory state to the history. `own` says whose write it is if
+    /// that is what the writer reads of the variable from now on.
     fn append(
         &mut self,
         config: &Config,
         var: VarId,
         value: ValueId,
-        own: Option<(ProcessId, bool)>,
+        own: Option<ProcessId>,
     ) -> Result<Config, TooMany> {
         let mut next = config.clone();
-        next.state[self.processes() + var.index()] = value.0;
+        let n = self.processes();
+        next.state[n + var.index()] = value.0;
         for q in self.system.process_ids() {
-            let mask = self.letters.mask_of(q, StateId(config.state[q.index()]));
-            let keeps = self.letters.keeps(mask, var);
-            let own = own.filter(|o| *o == (q, true) && keeps).map(|_| var);
+            let letters = &mut self.table.letters;
+            let mask = letters.mask_of(q, Self::control(config, q));
             // A variable that it does not see any more makes no new letter.
-            if !keeps {
+            if !letters.keeps(mask, var) {
                 continue;
             }
-            let old = self.letters.see(self.memory(config), mask)?;
-            let new = self.letters.see(self.memory(&next), mask)?;
-            if own.is_none() && old == new {
-                continue;
-            }
-            let id = next.views[q.index()];
-            let key = (id, old, new, own);
-            next.views[q.index()] = match self.memo.appended.get(&key) {
-                Some(&known) => known,
-                None => {
-                    let mut view = self.view(id).clone();
-                    view.append(self.level, &self.letters, (old, new), own);
-                    view.tidy(&self.letters, new);
-                    let after = self.intern(view);
-                    self.memo.appended.insert(key, after);
-                    after
-                }
-            };
+            let own = own.filter(|o| *o == q).map(|_| var);
+            let old = letters.see(&config.state[n..], mask)?;
+            let new = letters.see(&next.state[n..], mask)?;
+            next.views[q.index()] = self.table.append(next.views[q.index()], (old, new), own);
         }
         Ok(next)
     }
 
-    /// Narrows the view of a process that has come to a control state.
-    fn settle(&mut self, mut config: Config, p: ProcessId, at: StateId) -> Result<Config, TooMany> {
-        let mask = self.letters.mask_of(p, at);
-        let newest: Letter = self.letters.see(self.memory(&config), mask)?;
-        let id = config.views[p.index()];
-        let key = (id, mask, newest);
-        config.views[p.index()] = match self.memo.settled.get(&key) {
-            Some(&known) => known,
-            None => {
-                let mut view = self.view(id).clone();
-                view.narrow(self.level, mask, &mut self.letters)?;
-                view.tidy(&self.letters, newest);
-                let after = self.intern(view);
-                self.memo.settled.insert(key, after);
-                after
-            }
-        };
+    /// Narrows the view of a process to what it can see where it is.
+    fn settle(&mut self, mut config: Config, p: ProcessId) -> Result<Config, TooMany> {
+        let mask = self.table.letters.mask_of(p, Self::control(&config, p));
+        let newest = self.see(&config, p)?;
+        config.views[p.index()] = self.table.settle(config.views[p.index()], mask, newest)?;
         Ok(config)
     }
 }
 
-/// A write waits in the buffer of its variable. In a frozen configuration it
-/// will never leave, so only its own process ever sees it.
-fn store(view: &mut View, level: Level, var: VarId, value: ValueId, frozen: bool) {
-    match view.stores.iter_mut().find(|s| s.var == var) {
-        Some(stores) => {
-            if !frozen {
-                stores.older = level.push(&stores.older, stores.last.0);
+/// For each control state, the variables of which a waiting write may yet be
+/// overtaken: some other variable can be written before a fence that would need
+/// the write to have left.
+fn overtakes(system: &System, process: ProcessId, rules: Rules) -> Vec<Box<[bool]>> {
+    let automaton = &system.processes[process.index()];
+    let mut all = vec![vec![false; system.vars.len()]; automaton.states.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for t in automaton.transitions.iter().rev() {
+            let ends = match t.op {
+                Op::Arw(..) | Op::Fence(FenceKind::Full) => true,
+                Op::Fence(FenceKind::Write) => rules.partial_fences,
+                _ => false,
+            };
+            if ends {
+                continue;
             }
-            stores.last = value;
-        }
-        None => {
-            view.stores.push(Stores { var, older: vec![], last: value });
-            view.stores.sort_unstable_by_key(|s| s.var);
+            let beyond = all[t.to.index()].clone();
+            let here = &mut all[t.from.index()];
+            for (x, beyond) in beyond.into_iter().enumerate() {
+                let by_this = matches!(t.op, Op::Write(y, _) if y.index() != x);
+                changed |= !here[x] && (beyond || by_this);
+                here[x] |= beyond || by_this;
+            }
         }
     }
+    all.into_iter().map(Into::into).collect()
 }

@@ -211,6 +211,31 @@ impl View {
         self.segments[i] = level.concat(&before, &after);
     }
 
+    /// Its process writes a variable: nothing older of it counts.
+    pub fn overwrite(&mut self, level: Level, table: &Letters, var: VarId) {
+        if let Some(i) = self.marks.iter().position(|m| m.var == var) {
+            self.unmark(level, table, i);
+        }
+        self.past.retain(|(x, _)| *x != var);
+    }
+
+    /// A write waits in the buffer of its variable. If it is to stay there for
+    /// ever, only its own process ever sees it.
+    pub fn store(&mut self, level: Level, var: VarId, value: ValueId, for_ever: bool) {
+        match self.stores.iter_mut().find(|s| s.var == var) {
+            Some(stores) => {
+                if !for_ever {
+                    stores.older = level.push(&stores.older, stores.last.0);
+                }
+                stores.last = value;
+            }
+            None => {
+                self.stores.push(Stores { var, older: vec![], last: value });
+                self.stores.sort_unstable_by_key(|s| s.var);
+            }
+        }
+    }
+
     /// Drops places that make no difference: before the newest memory, or
     /// before a mark, only the same letter.
     pub fn tidy(&mut self, table: &Letters, newest: Letter) {

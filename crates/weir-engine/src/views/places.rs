@@ -1,0 +1,183 @@
+//! What a process can do by itself.
+//!
+//! From where it rests, a process reads what it sees, and lets writes wait that
+//! a later one is to overtake. Nobody notices, so all that matters is where it
+//! can get to: its *places*.
+//!
+//! *Last* places serve `never` formulas that ask for memory. The memory of the
+//! store-buffer semantics at some moment is one of the history's states, and
+//! what is newer waits in buffers. If that moment is now, nothing enters the
+//! history any more: the process goes on with writes that only itself will ever
+//! see, and every control state that it gets to goes with this memory.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use weir_model::ids::{ProcessId, StateId, TransitionId, VarId};
+use weir_model::program::{FenceKind, PropertyKind};
+use weir_model::system::{Op, StateKind, Transition};
+
+use super::letters::{Letter, TooMany};
+use super::space::Space;
+use super::table::ViewId;
+use super::view::View;
+use super::watch::asks_memory;
+
+/// A place: a control state with what is seen there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub control: StateId,
+    pub view: ViewId,
+    /// The place before it and the transition from there.
+    from: Option<(u32, TransitionId)>,
+}
+
+/// All places that a process can come to by itself; the first is where it rests.
+#[derive(Debug)]
+pub(super) struct Places {
+    pub list: Vec<Place>,
+    /// For each property, the places that are worth a look.
+    pub picks: Vec<Vec<u32>>,
+}
+
+impl Places {
+    /// The transitions to a place.
+    pub fn path(&self, place: u32) -> Vec<TransitionId> {
+        let mut path = Vec::new();
+        let mut at = place;
+        while let Some((before, id)) = self.list[at as usize].from {
+            path.push(id);
+            at = before;
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// A process, where it rests, its view, what it sees of the newest memory, and
+/// whether nothing enters the history any more.
+pub(super) type Key = (ProcessId, StateId, ViewId, Letter, bool);
+
+impl Space<'_> {
+    pub(super) fn places(
+        &mut self,
+        p: ProcessId,
+        control: StateId,
+        view: ViewId,
+        newest: Letter,
+        last: bool,
+    ) -> Result<Rc<Places>, TooMany> {
+        let key = (p, control, view, newest, last);
+        if let Some(known) = self.places.get(&key) {
+            return Ok(known.clone());
+        }
+        let system = self.system;
+        let mut list = vec![Place { control, view, from: None }];
+        let mut at_control: FxHashMap<StateId, Vec<u32>> = FxHashMap::default();
+        at_control.insert(control, vec![0]);
+        let mut number = 0;
+        while let Some(&here) = list.get(number) {
+            for (id, t) in system.transitions(p, here.control) {
+                for view in self.alone(p, here, t, newest, last)? {
+                    let there = at_control.entry(t.to).or_default();
+                    if !there.iter().any(|&i| self.table.covers(list[i as usize].view, view)) {
+                        there.push(list.len() as u32);
+                        let from = Some((number as u32, id));
+                        list.push(Place { control: t.to, view, from });
+                    }
+                }
+            }
+            number += 1;
+        }
+        let properties = 0..system.program.properties.len();
+        let picks = properties.map(|i| self.picks(p, &list, i, last)).collect();
+        let places = Rc::new(Places { list, picks });
+        self.places.insert(key, places.clone());
+        Ok(places)
+    }
+
+    pub(super) fn places_bytes(&self) -> usize {
+        self.places.len() * 256
+    }
+
+    /// The views of a process after a transition that nobody else notices; none
+    /// if it is another kind of transition or not possible.
+    fn alone(
+        &mut self,
+        p: ProcessId,
+        here: Place,
+        t: &Transition,
+        newest: Letter,
+        last: bool,
+    ) -> Result<Vec<ViewId>, TooMany> {
+        let rules = self.rules;
+        let table = &mut self.table;
+        let id = here.view;
+        let view = table.view(id);
+        let idle = view.stores.is_empty();
+        let mut views = match t.op {
+            Op::Nop => vec![id],
+            Op::Read(x, d) if rules.lags => {
+                let mask = table.letters.mask_of(p, here.control);
+                table.read(id, mask, x, d, newest).to_vec()
+            }
+            Op::Write(x, d) if last || rules.waits => {
+                let mut view = view.clone();
+                view.overwrite(table.level, &table.letters, x);
+                view.store(table.level, x, d, last);
+                vec![table.intern(view)]
+            }
+            Op::Fence(FenceKind::Full) if last && idle => vec![table.intern(View::newest())],
+            Op::Fence(FenceKind::Write) if last || idle || !rules.partial_fences => vec![id],
+            Op::Fence(FenceKind::Read) if rules.partial_fences => {
+                let mut view = view.clone();
+                view.past.clear();
+                vec![table.intern(view)]
+            }
+            Op::Fence(FenceKind::Read) => vec![id],
+            _ => return Ok(vec![]),
+        };
+        let mask = table.letters.mask_of(p, t.to);
+        let newest = table.letters.narrow(newest, mask)?;
+        let overtakes = &self.overtakes[p.index()][t.to.index()];
+        // A write that is not overtaken any more would have entered by now.
+        let may_wait = |x: VarId| last || overtakes[x.index()];
+        views.retain(|&v| table.view(v).stores.iter().all(|s| may_wait(s.var)));
+        views.into_iter().map(|v| table.settle(v, mask, newest)).collect()
+    }
+
+    /// The places that are worth a look for a property: one of each kind that it
+    /// can tell apart.
+    fn picks(&self, p: ProcessId, list: &[Place], property: usize, last: bool) -> Vec<u32> {
+        let kind = &self.system.program.properties[property].kind;
+        if last != (self.rules.lags && asks_memory(kind)) {
+            return vec![];
+        }
+        let state = |place: &Place| &self.system.state(p, place.control).kind;
+        let idle = |place: &Place| self.table.view(place.view).stores.is_empty();
+        let mut seen = Vec::new();
+        let mut picks = Vec::new();
+        for (number, place) in list.iter().enumerate() {
+            let class = match kind {
+                PropertyKind::Never(_) | PropertyKind::Assertions => {
+                    self.watch.class(property, p, place.control)
+                }
+                PropertyKind::Final(..) if idle(place) && *state(place) == StateKind::Ended => {
+                    self.watch.class(property, p, place.control)
+                }
+                // Whether it is stuck depends on memory.
+                PropertyKind::NoDeadlock
+                    if idle(place) && !matches!(state(place), StateKind::Failed(_)) =>
+                {
+                    place.control.index()
+                }
+                _ => continue,
+            };
+            if !seen.contains(&class) {
+                seen.push(class);
+                picks.push(number as u32);
+            }
+        }
+        picks
+    }
+}
