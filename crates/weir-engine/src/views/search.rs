@@ -35,32 +35,96 @@ const CLOCK: usize = 1 << 8;
 #[derive(Clone, Copy, Debug)]
 struct Round {
     level: Level,
-    /// Whether configurations that differ in sets of words only become one.
-    joins: bool,
+    /// From how many configurations with the same state on those that differ in
+    /// sets of words only become one.
+    most: usize,
 }
 
-/// The rounds, from coarse to fine.
+/// The rounds, from coarse to fine: longer words are told apart, and more
+/// configurations. The last ones join nothing, so that refinement ends.
 fn rounds() -> impl Iterator<Item = Round> {
-    let coarse = Round { level: Level(1), joins: true };
-    let finer = (1..=MAX_LEVEL).map(|k| Round { level: Level(k), joins: false });
-    std::iter::once(coarse).chain(finer)
+    const EVERYTHING: usize = usize::MAX;
+    let rounds = [
+        (1, 1),
+        (1, 4),
+        (1, 16),
+        (2, 16),
+        (1, 64),
+        (2, 64),
+        (1, 256),
+        (2, 256),
+        (3, 256),
+        (1, 1024),
+        (2, 1024),
+        (1, EVERYTHING),
+        (2, EVERYTHING),
+        (3, EVERYTHING),
+        (MAX_LEVEL, EVERYTHING),
+    ];
+    rounds.into_iter().map(|(k, most)| Round { level: Level(k), most })
 }
 
 struct Search<'s> {
-    joins: bool,
+    round: Round,
     space: Space<'s>,
     model: MemoryModel,
     configs: Vec<Config>,
     parents: Vec<Option<(u32, Step)>>,
     /// Whether a later configuration covers this one.
     covered: Vec<bool>,
-    /// The sketch of each configuration.
-    sketches: Vec<u64>,
     /// The maximal configurations with each state.
-    buckets: FxHashMap<Box<[u16]>, Vec<u32>>,
+    buckets: FxHashMap<Box<[u16]>, Bucket>,
     /// How many of them there are.
     maximal: usize,
     stats: Stats,
+}
+
+/// Configurations with the same state that do not cover one another.
+#[derive(Default)]
+struct Bucket {
+    ids: Vec<u32>,
+    /// The sketch of every view, configuration by configuration: most pairs are
+    /// told apart by these, in one sweep over memory.
+    sketches: Vec<u128>,
+}
+
+impl Bucket {
+    /// The configurations that may cover one with these sketches.
+    fn above(&self, sketch: &[u128]) -> impl Iterator<Item = u32> {
+        self.matching(sketch, |ours, theirs| theirs & !ours == 0)
+    }
+
+    /// The configurations that one with these sketches may cover.
+    fn below(&self, sketch: &[u128]) -> impl Iterator<Item = u32> {
+        self.matching(sketch, |ours, theirs| ours & !theirs == 0)
+    }
+
+    fn matching(
+        &self,
+        sketch: &[u128],
+        fits: impl Fn(u128, u128) -> bool,
+    ) -> impl Iterator<Item = u32> {
+        let all = self.sketches.chunks_exact(sketch.len()).zip(&self.ids);
+        all.filter(move |(ours, _)| ours.iter().zip(sketch).all(|(&a, &b)| fits(a, b)))
+            .map(|(_, &id)| id)
+    }
+
+    /// Of the configurations that are like it, the one that differs least from
+    /// one with these sketches.
+    fn nearest(&self, sketch: &[u128], is_like: impl Fn(u32) -> bool) -> Option<u32> {
+        let all = self.sketches.chunks_exact(sketch.len()).zip(&self.ids);
+        let distance = |ours: &[u128]| -> u32 {
+            ours.iter().zip(sketch).map(|(a, b)| (a ^ b).count_ones()).sum()
+        };
+        let alike = all.filter(|(_, id)| is_like(**id));
+        alike.min_by_key(|(ours, _)| distance(ours)).map(|(_, &id)| id)
+    }
+
+    fn remove(&mut self, id: u32, processes: usize) {
+        let Some(i) = self.ids.iter().position(|&c| c == id) else { return };
+        self.ids.remove(i);
+        self.sketches.drain(i * processes..(i + 1) * processes);
+    }
 }
 
 /// What is known of a property.
@@ -69,25 +133,37 @@ enum Found {
     Nothing,
     /// Bad configurations without a run, so many times.
     Spurious(usize),
+    /// A run that settles it.
     Settled(Box<Run>),
+    /// Nothing settles it, as a round showed that was not yet the last.
+    Excluded,
+}
+
+impl Found {
+    /// Whether this round can say no more about it.
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Spurious(tries) => *tries >= TRIES,
+            Self::Settled(_) | Self::Excluded => true,
+        }
+    }
 }
 
 impl<'s> Search<'s> {
     fn new(system: &'s System, model: MemoryModel, round: Round) -> Self {
-        let Round { level, joins } = round;
         Self {
-            joins,
-            space: Space::new(system, model, level),
+            round,
+            space: Space::new(system, model, round.level),
             model,
             configs: vec![],
             parents: vec![],
             covered: vec![],
-            sketches: vec![],
             buckets: FxHashMap::default(),
             maximal: 0,
             stats: Stats {
                 engine: "views",
-                level: Some(level.0),
+                level: Some(round.level.0),
                 within_bound: true,
                 ..Stats::default()
             },
@@ -96,41 +172,34 @@ impl<'s> Search<'s> {
 
     /// Stores a configuration unless a stored one covers it.
     fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) {
-        let id = self.configs.len() as u32;
         let bucket = self.buckets.entry(config.state.clone()).or_default();
-        let table = &mut self.space.table;
-        let configs = &self.configs;
-        let sketches = &self.sketches;
-        let sketch = table.sketch(&config.views);
-        let may_cover = |a: u64, b: u64| b & !a == 0;
-        if bucket.iter().any(|&c| {
-            may_cover(sketches[c as usize], sketch)
-                && table.all_cover(&configs[c as usize].views, &config.views)
-        }) {
+        let (table, configs) = (&mut self.space.table, &self.configs);
+        let mut sketch: Vec<u128> = config.views.iter().map(|&v| table.sketch(v)).collect();
+        let views = |c: u32| &configs[c as usize].views;
+        if bucket.above(&sketch).any(|c| table.all_cover(views(c), &config.views)) {
             self.stats.covered += 1;
             return;
         }
-        if self.joins {
-            let alike =
-                bucket.iter().find_map(|&c| table.join(&configs[c as usize].views, &config.views));
-            config.views = alike.unwrap_or(config.views);
+        if bucket.ids.len() >= self.round.most {
+            let near = bucket.nearest(&sketch, |c| table.are_alike(views(c), &config.views));
+            if let Some(c) = near {
+                config.views = table.join(views(c), &config.views);
+                sketch = config.views.iter().map(|&v| table.sketch(v)).collect();
+            }
         }
-        let sketch = table.sketch(&config.views);
-        let covered = &mut self.covered;
-        let before = bucket.len();
-        bucket.retain(|&c| {
-            let worse = may_cover(sketch, sketches[c as usize])
-                && table.all_cover(&config.views, &configs[c as usize].views);
-            covered[c as usize] |= worse;
-            !worse
-        });
-        self.maximal -= before - bucket.len();
+        let worse: Vec<u32> =
+            bucket.below(&sketch).filter(|&c| table.all_cover(&config.views, views(c))).collect();
+        self.maximal -= worse.len();
+        for c in worse {
+            self.covered[c as usize] = true;
+            bucket.remove(c, sketch.len());
+        }
         self.maximal += 1;
-        bucket.push(id);
+        bucket.ids.push(self.configs.len() as u32);
+        bucket.sketches.extend(sketch);
         self.configs.push(config);
         self.parents.push(parent);
         self.covered.push(false);
-        self.sketches.push(sketch);
     }
 
     /// What happened on the way to a configuration, and where that began.
@@ -168,7 +237,7 @@ impl<'s> Search<'s> {
             }
             let config = self.configs[id as usize].clone();
             self.look(id, &config, found)?;
-            if found.iter().all(|f| matches!(f, Found::Settled(_))) {
+            if found.iter().all(Found::is_done) {
                 return Ok(());
             }
             let mut reached = Vec::new();
@@ -232,10 +301,9 @@ impl<'s> Search<'s> {
     fn look(&mut self, id: u32, config: &Config, found: &mut [Found]) -> Result<(), TooMany> {
         for (index, found) in found.iter_mut().enumerate() {
             let tries = match found {
-                Found::Settled(_) => continue,
-                Found::Spurious(tries) if *tries >= TRIES => continue,
+                _ if found.is_done() => continue,
                 Found::Spurious(tries) => *tries,
-                Found::Nothing => 0,
+                _ => 0,
             };
             if let Some(ways) = self.settling(config, index)? {
                 let (start, mut events) = self.path(id)?;
@@ -338,6 +406,13 @@ pub fn check(
         if stats.stopped.is_some() || !refine {
             break;
         }
+        // A certificate is one set for all that holds: the last round's.
+        let has_ended = found.iter().any(|f| matches!(f, Found::Nothing));
+        for f in found.iter_mut().filter(|_| has_ended && !limits.certificate) {
+            if let Found::Nothing = f {
+                *f = Found::Excluded;
+            }
+        }
     }
     let answers = found.into_iter().enumerate().map(|(index, found)| {
         let exists = matches!(properties[index].kind, PropertyKind::Final(Quantifier::Exists, _));
@@ -353,6 +428,7 @@ pub fn check(
                 Some(reason) => return unknown(index, reason.clone()),
                 None => (exists, proof.clone()),
             },
+            Found::Excluded => (exists, Evidence::Exhausted),
         };
         let verdict = if verdict { Verdict::Violated } else { Verdict::Holds };
         Answer { property: index, verdict, evidence }

@@ -24,7 +24,7 @@ pub(super) struct Table {
     /// `r->r`: processes see the past.
     keeps_past: bool,
     views: Vec<View>,
-    sketches: Vec<u64>,
+    sketches: Vec<u128>,
     ids: FxHashMap<View, ViewId>,
     covers: FxHashMap<(ViewId, ViewId), bool>,
     /// For a view, a mask and the newest letter: the view, narrowed and tidied.
@@ -76,18 +76,17 @@ impl Table {
         id
     }
 
-    /// Views that differ from others in sets of words only, process by process:
-    /// what both see, in one.
-    pub fn join(&mut self, a: &[ViewId], b: &[ViewId]) -> Option<Box<[ViewId]>> {
-        let alike = a.iter().zip(b).all(|(&a, &b)| a == b || self.view(a).is_like(self.view(b)));
-        if !alike {
-            return None;
-        }
-        let joined = a
-            .iter()
+    /// Whether views differ from others in sets of words only, process by process.
+    pub fn are_alike(&self, a: &[ViewId], b: &[ViewId]) -> bool {
+        a.iter().zip(b).all(|(&a, &b)| a == b || self.view(a).is_like(self.view(b)))
+    }
+
+    /// What both of two alike lists of views see, in one.
+    pub fn join(&mut self, a: &[ViewId], b: &[ViewId]) -> Box<[ViewId]> {
+        a.iter()
             .zip(b)
-            .map(|(&a, &b)| if a == b { a } else { self.intern(self.view(a).join(self.view(b))) });
-        Some(joined.collect())
+            .map(|(&a, &b)| if a == b { a } else { self.intern(self.view(a).join(self.view(b))) })
+            .collect()
     }
 
     /// Whether one view covers another.
@@ -105,11 +104,9 @@ impl Table {
         a.iter().zip(b).all(|(&a, &b)| self.covers(a, b))
     }
 
-    /// The sketches of all views of a configuration, in one.
-    pub fn sketch(&self, views: &[ViewId]) -> u64 {
-        let turned =
-            |(p, &v): (usize, &ViewId)| self.sketches[v as usize].rotate_left(19 * p as u32);
-        views.iter().enumerate().map(turned).fold(0, |all, s| all | s)
+    /// The sketch of a view: it covers another only if it has all its bits.
+    pub fn sketch(&self, id: ViewId) -> u128 {
+        self.sketches[id as usize]
     }
 
     /// The most letters of a view.

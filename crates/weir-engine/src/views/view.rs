@@ -99,19 +99,23 @@ impl View {
     }
 
     /// A set of bits such that a view covers another only if it has its bits:
-    /// a quick way to see that it does not.
-    pub fn sketch(&self, table: &Letters) -> u64 {
-        let bit = |salt: u64, word: u64| {
-            let mixed = (word ^ salt << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            1_u64 << (mixed >> 58)
+    /// a quick way to see that it does not. What is compared in `covers` is
+    /// counted from the newest end of the word.
+    pub fn sketch(&self, table: &Letters) -> u128 {
+        let bit = |salt: usize, word: u64| {
+            let mixed = (word ^ (salt as u64) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            1_u128 << (mixed >> 57)
         };
-        let marks = self.marks.iter().flat_map(|m| table.symbols(m.letter));
-        let seen = self.segments.iter().flatten().chain(marks).map(|&w| bit(0, w));
-        let past = self
-            .past
-            .iter()
-            .flat_map(|(x, values)| values.iter().map(move |&w| bit(1 + u64::from(x.0), w)));
-        seen.chain(past).fold(0, |all, b| all | b)
+        let mut all = 0;
+        for (i, segment) in self.segments.iter().rev().enumerate() {
+            let mark = self.marks.iter().rev().nth(i);
+            let here = mark.map_or(&[][..], |m| table.symbols(m.letter));
+            all = segment.iter().chain(here).fold(all, |all, &w| all | bit(2 * i, w));
+        }
+        for (x, values) in &self.past {
+            all = values.iter().fold(all, |all, &w| all | bit(2 * x.index() + 1, w));
+        }
+        all
     }
 
     /// Whether everything that `other` may still see this one may see as well:
