@@ -2,7 +2,7 @@
 //!
 //! * A `console` block holds commands, `$ weir …`, and what they print. A line `…`
 //!   stands for any number of lines; times and counts of configurations may differ.
-//!   `run.json` is a file that the block writes.
+//!   `run.json` and `proof.json` are files that the block writes.
 //! * In `docs/json.md` a `json` block is what the `sh` block before it prints.
 //! * In `docs/witness.md` the `json` block is a witness for the `weir` block.
 
@@ -55,23 +55,24 @@ fn words(command: &str) -> Vec<String> {
         .collect()
 }
 
-/// The file that a page calls `run.json`.
-fn scratch(page: &str) -> String {
-    let name = page.replace('/', "-") + ".run.json";
+/// What pages call the files that their commands write.
+const WRITTEN: [&str; 2] = ["run.json", "proof.json"];
+
+/// Where such a file of a page is.
+fn scratch(page: &str, file: &str) -> String {
+    let name = format!("{}.{file}", page.replace('/', "-"));
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
 }
 
 /// Runs a command of a page; it must not be wrong.
 fn run(page: &str, command: &str) -> String {
     let arguments = command.strip_prefix("weir ").unwrap_or_else(|| panic!("{page}: {command}"));
-    let scratch = scratch(page);
-    let arguments: Vec<String> = words(arguments)
-        .into_iter()
-        .map(|w| if w == "run.json" { scratch.clone() } else { w })
-        .collect();
+    let place = |w: String| if WRITTEN.contains(&w.as_str()) { scratch(page, &w) } else { w };
+    let arguments: Vec<String> = words(arguments).into_iter().map(place).collect();
     let output = weir(&arguments);
     assert_ne!(output.status, 2, "{page}: `{command}`: {}", output.err);
-    (output.out + &output.err).replace(&scratch, "run.json")
+    let said = output.out + &output.err;
+    WRITTEN.iter().fold(said, |said, file| said.replace(&scratch(page, file), file))
 }
 
 /// A line without what differs from run to run.
@@ -292,7 +293,7 @@ fn the_documented_witness_is_one() {
 
     // It is the one that the program writes, and the program is the example.
     run("docs/witness.md", "weir check examples/store-buffering.weir --witness run.json");
-    let written = fs::read_to_string(scratch("docs/witness.md")).unwrap();
+    let written = fs::read_to_string(scratch("docs/witness.md", "run.json")).unwrap();
     assert_eq!(serde_json::from_str::<Witness>(&written).unwrap(), witness);
     let example = fs::read_to_string(root().join("examples/store-buffering.weir")).unwrap();
     for line in block("weir").lines() {

@@ -32,6 +32,7 @@ mod dialect;
 mod emit;
 mod errors;
 mod frame;
+pub mod generate;
 mod init;
 mod instruction;
 mod lexer;

@@ -9,7 +9,7 @@ use weir::report::{json, run as run_report};
 use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
-use super::{Status, complain, fail, print, print_json};
+use super::{Status, complain, fail, print, print_json, write_whole};
 use crate::cli::{Check, Format};
 use crate::progress::{Progress, counted, grouped};
 use crate::terminal::{QUIET, STRONG, paint, style};
@@ -52,13 +52,13 @@ pub fn run(args: &Check) -> Status {
         if let Some(path) = witness
             && let Some(found) = answers.iter().find_map(|a| json::witness(&loaded, a))
         {
-            status = status.and(write_whole(path, &found));
+            status = status.and(write_evidence(path, &found));
             witness = None;
         }
         if let Some(path) = certificate
             && let Some(found) = json::certificate(&loaded, &answers)
         {
-            status = status.and(write_whole(path, &found));
+            status = status.and(write_evidence(path, &found));
             certificate = None;
         }
     }
@@ -72,21 +72,10 @@ pub fn run(args: &Check) -> Status {
     status
 }
 
-/// Writes a file whole or not at all.
-fn write_whole(path: &Path, evidence: &impl Serialize) -> Status {
-    let write = || -> std::io::Result<()> {
-        let mut text = serde_json::to_string(evidence)?;
-        text.push('\n');
-        let mut part = path.as_os_str().to_owned();
-        part.push(format!(".{}.tmp", std::process::id()));
-        let done = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
-        if done.is_err() {
-            let _ = std::fs::remove_file(&part);
-        }
-        done
-    };
-    match write() {
-        Ok(()) => Status::Fine,
+/// Writes evidence to a file as a line of JSON.
+fn write_evidence(path: &Path, evidence: &impl Serialize) -> Status {
+    match serde_json::to_string(evidence) {
+        Ok(text) => write_whole(path, &(text + "\n")),
         Err(error) => fail(&format!("cannot write `{}`: {error}", path.display())),
     }
 }

@@ -3,11 +3,13 @@
 pub mod certify;
 pub mod check;
 pub mod compare;
+pub mod litmus;
 pub mod models;
 pub mod outcomes;
 pub mod show;
 
 use std::io::Write;
+use std::path::Path;
 
 use anstream::{eprintln, stdout};
 use weir::{LoadError, Verdict};
@@ -66,6 +68,19 @@ fn fail(message: &str) -> Status {
 fn print(text: &str) {
     let mut out = stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(path: &Path, text: &str) -> Status {
+    let mut part = path.as_os_str().to_owned();
+    part.push(format!(".{}.tmp", std::process::id()));
+    match std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path)) {
+        Ok(()) => Status::Fine,
+        Err(error) => {
+            let _ = std::fs::remove_file(&part);
+            fail(&format!("cannot write `{}`: {error}", path.display()))
+        }
+    }
 }
 
 /// Prints a line of JSON.

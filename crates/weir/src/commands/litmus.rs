@@ -1,0 +1,115 @@
+//! `weir litmus`
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use weir::report::table::Table;
+use weir::{Limits, LoadError, Loaded, MemoryModel, Verdict};
+use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
+
+use super::{Status, complain, fail, print, write_whole};
+use crate::cli::{Litmus, LitmusCommand, LitmusGen};
+use crate::progress::counted;
+use crate::terminal::{STRONG, paint};
+
+pub fn run(args: &Litmus) -> Status {
+    match &args.command {
+        LitmusCommand::Gen(args) => generate(args),
+    }
+}
+
+fn generate(args: &LitmusGen) -> Status {
+    let cycles = match cycles(args) {
+        Ok(cycles) => cycles,
+        Err(error) => return fail(&error.to_string()),
+    };
+    if cycles.is_empty() {
+        return fail("no cycle has these edges only; add `po`");
+    }
+    match (&args.output, cycles.as_slice()) {
+        (Some(folder), _) => write(folder, &cycles),
+        (None, _) if args.verdicts => table(&cycles, &MemoryModel::NAMED),
+        (None, [only]) if !args.cycle.is_empty() && !args.list => {
+            print(&only.text());
+            Status::Fine
+        }
+        (None, _) => table(&cycles, &[]),
+    }
+}
+
+fn cycles(args: &LitmusGen) -> Result<Vec<Cycle>, GenerateError> {
+    if args.cycle.is_empty() {
+        let fillings: Vec<Filling> = args.edges.iter().map(|&filling| filling.into()).collect();
+        return Ok(family(args.threads.clone(), &fillings));
+    }
+    // A whole cycle may come as one argument.
+    let words = args.cycle.iter().flat_map(|argument| argument.split_whitespace());
+    let edges: Result<Vec<Edge>, _> = words.map(str::parse).collect();
+    Ok(vec![Cycle::new(&edges?)?])
+}
+
+/// One file for each test.
+fn write(folder: &Path, cycles: &[Cycle]) -> Status {
+    if let Err(error) = std::fs::create_dir_all(folder) {
+        return fail(&format!("cannot make `{}`: {error}", folder.display()));
+    }
+    for cycle in cycles {
+        let path = folder.join(format!("{}.litmus", cycle.name()));
+        let status = write_whole(&path, &cycle.text());
+        if status != Status::Fine {
+            return status;
+        }
+    }
+    print(&format!("{} in {}\n", counted(cycles.len(), "test"), folder.display()));
+    Status::Fine
+}
+
+/// One row for each test, with a column for each model, and how many there are.
+fn table(cycles: &[Cycle], models: &[(&str, MemoryModel)]) -> Status {
+    let mut table = Table::default();
+    let heading = models.iter().map(|(name, _)| *name);
+    table.row(["name"].into_iter().chain(heading).chain(["cycle"]));
+    let mut status = Status::Fine;
+    for cycle in cycles {
+        let verdicts = match verdicts(cycle, models) {
+            Ok(verdicts) => verdicts,
+            Err(error) => return complain(&error),
+        };
+        if verdicts.contains(&Verdict::Unknown) {
+            status = Status::Unknown;
+        }
+        let cells = verdicts.into_iter().map(|verdict| shown(verdict).to_owned());
+        table.row([cycle.name()].into_iter().chain(cells).chain([cycle.to_string()]));
+    }
+    let mut out = String::new();
+    for (i, line) in table.lines("  ").iter().enumerate() {
+        let _ = writeln!(out, "{}", if i == 0 { paint(STRONG, line) } else { line.clone() });
+    }
+    let _ = writeln!(out, "{}", counted(cycles.len(), "test"));
+    print(&out);
+    status
+}
+
+/// What each model says of a cycle's test.
+fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict>, LoadError> {
+    if models.is_empty() {
+        return Ok(vec![]);
+    }
+    let name = format!("{}.litmus", cycle.name());
+    let loaded = Loaded::from_text(&name, &cycle.text(), None)?;
+    let limits = Limits::default();
+    let ask = |(_, model): &(&str, MemoryModel)| {
+        let (answers, _) = weir::check(&loaded.system, *model, &limits);
+        answers.first().map_or(Verdict::Unknown, |answer| answer.verdict)
+    };
+    Ok(models.iter().map(ask).collect())
+}
+
+/// Whether a model lets a cycle happen, in a word.
+fn shown(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "yes",
+        Verdict::Violated => "no",
+        Verdict::Unknown => "unknown",
+    }
+}
