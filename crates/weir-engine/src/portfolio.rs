@@ -30,20 +30,37 @@ pub enum Engine {
 /// A search with less than all the memory there is.
 #[derive(Clone, Copy)]
 enum Stage {
-    Explicit { bound: Option<usize>, bytes: usize },
-    Views { bytes: usize },
+    Explicit {
+        bound: Option<usize>,
+        bytes: usize,
+    },
+    Views {
+        bytes: usize,
+    },
+    /// Views, with any two processes at a time.
+    Pairs {
+        bytes: usize,
+    },
 }
 
-const STAGES: [Stage; 8] = [
-    Stage::Explicit { bound: Some(2), bytes: 4 << 20 },
+/// Short runs are found first. Then what small sets of views prove or refute;
+/// then bugs that need two processes of many; then whatever takes longer.
+const STAGES: [Stage; 11] = [
+    Stage::Explicit { bound: Some(2), bytes: 2 << 20 },
+    Stage::Explicit { bound: None, bytes: 2 << 20 },
+    Stage::Views { bytes: 16 << 20 },
+    Stage::Pairs { bytes: 16 << 20 },
     Stage::Explicit { bound: Some(1), bytes: 64 << 20 },
-    Stage::Views { bytes: 64 << 20 },
+    Stage::Views { bytes: 256 << 20 },
     Stage::Explicit { bound: Some(1), bytes: 512 << 20 },
-    Stage::Views { bytes: 512 << 20 },
+    Stage::Views { bytes: 1 << 30 },
     Stage::Explicit { bound: Some(2), bytes: 1 << 30 },
     Stage::Views { bytes: usize::MAX },
     Stage::Explicit { bound: None, bytes: usize::MAX },
 ];
+
+/// More processes than this are not tried two by two.
+const MOST_TO_PAIR: usize = 8;
 
 /// Answers every property of the system's program. [`Engine::Views`] is for
 /// models that [`views::is_decided`] names; others are left to the explicit
@@ -84,14 +101,14 @@ pub fn check(
                 explicit::check(system, model, &within(bytes, bound), progress)
             }
             Stage::Views { bytes } => views::check(system, model, &within(bytes, None), progress),
+            Stage::Pairs { bytes } => match pairs(system, model, &within(bytes, None), progress) {
+                Some(found) => found,
+                None => continue,
+            },
         };
         stats = last;
-        if answers.is_empty() {
-            answers = found;
-        } else {
-            replace_unknown(&mut answers, found);
-        }
-        if answers.iter().all(|a| a.verdict != Verdict::Unknown) {
+        replace_unknown(&mut answers, found);
+        if answers.iter().all(is_known) {
             break;
         }
     }
@@ -105,10 +122,47 @@ pub fn check(
     (answers, stats)
 }
 
+/// Looks for runs of any two processes, if there are others.
+fn pairs(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Option<(Vec<Answer>, Stats)> {
+    let all: Vec<_> = system.process_ids().collect();
+    if !(3..=MOST_TO_PAIR).contains(&all.len()) {
+        return None;
+    }
+    let began = Instant::now();
+    let mut answers = Vec::new();
+    let mut stats = Stats::default();
+    for (i, p) in all.iter().enumerate() {
+        for q in &all[i + 1..] {
+            let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
+            let limits = Limits { timeout, ..*limits };
+            let (found, last) = views::check_some(system, model, &[*p, *q], &limits, progress);
+            replace_unknown(&mut answers, found);
+            stats = last;
+            if answers.iter().all(is_known) {
+                return Some((answers, stats));
+            }
+        }
+    }
+    Some((answers, stats))
+}
+
+fn is_known(answer: &Answer) -> bool {
+    answer.verdict != Verdict::Unknown
+}
+
 /// Takes over what is known now; a reason that comes later says more.
-fn replace_unknown(answers: &mut [Answer], by: Vec<Answer>) {
+fn replace_unknown(answers: &mut Vec<Answer>, by: Vec<Answer>) {
+    if answers.is_empty() {
+        *answers = by;
+        return;
+    }
     for (answer, better) in answers.iter_mut().zip(by) {
-        if answer.verdict == Verdict::Unknown {
+        if !is_known(answer) {
             *answer = better;
         }
     }

@@ -48,4 +48,4 @@ mod table;
 mod view;
 mod watch;
 
-pub use search::{check, is_decided};
+pub use search::{check, check_some, is_decided};

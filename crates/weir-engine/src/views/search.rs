@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use weir_model::answer::{Answer, Evidence, Invariant, Run, Verdict};
+use weir_model::ids::ProcessId;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
@@ -151,10 +152,10 @@ impl Found {
 }
 
 impl<'s> Search<'s> {
-    fn new(system: &'s System, model: MemoryModel, round: Round) -> Self {
+    fn new(system: &'s System, model: MemoryModel, active: &[ProcessId], round: Round) -> Self {
         Self {
             round,
-            space: Space::new(system, model, round.level),
+            space: Space::new(system, model, active, round.level),
             model,
             configs: vec![],
             parents: vec![],
@@ -381,6 +382,40 @@ pub fn check(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
+    let all: Vec<ProcessId> = system.process_ids().collect();
+    check_among(system, model, &all, limits, progress)
+}
+
+/// Answers what it can about the runs in which only some processes act: a run
+/// of these is a run of all. Nothing holds for this reason.
+///
+/// # Panics
+/// If [`is_decided`] says no.
+pub fn check_some(
+    system: &System,
+    model: MemoryModel,
+    active: &[ProcessId],
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
+    let (mut answers, mut stats) = check_among(system, model, active, limits, progress);
+    for answer in &mut answers {
+        if !matches!(answer.evidence, Evidence::Run(_)) {
+            let why = "not found with some processes only".to_owned();
+            *answer = unknown(answer.property, why);
+        }
+    }
+    stats.within_bound = false;
+    (answers, stats)
+}
+
+fn check_among(
+    system: &System,
+    model: MemoryModel,
+    active: &[ProcessId],
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
     assert!(is_decided(model), "views do not decide {model}");
     let began = Instant::now();
     let properties = &system.program.properties;
@@ -393,7 +428,7 @@ pub fn check(
                 *f = Found::Nothing;
             }
         }
-        let mut search = Search::new(system, model, round);
+        let mut search = Search::new(system, model, active, round);
         if search.run(&mut found, limits, began, progress).is_err() {
             search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
         }

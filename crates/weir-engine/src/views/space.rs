@@ -76,6 +76,8 @@ pub(super) struct Rules {
 /// What is fixed in a search, all its views and places.
 pub(super) struct Space<'s> {
     pub system: &'s System,
+    /// The processes that act; the others never write, nor come to a fence.
+    active: Vec<ProcessId>,
     pub rules: Rules,
     pub table: Table,
     pub watch: Watch,
@@ -87,7 +89,7 @@ pub(super) struct Space<'s> {
 
 impl<'s> Space<'s> {
     /// Views for SC, TSO, PSO or NSW.
-    pub fn new(system: &'s System, model: MemoryModel, level: Level) -> Self {
+    pub fn new(system: &'s System, model: MemoryModel, active: &[ProcessId], level: Level) -> Self {
         let model = model.normal();
         let rules = Rules {
             lags: model.has(Relaxation::WriteRead),
@@ -98,6 +100,7 @@ impl<'s> Space<'s> {
         let overtakes = |p| overtakes(system, p, rules);
         Self {
             system,
+            active: active.to_vec(),
             rules,
             table: Table::new(level, letters, model.has(Relaxation::ReadRead)),
             watch: Watch::new(system),
@@ -186,7 +189,8 @@ impl<'s> Space<'s> {
         visit: &mut dyn FnMut(Step, Config),
     ) -> Result<(), TooMany> {
         let system = self.system;
-        for p in system.process_ids() {
+        for i in 0..self.active.len() {
+            let p = self.active[i];
             self.transfers(config, p, visit)?;
             let places = self.places_of(config, p)?;
             for (number, place) in places.list.iter().enumerate() {
