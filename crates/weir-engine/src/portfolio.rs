@@ -28,7 +28,7 @@ pub enum Engine {
 }
 
 /// A search with less than all the memory there is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Explicit {
         bound: Option<usize>,
@@ -59,6 +59,17 @@ const STAGES: [Stage; 11] = [
     Stage::Explicit { bound: None, bytes: usize::MAX },
 ];
 
+impl Stage {
+    /// The same search with so much memory at most.
+    fn within(self, most: usize) -> Self {
+        match self {
+            Self::Explicit { bound, bytes } => Self::Explicit { bound, bytes: bytes.min(most) },
+            Self::Views { bytes } => Self::Views { bytes: bytes.min(most) },
+            Self::Pairs { bytes } => Self::Pairs { bytes: bytes.min(most) },
+        }
+    }
+}
+
 /// More processes than this are not tried two by two.
 const MOST_TO_PAIR: usize = 8;
 
@@ -85,7 +96,12 @@ pub fn check(
     let began = Instant::now();
     let mut answers: Vec<Answer> = Vec::new();
     let mut stats = Stats::default();
-    for stage in STAGES {
+    let most = limits.memory.unwrap_or(usize::MAX);
+    for (i, stage) in STAGES.into_iter().enumerate() {
+        // With little memory some stages are the same as earlier ones.
+        if STAGES[..i].iter().any(|s| s.within(most) == stage.within(most)) {
+            continue;
+        }
         let left = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
         if left.is_some_and(|l| l.is_zero()) {
             break;
@@ -93,10 +109,10 @@ pub fn check(
         let within = |bytes: usize, bound: Option<usize>| Limits {
             bound: limits.bound.or(bound),
             timeout: left,
-            memory: Some(limits.memory.unwrap_or(usize::MAX).min(bytes)),
+            memory: Some(bytes),
             ..*limits
         };
-        let (found, last) = match stage {
+        let (found, last) = match stage.within(most) {
             Stage::Explicit { bound, bytes } => {
                 explicit::check(system, model, &within(bytes, bound), progress)
             }
