@@ -9,7 +9,7 @@ use weir::report::{json, run as run_report};
 use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
-use super::{Status, complain, fail, print, print_json, write_whole};
+use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_whole};
 use crate::cli::{Check, Format};
 use crate::progress::{Progress, counted, grouped};
 use crate::terminal::{QUIET, STRONG, paint, style};
@@ -35,8 +35,7 @@ pub fn run(args: &Check) -> Status {
             }
         };
         if loaded.system.program.properties.is_empty() {
-            let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
-            status = status.and(fail(&format!("`{file}` asks for nothing: {advice}")));
+            status = status.and(asks_for_nothing(file));
             continue;
         }
         let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };

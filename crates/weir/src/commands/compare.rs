@@ -7,7 +7,7 @@ use weir::report::table::Table;
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_model::program::{PropertyKind, Quantifier};
 
-use super::{Status, complain, fail, print, print_json};
+use super::{Status, asks_for_nothing, complain, print, print_json};
 use crate::cli::{Compare, Format};
 use crate::progress::Progress;
 use crate::terminal::{STRONG, paint, style};
@@ -26,7 +26,7 @@ pub fn run(args: &Compare) -> Status {
             }
         };
         if loaded.system.program.properties.is_empty() {
-            status = status.and(fail(&format!("`{file}` asks for nothing")));
+            status = status.and(asks_for_nothing(file));
             continue;
         }
         let verdicts: Vec<Vec<Verdict>> = models

@@ -52,6 +52,12 @@ impl From<Verdict> for Status {
     }
 }
 
+/// Says that a program has no property, and what to do about it.
+pub fn asks_for_nothing(file: &str) -> Status {
+    let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
+    fail(&format!("`{file}` asks for nothing: {advice}"))
+}
+
 /// Says what is wrong with a file.
 fn complain(error: &LoadError) -> Status {
     eprintln!("{}", error.render(terminal::errors_in_colour()));
