@@ -4,7 +4,7 @@
 //! Programs are written in the Weir language. Where a question is asked of a
 //! system, the explicit engine answers it, exactly.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weir_engine::{Limits, explicit};
 use weir_model::answer::{Evidence, Verdict};
@@ -16,10 +16,7 @@ use weir_model::system::{BuildError, Failure, StateKind, System};
 fn try_build(text: &str) -> (Result<System, BuildError>, weir_front::Source) {
     let (program, source) = weir_front::read("test.weir", text, None)
         .unwrap_or_else(|e| panic!("{}", e[0].render("test.weir", text, false)));
-    let began = Instant::now();
-    let built = System::new(program);
-    assert!(began.elapsed() < Duration::from_secs(10), "that took {:?}", began.elapsed());
-    (built, source)
+    (System::new(program), source)
 }
 
 #[track_caller]
