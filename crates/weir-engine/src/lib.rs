@@ -11,6 +11,7 @@ pub mod portfolio;
 mod stats;
 pub mod store;
 pub mod views;
+pub mod wsts;
 
 pub use portfolio::{Engine, check};
 pub use stats::{Limits, Progress, Stats};

@@ -1,0 +1,238 @@
+//! Well-structured systems: backward search over a well-quasi-order.
+//!
+//! *Problem.* Can an infinite system reach one of some states, where bigger
+//! states can do all that smaller ones can (paper 2, section 6, after Abdulla,
+//! Čerāns, Jonsson and Tsay)?
+//!
+//! *Idea.* A set that has with each state all bigger ones is known by its
+//! minimal states, and these are finitely many. So is the set of states from
+//! which a step leads into it. Begin with the states that are asked for, add
+//! predecessors until nothing new turns up, and see whether an initial state is
+//! in. It ends because in a well-quasi-order every chain of growing upward-closed
+//! sets does.
+//!
+//! *Evidence.* If an initial state is in, the steps back out are a path. If not,
+//! the minimal states are a certificate: what is asked for is above them, no step
+//! leads to above them from elsewhere, and no initial state is there.
+
+use std::hash::Hash;
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+
+use crate::stats::{Limits, Progress, Stats};
+
+/// A system with an order on its states.
+pub trait WellStructured {
+    /// A state; it stands for all that are not below it.
+    type State: Clone;
+    /// What leads from a state to another.
+    type Step: Clone;
+    /// What two states must have in common to be compared at all.
+    type Key: Hash + Eq;
+
+    /// What a state has in common with all that it can be compared with.
+    fn key(&self, state: &Self::State) -> Self::Key;
+
+    /// Whether `small` is at or below `big`: whatever is above `big` is above it.
+    fn is_below(&self, small: &Self::State, big: &Self::State) -> bool;
+
+    /// States that together are below all from which one step leads to above
+    /// `state`. Those at or above `state` itself may be left out.
+    fn predecessors(&self, state: &Self::State, visit: &mut dyn FnMut(Self::Step, Self::State));
+
+    /// Whether an initial state is at or above `state`.
+    fn is_initial(&self, state: &Self::State) -> bool;
+
+    /// About what a state takes up, in bytes.
+    fn bytes(&self, state: &Self::State) -> usize;
+}
+
+/// What a backward search found.
+#[derive(Clone, Debug)]
+pub enum Outcome<S, T> {
+    /// A way from an initial state to one that was asked for, step by step.
+    Reached(Vec<T>),
+    /// There is none: the minimal states of all from which there is a way.
+    Unreachable(Vec<S>),
+    /// A limit was hit, or somebody else has the answer.
+    Stopped(String),
+}
+
+/// How many states are expanded between two looks at the clock.
+const CLOCK: usize = 1 << 6;
+
+struct Search<'w, W: WellStructured> {
+    system: &'w W,
+    states: Vec<W::State>,
+    /// The step to the next state on the way, and its number.
+    next: Vec<Option<(W::Step, u32)>>,
+    /// Whether a later state is below this one.
+    covered: Vec<bool>,
+    buckets: FxHashMap<W::Key, Vec<u32>>,
+    stats: Stats,
+}
+
+impl<W: WellStructured> Search<'_, W> {
+    /// Stores a state unless one that is stored is below it.
+    fn insert(&mut self, state: W::State, next: Option<(W::Step, u32)>) {
+        let bucket = self.buckets.entry(self.system.key(&state)).or_default();
+        let (system, states) = (self.system, &self.states);
+        if bucket.iter().any(|&s| system.is_below(&states[s as usize], &state)) {
+            self.stats.covered += 1;
+            return;
+        }
+        let covered = &mut self.covered;
+        let before = bucket.len();
+        bucket.retain(|&s| {
+            let above = system.is_below(&state, &states[s as usize]);
+            covered[s as usize] |= above;
+            !above
+        });
+        self.stats.stored = self.stats.stored + 1 - (before - bucket.len());
+        self.stats.bytes += system.bytes(&state) + size_of::<Option<(W::Step, u32)>>() + 8;
+        bucket.push(self.states.len() as u32);
+        self.states.push(state);
+        self.next.push(next);
+        self.covered.push(false);
+    }
+
+    fn path(&self, from: u32) -> Vec<W::Step> {
+        let mut path = Vec::new();
+        let mut at = from;
+        while let Some((step, next)) = &self.next[at as usize] {
+            path.push(step.clone());
+            at = *next;
+        }
+        path
+    }
+}
+
+/// Whether a state at or above one of `targets` can be reached, breadth first.
+pub fn backward<W: WellStructured>(
+    system: &W,
+    targets: impl IntoIterator<Item = W::State>,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Outcome<W::State, W::Step>, Stats) {
+    let began = Instant::now();
+    let mut search = Search {
+        system,
+        states: vec![],
+        next: vec![],
+        covered: vec![],
+        buckets: FxHashMap::default(),
+        stats: Stats { engine: "backward", within_bound: true, ..Stats::default() },
+    };
+    for target in targets {
+        search.insert(target, None);
+    }
+    let mut number = 0;
+    while number < search.states.len() {
+        let id = number as u32;
+        number += 1;
+        if search.covered[id as usize] {
+            continue;
+        }
+        let state = search.states[id as usize].clone();
+        if system.is_initial(&state) {
+            search.stats.elapsed = began.elapsed();
+            return (Outcome::Reached(search.path(id)), search.stats);
+        }
+        let mut found = Vec::new();
+        system.predecessors(&state, &mut |step, before| found.push((step, before)));
+        search.stats.steps += found.len();
+        for (step, before) in found {
+            search.insert(before, Some((step, id)));
+        }
+        search.stats.expanded += 1;
+        if search.stats.expanded.is_multiple_of(CLOCK) {
+            search.stats.elapsed = began.elapsed();
+            progress(&search.stats);
+            if let Some(reason) = limits.hit(&search.stats) {
+                search.stats.stopped = Some(reason.clone());
+                return (Outcome::Stopped(reason), search.stats);
+            }
+        }
+    }
+    search.stats.elapsed = began.elapsed();
+    let minimal = search.states.into_iter().zip(search.covered).filter(|(_, covered)| !covered);
+    (Outcome::Unreachable(minimal.map(|(state, _)| state).collect()), search.stats)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vector addition system: counters that steps add to and take from.
+    struct Counters {
+        initial: Vec<i64>,
+        steps: Vec<Vec<i64>>,
+    }
+
+    impl WellStructured for Counters {
+        type State = Vec<i64>;
+        type Step = usize;
+        type Key = ();
+
+        fn key(&self, _: &Vec<i64>) {}
+
+        fn is_below(&self, small: &Vec<i64>, big: &Vec<i64>) -> bool {
+            small.iter().zip(big).all(|(a, b)| a <= b)
+        }
+
+        fn predecessors(&self, state: &Vec<i64>, visit: &mut dyn FnMut(usize, Vec<i64>)) {
+            for (i, step) in self.steps.iter().enumerate() {
+                let before = |(s, d): (&i64, &i64)| (s - d).max(-d).max(0);
+                visit(i, state.iter().zip(step).map(before).collect());
+            }
+        }
+
+        fn is_initial(&self, state: &Vec<i64>) -> bool {
+            self.is_below(state, &self.initial)
+        }
+
+        fn bytes(&self, state: &Vec<i64>) -> usize {
+            size_of_val(state.as_slice())
+        }
+    }
+
+    fn ask(steps: &[[i64; 3]], target: [i64; 3]) -> Outcome<Vec<i64>, usize> {
+        let steps = steps.iter().map(|s| s.to_vec()).collect();
+        let system = Counters { initial: vec![1, 0, 0], steps };
+        backward(&system, [target.to_vec()], &Limits::default(), &mut |_| {}).0
+    }
+
+    #[test]
+    fn a_path_leads_from_the_beginning_to_the_end() {
+        // One token makes tokens in the second place, two of which make one in the third.
+        let Outcome::Reached(path) = ask(&[[0, 1, 0], [0, -2, 1]], [0, 0, 2]) else { panic!() };
+        let mut state = [1, 0, 0];
+        for step in path {
+            let change = [[0, 1, 0], [0, -2, 1]][step];
+            state.iter_mut().zip(change).for_each(|(s, c)| *s += c);
+            assert!(state.iter().all(|&s| s >= 0), "{state:?}");
+        }
+        assert!(state[2] >= 2);
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_excluded() {
+        // The token is either in the first place or gone: never two in the second.
+        let Outcome::Unreachable(minimal) = ask(&[[-1, 1, 0], [1, -1, 0]], [0, 2, 0]) else {
+            panic!()
+        };
+        assert!(minimal.iter().all(|m| m[0] + m[1] >= 2), "{minimal:?}");
+    }
+
+    #[test]
+    fn limits_stop_it() {
+        let limits = Limits { memory: Some(1), ..Limits::default() };
+        let system = Counters {
+            initial: vec![0; 6],
+            steps: (0..6).map(|i| (0..6).map(|j| if i == j { -1 } else { 3 }).collect()).collect(),
+        };
+        let (outcome, stats) = backward(&system, [vec![40; 6]], &limits, &mut |_| {});
+        assert!(matches!(outcome, Outcome::Stopped(_)), "{stats:?}");
+    }
+}
