@@ -6,6 +6,9 @@
 //! another; they meet in the [`portfolio`]. The tests pass every run that an
 //! engine returns to `weir-check`.
 
+mod ahead;
+pub mod backward;
+mod concrete;
 pub mod explicit;
 pub mod portfolio;
 mod stats;

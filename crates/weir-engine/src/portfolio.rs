@@ -13,7 +13,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 use crate::stats::{Limits, Progress, Stats};
-use crate::{explicit, views};
+use crate::{backward, explicit, views};
 
 /// How to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub enum Engine {
     Explicit,
     /// Views: buffers of any size, for SC, TSO, PSO and NSW.
     Views,
+    /// Backward from what is asked for: buffers of any size, for TSO, PSO and NSW.
+    Backward,
 }
 
 /// A search with less than all the memory there is.
@@ -86,6 +88,9 @@ pub fn check(
     let is_finite = model.normal() == MemoryModel::SC;
     if engine == Engine::Explicit || !views::is_decided(model) {
         return explicit::check(system, model, limits, progress);
+    }
+    if engine == Engine::Backward && backward::is_decided(model) {
+        return backward::check(system, model, limits, progress);
     }
     if engine == Engine::Views || limits.certificate {
         return views::check(system, model, limits, progress);

@@ -11,10 +11,10 @@
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
-use weir_model::program::FenceKind;
-use weir_model::system::{Op, System};
+use weir_model::system::System;
 
 use super::subwords::{Level, Subwords, single};
+use crate::ahead::readable;
 
 /// The number of a letter.
 pub(super) type Letter = u16;
@@ -183,29 +183,4 @@ impl Letters {
         row[usize::from(letter)] = Some(narrowed);
         Ok(narrowed)
     }
-}
-
-/// For each control state, the variables that can be read from there on before
-/// the next full fence or atomic read-write.
-fn readable(system: &System, process: ProcessId) -> Vec<Box<[bool]>> {
-    let automaton = &system.processes[process.index()];
-    let mut masks = vec![vec![false; system.vars.len()]; automaton.states.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in automaton.transitions.iter().rev() {
-            let beyond = match t.op {
-                Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
-                _ => masks[t.to.index()].clone(),
-            };
-            let mask = &mut masks[t.from.index()];
-            let before = mask.clone();
-            mask.iter_mut().zip(beyond).for_each(|(m, b)| *m |= b);
-            if let Op::Read(x, _) = t.op {
-                mask[x.index()] = true;
-            }
-            changed |= before != *mask;
-        }
-    }
-    masks.into_iter().map(Into::into).collect()
 }

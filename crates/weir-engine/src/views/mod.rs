@@ -38,7 +38,6 @@
 //! short; own writes are marks inside the word (`view`); formulas about memory
 //! are decided by guessing the moment they speak of (`places`).
 
-mod concrete;
 mod letters;
 mod places;
 mod search;

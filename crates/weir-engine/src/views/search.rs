@@ -12,12 +12,12 @@ use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::{StateKind, System};
 
-use super::concrete::{self, Event};
 use super::letters::TooMany;
 use super::places::Places;
 use super::space::{Config, Space, Step};
 use super::subwords::{Level, MAX_LEVEL};
 use super::watch::{asks_memory, settles};
+use crate::concrete::{self, Event};
 use crate::stats::{Limits, Progress, Stats};
 
 /// Whether this engine decides reachability under a model.
@@ -309,7 +309,7 @@ impl<'s> Search<'s> {
             if let Some(ways) = self.settling(config, index)? {
                 let (start, mut events) = self.path(id)?;
                 events.extend(ways);
-                let start = &self.configs[start as usize];
+                let start = self.space.memory(&self.configs[start as usize]);
                 *found = match concrete::run(self.space.system, self.model, start, &events) {
                     Some(run) => Found::Settled(Box::new(run)),
                     None => Found::Spurious(tries + 1),

@@ -26,13 +26,14 @@ use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System, Transition};
 
-use super::concrete::Event;
 use super::letters::{Letter, Letters, TooMany};
 use super::places::Places;
 use super::subwords::{Level, letters};
 use super::table::{Table, ViewId};
 use super::view::View;
 use super::watch::Watch;
+use crate::ahead::overtakes;
+use crate::concrete::Event;
 
 /// What everybody can notice of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl<'s> Space<'s> {
             partial_fences: model.has(Relaxation::Rwf),
         };
         let letters = Letters::new(system, rules.lags, level);
-        let overtakes = |p| overtakes(system, p, rules);
+        let overtakes = |p| overtakes(system, p, rules.partial_fences);
         Self {
             system,
             active: active.to_vec(),
@@ -377,34 +378,4 @@ impl<'s> Space<'s> {
         config.views[p.index()] = self.table.settle(config.views[p.index()], mask, newest)?;
         Ok(config)
     }
-}
-
-/// For each control state, the variables of which a waiting write may yet be
-/// overtaken: some other variable can be written before a fence that would need
-/// the write to have left.
-fn overtakes(system: &System, process: ProcessId, rules: Rules) -> Vec<Box<[bool]>> {
-    let automaton = &system.processes[process.index()];
-    let mut all = vec![vec![false; system.vars.len()]; automaton.states.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in automaton.transitions.iter().rev() {
-            let ends = match t.op {
-                Op::Arw(..) | Op::Fence(FenceKind::Full) => true,
-                Op::Fence(FenceKind::Write) => rules.partial_fences,
-                _ => false,
-            };
-            if ends {
-                continue;
-            }
-            let beyond = all[t.to.index()].clone();
-            let here = &mut all[t.from.index()];
-            for (x, beyond) in beyond.into_iter().enumerate() {
-                let by_this = matches!(t.op, Op::Write(y, _) if y.index() != x);
-                changed |= !here[x] && (beyond || by_this);
-                here[x] |= beyond || by_this;
-            }
-        }
-    }
-    all.into_iter().map(Into::into).collect()
 }

@@ -1,4 +1,7 @@
-//! From a path of views to a run of the store-buffer semantics.
+//! From a path of memory turned round to a run of the store-buffer semantics.
+//!
+//! In `views` and `backward` writes enter one history of memory states, and
+//! processes lag behind it.
 //!
 //! [`History`] repeats the events of a path without folding anything: with the
 //! whole history, and for each process its place in it. If that works, every
@@ -15,17 +18,17 @@ use weir_model::program::FenceKind;
 use weir_model::semantics::{Form, Rule, Step};
 use weir_model::system::{Op, System};
 
-use super::space::Config;
-
 /// Something that happens on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// A process takes a transition. If there is a buffer per variable, a write
     /// goes there.
     Take(ProcessId, TransitionId),
     /// A waiting write of a process enters the history: those up to the first of
     /// this value, or all.
     Transfer(ProcessId, VarId, Option<ValueId>),
+    /// The oldest waiting write of a process to a variable enters the history.
+    TransferOne(ProcessId, VarId),
     /// The history ends here.
     End,
 }
@@ -78,12 +81,12 @@ impl<'s> History<'s> {
     fn replay(
         system: &'s System,
         model: MemoryModel,
-        start: &Config,
+        start: &[u16],
         events: &[Event],
     ) -> Option<Self> {
         let normal = model.normal();
         let (n, m) = (system.processes.len(), system.vars.len());
-        let memory = start.state[n..n + m].to_vec();
+        let memory = start.to_vec();
         let place = |_| Place {
             at: 0,
             pointers: vec![0; m],
@@ -104,7 +107,14 @@ impl<'s> History<'s> {
         for event in events {
             match *event {
                 Event::End => history.has_ended = true,
-                Event::Transfer(p, x, d) => history.transfer(p, x, d)?,
+                Event::Transfer(p, x, d) => loop {
+                    let first = history.transfer(p, x)?;
+                    let rest = &history.places[p.index()].stores[x.index()];
+                    if d.map_or(rest.is_empty(), |d| d == first) {
+                        break;
+                    }
+                },
+                Event::TransferOne(p, x) => drop(history.transfer(p, x)?),
                 Event::Take(p, id) => {
                     let op = system.processes[p.index()].transitions[id.index()].op;
                     history.take(p, id, op)?;
@@ -138,18 +148,14 @@ impl<'s> History<'s> {
         self.made.push(made);
     }
 
-    /// Nothing is lost here: what the path lost enters the history as well.
-    fn transfer(&mut self, p: ProcessId, var: VarId, value: Option<ValueId>) -> Option<()> {
-        loop {
-            let place = &mut self.places[p.index()];
-            let first = place.stores[var.index()].pop_front()?;
-            place.done.push_back((place.at, Done::Transfer(var)));
-            self.append(var, first, Made::Write(p, var));
-            let waiting = &self.places[p.index()].stores[var.index()];
-            if value.map_or(waiting.is_empty(), |v| v == first) {
-                return Some(());
-            }
-        }
+    /// The oldest waiting write enters the history. Nothing is lost here: what
+    /// the path lost does so as well.
+    fn transfer(&mut self, p: ProcessId, var: VarId) -> Option<ValueId> {
+        let place = &mut self.places[p.index()];
+        let first = place.stores[var.index()].pop_front()?;
+        place.done.push_back((place.at, Done::Transfer(var)));
+        self.append(var, first, Made::Write(p, var));
+        Some(first)
     }
 
     fn take(&mut self, p: ProcessId, id: TransitionId, op: Op) -> Option<()> {
@@ -287,12 +293,12 @@ impl Wanted {
     }
 }
 
-/// The run of the operational semantics that a path of views stands for, if it
-/// stands for one.
-pub(super) fn run(
+/// The run of the operational semantics that a path from an initial memory stands
+/// for, if it stands for one.
+pub(crate) fn run(
     system: &System,
     model: MemoryModel,
-    start: &Config,
+    start: &[u16],
     events: &[Event],
 ) -> Option<Run> {
     let form = Form::of(model)[0];
@@ -300,7 +306,7 @@ pub(super) fn run(
         // Views see the newest memory only: the path is the run.
         let take = |event: &Event| match *event {
             Event::Take(p, id) => Some(Wanted::Take(p, id)),
-            Event::Transfer(..) | Event::End => None,
+            Event::Transfer(..) | Event::TransferOne(..) | Event::End => None,
         };
         events.iter().filter_map(take).collect()
     } else {
@@ -308,7 +314,7 @@ pub(super) fn run(
     };
     let semantics = form.semantics(system, model, wanted.len() + 1);
     let (n, m) = (system.processes.len(), system.vars.len());
-    let is_start = |c: &Vec<u16>| c[..n + m] == start.state[..n + m];
+    let is_start = |c: &Vec<u16>| c[n..n + m] == *start;
     let mut config = semantics.initial().into_iter().find(is_start)?;
     let first = Snapshot::new(semantics.as_ref(), &config);
     let mut run = Run { model, form, start: first, steps: vec![] };

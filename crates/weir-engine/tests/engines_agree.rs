@@ -1,12 +1,12 @@
-//! The `views` engine against the explicit one, which shares no idea with it:
-//! on random loop-free programs they agree exactly; on looping ones they never
-//! contradict one another at any bound. Every run and every certificate is checked.
+//! Three engines that share no idea: on random loop-free programs they agree
+//! exactly; on looping ones they never contradict one another at any bound. Every
+//! run and every certificate is checked.
 
 use std::time::Duration;
 
 use weir_check::{Certificate, Witness, certificate};
 use weir_engine::explicit::{self, Limits};
-use weir_engine::views;
+use weir_engine::{backward, views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
@@ -73,7 +73,33 @@ fn check_evidence(system: &System, answers: &[Answer]) -> Result<(), String> {
     Ok(())
 }
 
-fn agree(program: &Program, model: MemoryModel, bounds: &[Option<usize>]) -> Result<u64, String> {
+/// How many properties two engines have both decided, if they do not differ.
+fn compare(
+    (one, ours): (&str, &[Answer]),
+    (other, theirs): (&str, &[Answer]),
+    model: MemoryModel,
+) -> Result<u64, String> {
+    let known = |a: &Answer| a.verdict != Verdict::Unknown;
+    let both = ours.iter().zip(theirs).filter(|(a, b)| known(a) && known(b));
+    let mut decided = 0;
+    for (a, b) in both {
+        decided += 1;
+        if a.verdict != b.verdict {
+            let (ours, theirs) = (a.verdict.name(), b.verdict.name());
+            let property = a.property;
+            return Err(format!(
+                "property {property} under {model}: {one} say {ours}, {other} {theirs}"
+            ));
+        }
+    }
+    Ok(decided)
+}
+
+fn agree(
+    program: &Program,
+    model: MemoryModel,
+    bounds: &[Option<usize>],
+) -> Result<[u64; 2], String> {
     let system = System::new(program.clone()).map_err(|e| e.message)?;
     let limits = |bound| Limits {
         bound,
@@ -83,35 +109,30 @@ fn agree(program: &Program, model: MemoryModel, bounds: &[Option<usize>]) -> Res
     };
     let (found, stats) = views::check(&system, model, &limits(None), &mut |_| {});
     check_evidence(&system, &found)?;
-    let mut decided = 0;
+    let (mut decided, mut backward_decided) = (0, 0);
+    if backward::is_decided(model) {
+        let little = Limits { memory: Some(1 << 22), ..limits(None) };
+        let (answers, _) = backward::check(&system, model, &little, &mut |_| {});
+        check_evidence(&system, &answers).map_err(|e| format!("backward: {e}"))?;
+        backward_decided += compare(("views", &found), ("backward", &answers), model)?;
+    }
     for &bound in bounds {
         let (expected, _) = explicit::check(&system, model, &limits(bound), &mut |_| {});
-        for (a, b) in found.iter().zip(&expected) {
-            if a.verdict == Verdict::Unknown {
-                if bound.is_none() {
-                    return Err(format!("property {} undecided: {:?}", a.property, a.evidence));
-                }
-                continue;
-            }
-            decided += 1;
-            if b.verdict != Verdict::Unknown && a.verdict != b.verdict {
-                return Err(format!(
-                    "property {} under {model}: views say {}, explicit {} (level {})",
-                    a.property,
-                    a.verdict.name(),
-                    b.verdict.name(),
-                    stats.level.unwrap_or_default()
-                ));
-            }
+        let undecided = found.iter().find(|a| a.verdict == Verdict::Unknown && bound.is_none());
+        if let Some(a) = undecided {
+            return Err(format!("property {} undecided: {:?}", a.property, a.evidence));
         }
+        let level = stats.level.unwrap_or_default();
+        decided += compare(("views", &found), ("explicit", &expected), model)
+            .map_err(|e| format!("{e} (level {level})"))?;
     }
-    Ok(decided)
+    Ok([decided, backward_decided])
 }
 
 fn on_random_programs(cases: u64, shapes: &[Shape], bounds: &[Option<usize>]) {
     let seed = setting("WEIR_SEED", 1);
     let cases = setting("WEIR_CASES", cases);
-    let mut decided = 0;
+    let mut decided = [0, 0];
     for case in 0..cases {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
         let shape = rng.pick(shapes).clone();
@@ -119,7 +140,10 @@ fn on_random_programs(cases: u64, shapes: &[Shape], bounds: &[Option<usize>]) {
         let random = with_properties(&mut rng, random);
         for (_, model) in MemoryModel::NAMED {
             match agree(&random, model, bounds) {
-                Ok(n) => decided += n,
+                Ok([views, backward]) => {
+                    decided[0] += views;
+                    decided[1] += backward;
+                }
                 Err(_) => {
                     let small = shrink(random, |p| agree(p, model, bounds).is_err());
                     let why = agree(&small, model, bounds).unwrap_err();
@@ -129,7 +153,7 @@ fn on_random_programs(cases: u64, shapes: &[Shape], bounds: &[Option<usize>]) {
             }
         }
     }
-    assert!(decided > cases, "views decide something");
+    assert!(decided.iter().all(|d| *d > cases), "they decide something: {decided:?}");
 }
 
 #[test]

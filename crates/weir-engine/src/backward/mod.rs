@@ -1,0 +1,146 @@
+//! The `backward` engine: TSO, PSO and NSW as well-structured systems.
+//!
+//! *Problem.* The one of `views`: reachability with buffers of any size.
+//!
+//! *Idea.* The decidability proof itself (paper 2, section 6): begin at the bad
+//! states and go back, from minimal states to minimal states ([`wsts`]), until
+//! nothing new turns up or an initial state does.
+//!
+//! *States.* As in NSW+, writes enter memory in one order, and each process
+//! learns of them later, in that order, through a buffer of its own. NSW+ puts
+//! whole memory states there. Here a *message* says one variable and its value,
+//! and a process is told of memory whenever it likes (after the dual semantics of
+//! Abdulla, Atig, Bouajjani and Ngo), so that going back need not guess the
+//! variables that nobody asks for. For the same reason the value of a variable, in
+//! memory or in a message, may be *any*.
+//!
+//! | NSW+ (paper 2, section 6) | here |
+//! | --- | --- |
+//! | `WB(i,j)`, `j <= m` | `stores`, the last of which is strong |
+//! | `WB(i,m+1)` | `future`; the last own message of each variable is strong |
+//! | the history buffer with its pointers | `past`: for each variable what can still be read |
+//! | Write, Transfer write | the same; the transfer enters memory and tells its own process |
+//! | part of Transfer write | [`Step::Tell`]: a process is told of a value in memory |
+//! | Memory update | [`Step::See`]: a process sees its oldest message |
+//! | Move pointer | nothing: what is in `past` can be lost |
+//!
+//! TSO has no `stores` and no `past`, PSO no `past`: these are the leaner forms
+//! that paper 2, 5.2, speaks of.
+//!
+//! *What is asked for.* Every process can see all its messages and let its writes
+//! enter memory without taking a step, so bad control states can be asked for with
+//! empty buffers, and memory of any values. Formulas that ask for memory while
+//! writes are under way are left to `views`.
+
+mod state;
+mod steps;
+mod targets;
+
+use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{PropertyKind, Quantifier};
+use weir_model::semantics::Form;
+use weir_model::system::System;
+
+use crate::concrete::{self, Event};
+use crate::stats::{Limits, Progress, Stats};
+use crate::wsts::{self, Outcome};
+use state::State;
+use steps::Dual;
+pub use steps::Step;
+
+/// Whether this engine decides reachability under a model.
+pub fn is_decided(model: MemoryModel) -> bool {
+    matches!(Form::of(model)[0], Form::Tso | Form::Pso | Form::NswFifo)
+}
+
+/// Answers every property of the system's program, one after another.
+///
+/// # Panics
+/// If [`is_decided`] says no.
+pub fn check(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
+    assert!(is_decided(model), "backward search does not decide {model}");
+    let dual = Dual::new(system, model);
+    let began = std::time::Instant::now();
+    let mut total = Stats {
+        engine: "backward",
+        within_bound: true,
+        elapsed: began.elapsed(),
+        ..Stats::default()
+    };
+    let mut answers = Vec::new();
+    for (property, asked) in system.program.properties.iter().enumerate() {
+        let unknown = |reason: String| {
+            let evidence = Evidence::Reason(reason);
+            Answer { property, verdict: Verdict::Unknown, evidence }
+        };
+        let targets = match targets::of(system, &asked.kind) {
+            Ok(targets) => targets,
+            Err(reason) => {
+                answers.push(unknown(reason));
+                continue;
+            }
+        };
+        let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
+        let limits = Limits { timeout, ..*limits };
+        let (outcome, stats) = wsts::backward(&dual, targets, &limits, progress);
+        total.stored += stats.stored;
+        total.expanded += stats.expanded;
+        total.covered += stats.covered;
+        total.steps += stats.steps;
+        total.bytes = total.bytes.max(stats.bytes);
+        total.stopped = total.stopped.or(stats.stopped);
+        let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
+        answers.push(match outcome {
+            Outcome::Unreachable(_) => {
+                let verdict = if exists { Verdict::Violated } else { Verdict::Holds };
+                Answer { property, verdict, evidence: Evidence::Exhausted }
+            }
+            Outcome::Reached(path) => match run(system, model, &dual, &path) {
+                Some(run) => {
+                    let verdict = if exists { Verdict::Holds } else { Verdict::Violated };
+                    Answer { property, verdict, evidence: Evidence::Run(run) }
+                }
+                None => unknown("a path was found that is no run; please report this".to_owned()),
+            },
+            Outcome::Stopped(reason) => unknown(reason),
+        });
+    }
+    total.elapsed = began.elapsed();
+    (answers, total)
+}
+
+/// The run of the store-buffer semantics that a path stands for, from the first
+/// initial memory from which there is one.
+fn run(
+    system: &System,
+    model: MemoryModel,
+    dual: &Dual<'_>,
+    path: &[Step],
+) -> Option<weir_model::answer::Run> {
+    let events: Vec<Event> = path.iter().flat_map(|step| dual.events(step)).collect();
+    let mut memories: Vec<Vec<u16>> = vec![vec![]];
+    for var in &system.vars {
+        let longer =
+            |m: Vec<u16>| var.initial.iter().map(move |v| m.iter().copied().chain([v.0]).collect());
+        memories = memories.into_iter().flat_map(longer).collect();
+    }
+    memories.iter().find_map(|memory| concrete::run(system, model, memory, &events))
+}
+
+impl State {
+    /// About what it takes up, in bytes.
+    fn bytes(&self) -> usize {
+        let words = self.processes.iter().map(|p| {
+            let stores: usize = p.stores.iter().map(|s| 32 + 2 * s.older.len()).sum();
+            let past: usize = p.past.iter().map(|(_, values)| 32 + 2 * values.len()).sum();
+            stores + past + 8 * p.future.len() + 72
+        });
+        words.sum::<usize>() + 4 * self.memory.len() + 2 * self.controls.len() + 48
+    }
+}

@@ -1,0 +1,140 @@
+//! States of memory turned round, and their order (paper 2, section 6).
+
+use weir_model::ids::VarId;
+
+/// Any value.
+pub(super) const ANY: u16 = u16::MAX;
+
+/// A message: a variable has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Message {
+    pub var: VarId,
+    pub value: u16,
+    /// Whether it is the last own write to its variable that has not been seen:
+    /// what the process reads until then.
+    pub own: bool,
+}
+
+/// Writes to a variable that wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Stores {
+    pub var: VarId,
+    pub older: Vec<u16>,
+    pub last: u16,
+}
+
+/// What waits in the buffers of a process. Oldest first, sorted by variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Buffers {
+    pub stores: Vec<Stores>,
+    pub future: Vec<Message>,
+    pub past: Vec<(VarId, Vec<u16>)>,
+    /// Whether the last that the process did is a write that entered memory.
+    pub entered: bool,
+}
+
+/// A state; it stands for all at or above it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    pub controls: Box<[u16]>,
+    pub memory: Box<[u16]>,
+    pub processes: Box<[Buffers]>,
+}
+
+/// Whether a value stands for another.
+pub(super) fn fits(value: u16, other: u16) -> bool {
+    value == ANY || value == other
+}
+
+/// A value that both of two stand for.
+pub(super) fn both(a: u16, b: u16) -> Option<u16> {
+    match (a, b) {
+        (ANY, v) | (v, ANY) => Some(v),
+        (a, b) => (a == b).then_some(a),
+    }
+}
+
+/// Whether a word is a subword of another. Taking the first place that fits is
+/// always right.
+fn is_subword<T>(small: &[T], big: &[T], fits: impl Fn(&T, &T) -> bool) -> bool {
+    let mut rest = big.iter();
+    small.len() <= big.len() && small.iter().all(|a| rest.any(|b| fits(a, b)))
+}
+
+impl Buffers {
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.stores.is_empty() && self.future.is_empty() && self.past.is_empty()
+    }
+
+    pub fn stores_of(&self, var: VarId) -> Option<&Stores> {
+        self.stores.iter().find(|s| s.var == var)
+    }
+
+    /// The writes to a variable that wait, replaced.
+    pub fn set_stores(&mut self, var: VarId, stores: Option<Stores>) {
+        self.stores.retain(|s| s.var != var);
+        self.stores.extend(stores);
+        self.stores.sort_unstable_by_key(|s| s.var);
+    }
+
+    /// Where the own message of a variable is.
+    pub fn own(&self, var: VarId) -> Option<usize> {
+        self.future.iter().position(|m| m.own && m.var == var)
+    }
+
+    pub fn past_of(&self, var: VarId) -> &[u16] {
+        self.past.iter().find(|(x, _)| *x == var).map_or(&[], |(_, values)| values)
+    }
+
+    /// What can still be read of a variable, replaced.
+    pub fn set_past(&mut self, var: VarId, values: Vec<u16>) {
+        self.past.retain(|(x, _)| *x != var);
+        if !values.is_empty() {
+            self.past.push((var, values));
+            self.past.sort_unstable_by_key(|(x, _)| *x);
+        }
+    }
+
+    /// Whether these are below others: subwords, the strong ones kept.
+    fn is_below(&self, big: &Self) -> bool {
+        let value = |a: &u16, b: &u16| fits(*a, *b);
+        self.entered == big.entered
+            && self.stores.len() == big.stores.len()
+            && self.stores.iter().zip(&big.stores).all(|(a, b)| {
+                a.var == b.var && fits(a.last, b.last) && is_subword(&a.older, &b.older, value)
+            })
+            && self.past.iter().all(|(x, values)| is_subword(values, big.past_of(*x), value))
+            && is_below_between_marks(&self.future, &big.future)
+    }
+}
+
+/// Own messages are the same in both, and what lies between them a subword.
+fn is_below_between_marks(small: &[Message], big: &[Message]) -> bool {
+    let fit = |a: &Message, b: &Message| a.var == b.var && fits(a.value, b.value);
+    let mut small = small.split_inclusive(|m| m.own);
+    let mut big = big.split_inclusive(|m| m.own);
+    loop {
+        let (a, b) = (small.next().unwrap_or(&[]), big.next().unwrap_or(&[]));
+        if a.is_empty() && b.is_empty() {
+            return true;
+        }
+        let fine = match (a.split_last(), b.split_last()) {
+            (Some((x, a)), Some((y, b))) if x.own && y.own => fit(x, y) && is_subword(a, b, fit),
+            (Some((x, _)), _) if x.own => false,
+            (_, Some((y, _))) if y.own => false,
+            _ => is_subword(a, b, fit),
+        };
+        if !fine {
+            return false;
+        }
+    }
+}
+
+impl State {
+    /// Whether all that is at or above `big` is at or above this one.
+    pub fn is_below(&self, big: &Self) -> bool {
+        self.memory.iter().zip(&big.memory).all(|(a, b)| fits(*a, *b))
+            && self.processes.iter().zip(&big.processes).all(|(a, b)| a.is_below(b))
+    }
+}

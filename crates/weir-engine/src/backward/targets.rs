@@ -1,0 +1,105 @@
+//! The states that a property rules out, with empty buffers.
+
+use weir_model::ids::{StateId, ValueId, VarId};
+use weir_model::program::{Atom, Formula, PropertyKind, Quantifier};
+use weir_model::system::{StateKind, System};
+
+use super::state::{ANY, Buffers, State};
+
+/// More states than these are not asked for.
+const MOST: usize = 1 << 20;
+
+/// The states that settle a property, or why they cannot be named.
+pub(super) fn of(system: &System, kind: &PropertyKind) -> Result<Vec<State>, String> {
+    let formulas: Vec<&Formula> = match kind {
+        PropertyKind::Never(formula) => vec![formula],
+        PropertyKind::Final(_, formula) => {
+            [formula].into_iter().chain(&system.program.filter).collect()
+        }
+        PropertyKind::Assertions | PropertyKind::NoDeadlock => vec![],
+    };
+    let mut asked = vec![*kind == PropertyKind::NoDeadlock; system.vars.len()];
+    for formula in formulas {
+        formula.atoms(&mut |a| {
+            if let Atom::Var(x) = a {
+                asked[x.index()] = true;
+            }
+        });
+    }
+    if matches!(kind, PropertyKind::Never(_)) && asked.contains(&true) {
+        return Err("backward search does not ask for memory while writes are under way".to_owned());
+    }
+    let mut targets = Vec::new();
+    for memory in memories(system, &asked)? {
+        let controls = controls(system, kind, &memory)?;
+        if targets.len() + controls.len() > MOST {
+            return Err(format!("there are more than {MOST} states to be asked for"));
+        }
+        targets.extend(controls.into_iter().map(|controls| State {
+            controls: controls.into(),
+            memory: memory.clone().into(),
+            processes: vec![Buffers::default(); system.processes.len()].into(),
+        }));
+    }
+    Ok(targets)
+}
+
+/// All memories, as far as they are asked for.
+fn memories(system: &System, asked: &[bool]) -> Result<Vec<Vec<u16>>, String> {
+    let mut all: Vec<Vec<u16>> = vec![vec![]];
+    for (x, var) in system.vars.iter().enumerate() {
+        let values: Vec<u16> = match asked[x] {
+            true => (0..var.values.len() as u16).collect(),
+            false => vec![ANY],
+        };
+        if all.len() * values.len() > MOST {
+            return Err("there are too many memories to be asked for".to_owned());
+        }
+        let longer = |m: &Vec<u16>| {
+            let m = m.clone();
+            values.iter().map(move |v| m.iter().copied().chain([*v]).collect()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    Ok(all)
+}
+
+/// All control states that settle a property with a memory.
+fn controls(system: &System, kind: &PropertyKind, memory: &[u16]) -> Result<Vec<Vec<u16>>, String> {
+    let mut all: Vec<Vec<u16>> = vec![vec![]];
+    for p in system.process_ids() {
+        let fits = |s: &StateId| match kind {
+            PropertyKind::Never(_) | PropertyKind::Assertions => true,
+            PropertyKind::NoDeadlock => system.is_stuck(p, *s, memory),
+            PropertyKind::Final(..) => system.state(p, *s).kind == StateKind::Ended,
+        };
+        let states = (0..system.processes[p.index()].states.len()).map(StateId::new);
+        let states: Vec<u16> = states.filter(fits).map(|s| s.0).collect();
+        if all.len() * states.len() > MOST {
+            return Err(format!("there are more than {MOST} states to be asked for"));
+        }
+        let longer = |c: &Vec<u16>| {
+            let c = c.clone();
+            states.iter().map(move |s| c.iter().copied().chain([*s]).collect()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    // The value of what is not asked for is never looked at.
+    let known = |(x, v): (usize, &u16)| match *v {
+        ANY => system.vars[x].initial.first().map_or(0, |v: &ValueId| v.0),
+        v => v,
+    };
+    let memory: Vec<u16> = memory.iter().enumerate().map(known).collect();
+    debug_assert_eq!(memory.len(), (0..system.vars.len()).map(VarId::new).count());
+    all.retain(|controls| match kind {
+        PropertyKind::Never(formula) => system.holds(formula, controls, &memory),
+        PropertyKind::Assertions => system.failed(controls).is_some(),
+        PropertyKind::NoDeadlock => system.is_deadlock(controls, &memory),
+        PropertyKind::Final(quantifier, formula) => {
+            let filter = system.program.filter.as_ref();
+            filter.is_none_or(|f| system.holds(f, controls, &memory))
+                && system.holds(formula, controls, &memory) == (*quantifier != Quantifier::Always)
+        }
+    });
+    Ok(all)
+}
