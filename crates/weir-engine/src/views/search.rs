@@ -29,6 +29,10 @@ pub fn is_decided(model: MemoryModel) -> bool {
 /// before the level is raised.
 const TRIES: usize = 64;
 
+/// How much longer a round goes on for the sake of the other properties, once it
+/// cannot decide one of them.
+const LONGER: usize = 8;
+
 /// How many configurations are expanded between two looks at the clock.
 const CLOCK: usize = 1 << 8;
 
@@ -41,10 +45,12 @@ struct Round {
     most: usize,
 }
 
+/// Nothing is joined.
+const EVERYTHING: usize = usize::MAX;
+
 /// The rounds, from coarse to fine: longer words are told apart, and more
 /// configurations. The last ones join nothing, so that refinement ends.
 fn rounds() -> impl Iterator<Item = Round> {
-    const EVERYTHING: usize = usize::MAX;
     let rounds = [
         (1, 1),
         (1, 4),
@@ -77,6 +83,10 @@ struct Search<'s> {
     buckets: FxHashMap<Box<[u16]>, Bucket>,
     /// How many of them there are.
     maximal: usize,
+    /// Whether any two were joined.
+    has_joined: bool,
+    /// Whether the round was ended for the sake of the next.
+    was_cut: bool,
     stats: Stats,
 }
 
@@ -162,6 +172,8 @@ impl<'s> Search<'s> {
             covered: vec![],
             buckets: FxHashMap::default(),
             maximal: 0,
+            has_joined: false,
+            was_cut: false,
             stats: Stats {
                 engine: "views",
                 level: Some(round.level.0),
@@ -184,6 +196,7 @@ impl<'s> Search<'s> {
         if bucket.ids.len() >= self.round.most {
             let near = bucket.nearest(&sketch, |c| table.are_alike(views(c), &config.views));
             if let Some(c) = near {
+                self.has_joined = true;
                 config.views = table.join(views(c), &config.views);
                 sketch = config.views.iter().map(|&v| table.sketch(v)).collect();
             }
@@ -229,6 +242,7 @@ impl<'s> Search<'s> {
         for config in self.space.initial() {
             self.insert(config, None);
         }
+        let mut most = usize::MAX;
         let mut next = 0;
         while next < self.configs.len() {
             let id = next as u32;
@@ -240,6 +254,16 @@ impl<'s> Search<'s> {
             self.look(id, &config, found)?;
             if found.iter().all(Found::is_done) {
                 return Ok(());
+            }
+            if self.stats.expanded >= most {
+                self.was_cut = true;
+                return Ok(());
+            }
+            // The next round will be needed: this one is not to take for ever.
+            let is_lost = |f: &Found| matches!(f, Found::Spurious(tries) if *tries >= TRIES);
+            let may_cut = most == usize::MAX && self.round.most != EVERYTHING;
+            if may_cut && found.iter().any(is_lost) {
+                most = LONGER * (self.stats.expanded + CLOCK);
             }
             let mut reached = Vec::new();
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
@@ -421,8 +445,14 @@ fn check_among(
     let properties = &system.program.properties;
     let mut found = vec![Found::Nothing; properties.len()];
     let mut stats = Stats::default();
-    let mut proof = Evidence::Exhausted;
+    // What shows that nothing else happens, if the last round saw everything.
+    let mut proof = None;
+    let mut exhausted = [false; MAX_LEVEL + 1];
     for round in rounds() {
+        // Joining less changes nothing if nothing was joined.
+        if exhausted[round.level.0] {
+            continue;
+        }
         for f in &mut found {
             if let Found::Spurious(_) = f {
                 *f = Found::Nothing;
@@ -433,18 +463,20 @@ fn check_among(
             search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
         }
         search.measure(began);
-        if limits.certificate {
-            proof = Evidence::Invariant(Arc::new(search.invariant()));
-        }
+        let saw_all = !search.was_cut && search.stats.stopped.is_none();
+        proof = saw_all.then(|| match limits.certificate {
+            true => Evidence::Invariant(Arc::new(search.invariant())),
+            false => Evidence::Exhausted,
+        });
+        exhausted[round.level.0] = saw_all && !search.has_joined;
         stats = search.stats;
         let refine = found.iter().any(|f| matches!(f, Found::Spurious(_)));
         if stats.stopped.is_some() || !refine {
             break;
         }
         // A certificate is one set for all that holds: the last round's.
-        let has_ended = found.iter().any(|f| matches!(f, Found::Nothing));
-        for f in found.iter_mut().filter(|_| has_ended && !limits.certificate) {
-            if let Found::Nothing = f {
+        if saw_all && !limits.certificate {
+            for f in found.iter_mut().filter(|f| matches!(f, Found::Nothing)) {
                 *f = Found::Excluded;
             }
         }
@@ -459,9 +491,10 @@ fn check_among(
                     format!("not decided by subwords of up to {MAX_LEVEL} letters"),
                 );
             }
-            Found::Nothing => match &stats.stopped {
-                Some(reason) => return unknown(index, reason.clone()),
-                None => (exists, proof.clone()),
+            Found::Nothing => match (&proof, &stats.stopped) {
+                (Some(proof), _) => (exists, proof.clone()),
+                (None, Some(reason)) => return unknown(index, reason.clone()),
+                (None, None) => return unknown(index, "the search was cut short".to_owned()),
             },
             Found::Excluded => (exists, Evidence::Exhausted),
         };
