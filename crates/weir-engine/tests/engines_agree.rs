@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use weir_check::upward::{self, UpwardSets};
 use weir_check::{Certificate, Witness, certificate};
 use weir_engine::explicit::{self, Limits};
 use weir_engine::{backward, views};
@@ -63,6 +64,13 @@ fn check_evidence(system: &System, answers: &[Answer]) -> Result<(), String> {
             let read = serde_json::from_str(&text).map_err(|e| e.to_string())?;
             certificate::check(system, &read)
                 .map_err(|e| format!("certificate for property {}: {e}", answer.property))?;
+        }
+        if let Evidence::Upward(set) = &answer.evidence {
+            let sets = UpwardSets::new(system, set.model, &[(answer.property, &set.states)]);
+            let text = serde_json::to_string(&sets).map_err(|e| e.to_string())?;
+            let read = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+            upward::check(system, &read)
+                .map_err(|e| format!("set for property {}: {e}", answer.property))?;
         }
         if let Evidence::Run(run) = &answer.evidence {
             let witness = Witness::new(system, run, answer.property, &|_| 1);

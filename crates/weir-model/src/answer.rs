@@ -1,5 +1,6 @@
 //! Answers: what an engine says of a property, and what it shows for it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::{StateId, ValueId, VarId};
@@ -50,6 +51,9 @@ pub enum Evidence {
     /// A set of configurations that contains the initial ones, is closed under
     /// every step, and has none that settles it the other way.
     Invariant(Arc<Invariant>),
+    /// A set of states from which alone there is a way to what settles it, and
+    /// which has no initial one.
+    Upward(Arc<UpwardSet>),
     /// Why there is no answer.
     Reason(String),
 }
@@ -116,6 +120,52 @@ pub struct ViewParts {
     pub past: Vec<(VarId, Words)>,
     /// For each variable the writes that wait: earlier values, and the last.
     pub stores: Vec<(VarId, Words, ValueId)>,
+}
+
+/// A set of states of memory turned round that has with each state all bigger
+/// ones, by its minimal states. What it means is described in
+/// `docs/upward-set.md`. `None` stands for any value.
+#[derive(Clone, Debug)]
+pub struct UpwardSet {
+    /// The model.
+    pub model: MemoryModel,
+    /// The minimal states.
+    pub states: Vec<UpwardState>,
+}
+
+/// A minimal state.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UpwardState {
+    /// The control state of each process.
+    pub controls: Vec<StateId>,
+    /// Memory.
+    pub memory: Vec<Option<ValueId>>,
+    /// The buffers of each process.
+    pub buffers: Vec<UpwardBuffers>,
+}
+
+/// The buffers of a process, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UpwardBuffers {
+    /// For each variable the writes that wait: earlier values, and the last.
+    pub stores: BTreeMap<VarId, (Vec<Option<ValueId>>, Option<ValueId>)>,
+    /// Messages that have not been seen.
+    pub future: Vec<UpwardMessage>,
+    /// For each variable the values that can still be read.
+    pub past: BTreeMap<VarId, Vec<Option<ValueId>>>,
+    /// Whether the last that the process did is a write that entered memory.
+    pub entered: bool,
+}
+
+/// A message: a variable has a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UpwardMessage {
+    /// The variable.
+    pub var: VarId,
+    /// Its value.
+    pub value: Option<ValueId>,
+    /// Whether it is the last own write to the variable.
+    pub own: bool,
 }
 
 /// A configuration, taken apart for showing.

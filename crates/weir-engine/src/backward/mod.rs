@@ -36,7 +36,9 @@ mod state;
 mod steps;
 mod targets;
 
-use weir_model::answer::{Answer, Evidence, Verdict};
+use std::sync::Arc;
+
+use weir_model::answer::{Answer, Evidence, UpwardSet, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
@@ -97,9 +99,16 @@ pub fn check(
         total.stopped = total.stopped.or(stats.stopped);
         let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
         answers.push(match outcome {
-            Outcome::Unreachable(_) => {
+            Outcome::Unreachable(minimal) => {
                 let verdict = if exists { Verdict::Violated } else { Verdict::Holds };
-                Answer { property, verdict, evidence: Evidence::Exhausted }
+                let evidence = match limits.certificate {
+                    true => Evidence::Upward(Arc::new(UpwardSet {
+                        model,
+                        states: minimal.iter().map(State::parts).collect(),
+                    })),
+                    false => Evidence::Exhausted,
+                };
+                Answer { property, verdict, evidence }
             }
             Outcome::Reached(path) => match run(system, model, &dual, &path) {
                 Some(run) => {

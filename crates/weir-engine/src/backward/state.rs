@@ -1,6 +1,7 @@
 //! States of memory turned round, and their order (paper 2, section 6).
 
-use weir_model::ids::VarId;
+use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
+use weir_model::ids::{StateId, ValueId, VarId};
 
 /// Any value.
 pub(super) const ANY: u16 = u16::MAX;
@@ -132,6 +133,27 @@ fn is_below_between_marks(small: &[Message], big: &[Message]) -> bool {
 }
 
 impl State {
+    /// Taken apart, for showing to others.
+    pub fn parts(&self) -> UpwardState {
+        let value = |&v: &u16| (v != ANY).then_some(ValueId(v));
+        let values = |all: &[u16]| all.iter().map(value).collect();
+        let buffers = |b: &Buffers| UpwardBuffers {
+            stores: b.stores.iter().map(|s| (s.var, (values(&s.older), value(&s.last)))).collect(),
+            future: b
+                .future
+                .iter()
+                .map(|m| UpwardMessage { var: m.var, value: value(&m.value), own: m.own })
+                .collect(),
+            past: b.past.iter().map(|(x, all)| (*x, values(all))).collect(),
+            entered: b.entered,
+        };
+        UpwardState {
+            controls: self.controls.iter().map(|&s| StateId(s)).collect(),
+            memory: values(&self.memory),
+            buffers: self.processes.iter().map(buffers).collect(),
+        }
+    }
+
     /// Whether all that is at or above `big` is at or above this one.
     pub fn is_below(&self, big: &Self) -> bool {
         self.memory.iter().zip(&big.memory).all(|(a, b)| fits(*a, *b))

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use weir::load::read_evidence;
 use weir::{Certificate, Loaded, Verdict, Witness};
+use weir_check::upward::UpwardSets;
 
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::{Certify, Format};
@@ -27,6 +28,7 @@ pub fn run(args: &Certify) -> Status {
     };
     let checked = match serde_json::from_str::<Kind>(&text) {
         Ok(kind) if kind.format == weir_check::certificate::FORMAT => certificate(&text, &loaded),
+        Ok(kind) if kind.format == weir_check::upward::FORMAT => upward_sets(&text, &loaded),
         Ok(_) => witness(&text, &loaded),
         Err(error) => Err(error),
     };
@@ -94,5 +96,18 @@ fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
         ),
         properties: names.map(|p| loaded.system.property_name(*p)).collect(),
         model: certificate.model,
+    })
+}
+
+fn upward_sets(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let sets: UpwardSets = serde_json::from_str(text)?;
+    let known = loaded.system.program.properties.len();
+    let names = sets.sets.iter().map(|s| s.property).filter(|p| *p < known);
+    let states: usize = sets.sets.iter().map(|s| s.states.len()).sum();
+    Ok(Checked {
+        reason: weir_check::upward::check(&loaded.system, &sets).err(),
+        what: format!("an upward-closed set of {}", counted(states, "minimal state")),
+        properties: names.map(|p| loaded.system.property_name(p)).collect(),
+        model: sets.model,
     })
 }

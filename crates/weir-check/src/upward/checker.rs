@@ -1,0 +1,522 @@
+//! Whether an upward-closed set shows that a property is never settled.
+//!
+//! A state of memory turned round says: memory is this; of each process this
+//! many writes wait, and of these messages it knows. The set stands for every
+//! state that is at or above one of it: the same control states, with longer
+//! words. [`check`] looks at three things:
+//!
+//! 1. every state that settles the property is in the set,
+//! 2. whatever leads to a state of the set in one step is in the set,
+//! 3. no initial state is in the set.
+//!
+//! For 2 it undoes every rule of `docs/upward-set.md` on every minimal state, and
+//! thinks of what may be above it. The code is short and slow.
+
+use std::collections::BTreeMap;
+
+use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::memory_model::{MemoryModel, Relaxation};
+use weir_model::program::{Atom, FenceKind, Formula, PropertyKind, Quantifier};
+use weir_model::system::{Op, StateKind, System};
+
+use super::{FORMAT, UpwardSets, VERSION, read, vars};
+
+/// Checks that each set shows that its property is never settled, or that a
+/// `final exists` is not met.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(system: &System, sets: &UpwardSets) -> Result<(), String> {
+    if (sets.format.as_str(), sets.version) != (FORMAT, VERSION) {
+        let (format, version) = (&sets.format, sets.version);
+        return Err(format!("this is {format} version {version}, not {FORMAT} version {VERSION}"));
+    }
+    let model: MemoryModel = sets.model.parse().map_err(|e| format!("memory model: {e}"))?;
+    let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
+    if sets.variables != names {
+        return Err("the variables are not those of the program".to_owned());
+    }
+    let checker = Checker::new(system, model)?;
+    for set in &sets.sets {
+        let states: Result<Vec<_>, _> = set.states.iter().map(|s| read(system, s)).collect();
+        checker.check(set.property, &states?)?;
+    }
+    Ok(())
+}
+
+struct Checker<'s> {
+    system: &'s System,
+    /// Writes wait: `w->w`.
+    stores: bool,
+    /// Reads overtake reads: `r->r`.
+    past: bool,
+    /// Partial fences do something: RWF.
+    partial_fences: bool,
+}
+
+/// Where in a process something may be: for each control state, by variable.
+type Places = Vec<Vec<bool>>;
+
+impl<'s> Checker<'s> {
+    fn new(system: &'s System, model: MemoryModel) -> Result<Self, String> {
+        let normal = model.normal().with(Relaxation::Rwf);
+        let known = [MemoryModel::TSO.with(Relaxation::Rwf), MemoryModel::PSO, MemoryModel::NSW];
+        if !known.contains(&normal) {
+            return Err(format!("there are no upward-closed sets for {model}"));
+        }
+        let model = model.normal();
+        Ok(Self {
+            system,
+            stores: model.has(Relaxation::WriteWrite),
+            past: model.has(Relaxation::ReadRead),
+            partial_fences: model.has(Relaxation::Rwf),
+        })
+    }
+
+    fn check(&self, property: usize, states: &[UpwardState]) -> Result<(), String> {
+        let kind = &self.system.program.properties.get(property);
+        let kind = &kind.ok_or("there is no such property")?.kind;
+        let name = self.system.property_name(property);
+        let mut by_controls: BTreeMap<&[StateId], Vec<&UpwardState>> = BTreeMap::new();
+        for state in states {
+            by_controls.entry(&state.controls).or_default().push(state);
+        }
+        let contains = |state: &UpwardState| {
+            let stored = by_controls.get(state.controls.as_slice());
+            stored.is_some_and(|stored| stored.iter().any(|s| is_below(s, state)))
+        };
+        for bad in self.bad(kind)? {
+            if !contains(&bad) {
+                return Err(format!("a state that settles `{name}` is not in the set"));
+            }
+        }
+        let rules: Vec<Rules> = self.system.process_ids().map(|p| self.rules(p)).collect();
+        for (number, state) in states.iter().enumerate() {
+            if self.is_initial(state) {
+                return Err(format!("state {number} for `{name}`: it is initial"));
+            }
+            for p in self.system.process_ids() {
+                for (what, before) in self.before(state, p, &rules[p.index()]) {
+                    if !contains(&before) {
+                        let process = &self.system.processes[p.index()].name;
+                        return Err(format!(
+                            "state {number} for `{name}`: {what} of `{process}` leads to it from \
+                             outside of the set"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All states that settle a property, with empty buffers: others can empty
+    /// theirs first.
+    fn bad(&self, kind: &PropertyKind) -> Result<Vec<UpwardState>, String> {
+        let system = self.system;
+        let formulas: Vec<&Formula> = match kind {
+            PropertyKind::Never(f) => vec![f],
+            PropertyKind::Final(_, f) => [f].into_iter().chain(&system.program.filter).collect(),
+            PropertyKind::Assertions | PropertyKind::NoDeadlock => vec![],
+        };
+        let mut asked = vec![*kind == PropertyKind::NoDeadlock; system.vars.len()];
+        formulas.iter().for_each(|f| {
+            f.atoms(&mut |a| {
+                if let Atom::Var(x) = a {
+                    asked[x.index()] = true;
+                }
+            });
+        });
+        if matches!(kind, PropertyKind::Never(_)) && asked.contains(&true) {
+            return Err("upward-closed sets do not speak of memory at a moment".to_owned());
+        }
+        let values = |x: VarId| match asked[x.index()] {
+            true => (0..system.vars[x.index()].values.len()).map(|v| Some(v as u16)).collect(),
+            false => vec![None],
+        };
+        let states = |p: ProcessId| (0..system.processes[p.index()].states.len() as u16).collect();
+        let mut bad = Vec::new();
+        for memory in product(&vars(system).map(values).collect::<Vec<_>>()) {
+            let known: Vec<u16> = memory.iter().map(|v| v.unwrap_or(0)).collect();
+            let fits = |p: ProcessId, s: &u16| match kind {
+                PropertyKind::Never(_) | PropertyKind::Assertions => true,
+                PropertyKind::NoDeadlock => system.is_stuck(p, StateId(*s), &known),
+                PropertyKind::Final(..) => system.state(p, StateId(*s)).kind == StateKind::Ended,
+            };
+            let places = system.process_ids().map(|p| {
+                let all: Vec<u16> = states(p);
+                all.into_iter().filter(|s| fits(p, s)).collect::<Vec<u16>>()
+            });
+            for controls in product(&places.collect::<Vec<_>>()) {
+                let settles = match kind {
+                    PropertyKind::Never(f) => system.holds(f, &controls, &known),
+                    PropertyKind::Assertions => system.failed(&controls).is_some(),
+                    PropertyKind::NoDeadlock => system.is_deadlock(&controls, &known),
+                    PropertyKind::Final(quantifier, f) => {
+                        let filter = system.program.filter.as_ref();
+                        filter.is_none_or(|f| system.holds(f, &controls, &known))
+                            && system.holds(f, &controls, &known)
+                                == (*quantifier != Quantifier::Always)
+                    }
+                };
+                if settles {
+                    bad.push(UpwardState {
+                        controls: controls.iter().map(|s| StateId(*s)).collect(),
+                        memory: memory.iter().map(|v| v.map(ValueId)).collect(),
+                        buffers: vec![UpwardBuffers::default(); system.processes.len()],
+                    });
+                }
+            }
+        }
+        Ok(bad)
+    }
+
+    fn is_initial(&self, state: &UpwardState) -> bool {
+        let system = self.system;
+        let may_be = |x: VarId, v: &Option<ValueId>| {
+            v.is_none_or(|v| system.vars[x.index()].initial.contains(&v))
+        };
+        state.buffers.iter().all(|b| *b == UpwardBuffers::default())
+            && system.processes.iter().zip(&state.controls).all(|(p, s)| p.initial == *s)
+            && vars(system).zip(&state.memory).all(|(x, v)| may_be(x, v))
+    }
+
+    fn rules(&self, p: ProcessId) -> Rules {
+        let is_full = |op: Op| matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full));
+        let is_for_writes =
+            |op: Op| is_full(op) || self.partial_fences && op == Op::Fence(FenceKind::Write);
+        let read = |op: Op| if let Op::Read(x, _) = op { Some(x) } else { None };
+        let write = |op: Op| if let Op::Write(x, _) = op { Some(x) } else { None };
+        Rules {
+            readable: self.spread(p, &read, &is_full, false),
+            unseen: self.spread(p, &write, &is_full, true),
+            waiting: self.spread(p, &write, &is_for_writes, true),
+        }
+    }
+
+    /// For each control state, the variables of the operations of a kind that
+    /// lie ahead, or behind, with nothing between that stops the search.
+    fn spread(
+        &self,
+        p: ProcessId,
+        variable: &dyn Fn(Op) -> Option<VarId>,
+        stops: &dyn Fn(Op) -> bool,
+        behind: bool,
+    ) -> Places {
+        let automaton = &self.system.processes[p.index()];
+        let from = |start: usize| {
+            let mut found = vec![false; self.system.vars.len()];
+            let mut seen = vec![false; automaton.states.len()];
+            let mut work = vec![StateId::new(start)];
+            while let Some(state) = work.pop() {
+                if std::mem::replace(&mut seen[state.index()], true) {
+                    continue;
+                }
+                for t in automaton.transitions.iter().filter(|t| !stops(t.op)) {
+                    let (here, there) = if behind { (t.to, t.from) } else { (t.from, t.to) };
+                    if here == state {
+                        variable(t.op).into_iter().for_each(|x| found[x.index()] = true);
+                        work.push(there);
+                    }
+                }
+            }
+            found
+        };
+        (0..automaton.states.len()).map(from).collect()
+    }
+
+    /// The minimal states from which a step of a process leads to above a state.
+    fn before(
+        &self,
+        after: &UpwardState,
+        p: ProcessId,
+        rules: &Rules,
+    ) -> Vec<(String, UpwardState)> {
+        let mut all = Vec::new();
+        let here = after.controls[p.index()];
+        let buffers = &after.buffers[p.index()];
+        let with = |b: UpwardBuffers| {
+            let mut state = after.clone();
+            state.buffers[p.index()] = b;
+            state
+        };
+        for t in self.system.processes[p.index()].transitions.iter().filter(|t| t.to == here) {
+            for after in self.with_lost(after, p, t.from, rules) {
+                for mut before in self.untake(&after, p, t.op, rules) {
+                    before.controls[p.index()] = t.from;
+                    before.buffers[p.index()].entered = false;
+                    all.push((self.system.show_op(t.op), before));
+                }
+            }
+        }
+        for x in vars(self.system).filter(|x| rules.readable[here.index()][x.index()]) {
+            // It saw a message of another, which is now the newest that it can read.
+            let past = buffers.past.get(&x).cloned().unwrap_or_default();
+            if let Some((value, older)) = past.split_last() {
+                let mut b = buffers.clone();
+                set(&mut b.past, x, older.to_vec());
+                b.future.insert(0, UpwardMessage { var: x, value: *value, own: false });
+                all.push((format!("seeing `{}`", self.system.vars[x.index()].name), with(b)));
+            }
+            // It saw its own, and can read nothing older.
+            let has_own = buffers.future.iter().any(|m| m.own && m.var == x);
+            if rules.unseen[here.index()][x.index()] && !has_own && past.len() <= 1 {
+                let mut b = buffers.clone();
+                b.past.remove(&x);
+                let value = past.first().copied().flatten();
+                b.future.insert(0, UpwardMessage { var: x, value, own: true });
+                all.push((format!("seeing its `{}`", self.system.vars[x.index()].name), with(b)));
+            }
+        }
+        // It was told of memory.
+        if let Some(last) = buffers.future.last().filter(|m| !m.own)
+            && let Some(value) = meet(after.memory[last.var.index()], last.value)
+        {
+            let mut b = buffers.clone();
+            b.future.pop();
+            let mut before = with(b);
+            before.memory[last.var.index()] = value;
+            all.push((format!("telling `{}`", self.system.vars[last.var.index()].name), before));
+        }
+        // A waiting write entered, after another write of the process had.
+        for x in vars(self.system).filter(|x| self.stores && rules.waiting[here.index()][x.index()])
+        {
+            let wrote_other = self.system.processes[p.index()]
+                .transitions
+                .iter()
+                .any(|t| t.to == here && matches!(t.op, Op::Write(y, _) if y != x));
+            if !buffers.entered && !wrote_other {
+                continue;
+            }
+            for (value, mut before) in self.unenter(after, p, x, None, rules) {
+                let b = &mut before.buffers[p.index()];
+                b.entered = true;
+                match b.stores.get_mut(&x) {
+                    Some((older, _)) => older.insert(0, value),
+                    None => drop(b.stores.insert(x, (vec![], value))),
+                }
+                all.push((format!("a waiting `{}`", self.system.vars[x.index()].name), before));
+            }
+        }
+        all
+    }
+
+    /// A process that comes to where it cannot read a variable any more loses
+    /// its messages about it. An own one may have been anywhere.
+    fn with_lost(
+        &self,
+        after: &UpwardState,
+        p: ProcessId,
+        from: StateId,
+        rules: &Rules,
+    ) -> Vec<UpwardState> {
+        let here = after.controls[p.index()];
+        let mut all = vec![after.clone()];
+        for x in vars(self.system) {
+            let lost = rules.readable[from.index()][x.index()]
+                && !rules.readable[here.index()][x.index()]
+                && rules.unseen[from.index()][x.index()];
+            for state in all.clone().into_iter().filter(|_| lost) {
+                for place in 0..=state.buffers[p.index()].future.len() {
+                    let mut more = state.clone();
+                    let message = UpwardMessage { var: x, value: None, own: true };
+                    more.buffers[p.index()].future.insert(place, message);
+                    all.push(more);
+                }
+            }
+        }
+        all
+    }
+
+    /// Undoes an operation of a process.
+    fn untake(&self, after: &UpwardState, p: ProcessId, op: Op, rules: &Rules) -> Vec<UpwardState> {
+        let b = &after.buffers[p.index()];
+        let is_empty = b.stores.is_empty() && b.future.is_empty() && b.past.is_empty();
+        if b.entered && !matches!(op, Op::Write(..)) {
+            return vec![];
+        }
+        let if_so = |fine: bool| if fine { vec![after.clone()] } else { vec![] };
+        match op {
+            Op::Nop => if_so(true),
+            Op::Fence(FenceKind::Full) => if_so(is_empty),
+            Op::Fence(FenceKind::Write) => if_so(!self.partial_fences || b.stores.is_empty()),
+            Op::Fence(FenceKind::Read) => if_so(!self.partial_fences || b.past.is_empty()),
+            Op::Arw(x, d, e) => {
+                let mut before = after.clone();
+                before.memory[x.index()] = Some(d);
+                let fine = is_empty && meet(after.memory[x.index()], Some(e)).is_some();
+                if fine { vec![before] } else { vec![] }
+            }
+            Op::Read(x, d) => {
+                let mut before = after.clone();
+                let read = self.unread(&mut before.buffers[p.index()], x, Some(d));
+                if read.is_some() { vec![before] } else { vec![] }
+            }
+            Op::Write(x, d) => match b.stores.get(&x) {
+                None => {
+                    let entered = self.unenter(after, p, x, Some(d), rules);
+                    entered.into_iter().map(|(_, before)| before).collect()
+                }
+                Some(_) if b.entered => vec![],
+                Some((_, last)) if meet(*last, Some(d)).is_none() => vec![],
+                Some((older, _)) => {
+                    // The write before it became older, or was lost, or was not there.
+                    let mut ways = vec![Some((older.clone(), None))];
+                    ways.push(older.split_last().map(|(last, older)| (older.to_vec(), *last)));
+                    let way = |stores: Option<(Vec<_>, _)>| {
+                        let mut before = after.clone();
+                        before.buffers[p.index()].stores.remove(&x);
+                        stores.into_iter().for_each(|s| {
+                            before.buffers[p.index()].stores.insert(x, s);
+                        });
+                        before
+                    };
+                    ways.into_iter().map(way).collect()
+                }
+            },
+        }
+    }
+
+    /// Undoes that a process read a value, if it could.
+    fn unread(&self, b: &mut UpwardBuffers, x: VarId, d: Option<ValueId>) -> Option<()> {
+        if let Some((_, last)) = b.stores.get_mut(&x) {
+            *last = meet(*last, d)?;
+        } else if let Some(own) = b.future.iter_mut().find(|m| m.own && m.var == x) {
+            own.value = meet(own.value, d)?;
+        } else if self.past {
+            let values = b.past.entry(x).or_default();
+            match values.first().and_then(|v| meet(*v, d)) {
+                Some(v) => values[0] = v,
+                None => values.insert(0, d),
+            }
+        } else {
+            let first = b.future.first_mut().filter(|m| m.var == x && !m.own);
+            match first.and_then(|m| meet(m.value, d).map(|v| m.value = v)) {
+                Some(()) => {}
+                None => b.future.insert(0, UpwardMessage { var: x, value: d, own: false }),
+            }
+        }
+        Some(())
+    }
+
+    /// Undoes that a write of a process entered memory; its value, if known, and
+    /// the state before. The message to the process itself is its newest. The one
+    /// that was its last own of the variable before is one of the others now.
+    fn unenter(
+        &self,
+        after: &UpwardState,
+        p: ProcessId,
+        x: VarId,
+        d: Option<ValueId>,
+        rules: &Rules,
+    ) -> Vec<(Option<ValueId>, UpwardState)> {
+        let Some(mut value) = meet(after.memory[x.index()], d) else { return vec![] };
+        let mut before = after.clone();
+        before.memory[x.index()] = None;
+        let here = after.controls[p.index()];
+        if !rules.readable[here.index()][x.index()] {
+            return vec![(value, before)];
+        }
+        match before.buffers[p.index()].future.pop() {
+            Some(last) if last.own && last.var == x => match meet(last.value, value) {
+                Some(v) => value = v,
+                None => return vec![],
+            },
+            _ => return vec![],
+        }
+        let future = before.buffers[p.index()].future.clone();
+        let mut all = vec![before.clone()];
+        for place in 0..=future.len() {
+            let mut with_lost = before.clone();
+            let own = UpwardMessage { var: x, value: None, own: true };
+            with_lost.buffers[p.index()].future.insert(place, own);
+            all.push(with_lost);
+            if future.get(place).is_some_and(|m| m.var == x) {
+                let mut with_own = before.clone();
+                with_own.buffers[p.index()].future[place].own = true;
+                all.push(with_own);
+            }
+        }
+        all.into_iter().map(|before| (value, before)).collect()
+    }
+}
+
+/// What can be known of a process from its program alone.
+struct Rules {
+    /// What it may read before its next full fence.
+    readable: Places,
+    /// What it may have written since the last full fence.
+    unseen: Places,
+    /// What it may have written since the last fence for writes.
+    waiting: Places,
+}
+
+fn set(words: &mut BTreeMap<VarId, Vec<Option<ValueId>>>, x: VarId, word: Vec<Option<ValueId>>) {
+    match word.is_empty() {
+        true => drop(words.remove(&x)),
+        false => drop(words.insert(x, word)),
+    }
+}
+
+/// What two values, each of which may be any, have in common.
+fn meet(a: Option<ValueId>, b: Option<ValueId>) -> Option<Option<ValueId>> {
+    match (a, b) {
+        (None, v) | (v, None) => Some(v),
+        (a, b) => (a == b).then_some(a),
+    }
+}
+
+/// Every way to take one thing from each place.
+fn product<T: Clone>(places: &[Vec<T>]) -> Vec<Vec<T>> {
+    places.iter().fold(vec![vec![]], |begun, place| {
+        let longer = |start: &Vec<T>| {
+            let with = |next: &T| start.iter().chain([next]).cloned().collect();
+            place.iter().map(with).collect::<Vec<Vec<T>>>()
+        };
+        begun.iter().flat_map(longer).collect()
+    })
+}
+
+/// Whether a state is at or below another, with the same control states.
+fn is_below(small: &UpwardState, big: &UpwardState) -> bool {
+    let fits = |a: &Option<ValueId>, b: &Option<ValueId>| a.is_none() || a == b;
+    let skips = |_: &Option<ValueId>| true;
+    let below = |(a, b): (&UpwardBuffers, &UpwardBuffers)| {
+        a.entered == b.entered
+            && a.stores.keys().eq(b.stores.keys())
+            && a.stores.values().zip(b.stores.values()).all(|((older, last), (longer, end))| {
+                fits(last, end) && embeds(older, longer, &fits, &skips)
+            })
+            && a.past
+                .iter()
+                .all(|(x, word)| embeds(word, b.past.get(x).map_or(&[], |w| w), &fits, &skips))
+            && embeds(
+                &a.future,
+                &b.future,
+                &|m, n| m.var == n.var && m.own == n.own && fits(&m.value, &n.value),
+                &|m| !m.own,
+            )
+    };
+    small.memory.iter().zip(&big.memory).all(|(a, b)| fits(a, b))
+        && small.buffers.iter().zip(&big.buffers).all(below)
+}
+
+/// Whether a word is another with some letters left out, which may be.
+fn embeds<T>(
+    small: &[T],
+    big: &[T],
+    fits: &dyn Fn(&T, &T) -> bool,
+    skips: &dyn Fn(&T) -> bool,
+) -> bool {
+    // From the end: which rests of the small word embed into the rest of the big.
+    let mut rests = vec![false; small.len() + 1];
+    rests[small.len()] = true;
+    for b in big.iter().rev() {
+        for i in 0..=small.len() {
+            let taken = i < small.len() && fits(&small[i], b) && rests[i + 1];
+            rests[i] = taken || skips(b) && rests[i];
+        }
+    }
+    rests[0]
+}

@@ -1,0 +1,226 @@
+//! Files of upward-closed sets: what backward search proves, as JSON. The format
+//! and what it means are in `docs/upward-set.md`; [`check`] says whether a set
+//! shows what it says.
+
+mod checker;
+
+use serde::{Deserialize, Serialize};
+use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
+use weir_model::ids::{StateId, ValueId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::system::System;
+
+pub use checker::check;
+
+/// What `format` says in such a file.
+pub const FORMAT: &str = "weir-upward-set";
+
+/// The version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// Sets of states that show what a program cannot do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpwardSets {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The name of the program.
+    pub program: String,
+    /// The memory model.
+    pub model: String,
+    /// The variables, in the order of memories.
+    pub variables: Vec<String>,
+    /// A set for each property.
+    pub sets: Vec<Set>,
+}
+
+/// A set for a property.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// The property, by its place in the program, from 0.
+    pub property: usize,
+    /// The minimal states.
+    pub states: Vec<Minimal>,
+}
+
+/// A minimal state. `null` stands for any value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Minimal {
+    /// The control state of each process.
+    pub states: Vec<u16>,
+    /// Memory.
+    pub memory: Vec<Option<i64>>,
+    /// The buffers of each process.
+    pub buffers: Vec<Buffers>,
+}
+
+/// The buffers of a process, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffers {
+    /// Writes that wait in the buffer of their variable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<Stores>,
+    /// Messages that the process has not seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub future: Vec<Message>,
+    /// What it can still read of variables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub past: Vec<Past>,
+    /// Whether the last that it did is a write that entered memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub entered: bool,
+}
+
+/// The waiting writes to a variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stores {
+    /// The variable.
+    pub variable: String,
+    /// Values that come before the last.
+    pub older: Vec<Option<i64>>,
+    /// The last value.
+    pub last: Option<i64>,
+}
+
+/// A message: a variable has a value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// The variable.
+    pub variable: String,
+    /// Its value.
+    pub value: Option<i64>,
+    /// Whether it is the last own write to the variable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+}
+
+/// The values of a variable that can still be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Past {
+    /// The variable.
+    pub variable: String,
+    /// The values.
+    pub values: Vec<Option<i64>>,
+}
+
+impl UpwardSets {
+    /// The file of some sets, each for a property.
+    pub fn new(system: &System, model: MemoryModel, sets: &[(usize, &[UpwardState])]) -> Self {
+        let minimal = |state: &UpwardState| Minimal {
+            states: state.controls.iter().map(|s| s.0).collect(),
+            memory: vars(system)
+                .zip(&state.memory)
+                .map(|(x, v)| v.map(|v| system.value(x, v)))
+                .collect(),
+            buffers: state.buffers.iter().map(|b| write(system, b)).collect(),
+        };
+        let set = |&(property, states): &(usize, &[UpwardState])| Set {
+            property,
+            states: states.iter().map(minimal).collect(),
+        };
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: system.program.name.clone(),
+            model: model.to_string(),
+            variables: system.vars.iter().map(|v| v.name.clone()).collect(),
+            sets: sets.iter().map(set).collect(),
+        }
+    }
+}
+
+fn vars(system: &System) -> impl Iterator<Item = VarId> + use<> {
+    (0..system.vars.len()).map(VarId::new)
+}
+
+fn write(system: &System, buffers: &UpwardBuffers) -> Buffers {
+    let name = |x: VarId| system.vars[x.index()].name.clone();
+    let value = |x: VarId, v: Option<ValueId>| v.map(|v| system.value(x, v));
+    let values = |x: VarId, all: &[Option<ValueId>]| all.iter().map(|v| value(x, *v)).collect();
+    Buffers {
+        stores: buffers
+            .stores
+            .iter()
+            .map(|(x, (older, last))| Stores {
+                variable: name(*x),
+                older: values(*x, older),
+                last: value(*x, *last),
+            })
+            .collect(),
+        future: buffers
+            .future
+            .iter()
+            .map(|m| Message { variable: name(m.var), value: value(m.var, m.value), own: m.own })
+            .collect(),
+        past: buffers
+            .past
+            .iter()
+            .map(|(x, all)| Past { variable: name(*x), values: values(*x, all) })
+            .collect(),
+        entered: buffers.entered,
+    }
+}
+
+/// Reads a minimal state, whose processes and values have to be the program's.
+fn read(system: &System, minimal: &Minimal) -> Result<UpwardState, String> {
+    let variable = |name: &String| {
+        let found = system.vars.iter().position(|v| v.name == *name).map(VarId::new);
+        found.ok_or_else(|| format!("there is no variable `{name}`"))
+    };
+    let value = |x: VarId, v: Option<i64>| {
+        let Some(v) = v else { return Ok(None) };
+        let id = system.vars[x.index()].values.binary_search(&v);
+        let name = &system.vars[x.index()].name;
+        id.map(|id| Some(ValueId::new(id))).map_err(|_| format!("`{name}` is never {v}"))
+    };
+    let values = |x: VarId, all: &[Option<i64>]| {
+        all.iter().map(|v| value(x, *v)).collect::<Result<Vec<_>, String>>()
+    };
+    let n = system.processes.len();
+    if minimal.states.len() != n || minimal.buffers.len() != n {
+        return Err("a state does not have the processes of the program".to_owned());
+    }
+    if minimal.memory.len() != system.vars.len() {
+        return Err("a memory does not have the variables of the program".to_owned());
+    }
+    for (p, &s) in minimal.states.iter().enumerate() {
+        if usize::from(s) >= system.processes[p].states.len() {
+            return Err(format!("process {p} has no control state {s}"));
+        }
+    }
+    let mut buffers = Vec::new();
+    for read in &minimal.buffers {
+        let mut found = UpwardBuffers { entered: read.entered, ..UpwardBuffers::default() };
+        for stores in &read.stores {
+            let x = variable(&stores.variable)?;
+            found.stores.insert(x, (values(x, &stores.older)?, value(x, stores.last)?));
+        }
+        for message in &read.future {
+            let var = variable(&message.variable)?;
+            let value = value(var, message.value)?;
+            if message.own && found.future.iter().any(|m| m.own && m.var == var) {
+                return Err("a process has two own messages of one variable".to_owned());
+            }
+            found.future.push(UpwardMessage { var, value, own: message.own });
+        }
+        for past in &read.past {
+            let x = variable(&past.variable)?;
+            found.past.insert(x, values(x, &past.values)?);
+        }
+        buffers.push(found);
+    }
+    let memory = vars(system).zip(&minimal.memory).map(|(x, v)| value(x, *v));
+    Ok(UpwardState {
+        controls: minimal.states.iter().map(|s| StateId(*s)).collect(),
+        memory: memory.collect::<Result<_, _>>()?,
+        buffers,
+    })
+}
