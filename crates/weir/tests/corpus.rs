@@ -204,3 +204,65 @@ fn the_corpus_is_there() {
         assert!(names.contains(name), "there is no `{name}`");
     }
 }
+
+/// What a file says of itself first, without what it says of its source.
+fn first_sentence(text: &str) -> String {
+    let lines = text.lines().map_while(|l| l.strip_prefix("//")).map(str::trim);
+    let head = lines.take_while(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
+    let (mut sentence, mut depth) = (String::new(), 0);
+    for (i, c) in head.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '.' | ':' if depth == 0 && head[i + 1..].chars().next().is_none_or(|c| c == ' ') => {
+                break;
+            }
+            _ if depth == 0 => sentence.push(c),
+            _ => {}
+        }
+    }
+    sentence.split_whitespace().collect::<Vec<_>>().join(" ").replace(" ,", ",")
+}
+
+/// The index of the corpus: a row for each file, with what becomes of it.
+fn index() -> String {
+    let mut page = String::from(
+        "# The corpus\n\n\
+         Algorithms that people use, each with the fences that each memory model needs and the\n\
+         reason. What stands in a file as `// expect:` is tested, and so is that every fence\n\
+         marked `// needed:` is. A name ends with the number of processes; `-fenced` has the\n\
+         fewest fences for NSW and so for every model, `-fenced-tso` those for TSO.\n\n\
+         | program | what it is | SC | TSO | PSO | NSW |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for path in corpus() {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let expected = expectations(name, &text);
+        page += &format!("| [{name}]({name}.weir) | {} |", first_sentence(&text));
+        for model in MODELS {
+            let verdicts = &expected[model];
+            let has = |v: &str| verdicts.values().any(|found| found == v);
+            let cell = match (has("violated"), has("slow")) {
+                (true, _) => "**violated**",
+                (false, true) => "unknown",
+                (false, false) => "holds",
+            };
+            page += &format!(" {cell} |");
+        }
+        page.push('\n');
+    }
+    page
+}
+
+/// `WEIR_WRITE=1` writes it.
+#[test]
+fn the_index_is_true() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/README.md");
+    let index = index();
+    if std::env::var_os("WEIR_WRITE").is_some_and(|v| v == "1") {
+        fs::write(&path, &index).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == index, "corpus/README.md is out of date: run this with WEIR_WRITE=1");
+}
