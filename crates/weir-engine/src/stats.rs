@@ -19,7 +19,7 @@ pub struct Limits {
 
 impl Limits {
     /// Which limit a search has hit, if any, in words.
-    pub(crate) fn hit(&self, stats: &Stats) -> Option<String> {
+    pub fn hit(&self, stats: &Stats) -> Option<String> {
         if let Some(limit) = self.timeout.filter(|t| stats.elapsed >= *t) {
             return Some(format!("the time limit of {} s was reached", limit.as_secs_f64()));
         }

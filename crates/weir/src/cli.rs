@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod channel;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +50,10 @@ pub enum Command {
     Models(Models),
     /// Work with litmus tests
     Litmus(Litmus),
+    /// Work with channel machines
+    Channel(channel::Channel),
+    /// Measure time, memory and instructions, and compare them with another build
+    Bench(Bench),
 }
 
 #[derive(Debug, Args)]
@@ -211,6 +217,65 @@ impl From<Filling> for generate::Filling {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 1 if a verdict changed, or the geometric mean is worse by more than
+5 %: of instructions with --baseline, of times with --against.
+
+Examples: weir bench --only burns --only ticket
+          weir bench --instructions --csv before.csv
+          weir bench --instructions --baseline before.csv")]
+pub struct Bench {
+    /// Programs (`.weir`, `.litmus`); without them, all of the corpus
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Where the corpus is
+    #[arg(long, value_name = "DIR", default_value = "corpus")]
+    pub corpus: PathBuf,
+    /// Only programs with this word in their names (may be given several times)
+    #[arg(long, value_name = "WORD")]
+    pub only: Vec<String>,
+    /// The memory models (may be given several times) [default: sc, tso, pso, nsw]
+    #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
+    pub models: Vec<MemoryModel>,
+    /// The engines (may be given several times)
+    #[arg(long = "engine", value_enum, value_name = "ENGINE", default_values_t = [Engine::Auto])]
+    pub engines: Vec<Engine>,
+    /// Give up a search after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "SECONDS", default_value = "20")]
+    pub timeout: Duration,
+    /// Give up a search when its configurations take up this many MiB
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 2048)]
+    pub memory: u32,
+    /// How often to run each; the median counts
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000), value_name = "N", default_value_t = 3)]
+    pub runs: u32,
+    /// Write the results to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write the results to this file as a Markdown table
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Count the instructions of runs that are not long, with Valgrind
+    #[arg(long)]
+    pub instructions: bool,
+    /// Compare with an earlier CSV
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Compare with another `weir`: both run everything, in turns
+    #[arg(long, value_name = "WEIR")]
+    pub against: Option<PathBuf>,
+    /// Run Spin on what holds under SC
+    #[arg(long)]
+    pub spin: bool,
+    /// Run programs of growing size, and plot their times into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "docs")]
+    pub plots: Option<PathBuf>,
+    /// Write `docs/benchmarks.md` and its plots
+    #[arg(long)]
+    pub docs: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct ModelArg {
     /// A memory model: `sc`, `tso`, `pso`, `nsw`, or a set of relaxations such
     /// as `tso+r->w` or `w->r,w->w,rlwe,rwf`
@@ -250,14 +315,7 @@ impl SearchArgs {
     /// # Errors
     /// If the engine that was asked for does not decide the model.
     pub fn engine(&self, model: MemoryModel) -> Result<weir::Engine, String> {
-        match self.engine {
-            Engine::Auto => Ok(weir::Engine::Auto),
-            Engine::Explicit => Ok(weir::Engine::Explicit),
-            Engine::Views if weir_engine::views::is_decided(model) => Ok(weir::Engine::Views),
-            Engine::Views => Err(format!(
-                "views decide SC, TSO, PSO and NSW, not {model}; use --engine explicit"
-            )),
-        }
+        self.engine.for_model(model)
     }
 
     pub fn limits(&self) -> Limits {
@@ -278,6 +336,35 @@ pub enum Engine {
     Explicit,
     /// Buffers of any size, for SC, TSO, PSO and NSW: a proof or a run
     Views,
+    /// Backward from what is asked for, for TSO, PSO and NSW: slow, and a second opinion
+    Backward,
+}
+
+impl Engine {
+    /// The engine, if it decides a model.
+    ///
+    /// # Errors
+    /// What it decides, if that is something else.
+    pub fn for_model(self, model: MemoryModel) -> Result<weir::Engine, String> {
+        let (engine, decides, models) = match self {
+            Self::Auto => return Ok(weir::Engine::Auto),
+            Self::Explicit => return Ok(weir::Engine::Explicit),
+            Self::Views => (
+                weir::Engine::Views,
+                weir_engine::views::is_decided(model),
+                "views decide SC, TSO, PSO and NSW",
+            ),
+            Self::Backward => (
+                weir::Engine::Backward,
+                weir_engine::backward::is_decided(model),
+                "backward search decides TSO, PSO and NSW",
+            ),
+        };
+        match decides {
+            true => Ok(engine),
+            false => Err(format!("{models}, not {model}; use --engine explicit")),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

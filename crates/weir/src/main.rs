@@ -26,6 +26,8 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Litmus(args) => commands::litmus::run(args),
+        Command::Channel(args) => commands::channel::run(args),
+        Command::Bench(args) => commands::bench::run(args),
     };
     ExitCode::from(status as u8)
 }

@@ -1,4 +1,4 @@
-//! A line that tells how far a search is, while standard error is a terminal.
+//! A line that tells how far the work is, while standard error is a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -22,6 +22,14 @@ impl Progress {
         Self { shown: false, last: Instant::now(), enabled }
     }
 
+    /// Shows a text.
+    pub fn say(&mut self, text: &str) {
+        if self.enabled {
+            self.shown = true;
+            let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
+        }
+    }
+
     /// Shows how far the search is.
     pub fn update(&mut self, stats: &Stats) {
         if !self.enabled || self.last.elapsed() < EVERY {
@@ -35,7 +43,7 @@ impl Progress {
             "\r\x1b[K{} configurations, {}/s, frontier {}, depth {}, {} MiB",
             grouped(stats.stored),
             grouped(rate as usize),
-            grouped(stats.stored - stats.expanded),
+            grouped(stats.stored.saturating_sub(stats.expanded)),
             stats.depth,
             stats.bytes >> 20,
         );

@@ -41,6 +41,10 @@ fn every_example_keeps_its_promise() {
     for entry in fs::read_dir(examples).unwrap() {
         let path = entry.unwrap().path();
         let name = path.display().to_string();
+        // `weir-channel` looks after the machines.
+        if name.ends_with(".chm") {
+            continue;
+        }
         assert!(name.ends_with(".weir"), "{name} is no example");
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("// "), "{name} does not say what it is");

@@ -1,6 +1,8 @@
 //! One module per command. Each returns the exit status.
 
+pub mod bench;
 pub mod certify;
+pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod litmus;

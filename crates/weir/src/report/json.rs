@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
 use weir_engine::explicit::Outcomes;
@@ -72,6 +73,9 @@ pub struct StatsReport {
     pub level: Option<usize>,
     /// Bytes of the store.
     pub bytes: usize,
+    /// The most bytes that the process has had, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak: Option<usize>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -100,6 +104,7 @@ impl StatsReport {
             bound: stats.bound,
             level: stats.level,
             bytes: stats.bytes,
+            peak: super::peak_memory(),
             seconds: stats.elapsed.as_secs_f64(),
         }
     }
@@ -115,7 +120,9 @@ impl Report {
                 let property = &system.program.properties[answer.property];
                 let (reason, witness) = match &answer.evidence {
                     Evidence::Run(_) => (None, witness(loaded, answer)),
-                    Evidence::Exhausted | Evidence::Invariant(_) => (None, None),
+                    Evidence::Exhausted | Evidence::Invariant(_) | Evidence::Upward(_) => {
+                        (None, None)
+                    }
                     Evidence::Reason(reason) => (Some(reason.clone()), None),
                 };
                 PropertyReport {
@@ -155,6 +162,18 @@ pub fn certificate(loaded: &Loaded, answers: &[Answer]) -> Option<Certificate> {
     let shown: Vec<_> = shown.collect();
     let properties = shown.iter().map(|(property, _)| *property).collect();
     Some(Certificate::new(&loaded.system, shown.first()?.1, properties))
+}
+
+/// The upward-closed sets of all answers that rest on one, if any does.
+pub fn upward_sets(loaded: &Loaded, answers: &[Answer]) -> Option<UpwardSets> {
+    let shown = answers.iter().filter_map(|a| match &a.evidence {
+        Evidence::Upward(set) => Some((a.property, set)),
+        _ => None,
+    });
+    let shown: Vec<_> = shown.collect();
+    let model = shown.first()?.1.model;
+    let sets: Vec<_> = shown.iter().map(|(i, set)| (*i, set.states.as_slice())).collect();
+    Some(UpwardSets::new(&loaded.system, model, &sets))
 }
 
 /// All final states of one program under one model.

@@ -1,0 +1,157 @@
+//! The minimal words before a step.
+//!
+//! *Problem.* A guard `c ∈ L`, an operation `op` and a word `w`. Which words `v` of
+//! `L` does `op` take to a word above `w`? Everything above such a `v` can lose
+//! what it has more, and take the step. So the minimal ones are all that the
+//! backward search needs.
+//!
+//! *Idea.* Read `v` from its newest message on with the automaton of `L`, and
+//! count beside it how much of `w` has been found in `op(v)`. If two beginnings get
+//! to the same place of the automaton and have found as much, whatever completes
+//! one completes the other: the bigger one is dropped. Beginnings are tried by
+//! length, and there are finitely many that are not above another, since `⪯ₛᵏ` is a
+//! well-quasi-order (paper 1, section 4.5).
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Instant;
+
+use crate::automaton::{Automaton, NodeId};
+use crate::ids::MessageId;
+use crate::machine::{Machine, Op, Word};
+
+/// How much work one step back may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// How many words may still be compared.
+    pub left: usize,
+    /// When to stop.
+    pub deadline: Option<Instant>,
+}
+
+/// The budget was used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exhausted;
+
+impl Budget {
+    pub fn spend(&mut self, words: usize) -> Result<(), Exhausted> {
+        let before = self.left;
+        self.left = self.left.checked_sub(words + 1).ok_or(Exhausted)?;
+        // The clock is slow.
+        let look = before >> 12 != self.left >> 12;
+        match self.deadline {
+            Some(deadline) if look && Instant::now() >= deadline => Err(Exhausted),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where the reading of a word stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct At {
+    place: NodeId,
+    /// How much of the word after the step has been found.
+    found: usize,
+    /// Whether the message that is received, the last one, has been read.
+    last: bool,
+}
+
+/// The minimal words before a guard that is not trivial, or a substitution.
+pub(crate) fn guarded(
+    machine: &Machine,
+    guard: &Automaton,
+    op: Option<&Op>,
+    after: &[MessageId],
+    budget: &mut Budget,
+) -> Result<Vec<Word>, Exhausted> {
+    let receives = matches!(op, Some(Op::Receive(_)));
+    let begun = match op {
+        Some(Op::Send { message, .. }) => advance(machine, after, 0, *message),
+        Some(Op::Receive(_)) | None => Some(0),
+    };
+    let Some(begun) = begun else { return Ok(vec![]) };
+    let mut known: HashMap<At, Vec<Word>> = HashMap::new();
+    let mut queue: VecDeque<(At, Word)> = VecDeque::new();
+    let mut found = Vec::new();
+    let mut visit = |at: At, word: &Word, queue: &mut VecDeque<(At, Word)>| {
+        let below = known.entry(at).or_default();
+        budget.spend(below.len())?;
+        if !below.iter().any(|b| machine.is_subword(b, word)) {
+            below.push(word.clone());
+            queue.push_back((at, word.clone()));
+        }
+        Ok(())
+    };
+    for place in guard.start() {
+        visit(At { place, found: begun, last: false }, &vec![], &mut queue)?;
+    }
+    while let Some((at, word)) = queue.pop_front() {
+        let Some((class, next)) = guard.read(at.place) else {
+            if at.found == after.len() && at.last == receives {
+                add_minimal(machine, &mut found, word);
+            }
+            continue;
+        };
+        if at.last {
+            continue;
+        }
+        let full = machine.strong_in(&word) == machine.strong_bound();
+        let places = guard.places([next]);
+        for message in machine.messages().filter(|m| class.contains(*m)) {
+            if full && machine.is_strong(message) {
+                continue;
+            }
+            let becomes = match op {
+                Some(Op::Send { substitution, .. }) => substitution.apply(message),
+                Some(Op::Receive(_)) | None => message,
+            };
+            let kept = advance(machine, after, at.found, becomes).map(|found| (found, false));
+            let taken = (op == Some(&Op::Receive(message))).then_some((at.found, true));
+            let mut longer = word.clone();
+            longer.push(message);
+            for (found, last) in kept.into_iter().chain(taken) {
+                for &place in &places {
+                    visit(At { place, found, last }, &longer, &mut queue)?;
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// How much of `after` is found once one more message is there; `None` if the
+/// message is strong and should not be there.
+fn advance(
+    machine: &Machine,
+    after: &[MessageId],
+    found: usize,
+    message: MessageId,
+) -> Option<usize> {
+    match after.get(found) {
+        Some(next) if *next == message => Some(found + 1),
+        _ => (!machine.is_strong(message)).then_some(found),
+    }
+}
+
+fn add_minimal(machine: &Machine, words: &mut Vec<Word>, word: Word) {
+    if !words.iter().any(|w| machine.is_subword(w, &word)) {
+        words.retain(|w| !machine.is_subword(&word, w));
+        words.push(word);
+    }
+}
+
+/// The minimal word before an operation without guard and substitution, if there
+/// is one: the rules of Abdulla and Jonsson for basic machines.
+pub(crate) fn unguarded(machine: &Machine, op: Option<&Op>, after: &[MessageId]) -> Option<Word> {
+    match op {
+        None => Some(after.to_vec()),
+        Some(Op::Receive(message)) => {
+            let mut word = after.to_vec();
+            word.push(*message);
+            (machine.strong_in(&word) <= machine.strong_bound()).then_some(word)
+        }
+        Some(Op::Send { message, .. }) => match after.split_first() {
+            Some((first, rest)) if first == message => Some(rest.to_vec()),
+            _ => (!machine.is_strong(*message)).then(|| after.to_vec()),
+        },
+    }
+}

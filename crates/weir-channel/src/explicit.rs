@@ -1,0 +1,299 @@
+//! Explicit search, breadth first, with channels up to a bound.
+//!
+//! *Problem.* Which control states does a machine reach while no channel holds
+//! more than so many messages? For perfect machines nothing decides more than
+//! that: they are Turing machines.
+//!
+//! *How.* Configurations are taken layer by layer. In a lossy machine, what a layer
+//! can lose is part of the layer, so that runs are shortest in transitions. A
+//! perfect step that overfills a channel is left out; a lossy one still has its
+//! smaller ends. Either way the answer is then no longer exact.
+
+use std::time::Instant;
+
+use weir_engine::store::{ConfigId, Store};
+use weir_engine::{Limits, Progress, Stats};
+
+use crate::ids::{StateId, TransitionId};
+use crate::lossy::Reach;
+use crate::machine::{Configuration, Machine};
+use crate::replay::replay;
+use crate::semantics::{Compiled, Goal, Run, Semantics, Step};
+
+/// The bound on channels if none is given.
+pub const DEFAULT_BOUND: usize = 6;
+
+/// How many steps are tried between two looks at the clock.
+const CLOCK: usize = 1 << 12;
+
+/// Why a search stopped that has found what it was asked for.
+pub(crate) const FOUND: &str = "the state was reached";
+
+/// What an explicit search found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The answer to the goal, if there was one.
+    pub goal: Option<Reach>,
+    /// The control states that were reached, in their order.
+    pub states: Vec<StateId>,
+    /// What the search did; its `bound` is the one on channels.
+    pub stats: Stats,
+}
+
+struct Search<'m> {
+    compiled: Compiled<'m>,
+    semantics: Semantics,
+    bound: usize,
+    store: Store,
+    /// The transition that led to a configuration; `None` if a loss did.
+    by: Vec<Option<TransitionId>>,
+    full: bool,
+    overfilled: bool,
+}
+
+impl Search<'_> {
+    fn insert(
+        &mut self,
+        at: &Configuration,
+        by: Option<TransitionId>,
+        from: Option<ConfigId>,
+    ) -> Option<ConfigId> {
+        match self.store.insert(&encode(at), from) {
+            Ok(fresh) => {
+                self.by.extend(fresh.map(|_| by));
+                fresh
+            }
+            Err(_) => {
+                self.full = true;
+                None
+            }
+        }
+    }
+
+    fn get(&self, id: ConfigId) -> Configuration {
+        decode(self.store.get(id), self.compiled.machine.channels().count())
+    }
+
+    /// The configurations with one message less; strong ones stay.
+    fn losses(&self, at: &Configuration) -> Vec<Configuration> {
+        let mut found = Vec::new();
+        for (channel, word) in at.channels.iter().enumerate() {
+            for (i, message) in word.iter().enumerate() {
+                if !self.compiled.machine.is_strong(*message) {
+                    let mut less = at.clone();
+                    less.channels[channel].remove(i);
+                    found.push(less);
+                }
+            }
+        }
+        found
+    }
+
+    /// What a step leads to, within the bounds.
+    fn after(&mut self, at: &Configuration, id: TransitionId) -> Vec<Configuration> {
+        let Some(after) = self.compiled.step(at, id) else { return vec![] };
+        let machine = self.compiled.machine;
+        let over =
+            |c: &Configuration, bound: usize| c.channels.iter().any(|word| word.len() > bound);
+        if self.semantics == Semantics::Perfect {
+            if over(&after, self.bound) {
+                self.overfilled = true;
+                return vec![];
+            }
+            return vec![after];
+        }
+        if after.channels.iter().any(|w| machine.strong_in(w) > machine.strong_bound()) {
+            return vec![];
+        }
+        // A step adds one message to a channel at most, so each that is overfilled
+        // has to lose one.
+        let mut found = vec![after];
+        while found.iter().any(|c| over(c, self.bound)) {
+            self.overfilled = true;
+            let (fit, big): (Vec<_>, Vec<_>) =
+                found.into_iter().partition(|c| !over(c, self.bound));
+            found = fit;
+            let mut smaller = Vec::new();
+            for c in big {
+                let channel = c.channels.iter().position(|w| w.len() > self.bound);
+                let shorter = |less: &Configuration| {
+                    channel.is_some_and(|i| less.channels[i].len() < c.channels[i].len())
+                };
+                smaller.extend(self.losses(&c).into_iter().filter(shorter));
+            }
+            found.extend(smaller);
+        }
+        found
+    }
+
+    /// Looks at the clock and the store, now and then.
+    fn look(&self, began: Instant, limits: &Limits, progress: Progress<'_>, stats: &mut Stats) {
+        stats.stored = self.store.len();
+        stats.bytes = self.store.bytes() + self.by.capacity() * size_of::<Option<TransitionId>>();
+        stats.elapsed = began.elapsed();
+        progress(stats);
+        stats.stopped = match self.full {
+            true => Some("there is no room for more configurations".to_owned()),
+            false => limits.hit(stats),
+        };
+    }
+
+    fn run(&self, end: ConfigId) -> Run {
+        let mut steps = Vec::new();
+        let mut at = Some(end);
+        // Losses after a transition belong to it.
+        let mut after = None;
+        while let Some(id) = at {
+            let configuration = after.take().unwrap_or_else(|| self.get(id));
+            match self.by[id.index()] {
+                Some(transition) => steps.push(Step { transition, after: configuration }),
+                None => after = Some(configuration),
+            }
+            at = self.store.parent(id);
+        }
+        steps.reverse();
+        Run { semantics: self.semantics, steps }
+    }
+}
+
+fn encode(at: &Configuration) -> Vec<u16> {
+    let mut cells = vec![at.state.0];
+    for word in &at.channels {
+        cells.push(u16::try_from(word.len()).expect("words within the bound"));
+        cells.extend(word.iter().map(|m| m.0));
+    }
+    cells
+}
+
+fn decode(cells: &[u16], channels: usize) -> Configuration {
+    let (&state, mut rest) = cells.split_first().expect("a configuration has a state");
+    let mut words = Vec::with_capacity(channels);
+    while let Some((&length, others)) = rest.split_first() {
+        let (word, others) = others.split_at(usize::from(length));
+        words.push(word.iter().map(|m| crate::ids::MessageId(*m)).collect());
+        rest = others;
+    }
+    Configuration { state: StateId(state), channels: words }
+}
+
+/// Searches a machine with channels up to `limits.bound`, or [`DEFAULT_BOUND`], at
+/// most 60,000.
+///
+/// ```
+/// use weir_channel::semantics::Semantics;
+/// use weir_channel::{Limits, explicit, text};
+///
+/// let machine = text::read("
+///     machine strict;
+///     messages a, b;
+///     channels wire;
+///     states start, both, end;
+///     initial start;
+///     start -> both do wire!a;
+///     both -> both do wire!b;
+///     both -> end do wire?b;  // only if `a` was lost
+/// ").unwrap();
+/// let names = |semantics| {
+///     let found = explicit::search(&machine, semantics, None, &Limits::default(), &mut |_| {});
+///     found.states.into_iter().map(|s| machine.state_name(s)).collect::<Vec<_>>()
+/// };
+/// assert_eq!(names(Semantics::Perfect), ["start", "both"]);
+/// assert_eq!(names(Semantics::Lossy), ["start", "both", "end"]);
+/// ```
+pub fn search(
+    machine: &Machine,
+    semantics: Semantics,
+    goal: Option<&Goal>,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Found {
+    let began = Instant::now();
+    let bound = limits.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
+    let mut search = Search {
+        compiled: Compiled::new(machine),
+        semantics,
+        bound,
+        store: Store::default(),
+        by: vec![],
+        full: false,
+        overfilled: false,
+    };
+    let mut stats = Stats { engine: "explicit", bound: Some(bound), ..Stats::default() };
+    let mut reached = vec![false; machine.states().count()];
+    let mut layer: Vec<ConfigId> =
+        search.insert(&machine.start(), None, None).into_iter().collect();
+    let mut end = None;
+    let mut tried = 0;
+    'layers: while !layer.is_empty() && end.is_none() && stats.stopped.is_none() {
+        if semantics == Semantics::Lossy {
+            let mut number = 0;
+            while number < layer.len() {
+                let id = layer[number];
+                number += 1;
+                for less in search.losses(&search.get(id)) {
+                    layer.extend(search.insert(&less, None, Some(id)));
+                }
+                if number.is_multiple_of(CLOCK) {
+                    search.look(began, limits, progress, &mut stats);
+                    if stats.stopped.is_some() {
+                        break 'layers;
+                    }
+                }
+            }
+        }
+        let mut next = Vec::new();
+        for id in layer {
+            let at = search.get(id);
+            reached[at.state.index()] = true;
+            if goal.is_some_and(|goal| goal.is_met(&at)) {
+                end = Some(id);
+                break 'layers;
+            }
+            for transition in search.compiled.outgoing[at.state.index()].clone() {
+                for after in search.after(&at, transition) {
+                    stats.steps += 1;
+                    match search.insert(&after, Some(transition), Some(id)) {
+                        Some(fresh) => next.push(fresh),
+                        None => stats.covered += 1,
+                    }
+                }
+            }
+            stats.expanded += 1;
+            tried += 1 + search.compiled.outgoing[at.state.index()].len();
+            if tried >= CLOCK || search.full {
+                tried = 0;
+                search.look(began, limits, progress, &mut stats);
+                if stats.stopped.is_some() {
+                    break 'layers;
+                }
+            }
+        }
+        layer = next;
+        stats.depth += usize::from(!layer.is_empty());
+    }
+    stats.stored = search.store.len();
+    stats.bytes = search.store.bytes() + search.by.capacity() * size_of::<Option<TransitionId>>();
+    stats.within_bound = !search.overfilled;
+    stats.elapsed = began.elapsed();
+    let answer = goal.map(|goal| match end {
+        Some(id) => {
+            let run = search.run(id);
+            match replay(machine, &run, goal) {
+                Ok(()) => Reach::Reached(run),
+                Err(error) => Reach::Unknown(format!("the run that was found is none: {error}")),
+            }
+        }
+        None => match &stats.stopped {
+            Some(reason) => Reach::Unknown(reason.clone()),
+            None if search.overfilled => Reach::Unknown(format!(
+                "nothing found with channels of up to {bound}, but the machine can fill them further"
+            )),
+            None => Reach::NotReached(vec![]),
+        },
+    });
+    if end.is_some() {
+        stats.stopped = Some(FOUND.to_owned());
+    }
+    let states = machine.states().filter(|s| reached[s.index()]).collect();
+    Found { goal: answer, states, stats }
+}

@@ -1,0 +1,280 @@
+//! Control-state reachability of `(S, k)`-lossy machines (paper 1, section 4.5).
+//!
+//! *Problem.* Is there a lossy run from `⟨q, ε⟩` to `⟨q', ε⟩`?
+//!
+//! *Idea.* The paper notes two ways. One is Proposition 1, see [`basic`](crate::basic).
+//! The other is taken here: `⪯ₛᵏ` is a well-quasi-order on words with at most `k`
+//! strong messages, and a bigger configuration can do what a smaller one can, since
+//! a step begins with losses. So the backward search over well-structured systems
+//! decides it ([`wsts`]). Guards need nothing special: they look at the word after
+//! those losses, so the minimal words before a step are the minimal words of a
+//! regular language (`before`).
+//!
+//! *Why it ends.* By Higman's lemma. It can take long: no primitive recursive
+//! function bounds it (Schnoebelen 2002).
+//!
+//! *Evidence.* A run, which [`replay`](crate::replay()) has checked, or the minimal
+//! configurations from which the state can be reached, none of them initial.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use weir_engine::wsts::{self, Outcome, WellStructured};
+use weir_engine::{Limits, Progress, Stats};
+
+use crate::automaton::Automaton;
+use crate::before::{Budget, Exhausted, guarded, unguarded};
+use crate::explicit::FOUND;
+use crate::ids::{ChannelId, MessageId, StateId, TransitionId};
+use crate::machine::{Configuration, Machine, Op, Word};
+use crate::regex::Regex;
+use crate::replay::replay;
+use crate::semantics::{Compiled, Contents, Goal, Run, Semantics, Step};
+
+/// How many words one step back may compare.
+const MAX_WORK: usize = 100_000_000;
+
+/// What a configuration before a step counts for: it has to be kept as well.
+const WORK_EACH: usize = 1_000;
+
+/// How many targets there may be: one for each way to fill channels with strong
+/// messages.
+const MAX_TARGETS: usize = 100_000;
+
+/// What is known of a control state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// It is reached, by this run.
+    Reached(Run),
+    /// It is not reached. The minimal configurations from which it can be, if the
+    /// answer comes from a backward search.
+    NotReached(Vec<Configuration>),
+    /// Nobody knows; the reason.
+    Unknown(String),
+}
+
+struct Lossy<'m> {
+    compiled: Compiled<'m>,
+    /// The automaton of the trivial guard.
+    anything: Automaton,
+    deadline: Option<Instant>,
+    exhausted: Cell<bool>,
+}
+
+impl Lossy<'_> {
+    fn machine(&self) -> &Machine {
+        self.compiled.machine
+    }
+
+    /// The minimal words that a channel can hold before a transition.
+    fn before(
+        &self,
+        id: TransitionId,
+        channel: ChannelId,
+        after: &[MessageId],
+        budget: &mut Budget,
+    ) -> Result<Vec<Word>, Exhausted> {
+        let op = self.machine().transition(id).op_on(channel);
+        let substitutes =
+            matches!(op, Some(Op::Send { substitution, .. }) if !substitution.is_identity());
+        match self.compiled.guard(id, channel) {
+            None if !substitutes => Ok(unguarded(self.machine(), op, after).into_iter().collect()),
+            guard => guarded(self.machine(), guard.unwrap_or(&self.anything), op, after, budget),
+        }
+    }
+
+    /// The minimal configurations before a transition.
+    fn back(
+        &self,
+        id: TransitionId,
+        after: &Configuration,
+    ) -> Result<Vec<Configuration>, Exhausted> {
+        let transition = self.machine().transition(id);
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Exhausted);
+        }
+        let mut budget = Budget { left: MAX_WORK, deadline: self.deadline };
+        let mut touched: Vec<ChannelId> =
+            transition.guards().map(|(c, _)| c).chain(transition.ops().map(|(c, _)| c)).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        let mut found =
+            vec![Configuration { state: transition.from, channels: after.channels.clone() }];
+        for channel in touched {
+            let words = self.before(id, channel, &after.channels[channel.index()], &mut budget)?;
+            let mut more = Vec::new();
+            for configuration in &found {
+                for word in &words {
+                    budget.spend(WORK_EACH)?;
+                    let mut before = configuration.clone();
+                    before.channels[channel.index()].clone_from(word);
+                    more.push(before);
+                }
+            }
+            found = more;
+        }
+        Ok(found)
+    }
+}
+
+impl WellStructured for Lossy<'_> {
+    type State = Rc<Configuration>;
+    type Step = (TransitionId, Rc<Configuration>);
+    /// The state and the strong messages of each channel.
+    type Key = (StateId, Vec<Word>);
+
+    fn key(&self, at: &Self::State) -> Self::Key {
+        let strong = |word: &Word| {
+            word.iter().copied().filter(|m| self.machine().is_strong(*m)).collect::<Word>()
+        };
+        (at.state, at.channels.iter().map(strong).collect())
+    }
+
+    fn is_below(&self, small: &Self::State, big: &Self::State) -> bool {
+        let words = || small.channels.iter().zip(&big.channels);
+        words().all(|(s, b)| s.len() <= b.len())
+            && words().all(|(s, b)| self.machine().is_subword(s, b))
+    }
+
+    fn predecessors(&self, after: &Self::State, visit: &mut dyn FnMut(Self::Step, Self::State)) {
+        for &id in &self.compiled.incoming[after.state.index()] {
+            match self.back(id, after) {
+                Ok(found) => {
+                    found.into_iter().for_each(|b| visit((id, after.clone()), Rc::new(b)));
+                }
+                // What is left out may matter: see `reach`.
+                Err(Exhausted) => self.exhausted.set(true),
+            }
+        }
+    }
+
+    fn is_initial(&self, at: &Self::State) -> bool {
+        at.state == self.machine().initial() && at.channels.iter().all(Vec::is_empty)
+    }
+
+    fn bytes(&self, at: &Self::State) -> usize {
+        let words = at.channels.iter().map(|w| size_of::<Word>() + w.capacity() * 2);
+        size_of::<Configuration>() + 16 + words.sum::<usize>()
+    }
+}
+
+/// The smallest configurations that are asked for; `None` if they are too many.
+fn targets(machine: &Machine, goal: &Goal) -> Option<Vec<Rc<Configuration>>> {
+    let at = |channels| Configuration { state: goal.state, channels };
+    let channels = machine.channels().count();
+    if goal.contents == Contents::Empty {
+        return Some(vec![Rc::new(at(vec![vec![]; channels]))]);
+    }
+    // All words of at most `k` strong messages, for each channel.
+    let strong: Vec<MessageId> = machine.strong().collect();
+    let mut words: Vec<Word> = vec![vec![]];
+    let mut longest = 0..1;
+    for _ in 0..machine.strong_bound() {
+        for i in longest.clone() {
+            for &message in &strong {
+                let mut word = words[i].clone();
+                word.push(message);
+                words.push(word);
+            }
+            if words.len() > MAX_TARGETS {
+                return None;
+            }
+        }
+        longest = longest.end..words.len();
+    }
+    let mut all: Vec<Vec<Word>> = vec![vec![]];
+    for _ in 0..channels {
+        if all.len() * words.len() > MAX_TARGETS {
+            return None;
+        }
+        let more = |begun: Vec<Word>| {
+            words.iter().map(move |w| begun.iter().chain([w]).cloned().collect::<Vec<Word>>())
+        };
+        all = all.into_iter().flat_map(more).collect();
+    }
+    Some(all.into_iter().map(|c| Rc::new(at(c))).collect())
+}
+
+/// Whether a control state of a lossy machine can be reached.
+///
+/// ```
+/// use weir_channel::semantics::{Contents, Goal};
+/// use weir_channel::{Limits, lossy, text};
+///
+/// let machine = text::read("
+///     machine relay;
+///     messages hello, bye;
+///     channels wire;
+///     states idle, sent, lost;
+///     initial idle;
+///     idle -> sent do wire!hello;
+///     sent -> sent do wire!bye;
+///     sent -> lost do wire?bye;  // `hello` was lost
+/// ").unwrap();
+/// let goal = Goal { state: machine.state("lost").unwrap(), contents: Contents::Empty };
+/// let (answer, _) = lossy::reach(&machine, &goal, &Limits::default(), &mut |_| {});
+/// assert!(matches!(answer, lossy::Reach::Reached(run) if run.steps.len() == 3));
+/// ```
+pub fn reach(
+    machine: &Machine,
+    goal: &Goal,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Reach, Stats) {
+    reach_any(machine, std::slice::from_ref(goal), limits, progress)
+}
+
+/// Whether a lossy machine reaches one of some control states, by one search.
+pub fn reach_any(
+    machine: &Machine,
+    goals: &[Goal],
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Reach, Stats) {
+    let targets: Option<Vec<_>> = goals.iter().map(|goal| targets(machine, goal)).collect();
+    let Some(targets) = targets.map(|t| t.concat()) else {
+        let reason = "there are too many ways to fill the channels with strong messages";
+        let stopped = Some(reason.to_owned());
+        let stats = Stats { engine: "backward", stopped, ..Stats::default() };
+        return (Reach::Unknown(reason.to_owned()), stats);
+    };
+    let system = Lossy {
+        compiled: Compiled::new(machine),
+        anything: Automaton::new(&Regex::anything()),
+        deadline: limits.timeout.and_then(|t| Instant::now().checked_add(t)),
+        exhausted: Cell::new(false),
+    };
+    let (outcome, mut stats) = wsts::backward(&system, targets, limits, progress);
+    let answer = match outcome {
+        Outcome::Reached(path) => {
+            let steps = path
+                .into_iter()
+                .map(|(transition, after)| Step { transition, after: Rc::unwrap_or_clone(after) });
+            let run = Run { semantics: Semantics::Lossy, steps: steps.collect() };
+            stats.stopped = Some(FOUND.to_owned());
+            let replayed: Vec<_> = goals.iter().map(|goal| replay(machine, &run, goal)).collect();
+            match replayed.iter().find_map(|r| r.as_ref().err()) {
+                Some(error) if replayed.iter().all(Result::is_err) => {
+                    Reach::Unknown(format!("the run that was found is none: {error}"))
+                }
+                _ => Reach::Reached(run),
+            }
+        }
+        // Some predecessors were left out, so what was not found may be there.
+        Outcome::Unreachable(_) if system.exhausted.get() => {
+            let timed_out = system.deadline.is_some_and(|d| Instant::now() >= d);
+            let reason = match limits.timeout.filter(|_| timed_out) {
+                Some(limit) => format!("the time limit of {} s was reached", limit.as_secs_f64()),
+                None => "a guard or a substitution has too many minimal words".to_owned(),
+            };
+            stats.stopped = Some(reason.clone());
+            Reach::Unknown(reason)
+        }
+        Outcome::Unreachable(minimal) => {
+            Reach::NotReached(minimal.into_iter().map(Rc::unwrap_or_clone).collect())
+        }
+        Outcome::Stopped(reason) => Reach::Unknown(reason),
+    };
+    (answer, stats)
+}

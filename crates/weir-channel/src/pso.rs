@@ -1,0 +1,222 @@
+//! PSO programs as lossy channel machines (paper 1, section 5.3).
+//!
+//! Here the store buffers are the channels, one for each process and variable, and
+//! the control states are those of all processes with memory. To lose a write to a
+//! variable is to overwrite it before anybody looks, so all may be lost but the last
+//! of each channel, which its process reads: it is strong (`#`).
+//!
+//! | rule | guard and operation |
+//! | --- | --- |
+//! | Write to store | the strong letter becomes plain, and the new one is sent |
+//! | Update | the oldest letter is received, and memory has its value |
+//! | Read | the strong letter has the value, or there is none and memory has it |
+//! | ARW, full fence | all channels of the process are empty |
+//!
+//! Paper 1 has no fences for writes. To wait for empty channels would order reads as
+//! well, so programs with them are refused.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use weir_model::ids::{ProcessId, ValueId, VarId};
+use weir_model::program::FenceKind;
+use weir_model::system::{Op as ProgramOp, System};
+
+use crate::{
+    Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
+    Transition,
+};
+
+/// A control state: those of the processes, and memory.
+type Control = (Vec<u16>, Vec<u16>);
+
+/// Why a program has no machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PsoError {
+    /// It has a fence for writes.
+    WriteFence,
+    /// The machine is too large.
+    Machine(MachineError),
+}
+
+impl std::fmt::Display for PsoError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::WriteFence => f.write_str("there is no machine for PSO with write fences"),
+            Self::Machine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PsoError {}
+
+impl From<MachineError> for PsoError {
+    fn from(error: MachineError) -> Self {
+        Self::Machine(error)
+    }
+}
+
+/// The machine of a program under PSO. Its channels are empty and its control states
+/// called as [`control_name`] says exactly where the program can be with empty
+/// buffers.
+///
+/// # Errors
+/// If the program has write fences or the machine is too large.
+pub fn pso(system: &System) -> Result<Machine, PsoError> {
+    let mut maker = Maker::new(system)?;
+    let start = maker.builder.state("start")?;
+    for memory in initial(system) {
+        let controls = system.processes.iter().map(|p| p.initial.0).collect();
+        let to = maker.state((controls, memory))?;
+        maker.builder.transition(Transition::new(start, to))?;
+    }
+    while let Some(control) = maker.work.pop() {
+        maker.transitions(&control)?;
+    }
+    Ok(maker.builder.build(start)?)
+}
+
+/// The name of a control state.
+pub fn control_name(system: &System, controls: &[u16], memory: &[u16]) -> String {
+    let controls: Vec<String> = controls.iter().map(u16::to_string).collect();
+    let value = |(x, v): (usize, &u16)| system.value(VarId::new(x), ValueId(*v)).to_string();
+    let memory: Vec<String> = memory.iter().enumerate().map(value).collect();
+    format!("({}) [{}]", controls.join(","), memory.join(","))
+}
+
+fn initial(system: &System) -> Vec<Vec<u16>> {
+    system.vars.iter().fold(vec![vec![]], |begun, var| {
+        let longer = |m: Vec<u16>| {
+            let with = move |v: &ValueId| m.iter().copied().chain([v.0]).collect();
+            var.initial.iter().map(with).collect::<Vec<_>>()
+        };
+        begun.into_iter().flat_map(longer).collect()
+    })
+}
+
+struct Maker<'s> {
+    system: &'s System,
+    builder: Builder,
+    channels: HashMap<(ProcessId, VarId), ChannelId>,
+    /// The letters of each value, plain and strong.
+    letters: BTreeMap<i64, [MessageId; 2]>,
+    states: HashMap<Control, StateId>,
+    work: Vec<Control>,
+}
+
+impl<'s> Maker<'s> {
+    fn new(system: &'s System) -> Result<Self, MachineError> {
+        let mut builder = Machine::builder(system.program.name.clone());
+        let mut channels = HashMap::new();
+        for p in system.process_ids() {
+            for (j, var) in system.vars.iter().enumerate() {
+                let name = format!("{} {}", system.processes[p.index()].name, var.name);
+                channels.insert((p, VarId::new(j)), builder.channel(name)?);
+            }
+        }
+        let values: BTreeSet<i64> = system.vars.iter().flat_map(|v| v.values.clone()).collect();
+        let mut letters = BTreeMap::new();
+        for d in values {
+            let ids = [builder.message(format!("{d}"))?, builder.message(format!("{d}#"))?];
+            letters.insert(d, ids);
+        }
+        builder.strong(letters.values().map(|l| l[1]), 1)?;
+        let (states, work) = (HashMap::new(), vec![]);
+        Ok(Self { system, builder, channels, letters, states, work })
+    }
+
+    fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
+        if let Some(&id) = self.states.get(&control) {
+            return Ok(id);
+        }
+        let id = self.builder.state(control_name(self.system, &control.0, &control.1))?;
+        self.states.insert(control.clone(), id);
+        self.work.push(control);
+        Ok(id)
+    }
+
+    /// No write waits in a channel.
+    fn without_strong(&self) -> Regex {
+        Regex::class(Class::but(self.letters.values().map(|l| l[1]))).star()
+    }
+
+    fn transitions(&mut self, control: &Control) -> Result<(), PsoError> {
+        let from = self.states[control];
+        let system = self.system;
+        let (controls, memory) = control;
+        for p in system.process_ids() {
+            let at = weir_model::ids::StateId(controls[p.index()]);
+            for (_, t) in system.transitions(p, at) {
+                let mut after = control.clone();
+                after.0[p.index()] = t.to.0;
+                match t.op {
+                    ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read) => {
+                        let to = self.state(after)?;
+                        self.builder.transition(Transition::new(from, to))?;
+                    }
+                    ProgramOp::Fence(FenceKind::Write) => return Err(PsoError::WriteFence),
+                    ProgramOp::Write(j, d) => {
+                        let channel = self.channels[&(p, j)];
+                        let message = self.letters[&system.value(j, d)][1];
+                        let write = Transition::new(from, self.state(after)?);
+                        for [plain, strong] in self.letters.clone().into_values() {
+                            let substitution = Substitution::identity().with(plain, strong);
+                            let send = Op::Send { substitution, message };
+                            let guard = Regex::has(strong);
+                            self.builder.transition(
+                                write.clone().guard(channel, guard).op(channel, send),
+                            )?;
+                        }
+                        let guard = self.without_strong();
+                        let send = Op::send(message);
+                        self.builder.transition(write.guard(channel, guard).op(channel, send))?;
+                    }
+                    ProgramOp::Read(j, d) => {
+                        let channel = self.channels[&(p, j)];
+                        let read = Transition::new(from, self.state(after)?);
+                        let own = Regex::has(self.letters[&system.value(j, d)][1]);
+                        self.builder.transition(read.clone().guard(channel, own))?;
+                        if memory[j.index()] == d.0 {
+                            let guard = self.without_strong();
+                            self.builder.transition(read.guard(channel, guard))?;
+                        }
+                    }
+                    ProgramOp::Arw(j, d, e) => {
+                        if memory[j.index()] == d.0 {
+                            after.1[j.index()] = e.0;
+                            self.when_empty(from, p, after)?;
+                        }
+                    }
+                    ProgramOp::Fence(FenceKind::Full) => self.when_empty(from, p, after)?,
+                }
+            }
+            // Update.
+            for j in (0..system.vars.len()).map(VarId::new) {
+                for d in 0..system.vars[j.index()].values.len() as u16 {
+                    let mut after = control.clone();
+                    after.1[j.index()] = d;
+                    let to = self.state(after)?;
+                    for message in self.letters[&system.value(j, ValueId(d))] {
+                        let receive = Op::Receive(message);
+                        let update = Transition::new(from, to).op(self.channels[&(p, j)], receive);
+                        self.builder.transition(update)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A transition for which all channels of a process have to be empty.
+    fn when_empty(
+        &mut self,
+        from: StateId,
+        p: ProcessId,
+        after: Control,
+    ) -> Result<(), MachineError> {
+        let mut transition = Transition::new(from, self.state(after)?);
+        for j in (0..self.system.vars.len()).map(VarId::new) {
+            transition = transition.guard(self.channels[&(p, j)], Regex::epsilon());
+        }
+        self.builder.transition(transition).map(drop)
+    }
+}

@@ -1,0 +1,313 @@
+//! TSO programs as lossy channel machines (paper 1, section 5).
+//!
+//! Each process becomes a machine with one channel. A control state is `(p, d_c,
+//! d_g)`: the control state of the process, the memory that it sees, and the memory
+//! after all writes that it knows of. The channel holds the memory states between
+//! the two, each with the process and the variable of the write that made it. The
+//! last own write to each variable is strong (`#`). A machine *guesses* the writes of
+//! the others, and in the product all agree on all writes.
+//!
+//! Rule by rule as in 5.1, but for what is printed there by mistake:
+//!
+//! * **Nop** leads to `p'`, not back to `p`.
+//! * **Write to store** sends `(i, j, d'_g)`, the memory *after* the write: so do the
+//!   guesses of the others, and Lemma 3 needs it.
+//! * **Update** makes `d_c` the memory state that is received, all of it: letters
+//!   before it may have been lost, and what they did is in it.
+//! * `Θ`, what a channel may hold in which no own write to `x_j` waits, leaves out the
+//!   strong letters `((i, j, d), #)`: the last own write is always one of these.
+//!
+//! Beyond the paper: a full fence asks that the channel is empty and `d_c = d_g`, as
+//! an atomic read-write does. Partial fences do nothing under TSO. Only control states
+//! that can be reached with any contents of the channel are made, and only writes that
+//! a process has are guessed. If memory may begin in several states, all machines
+//! agree on one by a label.
+
+use std::collections::{BTreeSet, HashMap};
+
+use weir_model::ids::{ProcessId, StateId as ControlId, ValueId, VarId};
+use weir_model::program::FenceKind;
+use weir_model::system::{Op as ProgramOp, System};
+
+use crate::{
+    Builder, ChannelId, Class, LabelId, Machine, MachineError, MessageId, Op, Regex, StateId,
+    Substitution, Transition,
+};
+
+/// A memory state.
+type Memory = Vec<ValueId>;
+
+/// A control state `(p, d_c, d_g)` of a machine.
+type Control = (ControlId, Memory, Memory);
+
+/// A write of a process to a variable.
+type Write = (ProcessId, VarId, ValueId);
+
+/// The machine of each process; their [`product`](crate::product()) does what the
+/// program does under TSO (Proposition 4).
+///
+/// # Errors
+/// If a machine is too large.
+pub fn tso(system: &System) -> Result<Vec<Machine>, MachineError> {
+    system.process_ids().map(|p| Maker::new(system, p)?.make()).collect()
+}
+
+/// The name of the control state `(p, d_c, d_g)` in the machine of a process.
+pub fn control_name(
+    system: &System,
+    control: ControlId,
+    current: &[ValueId],
+    guessed: &[ValueId],
+) -> String {
+    let [current, guessed] = [current, guessed].map(|m| memory_name(system, m));
+    format!("{} {current} {guessed}", control.0)
+}
+
+fn memory_name(system: &System, memory: &[ValueId]) -> String {
+    let values = memory.iter().enumerate().map(|(x, v)| system.value(VarId::new(x), *v));
+    format!("[{}]", values.map(|v| v.to_string()).collect::<Vec<_>>().join(","))
+}
+
+struct Maker<'s> {
+    system: &'s System,
+    process: ProcessId,
+    builder: Builder,
+    channel: ChannelId,
+    /// All writes that the program has.
+    writes: BTreeSet<Write>,
+    /// What each write, and each start, is called.
+    labels: HashMap<Write, LabelId>,
+    /// The letters `(k, j, d)`, plain and strong.
+    letters: HashMap<(ProcessId, VarId, Memory), [MessageId; 2]>,
+    states: HashMap<Control, StateId>,
+    work: Vec<Control>,
+}
+
+impl<'s> Maker<'s> {
+    fn new(system: &'s System, process: ProcessId) -> Result<Self, MachineError> {
+        let name = &system.processes[process.index()].name;
+        let mut builder = Machine::builder(name.clone());
+        let channel = builder.channel(format!("c{}", process.0))?;
+        let mut writes = BTreeSet::new();
+        for k in system.process_ids() {
+            for t in &system.processes[k.index()].transitions {
+                match t.op {
+                    ProgramOp::Write(x, d) | ProgramOp::Arw(x, _, d) => {
+                        writes.insert((k, x, d));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut labels = HashMap::new();
+        for &(k, x, d) in &writes {
+            let var = &system.vars[x.index()].name;
+            let name = format!("w({},{var},{})", k.0, system.value(x, d));
+            labels.insert((k, x, d), builder.label(name)?);
+        }
+        let (letters, states) = (HashMap::new(), HashMap::new());
+        Ok(Self {
+            system,
+            process,
+            builder,
+            channel,
+            writes,
+            labels,
+            letters,
+            states,
+            work: vec![],
+        })
+    }
+
+    /// The letter of a memory state that a write made, plain or strong.
+    fn letter(
+        &mut self,
+        k: ProcessId,
+        j: VarId,
+        memory: &Memory,
+        strong: bool,
+    ) -> Result<MessageId, MachineError> {
+        let key = (k, j, memory.clone());
+        if let Some(ids) = self.letters.get(&key) {
+            return Ok(ids[usize::from(strong)]);
+        }
+        let name = format!(
+            "({},{},{})",
+            k.0,
+            self.system.vars[j.index()].name,
+            memory_name(self.system, memory)
+        );
+        let plain = self.builder.message(name.clone())?;
+        // Only own writes are ever strong.
+        let ids = match k == self.process {
+            true => [plain, self.builder.message(format!("{name}#"))?],
+            false => [plain, plain],
+        };
+        self.letters.insert(key, ids);
+        Ok(ids[usize::from(strong)])
+    }
+
+    fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
+        if let Some(&id) = self.states.get(&control) {
+            return Ok(id);
+        }
+        let id =
+            self.builder.state(control_name(self.system, control.0, &control.1, &control.2))?;
+        self.states.insert(control.clone(), id);
+        self.work.push(control);
+        Ok(id)
+    }
+
+    fn make(mut self) -> Result<Machine, MachineError> {
+        // Letters first: a guard speaks of all of them.
+        let memories = self.memories();
+        for (k, j, d) in self.writes.clone() {
+            for memory in memories.iter().filter(|m| m[j.index()] == d) {
+                self.letter(k, j, memory, false)?;
+            }
+        }
+        let strong: Vec<MessageId> = self
+            .letters
+            .iter()
+            .filter(|((k, ..), _)| *k == self.process)
+            .map(|(_, ids)| ids[1])
+            .collect();
+        self.builder.strong(strong, self.system.vars.len())?;
+        let start = self.builder.state("start")?;
+        for memory in self.initial() {
+            let label =
+                self.builder.label(format!("start {}", memory_name(self.system, &memory)))?;
+            let initial = self.system.processes[self.process.index()].initial;
+            let to = self.state((initial, memory.clone(), memory))?;
+            self.builder.transition(Transition::new(start, to).label(label))?;
+        }
+        while let Some(control) = self.work.pop() {
+            self.transitions(&control)?;
+        }
+        self.builder.build(start)
+    }
+
+    /// All memories that writes can make of the initial ones.
+    fn memories(&self) -> BTreeSet<Memory> {
+        let mut found: BTreeSet<Memory> = self.initial().into_iter().collect();
+        let mut work: Vec<Memory> = found.iter().cloned().collect();
+        while let Some(memory) = work.pop() {
+            for &(_, j, d) in &self.writes {
+                let next = with(&memory, j, d);
+                if found.insert(next.clone()) {
+                    work.push(next);
+                }
+            }
+        }
+        found
+    }
+
+    fn initial(&self) -> Vec<Memory> {
+        self.system.vars.iter().fold(vec![vec![]], |begun, var| {
+            let longer = |m: Memory| {
+                let with = move |v: &ValueId| m.iter().copied().chain([*v]).collect();
+                var.initial.iter().map(with).collect::<Vec<Memory>>()
+            };
+            begun.into_iter().flat_map(longer).collect()
+        })
+    }
+
+    /// The strong letters of own writes to a variable: the memory and the letters.
+    fn own(&self, j: VarId) -> Vec<(Memory, [MessageId; 2])> {
+        let mut own: Vec<_> = self
+            .letters
+            .iter()
+            .filter(|((k, x, _), _)| (*k, *x) == (self.process, j))
+            .map(|((_, _, memory), ids)| (memory.clone(), *ids))
+            .collect();
+        own.sort();
+        own
+    }
+
+    /// `c : Θ`: no own write to the variable waits.
+    fn without_own(&self, j: VarId) -> Regex {
+        Regex::class(Class::but(self.own(j).into_iter().map(|(_, ids)| ids[1]))).star()
+    }
+
+    fn transitions(&mut self, control: &Control) -> Result<(), MachineError> {
+        let (p, current, guessed) = control;
+        let from = self.states[control];
+        let (system, c) = (self.system, self.channel);
+        for (_, t) in system.transitions(self.process, *p) {
+            match t.op {
+                ProgramOp::Nop | ProgramOp::Fence(FenceKind::Write | FenceKind::Read) => {
+                    let to = self.state((t.to, current.clone(), guessed.clone()))?;
+                    self.builder.transition(Transition::new(from, to))?;
+                }
+                ProgramOp::Write(j, d) => {
+                    let label = self.labels[&(self.process, j, d)];
+                    let after = with(guessed, j, d);
+                    let message = self.letter(self.process, j, &after, true)?;
+                    let to = self.state((t.to, current.clone(), after))?;
+                    let write = Transition::new(from, to).label(label);
+                    for (_, [plain, strong]) in self.own(j) {
+                        let substitution = Substitution::identity().with(plain, strong);
+                        let send = Op::Send { substitution, message };
+                        let write = write.clone().guard(c, Regex::has(strong)).op(c, send);
+                        self.builder.transition(write)?;
+                    }
+                    let write = write.guard(c, self.without_own(j)).op(c, Op::send(message));
+                    self.builder.transition(write)?;
+                }
+                ProgramOp::Read(j, d) => {
+                    let to = self.state((t.to, current.clone(), guessed.clone()))?;
+                    let read = Transition::new(from, to);
+                    for (memory, [_, strong]) in self.own(j) {
+                        if memory[j.index()] == d {
+                            let guard = Regex::has(strong);
+                            self.builder.transition(read.clone().guard(c, guard))?;
+                        }
+                    }
+                    if current[j.index()] == d {
+                        self.builder.transition(read.guard(c, self.without_own(j)))?;
+                    }
+                }
+                ProgramOp::Arw(j, d, e) if current == guessed && current[j.index()] == d => {
+                    let label = self.labels[&(self.process, j, e)];
+                    let after = with(current, j, e);
+                    let to = self.state((t.to, after.clone(), after))?;
+                    let arw = Transition::new(from, to).label(label);
+                    self.builder.transition(arw.guard(c, Regex::epsilon()))?;
+                }
+                ProgramOp::Fence(FenceKind::Full) if current == guessed => {
+                    let to = self.state((t.to, current.clone(), guessed.clone()))?;
+                    self.builder
+                        .transition(Transition::new(from, to).guard(c, Regex::epsilon()))?;
+                }
+                ProgramOp::Arw(..) | ProgramOp::Fence(FenceKind::Full) => {}
+            }
+        }
+        // Guess write.
+        for (k, j, d) in self.writes.clone() {
+            if k == self.process {
+                continue;
+            }
+            let after = with(guessed, j, d);
+            let message = self.letter(k, j, &after, false)?;
+            let to = self.state((*p, current.clone(), after))?;
+            let guess = Transition::new(from, to).label(self.labels[&(k, j, d)]);
+            self.builder.transition(guess.op(c, Op::send(message)))?;
+        }
+        // Update.
+        let mut letters: Vec<_> = self.letters.clone().into_iter().collect();
+        letters.sort();
+        for ((_, _, memory), ids) in letters {
+            let to = self.state((*p, memory, guessed.clone()))?;
+            for message in BTreeSet::from(ids) {
+                self.builder.transition(Transition::new(from, to).op(c, Op::Receive(message)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn with(memory: &Memory, j: VarId, d: ValueId) -> Memory {
+    let mut memory = memory.clone();
+    memory[j.index()] = d;
+    memory
+}

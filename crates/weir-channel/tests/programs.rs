@@ -1,0 +1,156 @@
+//! Programs and their machines reach the same states (paper 1, Proposition 4): on
+//! random programs, with and without loops, the product of the machines under the
+//! lossy meaning and two engines that know nothing of channels.
+
+use weir_channel::lossy::{Reach, reach_any};
+use weir_channel::semantics::{Contents, Goal};
+use weir_channel::tso::{control_name, tso};
+use weir_channel::{Limits, Machine, product, pso};
+use weir_engine::{Engine, check};
+use weir_gen::{Rng, Shape, program};
+use weir_model::answer::Verdict;
+use weir_model::ids::{SpanId, StateId, ValueId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, BinOp, Expr, Property, PropertyKind, Quantifier};
+use weir_model::system::{StateKind, System};
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// A way to make a machine of a program, with what is asked of it.
+type Translate = fn(&System) -> Option<Machine>;
+type Goals = fn(&System, &Machine, &[ValueId]) -> Vec<Goal>;
+
+fn by_tso(system: &System) -> Option<Machine> {
+    let machines = tso(system).ok()?;
+    product(&machines.iter().collect::<Vec<_>>()).ok()
+}
+
+fn by_pso(system: &System) -> Option<Machine> {
+    pso::pso(system).ok()
+}
+
+/// The control states of the machine of a PSO program in which all processes have
+/// ended and memory is this.
+fn pso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
+    let memory: Vec<u16> = memory.iter().map(|v| v.0).collect();
+    let mut all: Vec<Vec<u16>> = vec![vec![]];
+    for p in &system.processes {
+        let ended = (0..p.states.len()).filter(|s| p.states[*s].kind == StateKind::Ended);
+        let ended: Vec<u16> = ended.map(|s| s as u16).collect();
+        let longer = |c: &Vec<u16>| {
+            let c = c.clone();
+            ended.iter().map(move |e| c.iter().copied().chain([*e]).collect()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    let states = all.iter().filter_map(|c| machine.state(&pso::control_name(system, c, &memory)));
+    states.map(|state| Goal { state, contents: Contents::Empty }).collect()
+}
+
+/// The control states of the product in which all processes have ended and memory
+/// is this, with nothing under way.
+fn tso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
+    let mut names: Vec<Vec<String>> = vec![vec![]];
+    for p in &system.processes {
+        let ended = (0..p.states.len()).filter(|s| p.states[*s].kind == StateKind::Ended);
+        let ended: Vec<String> =
+            ended.map(|s| control_name(system, StateId::new(s), memory, memory)).collect();
+        let longer = |n: &Vec<String>| {
+            let n = n.clone();
+            ended.iter().map(move |e| n.iter().chain([e]).cloned().collect()).collect::<Vec<_>>()
+        };
+        names = names.iter().flat_map(longer).collect();
+    }
+    let states = names.iter().filter_map(|n| machine.state(&format!("({})", n.join(", "))));
+    states.map(|state| Goal { state, contents: Contents::Empty }).collect()
+}
+
+fn memories(system: &System) -> Vec<Vec<ValueId>> {
+    system.vars.iter().fold(vec![vec![]], |begun, var| {
+        let longer = |m: Vec<ValueId>| {
+            (0..var.values.len()).map(move |v| m.iter().copied().chain([ValueId::new(v)]).collect())
+        };
+        begun.into_iter().flat_map(longer).collect()
+    })
+}
+
+/// The memories that the program can end with, as some engine says: one question
+/// for each.
+fn asked(mut program: weir_model::program::Program, memory: &[i64]) -> System {
+    let mut formula = Expr::Const(1);
+    for (x, v) in memory.iter().enumerate() {
+        let equal = Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(VarId::new(x))), Expr::Const(*v));
+        formula = Expr::binary(BinOp::And, formula, equal);
+    }
+    let kind = PropertyKind::Final(Quantifier::Exists, formula);
+    program.properties = vec![Property { name: None, kind, span: SpanId::NONE }];
+    System::new(program).unwrap()
+}
+
+fn on_random_programs(
+    cases: u64,
+    shape: &Shape,
+    model: MemoryModel,
+    (translate, goals): (Translate, Goals),
+) {
+    let seed = setting("WEIR_SEED", 1);
+    let mut reached = [0, 0];
+    for case in 0..setting("WEIR_CASES", cases) {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
+        let random = program(&mut rng, shape);
+        let system = System::new(random.clone()).unwrap();
+        let Some(machine) = translate(&system) else { continue };
+        for memory in memories(&system) {
+            let values: Vec<i64> =
+                memory.iter().enumerate().map(|(x, v)| system.value(VarId::new(x), *v)).collect();
+            let limits = Limits { memory: Some(1 << 26), ..Limits::default() };
+            let goals = goals(&system, &machine, &memory);
+            let (answer, _) = reach_any(&machine, &goals, &limits, &mut |_| {});
+            let question = asked(random.clone(), &values);
+            let (expected, _) = check(&question, model, Engine::Views, &limits, &mut |_| {});
+            let text = || weir_front::weir::print(&question.program);
+            match (answer, expected[0].verdict) {
+                (Reach::Reached(_), Verdict::Holds) => reached[1] += 1,
+                (Reach::NotReached(_), Verdict::Violated) => reached[0] += 1,
+                (Reach::Unknown(_), _) | (_, Verdict::Unknown) => {}
+                (answer, verdict) => {
+                    panic!("seed {seed}, case {case}: {answer:?}, {}\n{}", verdict.name(), text())
+                }
+            }
+        }
+    }
+    assert!(reached.iter().all(|r| *r > cases / 4), "both happen: {reached:?}");
+}
+
+const TSO: (Translate, Goals) = (by_tso, tso_goals);
+const PSO: (Translate, Goals) = (by_pso, pso_goals);
+
+fn loop_free() -> Shape {
+    Shape { statements: 2, ..Shape::default() }
+}
+
+fn looping() -> Shape {
+    Shape { statements: 1, loops: true, ..Shape::default() }
+}
+
+#[test]
+fn loop_free_programs_under_tso() {
+    on_random_programs(60, &loop_free(), MemoryModel::TSO, TSO);
+}
+
+#[test]
+fn looping_programs_under_tso() {
+    on_random_programs(40, &looping(), MemoryModel::TSO, TSO);
+}
+
+#[test]
+fn loop_free_programs_under_pso() {
+    on_random_programs(60, &loop_free(), MemoryModel::PSO, PSO);
+}
+
+#[test]
+fn looping_programs_under_pso() {
+    on_random_programs(40, &looping(), MemoryModel::PSO, PSO);
+}

@@ -1,0 +1,150 @@
+//! The command line of `weir channel`.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use weir::Limits;
+
+use super::{Format, LanguageArg, seconds};
+
+#[derive(Debug, Args)]
+pub struct Channel {
+    #[command(subcommand)]
+    pub command: ChannelCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ChannelCommand {
+    /// Decide whether a lossy machine reaches a control state
+    Check(ChannelCheck),
+    /// Search a machine with channels up to a bound
+    Run(ChannelRun),
+    /// Print the basic machine that does the same
+    Basic(ChannelFile),
+    /// Print the synchronous product of machines
+    Product(ChannelProduct),
+    /// Print a machine as it was understood
+    Show(ChannelFile),
+    /// Print the lossy machine of a program under TSO or PSO
+    Of(ChannelOf),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 the state is not reached, 1 it is reached, 2 the input or the command
+line is wrong, 3 nobody knows.
+
+Example: weir channel check examples/alternating-bit.chm --reach wrong")]
+pub struct ChannelCheck {
+    /// A machine (`.chm`); `-` is standard input
+    pub file: String,
+    /// The control state that is asked for
+    #[arg(long, value_name = "STATE")]
+    pub reach: String,
+    /// What the channels may hold there
+    #[arg(long, value_enum, default_value_t = ChannelContents::Empty)]
+    pub channels: ChannelContents,
+    #[command(flatten)]
+    pub limits: ChannelLimits,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Print what the search did
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 the state is not reached, 1 it is reached, 2 the input or the command
+line is wrong, 3 nobody knows. Without --reach: 0 all states that are reached are
+listed, 3 there may be more.
+
+Example: weir channel run examples/alternating-bit.chm --lossy --bound 3")]
+pub struct ChannelRun {
+    /// A machine (`.chm`); `-` is standard input
+    pub file: String,
+    /// The control state that is asked for; without it, all that are reached are listed
+    #[arg(long, value_name = "STATE")]
+    pub reach: Option<String>,
+    /// What the channels may hold there
+    #[arg(long, value_enum, default_value_t = ChannelContents::Empty)]
+    pub channels: ChannelContents,
+    /// Channels lose messages
+    #[arg(long)]
+    pub lossy: bool,
+    /// The most messages that a channel may hold
+    #[arg(long, value_parser = clap::value_parser!(u16).range(0..=60_000), value_name = "N", default_value_t = weir_channel::explicit::DEFAULT_BOUND as u16)]
+    pub bound: u16,
+    #[command(flatten)]
+    pub limits: ChannelLimits,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Print what the search did
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ChannelLimits {
+    /// Give up after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
+    pub timeout: Option<Duration>,
+    /// Give up when the configurations take up this many MiB
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
+    pub memory: u32,
+}
+
+impl ChannelLimits {
+    pub fn get(&self) -> Limits {
+        Limits {
+            timeout: self.timeout,
+            memory: Some((self.memory as usize) << 20),
+            ..Limits::default()
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ChannelFile {
+    /// A machine (`.chm`); `-` is standard input
+    pub file: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: weir channel of litmus/SB.litmus --process P0")]
+pub struct ChannelOf {
+    /// A program (`.weir`, `.litmus`); `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// The memory model
+    #[arg(long, value_enum, default_value_t = ChannelModel::Tso)]
+    pub model: ChannelModel,
+    /// Only the machine of this process, under TSO; otherwise their product
+    #[arg(long, value_name = "NAME")]
+    pub process: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChannelModel {
+    /// One machine for each process, and their product
+    Tso,
+    /// One machine, with the store buffers as channels
+    Pso,
+}
+
+#[derive(Debug, Args)]
+pub struct ChannelProduct {
+    /// Machines (`.chm`); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChannelContents {
+    /// Nothing
+    Empty,
+    /// Anything
+    Any,
+}

@@ -1,0 +1,410 @@
+//! `weir channel`
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use weir::load::read_text;
+use weir::report::json::StatsReport;
+use weir::report::table::Table;
+use weir::{LoadError, Loaded};
+use weir_channel::lossy::{Reach, reach};
+use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
+use weir_channel::text::show_transition;
+use weir_channel::{Limits, Machine, Stats, Word, basic, explicit, product, pso, text, tso};
+use weir_front::suggest::closest;
+use weir_model::system::System;
+
+use super::{Status, complain, fail, print, print_json};
+use crate::cli::Format;
+use crate::cli::channel::{
+    Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelModel, ChannelOf,
+    ChannelProduct, ChannelRun,
+};
+use crate::progress::{Progress, counted, grouped};
+use crate::terminal::{QUIET, STRONG, paint};
+
+pub fn run(args: &Channel) -> Status {
+    match &args.command {
+        ChannelCommand::Check(args) => check(args),
+        ChannelCommand::Run(args) => search(args),
+        ChannelCommand::Product(args) => multiply(args),
+        ChannelCommand::Of(args) => of(args),
+        ChannelCommand::Show(args) => with(&args.file, |machine| {
+            print(&text::print(machine));
+            Status::Fine
+        }),
+        ChannelCommand::Basic(args) => with(&args.file, |machine| match basic::basic(machine) {
+            Ok(simple) => {
+                print(&text::print(&simple));
+                Status::Fine
+            }
+            Err(error) => fail(&error.to_string()),
+        }),
+    }
+}
+
+/// Reads a machine.
+fn load(file: &str) -> Result<Machine, LoadError> {
+    let text = read_text(file)?;
+    text::read(&text).map_err(|errors| LoadError::Wrong { name: file.to_owned(), text, errors })
+}
+
+/// Does something with the machine of a file.
+fn with(file: &str, then: impl FnOnce(&Machine) -> Status) -> Status {
+    match load(file) {
+        Ok(machine) => then(&machine),
+        Err(error) => complain(&error),
+    }
+}
+
+fn multiply(args: &ChannelProduct) -> Status {
+    let mut machines = Vec::new();
+    for file in &args.files {
+        match load(file) {
+            Ok(machine) => machines.push(machine),
+            Err(error) => return complain(&error),
+        }
+    }
+    match product(&machines.iter().collect::<Vec<_>>()) {
+        Ok(machine) => {
+            print(&text::print(&machine));
+            Status::Fine
+        }
+        Err(error) => fail(&error.to_string()),
+    }
+}
+
+/// Prints the machine of a program.
+fn of(args: &ChannelOf) -> Status {
+    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+        Ok(loaded) => loaded,
+        Err(error) => return complain(&error),
+    };
+    match translated(&loaded.system, args) {
+        Ok(machine) => {
+            print(&text::print(&machine));
+            Status::Fine
+        }
+        Err(message) => fail(&message),
+    }
+}
+
+fn translated(system: &System, args: &ChannelOf) -> Result<Machine, String> {
+    if args.model == ChannelModel::Pso {
+        return match args.process {
+            Some(_) => Err("under PSO there is one machine for all processes".to_owned()),
+            None => pso::pso(system).map_err(|e| e.to_string()),
+        };
+    }
+    let mut machines = tso::tso(system).map_err(|e| e.to_string())?;
+    let Some(name) = &args.process else {
+        return product(&machines.iter().collect::<Vec<_>>()).map_err(|e| e.to_string());
+    };
+    let names = system.processes.iter().map(|p| p.name.as_str());
+    match system.processes.iter().position(|p| p.name == *name) {
+        Some(index) => Ok(machines.swap_remove(index)),
+        None => Err(match closest(name, names) {
+            Some(meant) => format!("there is no process `{name}`; did you mean `{meant}`?"),
+            None => format!("there is no process `{name}`"),
+        }),
+    }
+}
+
+/// What is asked for; says so if there is no such state.
+fn goal(machine: &Machine, state: &str, contents: ChannelContents) -> Result<Goal, Status> {
+    let contents = match contents {
+        ChannelContents::Empty => Contents::Empty,
+        ChannelContents::Any => Contents::Any,
+    };
+    if let Some(state) = machine.state(state) {
+        return Ok(Goal { state, contents });
+    }
+    let names = machine.states().map(|s| machine.state_name(s));
+    Err(fail(&match closest(state, names) {
+        Some(meant) => format!("there is no control state `{state}`; did you mean `{meant}`?"),
+        None => format!("there is no control state `{state}`; `weir channel show` lists them"),
+    }))
+}
+
+fn check(args: &ChannelCheck) -> Status {
+    with(&args.file, |machine| {
+        let goal = match goal(machine, &args.reach, args.channels) {
+            Ok(goal) => goal,
+            Err(status) => return status,
+        };
+        let mut progress = Progress::new();
+        let (answer, stats) =
+            reach(machine, &goal, &args.limits.get(), &mut |s| progress.update(s));
+        drop(progress);
+        let about = About { machine, file: &args.file, semantics: Semantics::Lossy };
+        about.report(&goal, &answer, &stats, args.format, args.stats)
+    })
+}
+
+fn search(args: &ChannelRun) -> Status {
+    with(&args.file, |machine| {
+        let goal = match &args.reach {
+            None => None,
+            Some(state) => match goal(machine, state, args.channels) {
+                Ok(goal) => Some(goal),
+                Err(status) => return status,
+            },
+        };
+        let semantics = if args.lossy { Semantics::Lossy } else { Semantics::Perfect };
+        let limits = Limits { bound: Some(args.bound.into()), ..args.limits.get() };
+        let mut progress = Progress::new();
+        let found = explicit::search(machine, semantics, goal.as_ref(), &limits, &mut |s| {
+            progress.update(s);
+        });
+        drop(progress);
+        let about = About { machine, file: &args.file, semantics };
+        match (&goal, &found.goal) {
+            (Some(goal), Some(answer)) => {
+                about.report(goal, answer, &found.stats, args.format, args.stats)
+            }
+            _ => about.list(&found, args.format, args.stats),
+        }
+    })
+}
+
+/// The words of a channel by its name.
+type Words<'m> = BTreeMap<&'m str, Vec<&'m str>>;
+
+#[derive(Serialize)]
+struct Report<'m> {
+    machine: &'m str,
+    file: &'m str,
+    semantics: &'static str,
+    state: &'m str,
+    channels: &'static str,
+    answer: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'m str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<Vec<StepReport<'m>>>,
+    stats: StatsReport,
+}
+
+#[derive(Serialize)]
+struct StepReport<'m> {
+    transition: usize,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'m str>,
+    state: &'m str,
+    channels: Words<'m>,
+    lost: Words<'m>,
+}
+
+#[derive(Serialize)]
+struct ListReport<'m> {
+    machine: &'m str,
+    file: &'m str,
+    semantics: &'static str,
+    reached: Vec<&'m str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    stats: StatsReport,
+}
+
+/// What a report is about.
+struct About<'m> {
+    machine: &'m Machine,
+    file: &'m str,
+    semantics: Semantics,
+}
+
+impl<'m> About<'m> {
+    fn semantics(&self) -> &'static str {
+        match self.semantics {
+            Semantics::Perfect => "perfect",
+            Semantics::Lossy => "lossy",
+        }
+    }
+
+    fn report(
+        &self,
+        goal: &Goal,
+        answer: &Reach,
+        stats: &Stats,
+        format: Format,
+        all_stats: bool,
+    ) -> Status {
+        let (word, reason, status) = match answer {
+            Reach::Reached(_) => ("reached", None, Status::Violated),
+            Reach::NotReached(_) => ("not reached", None, Status::Fine),
+            Reach::Unknown(reason) => ("unknown", Some(reason.as_str()), Status::Unknown),
+        };
+        let run = match answer {
+            Reach::Reached(run) => Some(run),
+            Reach::NotReached(_) | Reach::Unknown(_) => None,
+        };
+        let state = self.machine.state_name(goal.state);
+        match format {
+            Format::Json => print_json(&Report {
+                machine: self.machine.name(),
+                file: self.file,
+                semantics: self.semantics(),
+                state,
+                channels: match goal.contents {
+                    Contents::Empty => "empty",
+                    Contents::Any => "any",
+                },
+                answer: word,
+                reason,
+                run: run.map(|run| self.steps(run)),
+                stats: StatsReport::new(stats),
+            }),
+            Format::Human => {
+                let colour = match answer {
+                    Reach::Reached(_) => AnsiColor::Red,
+                    Reach::NotReached(_) => AnsiColor::Green,
+                    Reach::Unknown(_) => AnsiColor::Yellow,
+                };
+                let style: Style = colour.on_default().bold();
+                let title = format!("{}, {}", self.file, self.semantics());
+                let mut out = format!("{}\n\n", paint(STRONG, &title));
+                let channels = match goal.contents {
+                    Contents::Empty => "with empty channels",
+                    Contents::Any => "with anything in the channels",
+                };
+                let _ = writeln!(out, "  {}  {state}  {channels}", paint(style, word));
+                if let Some(reason) = reason {
+                    let _ = writeln!(out, "    {}", paint(QUIET, reason));
+                }
+                if let Some(run) = run.filter(|run| !run.steps.is_empty()) {
+                    out.push('\n');
+                    out += &self.table(run);
+                }
+                out += &summary(stats, all_stats);
+                print(&out);
+            }
+        }
+        status
+    }
+
+    /// All control states that a search has reached.
+    fn list(&self, found: &explicit::Found, format: Format, all_stats: bool) -> Status {
+        let stats = &found.stats;
+        let reason = match (&stats.stopped, stats.bound) {
+            (Some(reason), _) => Some(reason.clone()),
+            (None, Some(bound)) if !stats.within_bound => {
+                Some(format!("channels held up to {bound}, but the machine can fill them further"))
+            }
+            _ => None,
+        };
+        let status = if reason.is_some() { Status::Unknown } else { Status::Fine };
+        let reached: Vec<&str> = found.states.iter().map(|s| self.machine.state_name(*s)).collect();
+        if format == Format::Json {
+            print_json(&ListReport {
+                machine: self.machine.name(),
+                file: self.file,
+                semantics: self.semantics(),
+                reached,
+                reason,
+                stats: StatsReport::new(stats),
+            });
+            return status;
+        }
+        let title = format!("{}, {}", self.file, self.semantics());
+        let mut out = format!("{}\n\n", paint(STRONG, &title));
+        for state in self.machine.states().map(|s| self.machine.state_name(s)) {
+            let word = match (reached.contains(&state), &reason) {
+                (true, _) => "reached",
+                (false, None) => "not reached",
+                (false, Some(_)) => "unknown",
+            };
+            let _ = writeln!(out, "  {word:11}  {state}");
+        }
+        if let Some(reason) = &reason {
+            let _ = writeln!(out, "\n  {}", paint(QUIET, reason));
+        }
+        out += &summary(stats, all_stats);
+        print(&out);
+        status
+    }
+
+    fn word(&self, word: &Word) -> Vec<&'m str> {
+        word.iter().map(|m| self.machine.message_name(*m)).collect()
+    }
+
+    /// Words by channel; those that are empty are left out.
+    fn words(&self, words: &[Word]) -> Words<'m> {
+        let all = self.machine.channels().zip(words);
+        let full = all.filter(|(_, w)| !w.is_empty());
+        full.map(|(c, w)| (self.machine.channel_name(c), self.word(w))).collect()
+    }
+
+    fn steps(&self, run: &Run) -> Vec<StepReport<'m>> {
+        let mut at = self.machine.start();
+        let mut steps = Vec::new();
+        for step in &run.steps {
+            let label = self.machine.transition(step.transition).label;
+            steps.push(StepReport {
+                transition: step.transition.index(),
+                text: show_transition(self.machine, step.transition),
+                label: label.map(|l| self.machine.label_name(l)),
+                state: self.machine.state_name(step.after.state),
+                channels: self.words(&step.after.channels),
+                lost: self.words(&losses(self.machine, &at, step)),
+            });
+            at = step.after.clone();
+        }
+        steps
+    }
+
+    /// A run: transitions, what the channels hold after each, and what was lost.
+    fn table(&self, run: &Run) -> String {
+        let machine = self.machine;
+        let mut table = Table::default();
+        // The oldest message is the last one, next to where it comes out.
+        let heads = machine.channels().map(|c| format!("{} →", machine.channel_name(c)));
+        let head = ["step".to_owned(), "transition".to_owned()];
+        table.row(head.into_iter().chain(heads).chain(["lost".to_owned()]));
+        for (number, step) in self.steps(run).into_iter().enumerate() {
+            let held = machine.channels().map(|c| {
+                step.channels.get(machine.channel_name(c)).map_or("·".to_owned(), |w| w.join(" "))
+            });
+            let lost = step.lost.iter().map(|(c, w)| format!("{} of {c}", w.join(" ")));
+            let lost: Vec<String> = lost.collect();
+            let begin = [format!("{:>4}", number + 1), step.text.clone()];
+            table.row(begin.into_iter().chain(held).chain([lost.join(", ")]));
+        }
+        let mut out = String::new();
+        let width = table.widths().iter().sum::<usize>() + 2 * (table.widths().len() - 1);
+        for (number, line) in table.lines("  ").iter().enumerate() {
+            let _ = writeln!(out, "  {line}");
+            if number == 0 {
+                let _ = writeln!(out, "  {}", "─".repeat(width));
+            }
+        }
+        out
+    }
+}
+
+fn summary(stats: &Stats, all: bool) -> String {
+    let exact = match (stats.engine, stats.is_exact()) {
+        ("explicit", true) => ", all there are",
+        _ => "",
+    };
+    let count = counted(stats.stored, "configuration");
+    let seconds = stats.elapsed.as_secs_f64();
+    let line = format!("{}: {count}{exact}, {seconds:.3} s", stats.engine);
+    let mut out = format!("\n{}\n", paint(QUIET, &line));
+    if all {
+        let mut table = Table::default();
+        table.row(["  stored".to_owned(), grouped(stats.stored)]);
+        table.row(["  expanded".to_owned(), grouped(stats.expanded)]);
+        table.row(["  covered".to_owned(), grouped(stats.covered)]);
+        table.row(["  steps".to_owned(), grouped(stats.steps)]);
+        if let Some(bound) = stats.bound {
+            table.row(["  bound".to_owned(), bound.to_string()]);
+            table.row(["  depth".to_owned(), grouped(stats.depth)]);
+        }
+        table.row(["  MiB".to_owned(), format!("{:.1}", stats.bytes as f64 / f64::from(1 << 20))]);
+        out += &(table.lines("  ").join("\n") + "\n");
+    }
+    out
+}

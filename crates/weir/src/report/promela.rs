@@ -1,0 +1,121 @@
+//! A system under SC as a Promela model, for the model checker Spin.
+//!
+//! The model has the same steps as the system: one statement for each
+//! transition, and a jump, which costs Spin no step. Without partial-order
+//! reduction Spin therefore stores as many states as the explicit engine. Values
+//! are numbered as in the system, so that every variable fits a `byte` or a
+//! `short`.
+//!
+//! Of the properties, assertions and deadlocks go along. Formulas over states do
+//! not: Spin has less to do than Weir, and a comparison favors it.
+
+use std::fmt::Write as _;
+
+use weir_model::ids::{ProcessId, StateId};
+use weir_model::program::PropertyKind;
+use weir_model::system::{Op, StateKind, System};
+
+/// The most values of a variable that fit a `byte`.
+const BYTE: usize = 256;
+
+/// The model of a system; `None` if a variable may begin with several values,
+/// for which Promela would need a process that chooses.
+///
+/// A failure is an error only if the program asks for assertions.
+pub fn model(system: &System) -> Option<String> {
+    let mut out = format!("/* {} */\n\n", plain(&system.program.name));
+    for (i, var) in system.vars.iter().enumerate() {
+        let [initial] = var.initial[..] else { return None };
+        let kind = if var.values.len() <= BYTE { "byte" } else { "short" };
+        let _ = writeln!(out, "{kind} {} = {};", variable(system, i), initial.0);
+    }
+    let asks = |kind| system.program.properties.iter().any(|p| p.kind == kind);
+    let unasked = Unasked {
+        may_wait: !asks(PropertyKind::NoDeadlock),
+        may_fail: !asks(PropertyKind::Assertions),
+    };
+    for p in system.process_ids() {
+        process(system, p, unasked, &mut out);
+    }
+    Some(out)
+}
+
+/// What is no error because nobody asks for it.
+#[derive(Clone, Copy)]
+struct Unasked {
+    may_wait: bool,
+    may_fail: bool,
+}
+
+fn process(system: &System, p: ProcessId, unasked: Unasked, out: &mut String) {
+    let Unasked { may_wait, may_fail } = unasked;
+    let automaton = &system.processes[p.index()];
+    let name = word("p", p.index(), &automaton.name);
+    let _ = writeln!(out, "\nactive proctype {name}() {{");
+    // A process begins at its first statement.
+    if automaton.initial.index() != 0 {
+        let _ = writeln!(out, "    goto {};", label(system, p, automaton.initial, may_wait));
+    }
+    for i in 0..automaton.states.len() {
+        let state = StateId::new(i);
+        let _ = writeln!(out, "{}:", label(system, p, state, may_wait));
+        if matches!(automaton.states[i].kind, StateKind::Failed(_)) && !may_fail {
+            let _ = writeln!(out, "    assert(false);");
+        }
+        let mut steps = system.transitions(p, state).peekable();
+        if steps.peek().is_none() {
+            // A process that ran out of statements would go away, in a step of
+            // its own. This one stays.
+            let _ = writeln!(out, "    false;");
+            continue;
+        }
+        let _ = writeln!(out, "    if");
+        for (_, t) in steps {
+            let name = |x: weir_model::ids::VarId| variable(system, x.index());
+            let step = match t.op {
+                Op::Nop | Op::Fence(_) => "true".to_owned(),
+                Op::Read(x, d) => format!("{} == {}", name(x), d.0),
+                Op::Write(x, d) => format!("{} = {}", name(x), d.0),
+                Op::Arw(x, d, e) if d == e => format!("{} == {}", name(x), d.0),
+                Op::Arw(x, d, e) => {
+                    format!("d_step {{ {0} == {1}; {0} = {2} }}", name(x), d.0, e.0)
+                }
+            };
+            let _ = writeln!(out, "    :: {step} -> goto {}", label(system, p, t.to, may_wait));
+        }
+        let _ = writeln!(out, "    fi;");
+    }
+    let _ = writeln!(out, "}}");
+}
+
+/// The label of a control state. Spin takes a label that begins with `end` for a
+/// place where a process may stay.
+fn label(system: &System, p: ProcessId, state: StateId, may_wait: bool) -> String {
+    let always = |op: Op| matches!(op, Op::Nop | Op::Write(..) | Op::Fence(_));
+    let can_block = !system.transitions(p, state).any(|(_, t)| always(t.op));
+    // One that has failed waits for nobody.
+    let ended = system.state(p, state).kind != StateKind::Inside;
+    format!("{}{}", if ended || may_wait && can_block { "end" } else { "S" }, state.0)
+}
+
+fn variable(system: &System, index: usize) -> String {
+    word("v", index, &system.vars[index].name)
+}
+
+/// A name that Promela takes and that is unlike every other.
+fn word(kind: &str, index: usize, name: &str) -> String {
+    let mut word = format!("{kind}{index}_");
+    for c in name.chars() {
+        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
+        if c != '_' || !word.ends_with('_') {
+            word.push(c);
+        }
+    }
+    word.truncate(word.trim_end_matches('_').len());
+    word
+}
+
+/// A text that does not end a comment, nor ask the preprocessor for anything.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric() || "-_. ".contains(*c)).collect()
+}

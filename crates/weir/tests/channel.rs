@@ -1,0 +1,159 @@
+//! `weir channel`, as a person or a program uses it.
+
+mod common;
+
+use common::{root, weir, weir_reading};
+use serde_json::Value;
+
+const HEAD: &str = "machine m; messages a; channels c; states s, t; initial s;\n";
+
+fn reading(args: &[&str], text: &str) -> common::Output {
+    weir_reading(args, text.as_bytes())
+}
+
+#[test]
+fn the_status_tells_the_answer() {
+    let check = |file: &str, rest: &[&str]| {
+        let file = format!("examples/{file}.chm");
+        let args: Vec<&str> =
+            ["channel", "check", file.as_str()].into_iter().chain(rest.iter().copied()).collect();
+        weir(&args).status
+    };
+    assert_eq!(check("alternating-bit", &["--reach", "wrong"]), 0);
+    assert_eq!(check("no-bit", &["--reach", "wrong"]), 1);
+    assert_eq!(check("token", &["--reach", "sent"]), 0);
+    assert_eq!(check("token", &["--reach", "sent", "--channels", "any"]), 1);
+    assert_eq!(check("token", &["--reach", "nowhere"]), 2);
+    assert_eq!(check("token", &[]), 2);
+    assert_eq!(check("missing", &["--reach", "s"]), 2);
+
+    let run = |rest: &[&str]| {
+        let args = ["channel", "run", "examples/batch.chm"].into_iter().chain(rest.iter().copied());
+        weir(&args.collect::<Vec<_>>()).status
+    };
+    assert_eq!(run(&[]), 0);
+    assert_eq!(run(&["--bound", "2"]), 3);
+    assert_eq!(run(&["--reach", "small"]), 0);
+    assert_eq!(run(&["--reach", "small", "--lossy"]), 1);
+    assert_eq!(run(&["--reach", "small", "--bound", "2"]), 3);
+}
+
+#[test]
+fn what_is_wrong_is_shown_in_the_text() {
+    let output = reading(&["channel", "show", "-"], &format!("{HEAD}s -> t do d!a;"));
+    assert_eq!(output.status, 2);
+    for part in ["there is no channel `d`", "-:2:11", "s -> t do d!a;", "^ not declared"] {
+        assert!(output.err.contains(part), "{part} in\n{}", output.err);
+    }
+    assert!(output.out.is_empty());
+    let output = weir(&["channel", "check", "examples/token.chm", "--reach", "overtakne"]);
+    assert!(output.err.contains("did you mean `overtaken`?"), "{}", output.err);
+    // A program is no machine, and that is all there is to say.
+    let output = weir(&["channel", "show", "examples/peterson.weir"]);
+    assert_eq!(output.status, 2);
+    assert_eq!(output.err.matches("error").count(), 1, "{}", output.err);
+    let both = ["channel", "product", "examples/token.chm", "examples/batch.chm"];
+    let output = weir(&both);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("two machines have a channel `wire`"), "{}", output.err);
+}
+
+#[test]
+fn what_is_printed_is_read() {
+    for file in ["alternating-bit", "batch", "token", "last-write", "meet-left"] {
+        let file = format!("examples/{file}.chm");
+        for command in ["show", "basic"] {
+            let printed = weir(&["channel", command, &file]);
+            assert_eq!(printed.status, 0, "{}", printed.err);
+            let again = reading(&["channel", "show", "-"], &printed.out);
+            assert_eq!((again.status, again.out), (0, printed.out));
+        }
+    }
+    let halves = ["channel", "product", "examples/meet-left.chm", "examples/meet-right.chm"];
+    let both = weir(&halves).out;
+    let args = ["channel", "check", "-", "--reach", "(l2, r2)", "--channels", "any"];
+    assert_eq!(reading(&args, &both).status, 0);
+    let args = ["channel", "check", "-", "--reach", "(l1, r1)", "--channels", "any"];
+    assert_eq!(reading(&args, &both).status, 1);
+}
+
+#[test]
+fn limits_end_a_search() {
+    // All words of twelve letters are minimal, and there are too many of them.
+    let letters = ["a", "b", "d", "e", "f", "g", "h", "i"];
+    let all = letters.join(" | ");
+    let guard = vec![format!("({all})"); 12].join(" ");
+    let text = format!(
+        "machine m; messages {}; channels c; states s, t; initial s; s -> t when c in {guard};",
+        letters.join(", ")
+    );
+    let args = ["channel", "check", "-", "--reach", "t", "--timeout", "0.2"];
+    let output = reading(&args, &text);
+    assert_eq!(output.status, 3, "{}{}", output.out, output.err);
+    assert!(output.out.contains("the time limit of 0.2 s was reached"), "{}", output.out);
+    let output = reading(&["channel", "check", "-", "--reach", "t"], &text);
+    assert_eq!(output.status, 3, "{}{}", output.out, output.err);
+    assert!(output.out.contains("too many minimal words"), "{}", output.out);
+}
+
+/// The names in the first column of a page's tables.
+fn documented(text: &str) -> Vec<&str> {
+    let cells = text.lines().filter_map(|l| l.strip_prefix("| `"));
+    cells.filter_map(|l| l.split('`').next()).collect()
+}
+
+/// Every key but those that are names of channels.
+fn keys<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                found.push(key);
+                if !matches!(key.as_str(), "channels" | "lost" | "stats") {
+                    keys(value, found);
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|v| keys(v, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn json_is_as_documented() {
+    let page = std::fs::read_to_string(root().join("docs/channel-machines.md")).unwrap();
+    let documented = documented(&page);
+    for args in [
+        &["check", "examples/no-bit.chm", "--reach", "wrong"][..],
+        &["check", "examples/alternating-bit.chm", "--reach", "wrong"],
+        &["run", "examples/alternating-bit.chm", "--reach", "wrong"],
+        &["run", "examples/token.chm", "--lossy"],
+    ] {
+        let args: Vec<&str> =
+            ["channel"].iter().chain(args).chain(&["--format", "json"]).copied().collect();
+        let output = weir(&args);
+        let value: Value = serde_json::from_str(&output.out).unwrap();
+        let mut found = Vec::new();
+        keys(&value, &mut found);
+        for key in found {
+            assert!(documented.contains(&key), "`{key}` of {args:?} is not documented");
+        }
+    }
+    let output =
+        weir(&["channel", "check", "examples/no-bit.chm", "--reach", "wrong", "--format", "json"]);
+    let value: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!(value["answer"], "reached");
+    assert_eq!(value["run"][2]["lost"]["back"][0], "ack");
+    assert_eq!(value["run"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn machines_of_the_page_are_machines() {
+    let page = std::fs::read_to_string(root().join("docs/channel-machines.md")).unwrap();
+    let blocks: Vec<&str> =
+        page.split("```chm\n").skip(1).filter_map(|b| b.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let output = reading(&["channel", "check", "-", "--reach", "overtaken"], block);
+        assert_eq!(output.status, 0, "{}", output.err);
+    }
+}
