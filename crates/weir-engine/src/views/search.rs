@@ -33,6 +33,9 @@ const TRIES: usize = 64;
 /// cannot decide one of them.
 const LONGER: usize = 8;
 
+/// What a short try may expand.
+const SHORT: usize = 1 << 15;
+
 /// How many configurations are expanded between two looks at the clock.
 const CLOCK: usize = 1 << 8;
 
@@ -43,6 +46,8 @@ struct Round {
     /// From how many configurations with the same state on those that differ in
     /// sets of words only become one.
     most: usize,
+    /// How many configurations it may expand before the next one gets its turn.
+    budget: usize,
 }
 
 /// Nothing is joined.
@@ -51,7 +56,9 @@ const EVERYTHING: usize = usize::MAX;
 /// The rounds, from coarse to fine: longer words are told apart, and more
 /// configurations. The last ones join nothing, so that refinement ends.
 fn rounds() -> impl Iterator<Item = Round> {
-    let rounds = [
+    // Some get a short try first: which one is quick cannot be told.
+    let short = [(1, 1), (2, 16)];
+    let long = [
         (1, 1),
         (1, 4),
         (1, 16),
@@ -68,7 +75,8 @@ fn rounds() -> impl Iterator<Item = Round> {
         (3, EVERYTHING),
         (MAX_LEVEL, EVERYTHING),
     ];
-    rounds.into_iter().map(|(k, most)| Round { level: Level(k), most })
+    let round = |budget| move |(k, most)| Round { level: Level(k), most, budget };
+    short.into_iter().map(round(SHORT)).chain(long.into_iter().map(round(usize::MAX)))
 }
 
 struct Search<'s> {
@@ -242,7 +250,8 @@ impl<'s> Search<'s> {
         for config in self.space.initial() {
             self.insert(config, None);
         }
-        let mut most = usize::MAX;
+        let mut most = self.round.budget;
+        let mut is_limited = self.round.most == EVERYTHING;
         let mut next = 0;
         while next < self.configs.len() {
             let id = next as u32;
@@ -261,9 +270,9 @@ impl<'s> Search<'s> {
             }
             // The next round will be needed: this one is not to take for ever.
             let is_lost = |f: &Found| matches!(f, Found::Spurious(tries) if *tries >= TRIES);
-            let may_cut = most == usize::MAX && self.round.most != EVERYTHING;
-            if may_cut && found.iter().any(is_lost) {
-                most = LONGER * (self.stats.expanded + CLOCK);
+            if !is_limited && found.iter().any(is_lost) {
+                is_limited = true;
+                most = most.min(LONGER * (self.stats.expanded + CLOCK));
             }
             let mut reached = Vec::new();
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
@@ -448,9 +457,11 @@ fn check_among(
     // What shows that nothing else happens, if the last round saw everything.
     let mut proof = None;
     let mut exhausted = [false; MAX_LEVEL + 1];
+    let mut hopeless = Vec::new();
     for round in rounds() {
-        // Joining less changes nothing if nothing was joined.
-        if exhausted[round.level.0] {
+        // Joining less changes nothing if nothing was joined, nor does a second try
+        // if the first could not decide.
+        if exhausted[round.level.0] || hopeless.contains(&(round.level.0, round.most)) {
             continue;
         }
         for f in &mut found {
@@ -470,7 +481,11 @@ fn check_among(
         });
         exhausted[round.level.0] = saw_all && !search.has_joined;
         stats = search.stats;
-        let refine = found.iter().any(|f| matches!(f, Found::Spurious(_)));
+        let is_spurious = found.iter().any(|f| matches!(f, Found::Spurious(_)));
+        if is_spurious {
+            hopeless.push((round.level.0, round.most));
+        }
+        let refine = !saw_all || is_spurious;
         if stats.stopped.is_some() || !refine {
             break;
         }
