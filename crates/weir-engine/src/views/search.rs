@@ -57,7 +57,7 @@ const EVERYTHING: usize = usize::MAX;
 /// configurations. The last ones join nothing, so that refinement ends.
 fn rounds() -> impl Iterator<Item = Round> {
     // Some get a short try first: which one is quick cannot be told.
-    let short = [(1, 1), (2, 16)];
+    let short = [(1, 1), (1, 4), (2, 16)];
     let long = [
         (1, 1),
         (1, 4),
