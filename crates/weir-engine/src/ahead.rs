@@ -1,95 +1,82 @@
-//! What lies before and behind a control state, up to the next fence.
+//! What lies ahead of and behind a control state, up to the next fence.
 
-use weir_model::ids::ProcessId;
+use weir_model::ids::{ProcessId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
-/// For each control state, the variables that can be read from there on before
-/// the next full fence or atomic read-write.
-pub(crate) fn readable(system: &System, process: ProcessId) -> Vec<Box<[bool]>> {
+/// For each control state, whether something is so of each variable.
+type ByState = Vec<Box<[bool]>>;
+
+/// Which way to look from a control state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Ahead,
+    Behind,
+}
+
+/// For each control state, the variables of which some operation lies ahead or
+/// behind that `concerns` them, with nothing between that `stops`.
+fn spread(
+    system: &System,
+    process: ProcessId,
+    look: Look,
+    concerns: impl Fn(Op, VarId) -> bool,
+    stops: impl Fn(Op) -> bool,
+) -> ByState {
     let automaton = &system.processes[process.index()];
-    let mut masks = vec![vec![false; system.vars.len()]; automaton.states.len()];
+    let mut all = vec![vec![false; system.vars.len()].into_boxed_slice(); automaton.states.len()];
     let mut changed = true;
     while changed {
         changed = false;
-        for t in automaton.transitions.iter().rev() {
-            let beyond = match t.op {
-                Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
-                _ => masks[t.to.index()].clone(),
+        for t in automaton.transitions.iter().rev().filter(|t| !stops(t.op)) {
+            let (here, beyond) = match look {
+                Look::Ahead => (t.from, t.to),
+                Look::Behind => (t.to, t.from),
             };
-            let mask = &mut masks[t.from.index()];
-            let before = mask.clone();
-            mask.iter_mut().zip(beyond).for_each(|(m, b)| *m |= b);
-            if let Op::Read(x, _) = t.op {
-                mask[x.index()] = true;
+            let beyond = all[beyond.index()].clone();
+            for (x, here) in all[here.index()].iter_mut().enumerate() {
+                let found = beyond[x] || concerns(t.op, VarId::new(x));
+                changed |= found && !*here;
+                *here |= found;
             }
-            changed |= before != *mask;
         }
     }
-    masks.into_iter().map(Into::into).collect()
+    all
+}
+
+fn is_full(op: Op) -> bool {
+    matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full))
 }
 
 /// Whether an operation needs that no write of its process waits.
 fn empties_stores(op: Op, partial_fences: bool) -> bool {
-    match op {
-        Op::Arw(..) | Op::Fence(FenceKind::Full) => true,
-        Op::Fence(FenceKind::Write) => partial_fences,
-        _ => false,
-    }
+    is_full(op) || partial_fences && op == Op::Fence(FenceKind::Write)
+}
+
+/// For each control state, the variables that can be read from there on before
+/// the next full fence or atomic read-write.
+pub(crate) fn readable(system: &System, process: ProcessId) -> ByState {
+    let reads = |op, x| matches!(op, Op::Read(y, _) if y == x);
+    spread(system, process, Look::Ahead, reads, is_full)
 }
 
 /// For each control state, the variables of which a waiting write may yet be
 /// overtaken: some other variable can be written before a fence that would need
 /// the write to have left.
-pub(crate) fn overtakes(
-    system: &System,
-    process: ProcessId,
-    partial_fences: bool,
-) -> Vec<Box<[bool]>> {
-    let automaton = &system.processes[process.index()];
-    let mut all = vec![vec![false; system.vars.len()]; automaton.states.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in automaton.transitions.iter().rev() {
-            if empties_stores(t.op, partial_fences) {
-                continue;
-            }
-            let beyond = all[t.to.index()].clone();
-            let here = &mut all[t.from.index()];
-            for (x, beyond) in beyond.into_iter().enumerate() {
-                let by_this = matches!(t.op, Op::Write(y, _) if y.index() != x);
-                changed |= !here[x] && (beyond || by_this);
-                here[x] |= beyond || by_this;
-            }
-        }
-    }
-    all.into_iter().map(Into::into).collect()
+pub(crate) fn overtakes(system: &System, process: ProcessId, partial_fences: bool) -> ByState {
+    let writes_other = |op, x| matches!(op, Op::Write(y, _) if y != x);
+    spread(system, process, Look::Ahead, writes_other, |op| empties_stores(op, partial_fences))
+}
+
+/// For each control state, the variables that may have been written since the
+/// last full fence.
+pub(crate) fn unseen(system: &System, process: ProcessId) -> ByState {
+    let writes = |op, x| matches!(op, Op::Write(y, _) if y == x);
+    spread(system, process, Look::Behind, writes, is_full)
 }
 
 /// For each control state, the variables of which a write may be waiting there.
-pub(crate) fn waiting(
-    system: &System,
-    process: ProcessId,
-    partial_fences: bool,
-) -> Vec<Box<[bool]>> {
-    let automaton = &system.processes[process.index()];
-    let mut all = vec![vec![false; system.vars.len()]; automaton.states.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in &automaton.transitions {
-            if empties_stores(t.op, partial_fences) {
-                continue;
-            }
-            let before = all[t.from.index()].clone();
-            let here = &mut all[t.to.index()];
-            for (x, before) in before.into_iter().enumerate() {
-                let by_this = matches!(t.op, Op::Write(y, _) if y.index() == x);
-                changed |= !here[x] && (before || by_this);
-                here[x] |= before || by_this;
-            }
-        }
-    }
-    all.into_iter().map(Into::into).collect()
+pub(crate) fn waiting(system: &System, process: ProcessId, partial_fences: bool) -> ByState {
+    let writes = |op, x| matches!(op, Op::Write(y, _) if y == x);
+    spread(system, process, Look::Behind, writes, |op| empties_stores(op, partial_fences))
 }

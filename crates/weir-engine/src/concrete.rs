@@ -253,15 +253,15 @@ impl<'s> History<'s> {
     /// What a run does at each place of the history, in order.
     fn schedule(mut self) -> Vec<Wanted> {
         let mut wanted = Vec::new();
-        for now in 0..self.states.len() {
-            if now > 0 {
-                wanted.push(match self.made[now - 1] {
+        for moment in 0..self.states.len() {
+            if moment > 0 {
+                wanted.push(match self.made[moment - 1] {
                     Made::Arw(p, id) => Wanted::Take(p, id),
                     Made::Write(p, x) => Wanted::Memory(p, Rule::Update, x),
                 });
             }
             for (p, place) in self.system.process_ids().zip(&mut self.places) {
-                while let Some(&(_, done)) = place.done.front().filter(|(at, _)| *at == now) {
+                while let Some(&(_, done)) = place.done.front().filter(|(at, _)| *at == moment) {
                     place.done.pop_front();
                     wanted.push(match done {
                         Done::Take(id) => Wanted::Take(p, id),

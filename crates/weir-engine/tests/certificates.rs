@@ -5,60 +5,14 @@
 //! a smaller view, or with another letter, the set is not closed any more. So
 //! none of these changes leaves an inductive set, and all have to be rejected.
 
+mod common;
+
+use common::{FENCED, HANDOVER, system};
 use weir_check::certificate::{Certificate, Configuration, check};
 use weir_engine::{Limits, views};
 use weir_model::answer::Evidence;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
-
-const FENCED: &str = "
-    var flag[2]: bool
-    var turn: 0..1
-    process p[i: 0..1] {
-        loop {
-            flag[i] = true
-            wfence
-            turn = 1 - i
-            fence
-            await not flag[1 - i] or turn == i
-            rfence
-        critical:
-            nop
-            flag[i] = false
-        }
-    }
-    mutex: never p[0]@critical and p[1]@critical
-";
-
-const HANDOVER: &str = "
-    var data: 0..2
-    var flag: bool
-    process writer {
-        loop {
-            data = 1
-            data = 2
-            wfence
-            flag = true
-            await not flag
-        }
-    }
-    process reader {
-        reg r
-        loop {
-            await flag
-            rfence
-            r = data
-        seen:
-            nop
-            flag = false
-        }
-    }
-    whole: never reader@seen and reader.r != 2
-";
-
-fn system(text: &str) -> System {
-    System::new(weir_front::read("test.weir", text, None).unwrap().0).unwrap()
-}
 
 fn certificate(system: &System, model: MemoryModel) -> Certificate {
     let limits = Limits { certificate: true, ..Limits::default() };

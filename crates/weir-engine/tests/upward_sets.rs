@@ -4,62 +4,16 @@
 //! property or a step leads from it to another that no other is below. So a set
 //! without one of them is not closed any more.
 
+mod common;
+
+use common::{FENCED, HANDOVER, system};
 use weir_check::upward::{Message, UpwardSets, check};
 use weir_engine::{Limits, backward};
 use weir_model::answer::Evidence;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
-const PETERSON: &str = "
-    var flag[2]: bool
-    var turn: 0..1
-    process p[i: 0..1] {
-        loop {
-            flag[i] = true
-            wfence
-            turn = 1 - i
-            fence
-            await not flag[1 - i] or turn == i
-            rfence
-        critical:
-            nop
-            flag[i] = false
-        }
-    }
-    mutex: never p[0]@critical and p[1]@critical
-";
-
-const HANDOVER: &str = "
-    var data: 0..2
-    var flag: bool
-    process writer {
-        loop {
-            data = 1
-            data = 2
-            wfence
-            flag = true
-            await not flag
-        }
-    }
-    process reader {
-        reg r
-        loop {
-            await flag
-            rfence
-            r = data
-        seen:
-            nop
-            flag = false
-        }
-    }
-    whole: never reader@seen and reader.r != 2
-";
-
 const MODELS: [MemoryModel; 3] = [MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
-
-fn system(text: &str) -> System {
-    System::new(weir_front::read("test.weir", text, None).unwrap().0).unwrap()
-}
 
 fn sets(system: &System, model: MemoryModel) -> UpwardSets {
     let limits = Limits { certificate: true, ..Limits::default() };
@@ -73,7 +27,7 @@ fn sets(system: &System, model: MemoryModel) -> UpwardSets {
 #[test]
 fn without_a_state() {
     for (system, model) in
-        [system(PETERSON), system(HANDOVER)].iter().flat_map(|s| MODELS.map(|m| (s, m)))
+        [system(FENCED), system(HANDOVER)].iter().flat_map(|s| MODELS.map(|m| (s, m)))
     {
         let whole = sets(system, model);
         assert_eq!(check(system, &whole), Ok(()));
@@ -92,7 +46,7 @@ fn without_a_state() {
 /// one is above another.
 #[test]
 fn with_a_longer_word() {
-    let system = system(PETERSON);
+    let system = system(FENCED);
     for model in MODELS {
         let whole = sets(&system, model);
         let number = whole.sets[0].states.len();
@@ -108,9 +62,9 @@ fn with_a_longer_word() {
 
 #[test]
 fn for_something_else() {
-    let fenced = system(PETERSON);
+    let fenced = system(FENCED);
     let whole = sets(&fenced, MemoryModel::TSO);
-    let unfenced = system(&PETERSON.replace("            fence\n", "            nop\n"));
+    let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
     check(&unfenced, &whole).expect_err("the fence is missing");
     let bad = |change: &dyn Fn(&mut UpwardSets), reason: &str| {
         let mut tampered = whole.clone();

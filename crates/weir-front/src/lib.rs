@@ -14,6 +14,7 @@
 //! ```
 
 pub mod diagnostic;
+pub mod errors;
 pub mod litmus;
 pub mod source;
 pub mod suggest;

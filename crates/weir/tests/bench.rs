@@ -210,11 +210,14 @@ fn what_is_wrong_is_said() {
 fn a_program_that_is_wrong_does_not_stop_the_others() {
     let wrong = place("wrong.weir");
     fs::write(&wrong, "var x y z").unwrap();
-    let output = weir(&["bench", &wrong, BURNS, "no-such.weir", "--model", "sc", "--runs", "1"]);
+    let files = [wrong.as_str(), BURNS, "no-such.weir"];
+    let models = ["--model", "sc", "--model", "tso", "--runs", "1"];
+    let output = weir(&[&["bench"][..], &files, &models].concat());
     assert_eq!(output.status, 2, "{output:?}");
     assert!(output.out.contains("burns-2  SC"), "{}", output.out);
-    assert!(output.err.contains("wrong SC auto: "), "{}", output.err);
-    assert!(output.err.contains("no-such SC auto: cannot read `no-such.weir`"), "{}", output.err);
+    // Once for each file, not for each model.
+    assert_eq!(output.err.matches("wrong.weir:1:7").count(), 1, "{}", output.err);
+    assert_eq!(output.err.matches("cannot read `no-such.weir`").count(), 1, "{}", output.err);
 }
 
 /// A small program with every kind of operation, and one that fails.

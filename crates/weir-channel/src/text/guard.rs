@@ -3,12 +3,12 @@
 use weir_front::{Diagnostic, MAX_NESTING};
 
 use super::MAX_PARTS;
-use super::errors::quote;
 use super::lexer::Kind;
 use super::parse::{Parsed, Places, Reader};
 use crate::ids::StateId;
 use crate::machine::Transition;
 use crate::regex::{Class, Regex};
+use weir_front::errors::quote;
 
 impl Reader<'_, '_> {
     /// A guard; false if a name in it is wrong.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use weir_front::Diagnostic;
 
 use super::KEYWORDS;
-use super::errors::{Errors, quote};
+use weir_front::errors::{Errors, quote};
 
 /// What kind of token it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The `.chm` format: channel machines as text. `docs/channel-machines.md` has the
 //! grammar.
 
-mod errors;
 mod guard;
 mod lexer;
 mod parse;

@@ -10,10 +10,10 @@ use std::ops::Range;
 use weir_front::{Diagnostic, MAX_TEXT};
 
 use super::KEYWORDS;
-use super::errors::{Errors, did_you_mean, quote};
 use super::lexer::{Kind, Token, tokens};
 use crate::ids::{ChannelId, LabelId, MessageId, StateId, TransitionId};
 use crate::machine::{Builder, MAX_STRONG, Machine, MachineError, Op, Substitution, Transition};
+use weir_front::errors::{Errors, did_you_mean, quote};
 
 /// Reads a machine.
 ///
@@ -496,7 +496,7 @@ impl<'t> Reader<'_, 't> {
                 None
             }
         };
-        if let (Some(initial), true) = (initial, self.errors.len() == 0) {
+        if let (Some(initial), true) = (initial, self.errors.is_empty()) {
             match self.builder.build(initial) {
                 Ok(machine) => return Ok(machine),
                 Err(error) => self.errors.push(explain(&error, &self.places)),

@@ -141,15 +141,3 @@ fn run(
     }
     memories.iter().find_map(|memory| concrete::run(system, model, memory, &events))
 }
-
-impl State {
-    /// About what it takes up, in bytes.
-    fn bytes(&self) -> usize {
-        let words = self.processes.iter().map(|p| {
-            let stores: usize = p.stores.iter().map(|s| 32 + 2 * s.older.len()).sum();
-            let past: usize = p.past.iter().map(|(_, values)| 32 + 2 * values.len()).sum();
-            stores + past + 8 * p.future.len() + 72
-        });
-        words.sum::<usize>() + 4 * self.memory.len() + 2 * self.controls.len() + 48
-    }
-}

@@ -154,6 +154,16 @@ impl State {
         }
     }
 
+    /// About what it takes up, in bytes.
+    pub fn bytes(&self) -> usize {
+        let words = self.processes.iter().map(|p| {
+            let stores: usize = p.stores.iter().map(|s| 32 + 2 * s.older.len()).sum();
+            let past: usize = p.past.iter().map(|(_, values)| 32 + 2 * values.len()).sum();
+            stores + past + 8 * p.future.len() + 72
+        });
+        words.sum::<usize>() + 4 * self.memory.len() + 2 * self.controls.len() + 48
+    }
+
     /// Whether all that is at or above `big` is at or above this one.
     pub fn is_below(&self, big: &Self) -> bool {
         self.memory.iter().zip(&big.memory).all(|(a, b)| fits(*a, *b))

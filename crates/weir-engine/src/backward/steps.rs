@@ -17,7 +17,7 @@ use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
 use super::state::{ANY, Buffers, Message, State, Stores, both};
-use crate::ahead::{readable, waiting};
+use crate::ahead::{readable, unseen, waiting};
 use crate::concrete::Event;
 use crate::wsts::WellStructured;
 
@@ -77,8 +77,7 @@ impl<'s> Dual<'s> {
             keeps_past: model.has(Relaxation::ReadRead),
             partial_fences,
             readable: system.process_ids().map(|p| readable(system, p)).collect(),
-            // Only a full fence needs that all has been seen.
-            unseen: system.process_ids().map(|p| waiting(system, p, false)).collect(),
+            unseen: system.process_ids().map(|p| unseen(system, p)).collect(),
             waiting: system.process_ids().map(|p| waiting(system, p, partial_fences)).collect(),
             written: system.process_ids().map(written).collect(),
         }

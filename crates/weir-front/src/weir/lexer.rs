@@ -3,9 +3,9 @@
 //! Newlines mean nothing to the grammar, but each token knows whether it is the
 //! first on its line: that is where the parser resumes after an error.
 
-use super::errors::{Errors, quote};
 use super::tree::Span;
 use crate::Diagnostic;
+use crate::errors::{Errors, quote};
 
 /// What kind of token it is; its text says which one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

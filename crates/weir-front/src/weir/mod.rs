@@ -11,7 +11,6 @@
 //!
 //! The language is described in `docs/language.md`.
 
-mod errors;
 mod fold;
 mod lexer;
 mod lower;
@@ -26,6 +25,7 @@ use std::path::Path;
 
 use weir_model::program::Program;
 
+use crate::errors::Errors;
 use crate::{Diagnostic, MAX_TEXT, Source};
 
 /// Reads a program.
@@ -38,7 +38,7 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
         return Err(vec![Diagnostic::new(size, 0..0)]);
     }
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-    let mut errors = errors::Errors::default();
+    let mut errors = Errors::default();
     let tokens = lexer::tokens(text, &mut errors);
     let parsed = parse::file(&tokens, &mut errors);
     // After an error that may have swallowed declarations, every use of what
@@ -48,5 +48,5 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     }
     let taken = tokens.iter().filter(|t| t.kind == lexer::Kind::Name).map(|t| t.text).collect();
     let source = Source::new(name, text);
-    lower::file(&stem, &parsed.items, taken, source, errors).map_err(errors::Errors::sorted)
+    lower::file(&stem, &parsed.items, taken, source, errors).map_err(Errors::sorted)
 }

@@ -22,6 +22,9 @@ pub fn run(args: &Certify) -> Status {
         Ok(text) => text,
         Err(error) => return complain(&error),
     };
+    if text.trim().is_empty() {
+        return fail(&format!("`{file}` is empty: it is neither a witness nor a certificate"));
+    }
     let loaded = match Loaded::from_file(&args.file, args.language.get()) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),

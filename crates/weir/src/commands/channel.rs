@@ -16,13 +16,14 @@ use weir_channel::{Limits, Machine, Stats, Word, basic, explicit, product, pso, 
 use weir_front::suggest::closest;
 use weir_model::system::System;
 
+use super::stats::{details, summary};
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::Format;
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelModel, ChannelOf,
     ChannelProduct, ChannelRun,
 };
-use crate::progress::{Progress, counted, grouped};
+use crate::progress::Progress;
 use crate::terminal::{QUIET, STRONG, paint};
 
 pub fn run(args: &Channel) -> Status {
@@ -95,12 +96,15 @@ fn translated(system: &System, args: &ChannelOf) -> Result<Machine, String> {
     if args.model == ChannelModel::Pso {
         return match args.process {
             Some(_) => Err("under PSO there is one machine for all processes".to_owned()),
-            None => pso::pso(system).map_err(|e| e.to_string()),
+            None => pso::pso(system).map_err(|e| format!("`{}`: {e}", args.file)),
         };
     }
-    let mut machines = tso::tso(system).map_err(|e| e.to_string())?;
+    let too_large = |e: &dyn std::fmt::Display| {
+        format!("`{}` is too large for a channel machine: {e}", args.file)
+    };
+    let mut machines = tso::tso(system).map_err(|e| too_large(&e))?;
     let Some(name) = &args.process else {
-        return product(&machines.iter().collect::<Vec<_>>()).map_err(|e| e.to_string());
+        return product(&machines.iter().collect::<Vec<_>>()).map_err(|e| too_large(&e));
     };
     let names = system.processes.iter().map(|p| p.name.as_str());
     match system.processes.iter().position(|p| p.name == *name) {
@@ -278,7 +282,7 @@ impl<'m> About<'m> {
                     out.push('\n');
                     out += &self.table(run);
                 }
-                out += &summary(stats, all_stats);
+                out += &counts(stats, all_stats);
                 print(&out);
             }
         }
@@ -321,7 +325,7 @@ impl<'m> About<'m> {
         if let Some(reason) = &reason {
             let _ = writeln!(out, "\n  {}", paint(QUIET, reason));
         }
-        out += &summary(stats, all_stats);
+        out += &counts(stats, all_stats);
         print(&out);
         status
     }
@@ -384,27 +388,7 @@ impl<'m> About<'m> {
     }
 }
 
-fn summary(stats: &Stats, all: bool) -> String {
-    let exact = match (stats.engine, stats.is_exact()) {
-        ("explicit", true) => ", all there are",
-        _ => "",
-    };
-    let count = counted(stats.stored, "configuration");
-    let seconds = stats.elapsed.as_secs_f64();
-    let line = format!("{}: {count}{exact}, {seconds:.3} s", stats.engine);
-    let mut out = format!("\n{}\n", paint(QUIET, &line));
-    if all {
-        let mut table = Table::default();
-        table.row(["  stored".to_owned(), grouped(stats.stored)]);
-        table.row(["  expanded".to_owned(), grouped(stats.expanded)]);
-        table.row(["  covered".to_owned(), grouped(stats.covered)]);
-        table.row(["  steps".to_owned(), grouped(stats.steps)]);
-        if let Some(bound) = stats.bound {
-            table.row(["  bound".to_owned(), bound.to_string()]);
-            table.row(["  depth".to_owned(), grouped(stats.depth)]);
-        }
-        table.row(["  MiB".to_owned(), format!("{:.1}", stats.bytes as f64 / f64::from(1 << 20))]);
-        out += &(table.lines("  ").join("\n") + "\n");
-    }
-    out
+fn counts(stats: &Stats, all: bool) -> String {
+    let details = if all { details(stats) } else { String::new() };
+    format!("\n{}\n{details}", paint(QUIET, &summary(stats)))
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use serde::Serialize;
 use weir::report::table::Table;
-use weir::report::{json, peak_memory, run as run_report};
+use weir::report::{json, run as run_report};
 use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
+use super::stats::{details, summary};
 use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_whole};
 use crate::cli::{Check, Format};
-use crate::progress::{Progress, counted, grouped};
+use crate::progress::Progress;
 use crate::terminal::{QUIET, STRONG, paint, style};
 
 pub fn run(args: &Check) -> Status {
@@ -147,41 +148,4 @@ fn human(
         out += &details(stats);
     }
     out
-}
-
-fn summary(stats: &Stats) -> String {
-    let exact = match (stats.is_exact(), stats.level) {
-        (true, None) => ", all there are",
-        (true, Some(_)) => ", which stand for all there are",
-        (false, _) => "",
-    };
-    let seconds = stats.elapsed.as_secs_f64();
-    let count = counted(stats.stored, "configuration");
-    format!("{}: {count}{exact}, {seconds:.3} s", stats.engine)
-}
-
-fn details(stats: &Stats) -> String {
-    let mut table = Table::default();
-    let rate = stats.expanded as f64 / stats.elapsed.as_secs_f64().max(1e-9);
-    table.row(["  stored".to_owned(), grouped(stats.stored)]);
-    table.row(["  expanded".to_owned(), grouped(stats.expanded)]);
-    table.row(["  covered".to_owned(), grouped(stats.covered)]);
-    table.row(["  steps".to_owned(), grouped(stats.steps)]);
-    if let Some(bound) = stats.bound {
-        table.row(["  bound".to_owned(), bound.to_string()]);
-        table.row(["  depth".to_owned(), grouped(stats.depth)]);
-    }
-    if let Some(level) = stats.level {
-        table.row(["  level k".to_owned(), level.to_string()]);
-    }
-    if let Some(longest) = stats.longest {
-        table.row(["  longest word".to_owned(), grouped(longest)]);
-    }
-    table.row(["  bytes each".to_owned(), (stats.bytes / stats.stored.max(1)).to_string()]);
-    table.row(["  MiB".to_owned(), format!("{:.1}", stats.bytes as f64 / f64::from(1 << 20))]);
-    if let Some(peak) = peak_memory() {
-        table.row(["  peak MiB".to_owned(), format!("{:.1}", peak as f64 / f64::from(1 << 20))]);
-    }
-    table.row(["  expanded/s".to_owned(), grouped(rate as usize)]);
-    table.lines("  ").join("\n") + "\n"
 }

@@ -9,6 +9,7 @@ pub mod litmus;
 pub mod models;
 pub mod outcomes;
 pub mod show;
+mod stats;
 
 use std::io::Write;
 use std::path::Path;

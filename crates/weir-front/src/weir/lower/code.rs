@@ -11,7 +11,7 @@ use super::process::Lowering;
 use super::value::Values;
 use super::{Context, What};
 use crate::Diagnostic;
-use crate::weir::errors::quote;
+use crate::errors::quote;
 use crate::weir::fold;
 use crate::weir::tree::{self, Atomic, ExprKind, Place, Span};
 

@@ -15,7 +15,7 @@ use super::{
     Context, Family, Global, MAX_ARRAY, MAX_DOMAIN, MAX_NUMBERED, MAX_PROCESSES, Variable, What,
 };
 use crate::Diagnostic;
-use crate::weir::errors::quote;
+use crate::errors::quote;
 use crate::weir::tree::{self, Declared, Expr, ExprKind, Init, Item, Name};
 
 impl<'t> Context<'t> {

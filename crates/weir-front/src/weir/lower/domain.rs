@@ -4,7 +4,7 @@ use weir_model::program::{self, Expr};
 
 use super::value::Constants;
 use super::{MAX_DOMAIN, MAX_LISTED, What};
-use crate::weir::errors::quote;
+use crate::errors::quote;
 use crate::weir::tree::{self, Choice, Domain, ExprKind, Init, Span};
 
 impl<'t> Constants<'_, 't> {

@@ -8,7 +8,7 @@ use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
 use super::value::{Constants, Values};
 use super::{Context, Family, Variable, What};
 use crate::Diagnostic;
-use crate::weir::errors::{did_you_mean, quote};
+use crate::errors::{did_you_mean, quote};
 use crate::weir::tree::{self, ExprKind, Item, Name, Place, Question, Who};
 
 impl<'t> Context<'t> {

@@ -24,8 +24,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use weir_model::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{EvalError, Program};
 
-use super::errors::{Errors, did_you_mean, quote};
 use super::tree::{Item, Name, Span};
+use crate::errors::{Errors, did_you_mean, quote};
 use crate::{Diagnostic, Source};
 
 /// How many processes a program may have, families written out.

@@ -14,7 +14,7 @@ use weir_model::program::{self, Code, Label, Register, StmtKind};
 
 use super::value::Constants;
 use super::{Context, Global, Inside, MAX_NUMBERED};
-use crate::weir::errors::quote;
+use crate::errors::quote;
 use crate::weir::tree::{self, Block, Declared, Init, Name, Span};
 use crate::{Diagnostic, MAX_NESTING};
 

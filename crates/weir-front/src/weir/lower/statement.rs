@@ -8,7 +8,7 @@ use super::domain::constant;
 use super::process::Lowering;
 use super::value::Values;
 use crate::Diagnostic;
-use crate::weir::errors::{did_you_mean, quote};
+use crate::errors::{did_you_mean, quote};
 use crate::weir::fold;
 use crate::weir::tree::{self, Block, Name, Place, Span, Stmt};
 

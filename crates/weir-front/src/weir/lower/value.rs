@@ -7,7 +7,7 @@ use weir_model::program::{BinOp, Expr};
 
 use super::{Context, What};
 use crate::MAX_NESTING;
-use crate::weir::errors::quote;
+use crate::errors::quote;
 use crate::weir::fold;
 use crate::weir::tree::{self, ExprKind, Name, Span};
 

@@ -3,7 +3,7 @@
 use weir_model::program::{BinOp, UnOp};
 
 use super::{Failed, Parsed, Parser, is};
-use crate::weir::errors::{did_you_mean, quote};
+use crate::errors::{did_you_mean, quote};
 use crate::weir::lexer::Kind;
 use crate::weir::operators;
 use crate::weir::tree::{Atomic, Choice, Domain, Expr, ExprKind, Name, Span, Who};

@@ -4,7 +4,7 @@ use weir_model::program::Quantifier;
 
 use super::{Failed, Parsed, Parser, is, misspelt};
 use crate::Diagnostic;
-use crate::weir::errors::quote;
+use crate::errors::quote;
 use crate::weir::lexer::{Kind, TOP_KEYWORDS};
 use crate::weir::operators;
 use crate::weir::tree::{Declared, Domain, Expr, ExprKind, Family, Init, Item, Process, Question};

@@ -10,9 +10,9 @@ mod expressions;
 mod items;
 mod statements;
 
-use super::errors::{Errors, did_you_mean, quote};
 use super::lexer::{Kind, STATEMENT_KEYWORDS, TOP_KEYWORDS, Token};
 use super::tree::{Item, Name, Span};
+use crate::errors::{Errors, did_you_mean, quote};
 use crate::{Diagnostic, MAX_NESTING};
 
 /// A file that was parsed, perhaps with errors.

@@ -3,7 +3,7 @@
 use weir_model::program::FenceKind;
 
 use super::{Failed, Parsed, Parser, is, misspelt};
-use crate::weir::errors::quote;
+use crate::errors::quote;
 use crate::weir::lexer::{Kind, STATEMENT_KEYWORDS};
 use crate::weir::operators;
 use crate::weir::tree::{Block, Expr, ExprKind, Name, Place, Span, Stmt, StmtKind};

@@ -12,10 +12,11 @@ mod rows;
 mod run;
 mod spin;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use weir::MemoryModel;
 use weir::load::read_text;
+use weir::{Loaded, MemoryModel};
 
 use super::{Status, complain, fail, print, write_whole};
 use crate::cli::Bench;
@@ -67,9 +68,12 @@ fn bench(args: &Bench) -> Result<Status, String> {
         }
     };
 
+    let (jobs, mut status) = sound(jobs);
+    if jobs.is_empty() {
+        return Ok(status);
+    }
     let limits = Limits { timeout: args.timeout, memory: args.memory };
     let mut progress = Progress::new();
-    let mut status = Status::Fine;
     let (mut rows, mut turns) = (Vec::new(), Vec::new());
     for (i, job) in jobs.iter().enumerate() {
         let (name, model, engine) = (&job.name, job.model, word(job.engine));
@@ -144,6 +148,20 @@ fn jobs(args: &Bench) -> Result<Vec<Job>, String> {
         return Err("no engine that was asked for decides one of these models".to_owned());
     }
     Ok(jobs)
+}
+
+/// The jobs whose programs can be read; what is wrong with the others is said once
+/// for each.
+fn sound(mut jobs: Vec<Job>) -> (Vec<Job>, Status) {
+    let mut status = Status::Fine;
+    let files: BTreeSet<PathBuf> = jobs.iter().map(|job| job.file.clone()).collect();
+    for file in files {
+        if let Err(error) = Loaded::from_file(&file.to_string_lossy(), None) {
+            status = status.and(complain(&error));
+            jobs.retain(|job| job.file != file);
+        }
+    }
+    (jobs, status)
 }
 
 /// The name of a file without its folder and its ending.

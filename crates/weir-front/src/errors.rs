@@ -1,45 +1,56 @@
-//! Collects the errors of one text.
+//! Collects the errors of one text, and helps to word them.
 
-use weir_front::Diagnostic;
-use weir_front::suggest::closest;
+use std::collections::HashSet;
 
-/// How many errors one run reports.
+use crate::{Diagnostic, suggest};
+
+/// How many errors one run reports; what comes after that many is noise.
 const MAX_ERRORS: usize = 50;
 
 /// How many names are compared with a misspelt one.
 const MAX_CANDIDATES: usize = 500;
 
-/// The errors so far, at most one for each place.
-#[derive(Default)]
-pub struct Errors(Vec<Diagnostic>);
+/// The errors found so far: at most one for each place, because the first one
+/// is the cause of the others, and the copies of a family repeat each other's.
+#[derive(Debug, Default)]
+pub struct Errors {
+    list: Vec<Diagnostic>,
+    places: HashSet<(usize, usize)>,
+}
 
 impl Errors {
     /// Adds an error.
     pub fn push(&mut self, error: Diagnostic) {
-        if self.0.len() < MAX_ERRORS && self.0.iter().all(|e| e.range != error.range) {
-            self.0.push(error);
+        let place = (error.range.start, error.range.end);
+        if self.list.len() < MAX_ERRORS && self.places.insert(place) {
+            self.list.push(error);
         }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.list.len()
     }
 
     /// Whether no more are reported.
     pub fn is_full(&self) -> bool {
-        self.0.len() >= MAX_ERRORS
+        self.list.len() >= MAX_ERRORS
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     /// All of them, in the order of the text.
     pub fn sorted(self) -> Vec<Diagnostic> {
-        let mut list = self.0;
+        let mut list = self.list;
         list.sort_by_key(|e| (e.range.start, e.range.end));
         list
     }
 }
 
-/// A name as it stands in a message: short even if it is not.
+/// A name as it stands in a message: in backquotes, and short even if it is not.
 pub fn quote(name: &str) -> String {
     match name.char_indices().nth(40) {
         Some((cut, _)) => format!("`{}…`", &name[..cut]),
@@ -54,9 +65,10 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Diagnostic {
     let near = |c: &&str| c.len().abs_diff(name.len()) <= (name.len() / 3).max(1);
-    let mut candidates: Vec<&str> = candidates.into_iter().filter(near).collect();
+    let mut candidates: Vec<_> = candidates.into_iter().filter(near).collect();
+    // Tables of names have no order, but messages are always the same.
     candidates.sort_unstable();
-    match closest(name, candidates.into_iter().take(MAX_CANDIDATES)) {
+    match suggest::closest(name, candidates.into_iter().take(MAX_CANDIDATES)) {
         // Every letter is close to every other.
         Some(meant) if name.len() > 1 => error.help(format!("did you mean {}?", quote(meant))),
         _ => error,

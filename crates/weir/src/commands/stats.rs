@@ -1,0 +1,46 @@
+//! What a search did, for a person.
+
+use weir::Stats;
+use weir::report::peak_memory;
+use weir::report::table::Table;
+
+use crate::progress::{counted, grouped};
+
+/// In a line: which engine had the last word, and how much it stored.
+pub fn summary(stats: &Stats) -> String {
+    let (what, exact) = match (stats.engine, stats.is_exact(), stats.level) {
+        ("backward", ..) => ("minimal state", ""),
+        (_, true, None) => ("configuration", ", all there are"),
+        (_, true, Some(_)) => ("configuration", ", which stand for all there are"),
+        (_, false, _) => ("configuration", ""),
+    };
+    let seconds = stats.elapsed.as_secs_f64();
+    format!("{}: {}{exact}, {seconds:.3} s", stats.engine, counted(stats.stored, what))
+}
+
+/// In a table: everything that was counted.
+pub fn details(stats: &Stats) -> String {
+    let mut table = Table::default();
+    let rate = stats.expanded as f64 / stats.elapsed.as_secs_f64().max(1e-9);
+    table.row(["  stored".to_owned(), grouped(stats.stored)]);
+    table.row(["  expanded".to_owned(), grouped(stats.expanded)]);
+    table.row(["  covered".to_owned(), grouped(stats.covered)]);
+    table.row(["  steps".to_owned(), grouped(stats.steps)]);
+    if let Some(bound) = stats.bound {
+        table.row(["  bound".to_owned(), bound.to_string()]);
+        table.row(["  depth".to_owned(), grouped(stats.depth)]);
+    }
+    if let Some(level) = stats.level {
+        table.row(["  level k".to_owned(), level.to_string()]);
+    }
+    if let Some(longest) = stats.longest {
+        table.row(["  longest word".to_owned(), grouped(longest)]);
+    }
+    table.row(["  bytes each".to_owned(), (stats.bytes / stats.stored.max(1)).to_string()]);
+    table.row(["  MiB".to_owned(), format!("{:.1}", stats.bytes as f64 / f64::from(1 << 20))]);
+    if let Some(peak) = peak_memory() {
+        table.row(["  peak MiB".to_owned(), format!("{:.1}", peak as f64 / f64::from(1 << 20))]);
+    }
+    table.row(["  expanded/s".to_owned(), grouped(rate as usize)]);
+    table.lines("  ").join("\n") + "\n"
+}
