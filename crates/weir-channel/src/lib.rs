@@ -17,6 +17,7 @@
 //! * [`lossy`] decides whether a lossy machine reaches a control state.
 //! * [`explicit`] searches perfect and lossy machines with channels up to a bound.
 //! * [`replay()`] checks a run with code of its own.
+//! * [`Translation`] is the machine of a program, and [`decide`] asks it.
 //! * [`basic`] makes a basic machine of any (Proposition 1), [`product()`] one machine
 //!   of several.
 //!
@@ -58,7 +59,9 @@
 mod automaton;
 pub mod basic;
 mod before;
+pub mod decide;
 pub mod explicit;
+mod guess;
 mod ids;
 pub mod lossy;
 mod machine;
@@ -68,6 +71,7 @@ mod regex;
 mod replay;
 pub mod semantics;
 pub mod text;
+mod translation;
 pub mod tso;
 
 pub use ids::{ChannelId, LabelId, MessageId, StateId, TransitionId};
@@ -78,4 +82,5 @@ pub use machine::{
 pub use product::{ProductError, product};
 pub use regex::{Class, Regex};
 pub use replay::{ReplayError, replay};
+pub use translation::{Place, Translation, TranslationError};
 pub use weir_engine::{Limits, Stats};

@@ -5,12 +5,13 @@
 //! blocks the others. So the traces of the product are those that all machines
 //! have (Proposition 2). The paper gives all machines the same `Σ` and the same
 //! `(S, k)` as well. Here alphabets are joined, which changes nothing, since a
-//! machine puts only its own messages into its own channels.
+//! machine puts only its own messages into its own channels. Nor does it change
+//! anything that only control states are made to which transitions lead.
 
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::ids::{ChannelId, LabelId, MessageId, StateId};
+use crate::ids::{ChannelId, LabelId, MessageId, StateId, TransitionId};
 use crate::machine::{Builder, Machine, MachineError, Op, Substitution, Transition};
 
 /// Why there is no product.
@@ -68,7 +69,7 @@ struct Part<'m> {
 }
 
 /// A transition that a machine may take in the product.
-type Choice<'m> = &'m Transition;
+type Choice<'m> = (TransitionId, &'m Transition);
 
 impl Part<'_> {
     /// Adds the guards and operations of a transition.
@@ -93,7 +94,7 @@ impl Part<'_> {
     }
 }
 
-/// The product of machines.
+/// The product of machines. Control states to which no transitions lead are left out.
 ///
 /// # Errors
 /// If channels are shared, the machines do not agree on what is strong, or the
@@ -109,87 +110,123 @@ impl Part<'_> {
 ///     t -> t do {channel}?a;
 /// ")).unwrap();
 /// let both = product(&[&read("one", "c"), &read("two", "d")]).unwrap();
-/// assert_eq!(both.states().count(), 4);
-/// // Both go together; each receives alone, wherever the other is.
-/// assert_eq!(both.transitions().len(), 1 + 2 + 2);
+/// // Both go together, so there are `(s, s)` and `(t, t)`; each receives alone.
+/// assert_eq!(both.states().count(), 2);
+/// assert_eq!(both.transitions().len(), 1 + 2);
 /// ```
 pub fn product(machines: &[&Machine]) -> Result<Machine, ProductError> {
-    let names: Vec<&str> = machines.iter().map(|m| m.name()).collect();
-    let mut builder = Machine::builder(names.join(" x "));
-    let parts = parts(machines, &mut builder)?;
-    let sizes: Vec<usize> = machines.iter().map(|m| m.states().count()).collect();
-    let total = sizes.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
-    let total = total.filter(|n| *n <= crate::MAX_STATES);
-    let total = total.ok_or(MachineError::TooMany("control state", crate::MAX_STATES))?;
-
-    // The first machine's state changes slowest.
-    let split = |mut number: usize| -> Vec<StateId> {
-        let mut states: Vec<StateId> = Vec::with_capacity(sizes.len());
-        for size in sizes.iter().rev() {
-            states.push(StateId::new(number % size));
-            number /= size;
-        }
-        states.reverse();
-        states
-    };
-    let join = |states: &[StateId]| {
-        StateId::new(states.iter().zip(&sizes).fold(0, |n, (s, size)| n * size + s.index()))
-    };
-    for number in 0..total {
-        let names: Vec<&str> =
-            split(number).iter().zip(machines).map(|(s, m)| m.state_name(*s)).collect();
-        fresh(&format!("({})", names.join(", ")), |name| builder.state(name))?;
-    }
-    for number in 0..total {
-        let from = split(number);
-        transitions(&parts, &from, &join, &mut builder)?;
-    }
-    let initial: Vec<StateId> = machines.iter().map(|m| m.initial()).collect();
-    Ok(builder.build(join(&initial))?)
+    Ok(Product::new(machines)?.machine)
 }
 
-/// The transitions from one state of the product.
-fn transitions(
-    parts: &[Part<'_>],
-    from: &[StateId],
-    join: &dyn Fn(&[StateId]) -> StateId,
-    builder: &mut Builder,
-) -> Result<(), MachineError> {
-    for (i, part) in parts.iter().enumerate() {
-        for silent in &part.silent[from[i].index()] {
-            let mut to = from.to_vec();
-            to[i] = silent.to;
-            builder.transition(part.gather(silent, Transition::new(join(from), join(&to))))?;
+/// A product that knows what it is made of.
+pub(crate) struct Product {
+    pub machine: Machine,
+    /// For each control state, those of the machines.
+    pub states: Vec<Vec<StateId>>,
+    /// For each transition, those of the machines that take part.
+    pub transitions: Vec<Vec<(usize, TransitionId)>>,
+}
+
+impl Product {
+    pub fn new(machines: &[&Machine]) -> Result<Self, ProductError> {
+        let names: Vec<&str> = machines.iter().map(|m| m.name()).collect();
+        let mut builder = Machine::builder(names.join(" x "));
+        let parts = parts(machines, &mut builder)?;
+        let mut maker = Maker {
+            parts: &parts,
+            builder,
+            numbers: HashMap::new(),
+            states: vec![],
+            transitions: vec![],
+        };
+        let initial = maker.state(machines.iter().map(|m| m.initial()).collect())?;
+        let mut number = 0;
+        while number < maker.states.len() {
+            maker.leave(StateId::new(number))?;
+            number += 1;
         }
+        let Maker { builder, states, transitions, .. } = maker;
+        Ok(Self { machine: builder.build(initial)?, states, transitions })
     }
-    let Some((first, others)) = parts.split_first() else { return Ok(()) };
-    let mut labels: Vec<&LabelId> = first.loud[from[0].index()].keys().collect();
-    labels.sort_unstable();
-    for label in labels {
-        // One transition of each machine, in all ways.
-        let mut ways: Vec<Vec<Choice<'_>>> =
-            first.loud[from[0].index()][label].iter().map(|t| vec![*t]).collect();
-        for (part, state) in others.iter().zip(&from[1..]) {
-            let choices = part.loud[state.index()].get(label).map_or(&[][..], Vec::as_slice);
-            if ways.len().saturating_mul(choices.len()) > crate::MAX_TRANSITIONS {
-                return Err(MachineError::TooMany("transition", crate::MAX_TRANSITIONS));
-            }
-            let mut more = Vec::new();
-            for way in &ways {
-                more.extend(choices.iter().map(|t| [way.as_slice(), &[*t]].concat()));
-            }
-            ways = more;
+}
+
+struct Maker<'p, 'm> {
+    parts: &'p [Part<'m>],
+    builder: Builder,
+    numbers: HashMap<Vec<StateId>, StateId>,
+    states: Vec<Vec<StateId>>,
+    transitions: Vec<Vec<(usize, TransitionId)>>,
+}
+
+impl<'m> Maker<'_, 'm> {
+    fn state(&mut self, states: Vec<StateId>) -> Result<StateId, MachineError> {
+        if let Some(id) = self.numbers.get(&states) {
+            return Ok(*id);
         }
-        for way in ways {
-            let to: Vec<StateId> = way.iter().map(|t| t.to).collect();
-            let mut both = Transition::new(join(from), join(&to)).label(*label);
-            for (part, transition) in parts.iter().zip(way) {
-                both = part.gather(transition, both);
-            }
-            builder.transition(both)?;
-        }
+        let name = |(s, part): (&StateId, &Part<'m>)| part.machine.state_name(*s);
+        let names: Vec<&str> = states.iter().zip(self.parts).map(name).collect();
+        let id = fresh(&format!("({})", names.join(", ")), |name| self.builder.state(name))?;
+        self.numbers.insert(states.clone(), id);
+        self.states.push(states);
+        Ok(id)
     }
-    Ok(())
+
+    /// Adds the transitions from a state.
+    fn leave(&mut self, from: StateId) -> Result<(), MachineError> {
+        let states = self.states[from.index()].clone();
+        let parts = self.parts;
+        for (i, part) in parts.iter().enumerate() {
+            for choice in &part.silent[states[i].index()] {
+                self.transition(from, None, &[(i, *choice)])?;
+            }
+        }
+        let Some((first, others)) = parts.split_first() else { return Ok(()) };
+        let mut labels: Vec<&LabelId> = first.loud[states[0].index()].keys().collect();
+        labels.sort_unstable();
+        for label in labels {
+            // One transition of each machine, in all ways.
+            let mut ways: Vec<Vec<(usize, Choice<'m>)>> =
+                first.loud[states[0].index()][label].iter().map(|t| vec![(0, *t)]).collect();
+            for (i, (part, state)) in others.iter().zip(&states[1..]).enumerate() {
+                let choices = part.loud[state.index()].get(label).map_or(&[][..], Vec::as_slice);
+                if ways.len().saturating_mul(choices.len()) > crate::MAX_TRANSITIONS {
+                    return Err(MachineError::TooMany("transition", crate::MAX_TRANSITIONS));
+                }
+                let mut more = Vec::new();
+                for way in &ways {
+                    more.extend(choices.iter().map(|t| [way.as_slice(), &[(i + 1, *t)]].concat()));
+                }
+                ways = more;
+            }
+            for way in ways {
+                self.transition(from, Some(*label), &way)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a transition that some of the machines take.
+    fn transition(
+        &mut self,
+        from: StateId,
+        label: Option<LabelId>,
+        way: &[(usize, Choice<'m>)],
+    ) -> Result<(), MachineError> {
+        let mut to = self.states[from.index()].clone();
+        for (i, (_, t)) in way {
+            to[*i] = t.to;
+        }
+        let mut both = Transition::new(from, self.state(to)?);
+        both.label = label;
+        for (i, (_, t)) in way {
+            both = self.parts[*i].gather(t, both);
+        }
+        let id = self.builder.transition(both)?;
+        if id.index() == self.transitions.len() {
+            self.transitions.push(way.iter().map(|(i, (id, _))| (*i, *id)).collect());
+        }
+        Ok(())
+    }
 }
 
 /// Adds channels, messages, labels and what is strong.
@@ -256,13 +293,13 @@ fn parts<'m>(
             labels.insert(name, id);
             part.labels.push(id);
         }
-        for transition in part.machine.transitions() {
+        for (id, transition) in part.machine.transition_ids().zip(part.machine.transitions()) {
             let from = transition.from.index();
             match transition.label {
-                None => part.silent[from].push(transition),
+                None => part.silent[from].push((id, transition)),
                 Some(label) => {
                     let label = part.labels[label.index()];
-                    part.loud[from].entry(label).or_default().push(transition);
+                    part.loud[from].entry(label).or_default().push((id, transition));
                 }
             }
         }

@@ -17,43 +17,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use weir_model::ids::{ProcessId, ValueId, VarId};
+use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
+use crate::translation::{Place, Translation, TranslationError, initial};
 use crate::{
     Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
-    Transition,
+    Transition, TransitionId,
 };
 
 /// A control state: those of the processes, and memory.
 type Control = (Vec<u16>, Vec<u16>);
-
-/// Why a program has no machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PsoError {
-    /// It has a fence for writes.
-    WriteFence,
-    /// The machine is too large.
-    Machine(MachineError),
-}
-
-impl std::fmt::Display for PsoError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::WriteFence => f.write_str("there is no machine for PSO with write fences"),
-            Self::Machine(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PsoError {}
-
-impl From<MachineError> for PsoError {
-    fn from(error: MachineError) -> Self {
-        Self::Machine(error)
-    }
-}
 
 /// The machine of a program under PSO. Its channels are empty and its control states
 /// called as [`control_name`] says exactly where the program can be with empty
@@ -61,7 +36,12 @@ impl From<MachineError> for PsoError {
 ///
 /// # Errors
 /// If the program has write fences or the machine is too large.
-pub fn pso(system: &System) -> Result<Machine, PsoError> {
+pub fn pso(system: &System) -> Result<Machine, TranslationError> {
+    Ok(translation(system)?.machine)
+}
+
+/// The same with what it stands for.
+pub(crate) fn translation(system: &System) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system)?;
     let start = maker.builder.state("start")?;
     for memory in initial(system) {
@@ -72,7 +52,12 @@ pub fn pso(system: &System) -> Result<Machine, PsoError> {
     while let Some(control) = maker.work.pop() {
         maker.transitions(&control)?;
     }
-    Ok(maker.builder.build(start)?)
+    let machine = maker.builder.build(start)?;
+    let mut places = vec![None; machine.states().count()];
+    for ((controls, memory), id) in maker.states {
+        places[id.index()] = Some(Place { controls, memory });
+    }
+    Ok(Translation { machine, places, moves: maker.moves })
 }
 
 /// The name of a control state.
@@ -83,16 +68,6 @@ pub fn control_name(system: &System, controls: &[u16], memory: &[u16]) -> String
     format!("({}) [{}]", controls.join(","), memory.join(","))
 }
 
-fn initial(system: &System) -> Vec<Vec<u16>> {
-    system.vars.iter().fold(vec![vec![]], |begun, var| {
-        let longer = |m: Vec<u16>| {
-            let with = move |v: &ValueId| m.iter().copied().chain([v.0]).collect();
-            var.initial.iter().map(with).collect::<Vec<_>>()
-        };
-        begun.into_iter().flat_map(longer).collect()
-    })
-}
-
 struct Maker<'s> {
     system: &'s System,
     builder: Builder,
@@ -101,6 +76,7 @@ struct Maker<'s> {
     letters: BTreeMap<i64, [MessageId; 2]>,
     states: HashMap<Control, StateId>,
     work: Vec<Control>,
+    moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
 }
 
 impl<'s> Maker<'s> {
@@ -120,8 +96,8 @@ impl<'s> Maker<'s> {
             letters.insert(d, ids);
         }
         builder.strong(letters.values().map(|l| l[1]), 1)?;
-        let (states, work) = (HashMap::new(), vec![]);
-        Ok(Self { system, builder, channels, letters, states, work })
+        let (states, work, moves) = (HashMap::new(), vec![], HashMap::new());
+        Ok(Self { system, builder, channels, letters, states, work, moves })
     }
 
     fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
@@ -139,21 +115,22 @@ impl<'s> Maker<'s> {
         Regex::class(Class::but(self.letters.values().map(|l| l[1]))).star()
     }
 
-    fn transitions(&mut self, control: &Control) -> Result<(), PsoError> {
+    fn transitions(&mut self, control: &Control) -> Result<(), TranslationError> {
         let from = self.states[control];
         let system = self.system;
         let (controls, memory) = control;
         for p in system.process_ids() {
             let at = weir_model::ids::StateId(controls[p.index()]);
-            for (_, t) in system.transitions(p, at) {
+            for (id, t) in system.transitions(p, at) {
+                let id = (p, id);
                 let mut after = control.clone();
                 after.0[p.index()] = t.to.0;
                 match t.op {
                     ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read) => {
                         let to = self.state(after)?;
-                        self.builder.transition(Transition::new(from, to))?;
+                        self.take(id, Transition::new(from, to))?;
                     }
-                    ProgramOp::Fence(FenceKind::Write) => return Err(PsoError::WriteFence),
+                    ProgramOp::Fence(FenceKind::Write) => return Err(TranslationError::WriteFence),
                     ProgramOp::Write(j, d) => {
                         let channel = self.channels[&(p, j)];
                         let message = self.letters[&system.value(j, d)][1];
@@ -162,31 +139,29 @@ impl<'s> Maker<'s> {
                             let substitution = Substitution::identity().with(plain, strong);
                             let send = Op::Send { substitution, message };
                             let guard = Regex::has(strong);
-                            self.builder.transition(
-                                write.clone().guard(channel, guard).op(channel, send),
-                            )?;
+                            self.take(id, write.clone().guard(channel, guard).op(channel, send))?;
                         }
                         let guard = self.without_strong();
                         let send = Op::send(message);
-                        self.builder.transition(write.guard(channel, guard).op(channel, send))?;
+                        self.take(id, write.guard(channel, guard).op(channel, send))?;
                     }
                     ProgramOp::Read(j, d) => {
                         let channel = self.channels[&(p, j)];
                         let read = Transition::new(from, self.state(after)?);
                         let own = Regex::has(self.letters[&system.value(j, d)][1]);
-                        self.builder.transition(read.clone().guard(channel, own))?;
+                        self.take(id, read.clone().guard(channel, own))?;
                         if memory[j.index()] == d.0 {
                             let guard = self.without_strong();
-                            self.builder.transition(read.guard(channel, guard))?;
+                            self.take(id, read.guard(channel, guard))?;
                         }
                     }
                     ProgramOp::Arw(j, d, e) => {
                         if memory[j.index()] == d.0 {
                             after.1[j.index()] = e.0;
-                            self.when_empty(from, p, after)?;
+                            self.when_empty(from, id, after)?;
                         }
                     }
-                    ProgramOp::Fence(FenceKind::Full) => self.when_empty(from, p, after)?,
+                    ProgramOp::Fence(FenceKind::Full) => self.when_empty(from, id, after)?,
                 }
             }
             // Update.
@@ -206,17 +181,28 @@ impl<'s> Maker<'s> {
         Ok(())
     }
 
+    /// Adds what stands for a transition of a process.
+    fn take(
+        &mut self,
+        id: (ProcessId, ProgramTransition),
+        taken: Transition,
+    ) -> Result<(), MachineError> {
+        let taken = self.builder.transition(taken)?;
+        self.moves.entry(taken).or_insert(id);
+        Ok(())
+    }
+
     /// A transition for which all channels of a process have to be empty.
     fn when_empty(
         &mut self,
         from: StateId,
-        p: ProcessId,
+        id: (ProcessId, ProgramTransition),
         after: Control,
     ) -> Result<(), MachineError> {
         let mut transition = Transition::new(from, self.state(after)?);
         for j in (0..self.system.vars.len()).map(VarId::new) {
-            transition = transition.guard(self.channels[&(p, j)], Regex::epsilon());
+            transition = transition.guard(self.channels[&(id.0, j)], Regex::epsilon());
         }
-        self.builder.transition(transition).map(drop)
+        self.take(id, transition)
     }
 }

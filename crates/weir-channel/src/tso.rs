@@ -25,13 +25,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weir_model::ids::{ProcessId, StateId as ControlId, ValueId, VarId};
+use weir_model::ids::{
+    ProcessId, StateId as ControlId, TransitionId as ProgramTransition, ValueId, VarId,
+};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
+use crate::product::Product;
+use crate::translation::{Place, Translation, TranslationError, initial, of_product};
 use crate::{
     Builder, ChannelId, Class, LabelId, Machine, MachineError, MessageId, Op, Regex, StateId,
-    Substitution, Transition,
+    Substitution, Transition, TransitionId,
 };
 
 /// A memory state.
@@ -49,7 +53,35 @@ type Write = (ProcessId, VarId, ValueId);
 /// # Errors
 /// If a machine is too large.
 pub fn tso(system: &System) -> Result<Vec<Machine>, MachineError> {
-    system.process_ids().map(|p| Maker::new(system, p)?.make()).collect()
+    system.process_ids().map(|p| Ok(Maker::new(system, p)?.make()?.machine)).collect()
+}
+
+/// The product of these machines, and what it stands for.
+pub(crate) fn translation(system: &System) -> Result<Translation, TranslationError> {
+    let parts: Result<Vec<Part>, MachineError> =
+        system.process_ids().map(|p| Maker::new(system, p)?.make()).collect();
+    let parts = parts?;
+    let product = Product::new(&parts.iter().map(|p| &p.machine).collect::<Vec<_>>())?;
+    // With empty channels, where nobody knows of a write that others do not.
+    let place = |states: &[StateId]| {
+        let controls = states.iter().zip(&parts).map(|(s, part)| part.controls.get(s));
+        let controls = controls.collect::<Option<Vec<&Control>>>()?;
+        let (_, memory, _) = controls.first()?;
+        let agree = controls.iter().all(|(_, current, guessed)| current == memory && guessed == memory);
+        agree.then(|| Place {
+            controls: controls.iter().map(|(p, ..)| p.0).collect(),
+            memory: memory.iter().map(|v| v.0).collect(),
+        })
+    };
+    let moves: Vec<_> = parts.iter().map(|p| p.moves.clone()).collect();
+    Ok(of_product(product, place, &moves))
+}
+
+/// The machine of a process, and what it stands for.
+struct Part {
+    machine: Machine,
+    controls: HashMap<StateId, Control>,
+    moves: HashMap<TransitionId, ProgramTransition>,
 }
 
 /// The name of the control state `(p, d_c, d_g)` in the machine of a process.
@@ -81,6 +113,8 @@ struct Maker<'s> {
     letters: HashMap<(ProcessId, VarId, Memory), [MessageId; 2]>,
     states: HashMap<Control, StateId>,
     work: Vec<Control>,
+    /// The transitions of the process that were taken.
+    moves: HashMap<TransitionId, ProgramTransition>,
 }
 
 impl<'s> Maker<'s> {
@@ -116,6 +150,7 @@ impl<'s> Maker<'s> {
             letters,
             states,
             work: vec![],
+            moves: HashMap::new(),
         })
     }
 
@@ -158,7 +193,7 @@ impl<'s> Maker<'s> {
         Ok(id)
     }
 
-    fn make(mut self) -> Result<Machine, MachineError> {
+    fn make(mut self) -> Result<Part, MachineError> {
         // Letters first: a guard speaks of all of them.
         let memories = self.memories();
         for (k, j, d) in self.writes.clone() {
@@ -184,7 +219,17 @@ impl<'s> Maker<'s> {
         while let Some(control) = self.work.pop() {
             self.transitions(&control)?;
         }
-        self.builder.build(start)
+        Ok(Part {
+            machine: self.builder.build(start)?,
+            controls: self.states.into_iter().map(|(control, id)| (id, control)).collect(),
+            moves: self.moves,
+        })
+    }
+
+    /// The initial memories.
+    fn initial(&self) -> Vec<Memory> {
+        let values = |m: Vec<u16>| m.into_iter().map(ValueId).collect();
+        initial(self.system).into_iter().map(values).collect()
     }
 
     /// All memories that writes can make of the initial ones.
@@ -200,16 +245,6 @@ impl<'s> Maker<'s> {
             }
         }
         found
-    }
-
-    fn initial(&self) -> Vec<Memory> {
-        self.system.vars.iter().fold(vec![vec![]], |begun, var| {
-            let longer = |m: Memory| {
-                let with = move |v: &ValueId| m.iter().copied().chain([*v]).collect();
-                var.initial.iter().map(with).collect::<Vec<Memory>>()
-            };
-            begun.into_iter().flat_map(longer).collect()
-        })
     }
 
     /// The strong letters of own writes to a variable: the memory and the letters.
@@ -229,15 +264,22 @@ impl<'s> Maker<'s> {
         Regex::class(Class::but(self.own(j).into_iter().map(|(_, ids)| ids[1]))).star()
     }
 
+    /// Adds what stands for a transition of the process.
+    fn take(&mut self, id: ProgramTransition, taken: Transition) -> Result<(), MachineError> {
+        let taken = self.builder.transition(taken)?;
+        self.moves.entry(taken).or_insert(id);
+        Ok(())
+    }
+
     fn transitions(&mut self, control: &Control) -> Result<(), MachineError> {
         let (p, current, guessed) = control;
         let from = self.states[control];
         let (system, c) = (self.system, self.channel);
-        for (_, t) in system.transitions(self.process, *p) {
+        for (id, t) in system.transitions(self.process, *p) {
             match t.op {
                 ProgramOp::Nop | ProgramOp::Fence(FenceKind::Write | FenceKind::Read) => {
                     let to = self.state((t.to, current.clone(), guessed.clone()))?;
-                    self.builder.transition(Transition::new(from, to))?;
+                    self.take(id, Transition::new(from, to))?;
                 }
                 ProgramOp::Write(j, d) => {
                     let label = self.labels[&(self.process, j, d)];
@@ -249,10 +291,10 @@ impl<'s> Maker<'s> {
                         let substitution = Substitution::identity().with(plain, strong);
                         let send = Op::Send { substitution, message };
                         let write = write.clone().guard(c, Regex::has(strong)).op(c, send);
-                        self.builder.transition(write)?;
+                        self.take(id, write)?;
                     }
                     let write = write.guard(c, self.without_own(j)).op(c, Op::send(message));
-                    self.builder.transition(write)?;
+                    self.take(id, write)?;
                 }
                 ProgramOp::Read(j, d) => {
                     let to = self.state((t.to, current.clone(), guessed.clone()))?;
@@ -260,11 +302,11 @@ impl<'s> Maker<'s> {
                     for (memory, [_, strong]) in self.own(j) {
                         if memory[j.index()] == d {
                             let guard = Regex::has(strong);
-                            self.builder.transition(read.clone().guard(c, guard))?;
+                            self.take(id, read.clone().guard(c, guard))?;
                         }
                     }
                     if current[j.index()] == d {
-                        self.builder.transition(read.guard(c, self.without_own(j)))?;
+                        self.take(id, read.guard(c, self.without_own(j)))?;
                     }
                 }
                 ProgramOp::Arw(j, d, e) if current == guessed && current[j.index()] == d => {
@@ -272,12 +314,11 @@ impl<'s> Maker<'s> {
                     let after = with(current, j, e);
                     let to = self.state((t.to, after.clone(), after))?;
                     let arw = Transition::new(from, to).label(label);
-                    self.builder.transition(arw.guard(c, Regex::epsilon()))?;
+                    self.take(id, arw.guard(c, Regex::epsilon()))?;
                 }
                 ProgramOp::Fence(FenceKind::Full) if current == guessed => {
                     let to = self.state((t.to, current.clone(), guessed.clone()))?;
-                    self.builder
-                        .transition(Transition::new(from, to).guard(c, Regex::epsilon()))?;
+                    self.take(id, Transition::new(from, to).guard(c, Regex::epsilon()))?;
                 }
                 ProgramOp::Arw(..) | ProgramOp::Fence(FenceKind::Full) => {}
             }

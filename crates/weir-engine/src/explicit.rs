@@ -14,7 +14,9 @@ use std::time::Instant;
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind, Quantifier};
-use weir_model::semantics::{Form, Semantics, sufficient_bound};
+use weir_model::semantics::{
+    Form, Semantics, bounded_guesses, has_bounded_guesses, sufficient_bound,
+};
 use weir_model::system::System;
 
 use crate::stats::Progress;
@@ -39,8 +41,14 @@ impl<'s> Search<'s> {
     fn new(system: &'s System, model: MemoryModel, limits: &Limits) -> Self {
         let form = Form::of(model)[0];
         let bound = limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(DEFAULT_BOUND);
+        let semantics = match limits.guesses {
+            Some(guesses) if has_bounded_guesses(model) => {
+                bounded_guesses(system, model, bound, guesses)
+            }
+            _ => form.semantics(system, model, bound),
+        };
         Self {
-            semantics: form.semantics(system, model, bound),
+            semantics,
             model,
             form,
             store: Store::default(),
@@ -149,7 +157,7 @@ fn reason(stats: &Stats) -> String {
 
 /// Whether a configuration settles a question: shows that a property is
 /// violated or, for `final exists`, that it holds.
-fn settles(semantics: &dyn Semantics, config: &[u16], kind: &PropertyKind) -> bool {
+pub(crate) fn settles(semantics: &dyn Semantics, config: &[u16], kind: &PropertyKind) -> bool {
     let system = semantics.system();
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     match kind {

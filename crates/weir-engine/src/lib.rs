@@ -10,6 +10,7 @@ mod ahead;
 pub mod backward;
 mod concrete;
 pub mod explicit;
+pub mod guided;
 pub mod portfolio;
 mod stats;
 pub mod store;

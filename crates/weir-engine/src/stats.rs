@@ -9,6 +9,9 @@ pub struct Limits {
     /// `None`: as much as a loop-free system can need, or
     /// [`DEFAULT_BOUND`](crate::explicit::DEFAULT_BOUND).
     pub bound: Option<usize>,
+    /// The most reads that a process may have guessed at a time, for the models in
+    /// which reads are guessed (paper 1, 9.2).
+    pub guesses: Option<usize>,
     /// The longest that it may take.
     pub timeout: Option<Duration>,
     /// The most bytes that the configurations may take up.

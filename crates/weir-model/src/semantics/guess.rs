@@ -14,6 +14,11 @@
 //! | 8.2, the same with `w->w` | nothing on `x` | nothing on `x` |
 //! | `{w->r, r->w}` (paper 2, 3.4) | no write, no read of `x` | no read, no write to `x` |
 //!
+//! How many reads a process may have in its buffers can be bounded, which makes
+//! reachability decidable for the first two (paper 1, 9.2). A read that takes its
+//! value from memory is guessed and validated, so with a bound of 1 only writes
+//! overtake reads, and with 2 reads do as well.
+//!
 //! In 8.2 the paper has a buffer per variable; here the buffer is one run
 //! ordered by variable, which is the same thing.
 //!
@@ -35,6 +40,8 @@ pub(super) struct Guess<'s> {
     head: Head,
     alphabet: Alphabet,
     bound: usize,
+    /// The most reads that a process may have in its buffers.
+    guesses: Option<usize>,
     /// `w->w`: one buffer per variable.
     write_write: bool,
     /// `r->r` is missing: reads are validated in order.
@@ -42,12 +49,18 @@ pub(super) struct Guess<'s> {
 }
 
 impl<'s> Guess<'s> {
-    pub fn new(system: &'s System, model: MemoryModel, bound: usize) -> Self {
+    pub fn new(
+        system: &'s System,
+        model: MemoryModel,
+        bound: usize,
+        guesses: Option<usize>,
+    ) -> Self {
         Self {
             system,
             head: Head::new(system),
             alphabet: Alphabet::of_stores(system),
             bound,
+            guesses,
             write_write: model.has(Relaxation::WriteWrite),
             in_order: !model.has(Relaxation::ReadRead),
         }
@@ -74,6 +87,12 @@ impl<'s> Guess<'s> {
             EventKind::Read => !(same || self.in_order && reads),
             _ => !same && (self.write_write || !writes),
         }
+    }
+
+    /// Whether no more reads may be guessed.
+    fn has_guessed_enough(&self, buffer: &[Event]) -> bool {
+        let reads = buffer.iter().filter(|e| e.kind == EventKind::Read).count();
+        self.guesses.is_some_and(|most| reads >= most)
     }
 
     /// Whether a read can take its value from the last own write to the variable.
@@ -122,6 +141,7 @@ impl Semantics for Guess<'_> {
                     Op::Read(x, d) if self.reads_own_write(&buffer, Event::read(x, d)) => {
                         Rule::ReadOwnWrite
                     }
+                    Op::Read(..) if self.has_guessed_enough(&buffer) => continue,
                     Op::Read(x, d) => {
                         self.push(&mut after, Event::read(x, d));
                         Rule::Guess

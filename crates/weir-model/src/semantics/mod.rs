@@ -303,12 +303,29 @@ impl Form {
             }
             Self::NswHistory => Box::new(nsw_history::NswHistory::new(system, model, bound)),
             Self::Guess | Self::GuessWw | Self::GuessInOrder => {
-                Box::new(guess::Guess::new(system, model, bound))
+                Box::new(guess::Guess::new(system, model, bound, None))
             }
             Self::LoadBuffers => Box::new(load_buffers::LoadBuffers::new(system, bound)),
             Self::Relaxations => Box::new(relaxations::Relaxed::new(system, model, bound)),
         }
     }
+}
+
+/// Whether reachability under a model is decided when the guesses of each process are
+/// bounded (paper 1, theorem 8).
+pub fn has_bounded_guesses(model: MemoryModel) -> bool {
+    matches!(Form::of(model)[0], Form::Guess | Form::GuessWw)
+}
+
+/// The guess/validate semantics in which no process has more than so many guessed
+/// reads in its buffers (paper 1, 9.2), for models that [`has_bounded_guesses`] names.
+pub fn bounded_guesses<'s>(
+    system: &'s System,
+    model: MemoryModel,
+    bound: usize,
+    guesses: usize,
+) -> Box<dyn Semantics + 's> {
+    Box::new(guess::Guess::new(system, model, bound, Some(guesses)))
 }
 
 /// A bound that no buffer of a loop-free system can reach, if there is one: the

@@ -1,0 +1,155 @@
+//! The `channels` engine: programs through their channel machines.
+//!
+//! *Problem.* Reachability under TSO, PSO, and with bounded guesses (paper 1,
+//! theorems 2, 3 and 8).
+//!
+//! *Idea.* Make the lossy channel machine of the program, and ask it ([`lossy`]). Where
+//! the machine is with empty channels the program is with empty buffers. Bad control
+//! states can be asked for in this way, since buffers can always be emptied; formulas
+//! about memory while writes are under way cannot.
+//!
+//! *Evidence.* A run of the machine says which transitions each process takes, and
+//! [`guided`] finds a run of the program in which they do.
+
+use std::time::Instant;
+
+use weir_engine::{Limits, Progress, Stats, guided};
+use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::ids::TransitionId as ProgramTransition;
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::semantics::Form;
+use weir_model::system::System;
+
+use crate::lossy::{Reach, reach_any};
+use crate::semantics::{Contents, Goal, Run};
+use crate::translation::{Place, Translation};
+
+/// Whether this engine decides reachability under a model, if guesses are bounded.
+pub fn is_decided(model: MemoryModel) -> bool {
+    matches!(Form::of(model)[0], Form::Tso | Form::Pso | Form::Guess | Form::GuessWw)
+}
+
+/// Answers every property of the system's program, one after another.
+///
+/// ```
+/// use weir_channel::{Limits, decide};
+/// use weir_model::{answer::Verdict, memory_model::MemoryModel, system::System};
+///
+/// let text = "
+///     var x, y
+///     process p { reg r   r = x   y = 1 }
+///     process q { reg r   r = y   x = 1 }
+///     final never p.r == 1 and q.r == 1
+/// ";
+/// let (program, _) = weir_front::read("load-buffering.weir", text, None).unwrap();
+/// let system = System::new(program).unwrap();
+///
+/// let (answers, _) = decide::check(&system, MemoryModel::TSO, &Limits::default(), &mut |_| {});
+/// assert_eq!(answers[0].verdict, Verdict::Holds);
+/// // With one guess a write overtakes a read.
+/// let limits = Limits { guesses: Some(1), ..Limits::default() };
+/// let (answers, _) = decide::check(&system, MemoryModel::GUESS, &limits, &mut |_| {});
+/// assert_eq!(answers[0].verdict, Verdict::Violated);
+/// ```
+pub fn check(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
+    let began = Instant::now();
+    let mut total = Stats { engine: "channels", within_bound: true, ..Stats::default() };
+    let properties = &system.program.properties;
+    let unknown = |property, reason: String| {
+        let evidence = Evidence::Reason(reason);
+        Answer { property, verdict: Verdict::Unknown, evidence }
+    };
+    let translation = match Translation::new(system, model, limits.guesses) {
+        Ok(translation) => translation,
+        Err(error) => {
+            let reason = error.to_string();
+            total.stopped = Some(reason.clone());
+            let answers = (0..properties.len()).map(|p| unknown(p, reason.clone()));
+            return (answers.collect(), total);
+        }
+    };
+    let mut answers = Vec::new();
+    for (property, asked) in properties.iter().enumerate() {
+        let Some(goals) = goals(system, &translation, &asked.kind) else {
+            let reason = "channel machines are not asked for memory while writes are under way";
+            answers.push(unknown(property, reason.to_owned()));
+            continue;
+        };
+        let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
+        let limits = Limits { timeout, ..*limits };
+        let (found, stats) = reach_any(&translation.machine, &goals, &limits, progress);
+        total.stored += stats.stored;
+        total.expanded += stats.expanded;
+        total.covered += stats.covered;
+        total.steps += stats.steps;
+        total.bytes = total.bytes.max(stats.bytes);
+        total.stopped = total.stopped.or(stats.stopped);
+        let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
+        let (unreached, reached) = match exists {
+            true => (Verdict::Violated, Verdict::Holds),
+            false => (Verdict::Holds, Verdict::Violated),
+        };
+        answers.push(match found {
+            Reach::NotReached(_) => {
+                Answer { property, verdict: unreached, evidence: Evidence::Exhausted }
+            }
+            Reach::Reached(run) => {
+                let taken = taken(system, &translation, &run);
+                match guided::run(system, model, &taken, &asked.kind, &limits) {
+                    Some(run) => {
+                        Answer { property, verdict: reached, evidence: Evidence::Run(run) }
+                    }
+                    None => unknown(
+                        property,
+                        "the machine gets there, but no run of the program was found".to_owned(),
+                    ),
+                }
+            }
+            Reach::Unknown(reason) => unknown(property, reason),
+        });
+    }
+    total.elapsed = began.elapsed();
+    (answers, total)
+}
+
+/// Where a property is settled; `None` if it asks for memory with writes under way.
+fn goals(system: &System, translation: &Translation, kind: &PropertyKind) -> Option<Vec<Goal>> {
+    if let PropertyKind::Never(formula) = kind {
+        let mut memory = false;
+        formula.atoms(&mut |atom| memory |= matches!(atom, Atom::Var(_)));
+        if memory {
+            return None;
+        }
+    }
+    let settles = |Place { controls, memory }: &Place| match kind {
+        PropertyKind::Never(formula) => system.holds(formula, controls, memory),
+        PropertyKind::Assertions => system.failed(controls).is_some(),
+        PropertyKind::NoDeadlock => system.is_deadlock(controls, memory),
+        PropertyKind::Final(quantifier, formula) => {
+            let filter = system.program.filter.as_ref();
+            system.all_ended(controls)
+                && filter.is_none_or(|f| system.holds(f, controls, memory))
+                && system.holds(formula, controls, memory) == (*quantifier != Quantifier::Always)
+        }
+    };
+    let states = translation.machine.states().zip(&translation.places);
+    let found = states.filter(|(_, place)| place.as_ref().is_some_and(settles));
+    Some(found.map(|(state, _)| Goal { state, contents: Contents::Empty }).collect())
+}
+
+/// What each process does in a run of the machine.
+fn taken(system: &System, translation: &Translation, run: &Run) -> Vec<Vec<ProgramTransition>> {
+    let mut taken = vec![vec![]; system.processes.len()];
+    for step in &run.steps {
+        if let Some((p, id)) = translation.moves.get(&step.transition) {
+            taken[p.index()].push(*id);
+        }
+    }
+    taken
+}

@@ -1,0 +1,344 @@
+//! `{w->r, r->r/w}`: the writes of a process reach memory in order.
+//!
+//! As under TSO (section 5) memory is turned round: a write is in memory as soon as it
+//! is issued, and processes learn of memory later, in order. Unlike there the letters
+//! are not memory states, but say one variable and its value, and a process is *told*
+//! of memory whenever it likes. So there is one machine for all processes, with
+//! a channel for each, and it need not know what each process sees.
+//!
+//! A control state has the control states of the processes, memory, and for each
+//! process and variable the guessed reads, in groups `G₀ W₁ G₁ W₂ … Gₖ`. The `W`s are
+//! the strong own writes in the channel, oldest first. The reads of `G₀` have no own
+//! write before them.
+//!
+//! | rule | guard and operation |
+//! | --- | --- |
+//! | Write to store | memory has the value; `x=d#` is sent, and a new group begins |
+//! | Read own write | `x=d#` is in the channel and no read came after it |
+//! | Guess | the read joins the last group |
+//! | Validate | `x=d` is the oldest letter, and the read the first of `G₀` |
+//! | Update | the oldest letter is received; if it is a `W`, `G₀` has to be empty |
+//! | ARW, full fence | the channel is empty and there are no guesses |
+//! | (told) | `x=d` is sent, where memory has `d` |
+//!
+//! The last own write of a variable is `x=d#`. When another comes, it becomes `x=d!` if
+//! a guessed read is before or after it, and plain if not.
+
+use std::collections::{BTreeSet, HashMap};
+
+use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::program::FenceKind;
+use weir_model::system::{Op as ProgramOp, System};
+
+use crate::translation::{Place, Translation, TranslationError, initial};
+use crate::{
+    Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
+    Transition, TransitionId,
+};
+
+/// Guessed reads of a variable between strong own writes: `G₀ W₁ G₁ …`. There is
+/// always a last group.
+type Groups = Vec<Vec<u16>>;
+
+/// A control state of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Control {
+    controls: Vec<u16>,
+    memory: Vec<u16>,
+    /// For each process and variable.
+    reads: Vec<Vec<Groups>>,
+}
+
+impl Control {
+    /// How many reads a process has guessed.
+    fn guesses(&self, p: ProcessId) -> usize {
+        self.reads[p.index()].iter().flatten().map(Vec::len).sum()
+    }
+
+    /// Whether a process has no guessed reads, and no strong writes in its channel.
+    fn is_idle(&self, p: ProcessId) -> bool {
+        self.reads[p.index()].iter().all(|groups| *groups == [vec![]])
+    }
+
+    fn name(&self, system: &System) -> String {
+        let value = |x: usize, v: u16| system.value(VarId::new(x), ValueId(v)).to_string();
+        let controls: Vec<String> = self.controls.iter().map(u16::to_string).collect();
+        let memory: Vec<String> =
+            self.memory.iter().enumerate().map(|(x, v)| value(x, *v)).collect();
+        let mut name = format!("({}) [{}]", controls.join(","), memory.join(","));
+        for (p, vars) in self.reads.iter().enumerate() {
+            for (x, groups) in vars.iter().enumerate().filter(|(_, g)| **g != [vec![]]) {
+                let group = |g: &Vec<u16>| {
+                    g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ")
+                };
+                let groups: Vec<String> = groups.iter().map(group).collect();
+                name += &format!(" {p}:{}={{{}}}", system.vars[x].name, groups.join("|"));
+            }
+        }
+        name
+    }
+}
+
+/// The letters of a variable and a value.
+#[derive(Clone, Copy)]
+struct Letters {
+    plain: MessageId,
+    /// The last own write.
+    last: MessageId,
+    /// An own write next to a guessed read, but not the last.
+    kept: MessageId,
+}
+
+struct Maker<'s> {
+    system: &'s System,
+    guesses: usize,
+    builder: Builder,
+    channels: Vec<ChannelId>,
+    /// By variable and value.
+    letters: Vec<Vec<Letters>>,
+    /// For each process, the variables that it reads. It need not know of others.
+    read: Vec<BTreeSet<VarId>>,
+    states: HashMap<Control, StateId>,
+    work: Vec<Control>,
+    moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
+}
+
+/// The machine of a program with bounded guesses.
+pub(crate) fn translation(
+    system: &System,
+    guesses: usize,
+) -> Result<Translation, TranslationError> {
+    let mut maker = Maker::new(system, guesses)?;
+    let start = maker.builder.state("start")?;
+    for memory in initial(system) {
+        let reads = vec![vec![vec![vec![]]; system.vars.len()]; system.processes.len()];
+        let controls = system.processes.iter().map(|p| p.initial.0).collect();
+        let to = maker.state(Control { controls, memory, reads })?;
+        maker.builder.transition(Transition::new(start, to))?;
+    }
+    while let Some(control) = maker.work.pop() {
+        maker.transitions(&control)?;
+    }
+    let machine = maker.builder.build(start)?;
+    let mut places = vec![None; machine.states().count()];
+    for (control, id) in maker.states {
+        if system.process_ids().all(|p| control.is_idle(p)) {
+            let Control { controls, memory, .. } = control;
+            places[id.index()] = Some(Place { controls, memory });
+        }
+    }
+    Ok(Translation { machine, places, moves: maker.moves })
+}
+
+impl<'s> Maker<'s> {
+    fn new(system: &'s System, guesses: usize) -> Result<Self, MachineError> {
+        let mut builder = Machine::builder(system.program.name.clone());
+        let channels = system.processes.iter().map(|p| builder.channel(p.name.clone()));
+        let channels = channels.collect::<Result<_, _>>()?;
+        let mut letters = Vec::new();
+        for var in &system.vars {
+            let mut of_var = Vec::new();
+            for d in &var.values {
+                let name = format!("{}={d}", var.name);
+                of_var.push(Letters {
+                    plain: builder.message(name.clone())?,
+                    last: builder.message(format!("{name}#"))?,
+                    kept: builder.message(format!("{name}!"))?,
+                });
+            }
+            letters.push(of_var);
+        }
+        // A `W` that is neither the last of its variable nor next to a guess stands
+        // first, and was next to one: there is at most one for each variable.
+        let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.kept]);
+        let bound = 2 * (system.vars.len() + guesses);
+        builder.strong(strong.collect::<Vec<_>>(), bound)?;
+        let read = |p: ProcessId| {
+            let ops = system.processes[p.index()].transitions.iter().map(|t| t.op);
+            ops.filter_map(|op| if let ProgramOp::Read(x, _) = op { Some(x) } else { None })
+        };
+        Ok(Self {
+            system,
+            guesses,
+            builder,
+            channels,
+            letters,
+            read: system.process_ids().map(|p| read(p).collect()).collect(),
+            states: HashMap::new(),
+            work: vec![],
+            moves: HashMap::new(),
+        })
+    }
+
+    fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
+        if let Some(&id) = self.states.get(&control) {
+            return Ok(id);
+        }
+        let id = self.builder.state(control.name(self.system))?;
+        self.states.insert(control.clone(), id);
+        self.work.push(control);
+        Ok(id)
+    }
+
+    /// Adds what stands for a transition of a process.
+    fn take(
+        &mut self,
+        id: (ProcessId, ProgramTransition),
+        taken: Transition,
+    ) -> Result<(), MachineError> {
+        let taken = self.builder.transition(taken)?;
+        self.moves.entry(taken).or_insert(id);
+        Ok(())
+    }
+
+    fn transitions(&mut self, control: &Control) -> Result<(), MachineError> {
+        let from = self.states[control];
+        for p in self.system.process_ids() {
+            self.program(from, control, p)?;
+            self.memory(from, control, p)?;
+        }
+        Ok(())
+    }
+
+    /// What a process can do.
+    fn program(
+        &mut self,
+        from: StateId,
+        control: &Control,
+        p: ProcessId,
+    ) -> Result<(), MachineError> {
+        let (system, channel) = (self.system, self.channels[p.index()]);
+        let at = weir_model::ids::StateId(control.controls[p.index()]);
+        for (id, t) in system.transitions(p, at) {
+            let id = (p, id);
+            let mut after = control.clone();
+            after.controls[p.index()] = t.to.0;
+            match t.op {
+                ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
+                    let to = self.state(after)?;
+                    self.take(id, Transition::new(from, to))?;
+                }
+                ProgramOp::Write(x, d) => {
+                    after.memory[x.index()] = d.0;
+                    if !self.read[p.index()].contains(&x) {
+                        let to = self.state(after)?;
+                        self.take(id, Transition::new(from, to))?;
+                        continue;
+                    }
+                    let groups = &mut after.reads[p.index()][x.index()];
+                    let next_to_read = groups.iter().rev().take(2).any(|g| !g.is_empty());
+                    let is_kept = groups.len() > 1 && next_to_read;
+                    if is_kept || groups.len() == 1 {
+                        groups.push(vec![]);
+                    }
+                    let letters = self.letters[x.index()].clone();
+                    let message = letters[d.index()].last;
+                    let write = Transition::new(from, self.state(after)?);
+                    if control.reads[p.index()][x.index()].len() == 1 {
+                        self.take(id, write.op(channel, Op::send(message)))?;
+                        continue;
+                    }
+                    // There is one last write, and the guards say so: going back, it
+                    // would otherwise have to be looked for in many places at once.
+                    let others = Class::but(letters.iter().map(|l| l.last));
+                    let others = Regex::class(others).star();
+                    for l in &letters {
+                        let new = if is_kept { l.kept } else { l.plain };
+                        let substitution = Substitution::identity().with(new, l.last);
+                        let send = Op::Send { substitution, message };
+                        let one = [others.clone(), Regex::one(l.last), others.clone()];
+                        let write = write.clone().guard(channel, Regex::concat(one));
+                        self.take(id, write.op(channel, send))?;
+                    }
+                }
+                ProgramOp::Read(x, d) => self.read(from, after, id, (x, d))?,
+                ProgramOp::Arw(x, d, e) => {
+                    if control.is_idle(p) && control.memory[x.index()] == d.0 {
+                        after.memory[x.index()] = e.0;
+                        let to = self.state(after)?;
+                        let arw = Transition::new(from, to).guard(channel, Regex::epsilon());
+                        self.take(id, arw)?;
+                    }
+                }
+                ProgramOp::Fence(FenceKind::Full) => {
+                    if control.is_idle(p) {
+                        let to = self.state(after)?;
+                        let fence = Transition::new(from, to).guard(channel, Regex::epsilon());
+                        self.take(id, fence)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Read own write, and Guess.
+    fn read(
+        &mut self,
+        from: StateId,
+        mut after: Control,
+        id: (ProcessId, ProgramTransition),
+        (x, d): (VarId, ValueId),
+    ) -> Result<(), MachineError> {
+        let p = id.0;
+        let channel = self.channels[p.index()];
+        let groups = &after.reads[p.index()][x.index()];
+        let follows_write = groups.len() > 1 && groups.last().is_some_and(Vec::is_empty);
+        let own = self.letters[x.index()][d.index()].last;
+        if follows_write {
+            let to = self.state(after.clone())?;
+            self.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
+        }
+        if after.guesses(p) < self.guesses {
+            let groups = &mut after.reads[p.index()][x.index()];
+            groups.last_mut().expect("there is a last group").push(d.0);
+            let to = self.state(after)?;
+            let mut guess = Transition::new(from, to);
+            if follows_write {
+                guess = guess.guard(channel, Regex::class(Class::but([own])).star());
+            }
+            self.take(id, guess)?;
+        }
+        Ok(())
+    }
+
+    /// What can happen to a process without its doing.
+    fn memory(
+        &mut self,
+        from: StateId,
+        control: &Control,
+        p: ProcessId,
+    ) -> Result<(), MachineError> {
+        let channel = self.channels[p.index()];
+        for x in self.read[p.index()].clone() {
+            let groups = &control.reads[p.index()][x.index()];
+            let letters = self.letters[x.index()].clone();
+            // Told.
+            let told = letters[usize::from(control.memory[x.index()])].plain;
+            self.builder.transition(Transition::new(from, from).op(channel, Op::send(told)))?;
+            // Validate.
+            if let Some(&d) = groups[0].first() {
+                let mut after = control.clone();
+                after.reads[p.index()][x.index()][0].remove(0);
+                let oldest = Regex::one(letters[usize::from(d)].plain);
+                let guard = Regex::concat([Regex::anything(), oldest]);
+                let to = self.state(after)?;
+                self.builder.transition(Transition::new(from, to).guard(channel, guard))?;
+            }
+            // Update.
+            for letters in &letters {
+                let receive = Transition::new(from, from).op(channel, Op::Receive(letters.plain));
+                self.builder.transition(receive)?;
+                if groups.len() > 1 && groups[0].is_empty() {
+                    let mut after = control.clone();
+                    after.reads[p.index()][x.index()].remove(0);
+                    let write = if groups.len() == 2 { letters.last } else { letters.kept };
+                    let to = self.state(after)?;
+                    let receive = Transition::new(from, to).op(channel, Op::Receive(write));
+                    self.builder.transition(receive)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

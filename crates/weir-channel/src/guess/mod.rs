@@ -1,0 +1,24 @@
+//! Programs with guessed reads as lossy channel machines (paper 1, section 9.2).
+//!
+//! With `r->r` and `r->w` a read waits in the buffer with a guessed value, and is
+//! validated when memory has that value (section 8). If no process has more than `N`
+//! such reads at a time, reachability is decidable: "it suffices to consider that the
+//! stored read operations in the channels are strong symbols". There is more to it
+//! than that, since what orders a read among the writes of its process must not be
+//! lost either:
+//!
+//! * the last own write *before* a guessed read, to its variable: the read is validated
+//!   after it,
+//! * the first own write *after* it, to its variable: the read is validated before it.
+//!
+//! These are strong as well. There are at most two for each read.
+//!
+//! `N` counts all reads in the buffers of a process, also one that is validated as
+//! soon as it is guessed. A read of the last own write is not guessed (rule *Read own
+//! write*).
+
+mod in_order;
+mod out_of_order;
+
+pub(crate) use in_order::translation as in_order;
+pub(crate) use out_of_order::translation as out_of_order;

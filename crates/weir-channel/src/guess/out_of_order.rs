@@ -1,0 +1,278 @@
+//! `{w->r/w, r->r/w}`: a buffer for each process and variable (section 8.2).
+//!
+//! As under PSO (section 5.3) the buffers are the channels, and a control state has the
+//! control states of the processes, memory, and for each process the number of its
+//! guesses. To lose a write is to overwrite it before anybody looks. So the last
+//! write of a channel is strong (`d#`), since its process reads it and it is never
+//! overwritten by the channel, and so is a write right before a read (`d!`), since the
+//! read looks at memory after it.
+//!
+//! | rule | guard and operation |
+//! | --- | --- |
+//! | Write to store | `d#` is sent; another `#` becomes plain |
+//! | Update | the oldest letter is received, and memory has its value |
+//! | Read own write | `d#` is in the channel |
+//! | Guess | `d#` is not; `?d` is sent, and a `#` becomes `!` |
+//! | Validate | `?d` is received, and memory has the value |
+//! | ARW, full fence | all channels of the process are empty |
+
+use std::collections::HashMap;
+
+use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::program::FenceKind;
+use weir_model::system::{Op as ProgramOp, System};
+
+use crate::translation::{Place, Translation, TranslationError, initial};
+use crate::{
+    Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
+    Transition, TransitionId,
+};
+
+/// A control state of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Control {
+    controls: Vec<u16>,
+    memory: Vec<u16>,
+    /// How many reads each process has guessed.
+    guesses: Vec<usize>,
+}
+
+impl Control {
+    fn name(&self, system: &System) -> String {
+        let join = |all: Vec<String>| all.join(",");
+        let controls = join(self.controls.iter().map(u16::to_string).collect());
+        let value = |(x, v): (usize, &u16)| system.value(VarId::new(x), ValueId(*v)).to_string();
+        let memory = join(self.memory.iter().enumerate().map(value).collect());
+        let guesses = join(self.guesses.iter().map(usize::to_string).collect());
+        format!("({controls}) [{memory}] {guesses}")
+    }
+}
+
+/// The letters of a variable and a value.
+#[derive(Clone, Copy)]
+struct Letters {
+    plain: MessageId,
+    /// The last write.
+    last: MessageId,
+    /// A write right before a read.
+    before: MessageId,
+    read: MessageId,
+}
+
+struct Maker<'s> {
+    system: &'s System,
+    guesses: usize,
+    builder: Builder,
+    channels: HashMap<(ProcessId, VarId), ChannelId>,
+    /// By variable and value.
+    letters: Vec<Vec<Letters>>,
+    states: HashMap<Control, StateId>,
+    work: Vec<Control>,
+    moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
+}
+
+/// The machine of a program with bounded guesses.
+pub(crate) fn translation(
+    system: &System,
+    guesses: usize,
+) -> Result<Translation, TranslationError> {
+    let mut maker = Maker::new(system, guesses)?;
+    let start = maker.builder.state("start")?;
+    for memory in initial(system) {
+        let controls = system.processes.iter().map(|p| p.initial.0).collect();
+        let guesses = vec![0; system.processes.len()];
+        let to = maker.state(Control { controls, memory, guesses })?;
+        maker.builder.transition(Transition::new(start, to))?;
+    }
+    while let Some(control) = maker.work.pop() {
+        maker.transitions(&control)?;
+    }
+    let machine = maker.builder.build(start)?;
+    let mut places = vec![None; machine.states().count()];
+    for (Control { controls, memory, guesses }, id) in maker.states {
+        if guesses.iter().all(|g| *g == 0) {
+            places[id.index()] = Some(Place { controls, memory });
+        }
+    }
+    Ok(Translation { machine, places, moves: maker.moves })
+}
+
+impl<'s> Maker<'s> {
+    fn new(system: &'s System, guesses: usize) -> Result<Self, MachineError> {
+        let mut builder = Machine::builder(system.program.name.clone());
+        let mut channels = HashMap::new();
+        let mut letters = Vec::new();
+        for (x, var) in system.vars.iter().enumerate() {
+            for p in system.process_ids() {
+                let name = format!("{} {}", system.processes[p.index()].name, var.name);
+                channels.insert((p, VarId::new(x)), builder.channel(name)?);
+            }
+            let mut of_var = Vec::new();
+            for d in &var.values {
+                let name = format!("{}={d}", var.name);
+                of_var.push(Letters {
+                    plain: builder.message(name.clone())?,
+                    last: builder.message(format!("{name}#"))?,
+                    before: builder.message(format!("{name}!"))?,
+                    read: builder.message(format!("{name}?"))?,
+                });
+            }
+            letters.push(of_var);
+        }
+        let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.before, l.read]);
+        builder.strong(strong.collect::<Vec<_>>(), 1 + 2 * guesses)?;
+        let (states, work, moves) = (HashMap::new(), vec![], HashMap::new());
+        Ok(Self { system, guesses, builder, channels, letters, states, work, moves })
+    }
+
+    fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
+        if let Some(&id) = self.states.get(&control) {
+            return Ok(id);
+        }
+        let id = self.builder.state(control.name(self.system))?;
+        self.states.insert(control.clone(), id);
+        self.work.push(control);
+        Ok(id)
+    }
+
+    /// Adds what stands for a transition of a process.
+    fn take(
+        &mut self,
+        id: (ProcessId, ProgramTransition),
+        taken: Transition,
+    ) -> Result<(), MachineError> {
+        let taken = self.builder.transition(taken)?;
+        self.moves.entry(taken).or_insert(id);
+        Ok(())
+    }
+
+    /// Adds sends of a message for a transition of a process. If there is a last write
+    /// in the channel, it becomes something else, and it may have any value but one.
+    ///
+    /// There is at most one, and the guards say so: going back, it would otherwise have
+    /// to be looked for in many places at once.
+    fn send(
+        &mut self,
+        id: (ProcessId, ProgramTransition),
+        taken: &Transition,
+        (x, message): (VarId, MessageId),
+        (but, to): (Option<ValueId>, impl Fn(&Letters) -> MessageId),
+    ) -> Result<(), MachineError> {
+        let channel = self.channels[&(id.0, x)];
+        let letters = self.letters[x.index()].clone();
+        let others = Regex::class(Class::but(letters.iter().map(|l| l.last))).star();
+        let send = taken.clone().guard(channel, others.clone()).op(channel, Op::send(message));
+        self.take(id, send)?;
+        for (d, l) in letters.iter().enumerate() {
+            if but != Some(ValueId::new(d)) {
+                let substitution = Substitution::identity().with(to(l), l.last);
+                let guard = Regex::concat([others.clone(), Regex::one(l.last), others.clone()]);
+                let send = Op::Send { substitution, message };
+                self.take(id, taken.clone().guard(channel, guard).op(channel, send))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn transitions(&mut self, control: &Control) -> Result<(), MachineError> {
+        let from = self.states[control];
+        for p in self.system.process_ids() {
+            self.program(from, control, p)?;
+            self.memory(from, control, p)?;
+        }
+        Ok(())
+    }
+
+    /// What a process can do.
+    fn program(
+        &mut self,
+        from: StateId,
+        control: &Control,
+        p: ProcessId,
+    ) -> Result<(), MachineError> {
+        let system = self.system;
+        let at = weir_model::ids::StateId(control.controls[p.index()]);
+        for (id, t) in system.transitions(p, at) {
+            let id = (p, id);
+            let mut after = control.clone();
+            after.controls[p.index()] = t.to.0;
+            match t.op {
+                ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
+                    let to = self.state(after)?;
+                    self.take(id, Transition::new(from, to))?;
+                }
+                ProgramOp::Write(x, d) => {
+                    let message = self.letters[x.index()][d.index()].last;
+                    let write = Transition::new(from, self.state(after)?);
+                    self.send(id, &write, (x, message), (None, |l: &Letters| l.plain))?;
+                }
+                ProgramOp::Read(x, d) => {
+                    let channel = self.channels[&(p, x)];
+                    let own = self.letters[x.index()][d.index()].last;
+                    let to = self.state(after.clone())?;
+                    self.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
+                    if control.guesses[p.index()] < self.guesses {
+                        after.guesses[p.index()] += 1;
+                        let message = self.letters[x.index()][d.index()].read;
+                        let guess = Transition::new(from, self.state(after)?);
+                        self.send(id, &guess, (x, message), (Some(d), |l: &Letters| l.before))?;
+                    }
+                }
+                ProgramOp::Arw(x, d, e) => {
+                    if control.memory[x.index()] == d.0 {
+                        after.memory[x.index()] = e.0;
+                        self.when_empty(from, id, after)?;
+                    }
+                }
+                ProgramOp::Fence(FenceKind::Full) => self.when_empty(from, id, after)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What can happen to a process without its doing: Update and Validate.
+    fn memory(
+        &mut self,
+        from: StateId,
+        control: &Control,
+        p: ProcessId,
+    ) -> Result<(), MachineError> {
+        for x in (0..self.system.vars.len()).map(VarId::new) {
+            let channel = self.channels[&(p, x)];
+            for (d, letters) in self.letters[x.index()].clone().into_iter().enumerate() {
+                let mut after = control.clone();
+                after.memory[x.index()] = d as u16;
+                let to = self.state(after)?;
+                for write in [letters.plain, letters.last, letters.before] {
+                    let update = Transition::new(from, to).op(channel, Op::Receive(write));
+                    self.builder.transition(update)?;
+                }
+                if usize::from(control.memory[x.index()]) == d && control.guesses[p.index()] > 0 {
+                    let mut after = control.clone();
+                    after.guesses[p.index()] -= 1;
+                    let to = self.state(after)?;
+                    let validate = Transition::new(from, to).op(channel, Op::Receive(letters.read));
+                    self.builder.transition(validate)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A transition for which all channels of a process have to be empty.
+    fn when_empty(
+        &mut self,
+        from: StateId,
+        id: (ProcessId, ProgramTransition),
+        after: Control,
+    ) -> Result<(), MachineError> {
+        if after.guesses[id.0.index()] > 0 {
+            return Ok(());
+        }
+        let mut transition = Transition::new(from, self.state(after)?);
+        for x in (0..self.system.vars.len()).map(VarId::new) {
+            transition = transition.guard(self.channels[&(id.0, x)], Regex::epsilon());
+        }
+        self.take(id, transition)
+    }
+}

@@ -1,0 +1,135 @@
+//! Programs as lossy channel machines, and what their states stand for.
+
+use std::collections::HashMap;
+
+use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::semantics::Form;
+use weir_model::system::System;
+
+use crate::ids::TransitionId;
+use crate::machine::{Machine, MachineError};
+use crate::product::{Product, ProductError};
+use crate::{guess, pso, tso};
+
+/// The machine of a program: where one gets with empty channels, the other gets with
+/// empty buffers.
+#[derive(Clone, Debug)]
+pub struct Translation {
+    /// The machine.
+    pub machine: Machine,
+    /// For each control state, where the program is if the channels are empty. `None`
+    /// where they are not, or where processes do not agree on memory.
+    pub places: Vec<Option<Place>>,
+    /// The transition of a process that a transition of the machine stands for. Those
+    /// that stand for none are what memory does.
+    pub moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
+}
+
+/// Where a program is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The control states of its processes.
+    pub controls: Vec<u16>,
+    /// Memory.
+    pub memory: Vec<u16>,
+}
+
+/// Why a program has no machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TranslationError {
+    /// There is no machine for the memory model.
+    Model(MemoryModel),
+    /// Reads are guessed under the memory model, and nobody said how many.
+    Unbounded(MemoryModel),
+    /// The program has a fence for writes, which paper 1 does not know.
+    WriteFence,
+    /// The machine is too large.
+    Machine(MachineError),
+}
+
+impl std::fmt::Display for TranslationError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Model(model) => write!(
+                f,
+                "there are channel machines for TSO, for PSO, and with bounded guesses for \
+                 {} and {}, not for {model}",
+                MemoryModel::GUESS,
+                MemoryModel::GUESS_WW
+            ),
+            Self::Unbounded(model) => {
+                write!(f, "reads are guessed under {model}: give a bound with --guesses")
+            }
+            Self::WriteFence => f.write_str("there is no channel machine for PSO with write fences"),
+            Self::Machine(error) => write!(f, "too large for a channel machine: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for TranslationError {}
+
+impl From<MachineError> for TranslationError {
+    fn from(error: MachineError) -> Self {
+        Self::Machine(error)
+    }
+}
+
+impl From<ProductError> for TranslationError {
+    fn from(error: ProductError) -> Self {
+        match error {
+            ProductError::Machine(error) => Self::Machine(error),
+            // The machines of a program share nothing and agree on what is strong.
+            other => unreachable!("{other}"),
+        }
+    }
+}
+
+impl Translation {
+    /// The machine of a program under a memory model, in which no process has more
+    /// than `guesses` guessed reads if reads are guessed.
+    ///
+    /// # Errors
+    /// If there is none, or it is too large.
+    pub fn new(
+        system: &System,
+        model: MemoryModel,
+        guesses: Option<usize>,
+    ) -> Result<Self, TranslationError> {
+        match (Form::of(model)[0], guesses) {
+            (Form::Tso, _) => tso::translation(system),
+            (Form::Pso, _) => pso::translation(system),
+            (Form::Guess, Some(guesses)) => guess::in_order(system, guesses),
+            (Form::GuessWw, Some(guesses)) => guess::out_of_order(system, guesses),
+            (Form::Guess | Form::GuessWw, None) => Err(TranslationError::Unbounded(model)),
+            _ => Err(TranslationError::Model(model)),
+        }
+    }
+}
+
+/// The initial memories of a program.
+pub(crate) fn initial(system: &System) -> Vec<Vec<u16>> {
+    system.vars.iter().fold(vec![vec![]], |begun, var| {
+        let longer = |m: Vec<u16>| {
+            let with = move |v: &ValueId| m.iter().copied().chain([v.0]).collect();
+            var.initial.iter().map(with).collect::<Vec<_>>()
+        };
+        begun.into_iter().flat_map(longer).collect()
+    })
+}
+
+/// The product of the machines of processes, given what their states and transitions
+/// stand for.
+pub(crate) fn of_product(
+    product: Product,
+    place: impl Fn(&[crate::StateId]) -> Option<Place>,
+    moves: &[HashMap<TransitionId, ProgramTransition>],
+) -> Translation {
+    let places = product.states.iter().map(|states| place(states)).collect();
+    let moved = |way: &[(usize, TransitionId)]| {
+        way.iter().find_map(|(i, t)| Some((ProcessId::new(*i), *moves[*i].get(t)?)))
+    };
+    let ids = product.machine.transition_ids().zip(&product.transitions);
+    let moves = ids.filter_map(|(id, way)| Some((id, moved(way)?))).collect();
+    Translation { machine: product.machine, places, moves }
+}

@@ -1,0 +1,164 @@
+//! The `channels` engine against engines that know nothing of channels: `views` under TSO
+//! and PSO, and the explicit one with bounded guesses. On loop-free programs they agree
+//! exactly; on looping ones they never contradict one another. Every run is checked.
+
+use std::time::Duration;
+
+use weir_channel::decide;
+use weir_check::Witness;
+use weir_engine::{Engine, Limits, check};
+use weir_gen::{Rng, Shape, program, shrink};
+use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
+};
+use weir_model::system::System;
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+}
+
+/// A conjunction of equations over registers, and memory if it is asked for.
+fn formula(rng: &mut Rng, program: &Program, memory: bool) -> Formula {
+    let mut atoms: Vec<Atom> = Vec::new();
+    for (p, process) in program.processes.iter().enumerate() {
+        let registers = (0..process.registers.len()).map(RegId::new);
+        atoms.extend(registers.map(|r| Atom::Reg(ProcessId::new(p), r)));
+    }
+    if memory {
+        atoms.extend((0..program.vars.len()).map(|v| Atom::Var(VarId::new(v))));
+    }
+    let mut all = Expr::Const(1);
+    for _ in 0..if atoms.is_empty() { 0 } else { 2 } {
+        let atom = Expr::Atom(*rng.pick(&atoms));
+        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i64));
+        all = Expr::binary(BinOp::And, all, equal);
+    }
+    all
+}
+
+fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
+    for i in 0..4 {
+        let kind = match i {
+            0 => PropertyKind::NoDeadlock,
+            1 => PropertyKind::Never(formula(rng, &program, false)),
+            2 => PropertyKind::Final(Quantifier::Exists, formula(rng, &program, true)),
+            _ => PropertyKind::Final(Quantifier::Always, formula(rng, &program, true)),
+        };
+        program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+    }
+    program
+}
+
+fn check_runs(system: &System, answers: &[Answer]) -> Result<(), String> {
+    for answer in answers {
+        if let Evidence::Run(run) = &answer.evidence {
+            let witness = Witness::new(system, run, answer.property, &|_| 1);
+            weir_check::check(system, &witness)
+                .map_err(|e| format!("run for property {}: {e}", answer.property))?;
+        }
+    }
+    Ok(())
+}
+
+/// How often both said what: not settled, settled, nothing.
+type Counts = [u64; 3];
+
+/// Whether two engines agree on a program, and every run is one.
+fn agree(
+    program: &Program,
+    model: MemoryModel,
+    guesses: Option<usize>,
+    counts: &mut Counts,
+) -> Result<(), String> {
+    let system = System::new(program.clone()).map_err(|e| e.message)?;
+    let limits = Limits {
+        memory: Some(1 << 26),
+        timeout: Some(Duration::from_secs(20)),
+        guesses,
+        ..Limits::default()
+    };
+    let (answers, _) = decide::check(&system, model, &limits, &mut |_| {});
+    let engine = if guesses.is_some() { Engine::Explicit } else { Engine::Views };
+    let (expected, _) = check(&system, model, engine, &limits, &mut |_| {});
+    check_runs(&system, &answers)?;
+    for (answer, expected) in answers.iter().zip(&expected) {
+        match (answer.verdict, expected.verdict) {
+            (Verdict::Unknown, _) => {
+                let Evidence::Reason(reason) = &answer.evidence else { unreachable!() };
+                if reason.contains("no run of the program") {
+                    return Err(reason.clone());
+                }
+                counts[2] += 1;
+            }
+            (_, Verdict::Unknown) => counts[2] += 1,
+            (a, b) if a == b => counts[usize::from(matches!(answer.evidence, Evidence::Run(_)))] += 1,
+            (a, b) => {
+                let property = answer.property;
+                return Err(format!("property {property}: {}, but {}", a.name(), b.name()));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn on_random_programs(cases: u64, shape: &Shape, model: MemoryModel, guesses: Option<usize>) {
+    let seed = setting("WEIR_SEED", 1);
+    let mut counts = [0; 3];
+    for case in 0..setting("WEIR_CASES", cases) {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
+        let random = program(&mut rng, shape);
+        let random = with_properties(&mut rng, random);
+        let Err(error) = agree(&random, model, guesses, &mut counts) else { continue };
+        let small = shrink(random, |p| agree(p, model, guesses, &mut [0; 3]).is_err());
+        let again = agree(&small, model, guesses, &mut [0; 3]);
+        let text = weir_front::weir::print(&small);
+        panic!("seed {seed}, case {case}, {model}, {guesses:?}: {error}; {again:?}\n{text}");
+    }
+    eprintln!("{model}, {guesses:?}: {counts:?}");
+    assert!(counts[..2].iter().all(|c| *c > cases / 4), "both happen: {counts:?}");
+}
+
+fn loop_free() -> Shape {
+    Shape { statements: 3, ..Shape::default() }
+}
+
+fn looping() -> Shape {
+    Shape { statements: 1, loops: true, ..Shape::default() }
+}
+
+#[test]
+fn programs_under_tso() {
+    on_random_programs(40, &Shape { statements: 2, ..loop_free() }, MemoryModel::TSO, None);
+    on_random_programs(30, &looping(), MemoryModel::TSO, None);
+}
+
+#[test]
+fn programs_under_pso() {
+    on_random_programs(40, &Shape { statements: 2, ..loop_free() }, MemoryModel::PSO, None);
+    on_random_programs(30, &looping(), MemoryModel::PSO, None);
+}
+
+#[test]
+fn loop_free_programs_with_guesses() {
+    for guesses in [1, 2] {
+        on_random_programs(60, &loop_free(), MemoryModel::GUESS, Some(guesses));
+    }
+}
+
+#[test]
+fn loop_free_programs_with_guesses_and_writes_out_of_order() {
+    for guesses in [1, 2] {
+        on_random_programs(60, &loop_free(), MemoryModel::GUESS_WW, Some(guesses));
+    }
+}
+
+#[test]
+fn looping_programs_with_guesses() {
+    for guesses in [1, 2] {
+        on_random_programs(30, &looping(), MemoryModel::GUESS, Some(guesses));
+        on_random_programs(30, &looping(), MemoryModel::GUESS_WW, Some(guesses));
+    }
+}
