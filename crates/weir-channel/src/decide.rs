@@ -13,15 +13,16 @@
 
 use std::time::Instant;
 
-use weir_engine::{Limits, Progress, Stats, guided};
+use weir_engine::{Limits, Progress, Stats, blame_time, guided};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::TransitionId as ProgramTransition;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind, Quantifier};
-use weir_model::semantics::Form;
+use weir_model::semantics::{Form, has_bounded_guesses};
 use weir_model::system::System;
 
-use crate::lossy::{Reach, reach_any};
+use crate::lossy::{Reach, reach_within};
+use crate::machine::Configuration;
 use crate::semantics::{Contents, Goal, Run};
 use crate::translation::{Place, Translation};
 
@@ -59,7 +60,8 @@ pub fn check(
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
     let began = Instant::now();
-    let mut total = Stats { engine: "channels", within_bound: true, ..Stats::default() };
+    let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
+    let mut total = Stats { engine: "channels", guesses, within_bound: true, ..Stats::default() };
     let properties = &system.program.properties;
     let unknown = |property, reason: String| {
         let evidence = Evidence::Reason(reason);
@@ -83,7 +85,9 @@ pub fn check(
         };
         let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
         let limits = Limits { timeout, ..*limits };
-        let (found, stats) = reach_any(&translation.machine, &goals, &limits, progress);
+        let possible = |at: &Configuration| translation.is_possible(at);
+        let (found, stats) =
+            reach_within(&translation.machine, &goals, &possible, &limits, progress);
         total.stored += stats.stored;
         total.expanded += stats.expanded;
         total.covered += stats.covered;
@@ -115,6 +119,7 @@ pub fn check(
         });
     }
     total.elapsed = began.elapsed();
+    blame_time(limits, total.elapsed, &mut answers);
     (answers, total)
 }
 

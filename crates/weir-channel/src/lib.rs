@@ -65,6 +65,7 @@ mod guess;
 mod ids;
 pub mod lossy;
 mod machine;
+mod pending;
 mod product;
 pub mod pso;
 mod regex;

@@ -60,6 +60,8 @@ struct Lossy<'m> {
     anything: Automaton,
     deadline: Option<Instant>,
     exhausted: Cell<bool>,
+    /// What may be reached at most: it has with each configuration those below it.
+    possible: &'m dyn Fn(&Configuration) -> bool,
 }
 
 impl Lossy<'_> {
@@ -141,7 +143,8 @@ impl WellStructured for Lossy<'_> {
         for &id in &self.compiled.incoming[after.state.index()] {
             match self.back(id, after) {
                 Ok(found) => {
-                    found.into_iter().for_each(|b| visit((id, after.clone()), Rc::new(b)));
+                    let found = found.into_iter().filter(self.possible);
+                    found.for_each(|b| visit((id, after.clone()), Rc::new(b)));
                 }
                 // What is left out may matter: see `reach`.
                 Err(Exhausted) => self.exhausted.set(true),
@@ -232,6 +235,19 @@ pub fn reach_any(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> (Reach, Stats) {
+    reach_within(machine, goals, &|_| true, limits, progress)
+}
+
+/// The same where it is known that nothing is reached but what is `possible`. That has
+/// to be so of every configuration below one of which it is so: then a minimal
+/// configuration that is not possible stands for none that is.
+pub(crate) fn reach_within(
+    machine: &Machine,
+    goals: &[Goal],
+    possible: &dyn Fn(&Configuration) -> bool,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Reach, Stats) {
     let targets: Option<Vec<_>> = goals.iter().map(|goal| targets(machine, goal)).collect();
     let Some(targets) = targets.map(|t| t.concat()) else {
         let reason = "there are too many ways to fill the channels with strong messages";
@@ -244,6 +260,7 @@ pub fn reach_any(
         anything: Automaton::new(&Regex::anything()),
         deadline: limits.timeout.and_then(|t| Instant::now().checked_add(t)),
         exhausted: Cell::new(false),
+        possible,
     };
     let (outcome, mut stats) = wsts::backward(&system, targets, limits, progress);
     let answer = match outcome {

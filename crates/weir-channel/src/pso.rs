@@ -21,6 +21,7 @@ use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, Var
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
+use crate::pending::{self, pending, room_of_channels};
 use crate::translation::{Place, Translation, TranslationError, initial};
 use crate::{
     Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
@@ -54,10 +55,13 @@ pub(crate) fn translation(system: &System) -> Result<Translation, TranslationErr
     }
     let machine = maker.builder.build(start)?;
     let mut places = vec![None; machine.states().count()];
+    let mut room = vec![vec![]; places.len()];
+    let known: Vec<_> = system.process_ids().map(|p| pending::room(system, p)).collect();
     for ((controls, memory), id) in maker.states {
+        room[id.index()] = room_of_channels(&known, &controls, &maker.channels);
         places[id.index()] = Some(Place { controls, memory });
     }
-    Ok(Translation { machine, places, moves: maker.moves })
+    Ok(Translation { machine, places, room, moves: maker.moves })
 }
 
 /// The name of a control state.
@@ -74,6 +78,8 @@ struct Maker<'s> {
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// The letters of each value, plain and strong.
     letters: BTreeMap<i64, [MessageId; 2]>,
+    /// By process and control state.
+    pending: Vec<Vec<BTreeSet<ProgramOp>>>,
     states: HashMap<Control, StateId>,
     work: Vec<Control>,
     moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
@@ -96,8 +102,9 @@ impl<'s> Maker<'s> {
             letters.insert(d, ids);
         }
         builder.strong(letters.values().map(|l| l[1]), 1)?;
+        let pending = system.process_ids().map(|p| pending(system, p)).collect();
         let (states, work, moves) = (HashMap::new(), vec![], HashMap::new());
-        Ok(Self { system, builder, channels, letters, states, work, moves })
+        Ok(Self { system, builder, channels, letters, pending, states, work, moves })
     }
 
     fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
@@ -165,16 +172,15 @@ impl<'s> Maker<'s> {
                 }
             }
             // Update.
-            for j in (0..system.vars.len()).map(VarId::new) {
-                for d in 0..system.vars[j.index()].values.len() as u16 {
-                    let mut after = control.clone();
-                    after.1[j.index()] = d;
-                    let to = self.state(after)?;
-                    for message in self.letters[&system.value(j, ValueId(d))] {
-                        let receive = Op::Receive(message);
-                        let update = Transition::new(from, to).op(self.channels[&(p, j)], receive);
-                        self.builder.transition(update)?;
-                    }
+            for op in self.pending[p.index()][at.index()].clone() {
+                let ProgramOp::Write(j, d) = op else { continue };
+                let mut after = control.clone();
+                after.1[j.index()] = d.0;
+                let to = self.state(after)?;
+                for message in self.letters[&system.value(j, d)] {
+                    let receive = Op::Receive(message);
+                    let update = Transition::new(from, to).op(self.channels[&(p, j)], receive);
+                    self.builder.transition(update)?;
                 }
             }
         }

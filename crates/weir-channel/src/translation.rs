@@ -8,7 +8,7 @@ use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use crate::ids::TransitionId;
-use crate::machine::{Machine, MachineError};
+use crate::machine::{Configuration, Machine, MachineError};
 use crate::product::{Product, ProductError};
 use crate::{guess, pso, tso};
 
@@ -21,6 +21,9 @@ pub struct Translation {
     /// For each control state, where the program is if the channels are empty. `None`
     /// where they are not, or where processes do not agree on memory.
     pub places: Vec<Option<Place>>,
+    /// For each control state and channel the most letters that may be there, if
+    /// something is known of it. The newest of them is then strong.
+    pub(crate) room: Vec<Vec<Option<usize>>>,
     /// The transition of a process that a transition of the machine stands for. Those
     /// that stand for none are what memory does.
     pub moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
@@ -107,6 +110,18 @@ impl Translation {
     }
 }
 
+impl Translation {
+    /// Whether a configuration may be reached, for all that is known of how many writes
+    /// and reads a process can have under way. So may those below it.
+    pub(crate) fn is_possible(&self, configuration: &Configuration) -> bool {
+        let room = &self.room[configuration.state.index()];
+        room.iter().zip(&configuration.channels).all(|(room, word)| match (room, word.first()) {
+            (Some(most), Some(newest)) => word.len() <= *most && self.machine.is_strong(*newest),
+            (None, _) | (_, None) => true,
+        })
+    }
+}
+
 /// The initial memories of a program.
 pub(crate) fn initial(system: &System) -> Vec<Vec<u16>> {
     system.vars.iter().fold(vec![vec![]], |begun, var| {
@@ -125,11 +140,12 @@ pub(crate) fn of_product(
     place: impl Fn(&[crate::StateId]) -> Option<Place>,
     moves: &[HashMap<TransitionId, ProgramTransition>],
 ) -> Translation {
-    let places = product.states.iter().map(|states| place(states)).collect();
+    let places: Vec<_> = product.states.iter().map(|states| place(states)).collect();
     let moved = |way: &[(usize, TransitionId)]| {
         way.iter().find_map(|(i, t)| Some((ProcessId::new(*i), *moves[*i].get(t)?)))
     };
     let ids = product.machine.transition_ids().zip(&product.transitions);
     let moves = ids.filter_map(|(id, way)| Some((id, moved(way)?))).collect();
-    Translation { machine: product.machine, places, moves }
+    let room = vec![vec![]; places.len()];
+    Translation { machine: product.machine, places, room, moves }
 }

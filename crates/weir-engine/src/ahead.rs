@@ -5,7 +5,7 @@ use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
 /// For each control state, whether something is so of each variable.
-type ByState = Vec<Box<[bool]>>;
+pub type ByState = Vec<Box<[bool]>>;
 
 /// Which way to look from a control state.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn empties_stores(op: Op, partial_fences: bool) -> bool {
 
 /// For each control state, the variables that can be read from there on before
 /// the next full fence or atomic read-write.
-pub(crate) fn readable(system: &System, process: ProcessId) -> ByState {
+pub fn readable(system: &System, process: ProcessId) -> ByState {
     let reads = |op, x| matches!(op, Op::Read(y, _) if y == x);
     spread(system, process, Look::Ahead, reads, is_full)
 }

@@ -41,11 +41,10 @@ impl<'s> Search<'s> {
     fn new(system: &'s System, model: MemoryModel, limits: &Limits) -> Self {
         let form = Form::of(model)[0];
         let bound = limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(DEFAULT_BOUND);
-        let semantics = match limits.guesses {
-            Some(guesses) if has_bounded_guesses(model) => {
-                bounded_guesses(system, model, bound, guesses)
-            }
-            _ => form.semantics(system, model, bound),
+        let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
+        let semantics = match guesses {
+            Some(guesses) => bounded_guesses(system, model, bound, guesses),
+            None => form.semantics(system, model, bound),
         };
         Self {
             semantics,
@@ -55,6 +54,7 @@ impl<'s> Search<'s> {
             stats: Stats {
                 engine: "explicit",
                 bound: Some(bound),
+                guesses,
                 within_bound: true,
                 ..Stats::default()
             },

@@ -6,7 +6,7 @@
 //! another; they meet in the [`portfolio`]. The tests pass every run that an
 //! engine returns to `weir-check`.
 
-mod ahead;
+pub mod ahead;
 pub mod backward;
 mod concrete;
 pub mod explicit;
@@ -18,4 +18,4 @@ pub mod views;
 pub mod wsts;
 
 pub use portfolio::{Engine, check};
-pub use stats::{Limits, Progress, Stats};
+pub use stats::{Limits, Progress, Stats, blame_time};

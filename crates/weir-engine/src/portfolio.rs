@@ -8,11 +8,11 @@
 
 use std::time::Instant;
 
-use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::answer::{Answer, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
-use crate::stats::{Limits, Progress, Stats};
+use crate::stats::{Limits, Progress, Stats, blame_time};
 use crate::{backward, explicit, views};
 
 /// How to search.
@@ -134,12 +134,7 @@ pub fn check(
         }
     }
     stats.elapsed = began.elapsed();
-    if let Some(limit) = limits.timeout.filter(|t| stats.elapsed >= *t) {
-        let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
-        for answer in answers.iter_mut().filter(|a| a.verdict == Verdict::Unknown) {
-            answer.evidence = Evidence::Reason(reason.clone());
-        }
-    }
+    blame_time(limits, stats.elapsed, &mut answers);
     (answers, stats)
 }
 

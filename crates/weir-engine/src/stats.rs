@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use weir_model::answer::{Answer, Evidence, Verdict};
+
 /// How far a search may go.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
@@ -31,6 +33,16 @@ impl Limits {
     }
 }
 
+/// Where several searches shared the time, what is still unknown after it is because
+/// of the whole of it.
+pub fn blame_time(limits: &Limits, elapsed: Duration, answers: &mut [Answer]) {
+    let Some(limit) = limits.timeout.filter(|t| elapsed >= *t) else { return };
+    let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
+    for answer in answers.iter_mut().filter(|a| a.verdict == Verdict::Unknown) {
+        answer.evidence = Evidence::Reason(reason.clone());
+    }
+}
+
 /// What a search did.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -48,6 +60,8 @@ pub struct Stats {
     pub depth: usize,
     /// The bound on buffers, if there is one.
     pub bound: Option<usize>,
+    /// The bound on guessed reads, if there is one. It is part of the model.
+    pub guesses: Option<usize>,
     /// Whether no step was left out because of the bound.
     pub within_bound: bool,
     /// The level of folding, if anything is folded.

@@ -59,8 +59,8 @@ pub enum Outcome<S, T> {
     Stopped(String),
 }
 
-/// How many states are expanded between two looks at the clock.
-const CLOCK: usize = 1 << 6;
+/// How many steps back are taken between two looks at the clock.
+const CLOCK: usize = 1 << 10;
 
 struct Search<'w, W: WellStructured> {
     system: &'w W,
@@ -128,6 +128,7 @@ pub fn backward<W: WellStructured>(
         search.insert(target, None);
     }
     let mut number = 0;
+    let mut looked = 0;
     while number < search.states.len() {
         let id = number as u32;
         number += 1;
@@ -146,7 +147,8 @@ pub fn backward<W: WellStructured>(
             search.insert(before, Some((step, id)));
         }
         search.stats.expanded += 1;
-        if search.stats.expanded.is_multiple_of(CLOCK) {
+        if search.stats.steps + search.stats.expanded >= looked + CLOCK {
+            looked = search.stats.steps + search.stats.expanded;
             search.stats.elapsed = began.elapsed();
             progress(&search.stats);
             if let Some(reason) = limits.hit(&search.stats) {

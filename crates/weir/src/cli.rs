@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use weir::{Limits, MemoryModel};
+use weir::{Limits, MemoryModel, Solver};
 use weir_front::litmus::generate;
 
 /// What concurrent programs can do on weak memory.
@@ -301,6 +301,10 @@ pub struct SearchArgs {
     /// loops, otherwise 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
     pub bound: Option<u16>,
+    /// The most reads that a process may have guessed at a time, for the models in
+    /// which writes overtake reads: this makes them decidable
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=16), value_name = "N")]
+    pub guesses: Option<u8>,
     /// Give up after this many seconds
     #[arg(long, value_parser = seconds, value_name = "SECONDS")]
     pub timeout: Option<Duration>,
@@ -310,11 +314,23 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// The engine for a model.
+    /// Who answers for a model.
     ///
     /// # Errors
-    /// If the engine that was asked for does not decide the model.
-    pub fn engine(&self, model: MemoryModel) -> Result<weir::Engine, String> {
+    /// If the engine that was asked for does not decide the model, or there are no
+    /// guesses to be bounded.
+    pub fn solver(&self, model: MemoryModel) -> Result<Solver, String> {
+        let guesses = weir_model::semantics::has_bounded_guesses(model);
+        if self.guesses.is_some() && !guesses {
+            return Err(format!(
+                "--guesses is for {} and {}, in which reads are guessed, not for {model}",
+                MemoryModel::GUESS,
+                MemoryModel::GUESS_WW
+            ));
+        }
+        if self.engine == Engine::Channels && guesses && self.guesses.is_none() {
+            return Err(format!("with --engine channels {model} needs a bound: --guesses N"));
+        }
         self.engine.for_model(model)
     }
 
@@ -324,6 +340,7 @@ impl SearchArgs {
             timeout: self.timeout,
             memory: Some((self.memory as usize) << 20),
             certificate: false,
+            guesses: self.guesses.map(usize::from),
         }
     }
 }
@@ -338,6 +355,8 @@ pub enum Engine {
     Views,
     /// Backward from what is asked for, for TSO, PSO and NSW: slow, and a second opinion
     Backward,
+    /// Channel machines, for TSO and PSO, and with --guesses: slow, and a third opinion
+    Channels,
 }
 
 impl Engine {
@@ -345,10 +364,21 @@ impl Engine {
     ///
     /// # Errors
     /// What it decides, if that is something else.
-    pub fn for_model(self, model: MemoryModel) -> Result<weir::Engine, String> {
+    pub fn for_model(self, model: MemoryModel) -> Result<Solver, String> {
         let (engine, decides, models) = match self {
-            Self::Auto => return Ok(weir::Engine::Auto),
-            Self::Explicit => return Ok(weir::Engine::Explicit),
+            Self::Auto => return Ok(Solver::default()),
+            Self::Explicit => return Ok(Solver::Engine(weir::Engine::Explicit)),
+            Self::Channels if weir_channel::decide::is_decided(model) => {
+                return Ok(Solver::Channels);
+            }
+            Self::Channels => {
+                return Err(format!(
+                    "channel machines decide TSO, PSO, {} and {}, not {model}; \
+                     use --engine explicit",
+                    MemoryModel::GUESS,
+                    MemoryModel::GUESS_WW
+                ));
+            }
             Self::Views => (
                 weir::Engine::Views,
                 weir_engine::views::is_decided(model),
@@ -361,7 +391,7 @@ impl Engine {
             ),
         };
         match decides {
-            true => Ok(engine),
+            true => Ok(Solver::Engine(engine)),
             false => Err(format!("{models}, not {model}; use --engine explicit")),
         }
     }

@@ -35,8 +35,10 @@
 
 pub mod load;
 pub mod report;
+mod solver;
 
 pub use load::{LoadError, Loaded};
+pub use solver::Solver;
 pub use weir_check::{Certificate, Witness};
 pub use weir_engine::explicit::Outcomes;
 pub use weir_engine::{Engine, Limits, Stats};
@@ -47,7 +49,7 @@ pub use weir_model::system::System;
 
 /// Answers every property of a system's program under a model.
 pub fn check(system: &System, model: MemoryModel, limits: &Limits) -> (Vec<Answer>, Stats) {
-    weir_engine::check(system, model, Engine::Auto, limits, &mut |_| {})
+    Solver::default().check(system, model, limits, &mut |_| {})
 }
 
 /// Finds all final states of a system under a model.

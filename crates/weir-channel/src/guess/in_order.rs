@@ -24,8 +24,9 @@
 //! The last own write of a variable is `x=d#`. When another comes, it becomes `x=d!` if
 //! a guessed read is before or after it, and plain if not.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
+use weir_engine::ahead::{ByState, readable};
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
@@ -96,8 +97,9 @@ struct Maker<'s> {
     channels: Vec<ChannelId>,
     /// By variable and value.
     letters: Vec<Vec<Letters>>,
-    /// For each process, the variables that it reads. It need not know of others.
-    read: Vec<BTreeSet<VarId>>,
+    /// For each process and control state, the variables that it can read before its
+    /// next full fence. It need not know of others.
+    readable: Vec<ByState>,
     states: HashMap<Control, StateId>,
     work: Vec<Control>,
     moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
@@ -127,7 +129,8 @@ pub(crate) fn translation(
             places[id.index()] = Some(Place { controls, memory });
         }
     }
-    Ok(Translation { machine, places, moves: maker.moves })
+    let room = vec![vec![]; places.len()];
+    Ok(Translation { machine, places, room, moves: maker.moves })
 }
 
 impl<'s> Maker<'s> {
@@ -153,17 +156,13 @@ impl<'s> Maker<'s> {
         let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.kept]);
         let bound = 2 * (system.vars.len() + guesses);
         builder.strong(strong.collect::<Vec<_>>(), bound)?;
-        let read = |p: ProcessId| {
-            let ops = system.processes[p.index()].transitions.iter().map(|t| t.op);
-            ops.filter_map(|op| if let ProgramOp::Read(x, _) = op { Some(x) } else { None })
-        };
         Ok(Self {
             system,
             guesses,
             builder,
             channels,
             letters,
-            read: system.process_ids().map(|p| read(p).collect()).collect(),
+            readable: system.process_ids().map(|p| readable(system, p)).collect(),
             states: HashMap::new(),
             work: vec![],
             moves: HashMap::new(),
@@ -178,6 +177,13 @@ impl<'s> Maker<'s> {
         self.states.insert(control.clone(), id);
         self.work.push(control);
         Ok(id)
+    }
+
+    /// Whether it matters to a process what happens to a variable.
+    fn concerns(&self, control: &Control, p: ProcessId, x: VarId) -> bool {
+        let at = usize::from(control.controls[p.index()]);
+        let is_guessed = control.reads[p.index()][x.index()].iter().any(|g| !g.is_empty());
+        self.readable[p.index()][at][x.index()] || is_guessed
     }
 
     /// Adds what stands for a transition of a process.
@@ -220,7 +226,7 @@ impl<'s> Maker<'s> {
                 }
                 ProgramOp::Write(x, d) => {
                     after.memory[x.index()] = d.0;
-                    if !self.read[p.index()].contains(&x) {
+                    if !self.concerns(&after, p, x) {
                         let to = self.state(after)?;
                         self.take(id, Transition::new(from, to))?;
                         continue;
@@ -310,12 +316,14 @@ impl<'s> Maker<'s> {
         p: ProcessId,
     ) -> Result<(), MachineError> {
         let channel = self.channels[p.index()];
-        for x in self.read[p.index()].clone() {
+        for x in (0..self.system.vars.len()).map(VarId::new) {
             let groups = &control.reads[p.index()][x.index()];
             let letters = self.letters[x.index()].clone();
             // Told.
-            let told = letters[usize::from(control.memory[x.index()])].plain;
-            self.builder.transition(Transition::new(from, from).op(channel, Op::send(told)))?;
+            if self.concerns(control, p, x) {
+                let told = letters[usize::from(control.memory[x.index()])].plain;
+                self.builder.transition(Transition::new(from, from).op(channel, Op::send(told)))?;
+            }
             // Validate.
             if let Some(&d) = groups[0].first() {
                 let mut after = control.clone();

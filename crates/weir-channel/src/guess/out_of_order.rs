@@ -16,12 +16,13 @@
 //! | Validate | `?d` is received, and memory has the value |
 //! | ARW, full fence | all channels of the process are empty |
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
+use crate::pending::{self, pending, room_of_channels};
 use crate::translation::{Place, Translation, TranslationError, initial};
 use crate::{
     Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
@@ -66,6 +67,8 @@ struct Maker<'s> {
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// By variable and value.
     letters: Vec<Vec<Letters>>,
+    /// By process and control state.
+    pending: Vec<Vec<BTreeSet<ProgramOp>>>,
     states: HashMap<Control, StateId>,
     work: Vec<Control>,
     moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
@@ -89,12 +92,15 @@ pub(crate) fn translation(
     }
     let machine = maker.builder.build(start)?;
     let mut places = vec![None; machine.states().count()];
+    let mut room = vec![vec![]; places.len()];
+    let known: Vec<_> = system.process_ids().map(|p| pending::room(system, p)).collect();
     for (Control { controls, memory, guesses }, id) in maker.states {
+        room[id.index()] = room_of_channels(&known, &controls, &maker.channels);
         if guesses.iter().all(|g| *g == 0) {
             places[id.index()] = Some(Place { controls, memory });
         }
     }
-    Ok(Translation { machine, places, moves: maker.moves })
+    Ok(Translation { machine, places, room, moves: maker.moves })
 }
 
 impl<'s> Maker<'s> {
@@ -121,8 +127,9 @@ impl<'s> Maker<'s> {
         }
         let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.before, l.read]);
         builder.strong(strong.collect::<Vec<_>>(), 1 + 2 * guesses)?;
+        let pending = system.process_ids().map(|p| pending(system, p)).collect();
         let (states, work, moves) = (HashMap::new(), vec![], HashMap::new());
-        Ok(Self { system, guesses, builder, channels, letters, states, work, moves })
+        Ok(Self { system, guesses, builder, channels, letters, pending, states, work, moves })
     }
 
     fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
@@ -237,23 +244,30 @@ impl<'s> Maker<'s> {
         control: &Control,
         p: ProcessId,
     ) -> Result<(), MachineError> {
-        for x in (0..self.system.vars.len()).map(VarId::new) {
-            let channel = self.channels[&(p, x)];
-            for (d, letters) in self.letters[x.index()].clone().into_iter().enumerate() {
-                let mut after = control.clone();
-                after.memory[x.index()] = d as u16;
-                let to = self.state(after)?;
-                for write in [letters.plain, letters.last, letters.before] {
-                    let update = Transition::new(from, to).op(channel, Op::Receive(write));
-                    self.builder.transition(update)?;
-                }
-                if usize::from(control.memory[x.index()]) == d && control.guesses[p.index()] > 0 {
-                    let mut after = control.clone();
-                    after.guesses[p.index()] -= 1;
+        let at = usize::from(control.controls[p.index()]);
+        for op in self.pending[p.index()][at].clone() {
+            let mut after = control.clone();
+            match op {
+                ProgramOp::Write(x, d) => {
+                    after.memory[x.index()] = d.0;
                     let to = self.state(after)?;
-                    let validate = Transition::new(from, to).op(channel, Op::Receive(letters.read));
-                    self.builder.transition(validate)?;
+                    let letters = self.letters[x.index()][d.index()];
+                    for write in [letters.plain, letters.last, letters.before] {
+                        let receive = Op::Receive(write);
+                        let update = Transition::new(from, to).op(self.channels[&(p, x)], receive);
+                        self.builder.transition(update)?;
+                    }
                 }
+                ProgramOp::Read(x, d) if control.memory[x.index()] == d.0 => {
+                    if control.guesses[p.index()] > 0 {
+                        after.guesses[p.index()] -= 1;
+                        let to = self.state(after)?;
+                        let receive = Op::Receive(self.letters[x.index()][d.index()].read);
+                        let validate = Transition::new(from, to);
+                        self.builder.transition(validate.op(self.channels[&(p, x)], receive))?;
+                    }
+                }
+                _ => {}
             }
         }
         Ok(())

@@ -45,7 +45,7 @@ use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use crate::concrete::{self, Event};
-use crate::stats::{Limits, Progress, Stats};
+use crate::stats::{Limits, Progress, Stats, blame_time};
 use crate::wsts::{self, Outcome};
 use state::State;
 use steps::Dual;
@@ -121,6 +121,7 @@ pub fn check(
         });
     }
     total.elapsed = began.elapsed();
+    blame_time(limits, total.elapsed, &mut answers);
     (answers, total)
 }
 

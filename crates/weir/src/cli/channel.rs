@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use weir::Limits;
+use weir::{Limits, MemoryModel};
 
 use super::{Format, LanguageArg, seconds};
 
@@ -25,7 +25,7 @@ pub enum ChannelCommand {
     Product(ChannelProduct),
     /// Print a machine as it was understood
     Show(ChannelFile),
-    /// Print the lossy machine of a program under TSO or PSO
+    /// Print the lossy machine of a program
     Of(ChannelOf),
 }
 
@@ -118,20 +118,16 @@ pub struct ChannelOf {
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
-    /// The memory model
-    #[arg(long, value_enum, default_value_t = ChannelModel::Tso)]
-    pub model: ChannelModel,
+    /// The memory model: TSO has one machine for each process, and their product; `pso`,
+    /// `tso+r->r+r->w` and `tso+w->w+r->r+r->w` have one machine for all
+    #[arg(long, short, value_parser = super::model, default_value = "tso")]
+    pub model: MemoryModel,
+    /// The most reads that a process may have guessed at a time, where reads are guessed
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=16), value_name = "N")]
+    pub guesses: Option<u8>,
     /// Only the machine of this process, under TSO; otherwise their product
     #[arg(long, value_name = "NAME")]
     pub process: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ChannelModel {
-    /// One machine for each process, and their product
-    Tso,
-    /// One machine, with the store buffers as channels
-    Pso,
 }
 
 #[derive(Debug, Args)]

@@ -12,16 +12,16 @@ use weir::{LoadError, Loaded};
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
 use weir_channel::text::show_transition;
-use weir_channel::{Limits, Machine, Stats, Word, basic, explicit, product, pso, text, tso};
+use weir_channel::{Limits, Machine, Stats, Translation, Word, basic, explicit, product, text, tso};
 use weir_front::suggest::closest;
+use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use super::stats::{details, summary};
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::Format;
 use crate::cli::channel::{
-    Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelModel, ChannelOf,
-    ChannelProduct, ChannelRun,
+    Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
 };
 use crate::progress::Progress;
 use crate::terminal::{QUIET, STRONG, paint};
@@ -93,19 +93,16 @@ fn of(args: &ChannelOf) -> Status {
 }
 
 fn translated(system: &System, args: &ChannelOf) -> Result<Machine, String> {
-    if args.model == ChannelModel::Pso {
-        return match args.process {
-            Some(_) => Err("under PSO there is one machine for all processes".to_owned()),
-            None => pso::pso(system).map_err(|e| format!("`{}`: {e}", args.file)),
-        };
-    }
-    let too_large = |e: &dyn std::fmt::Display| {
-        format!("`{}` is too large for a channel machine: {e}", args.file)
-    };
-    let mut machines = tso::tso(system).map_err(|e| too_large(&e))?;
+    let model = args.model;
     let Some(name) = &args.process else {
-        return product(&machines.iter().collect::<Vec<_>>()).map_err(|e| too_large(&e));
+        let made = Translation::new(system, model, args.guesses.map(usize::from));
+        return made.map(|t| t.machine).map_err(|e| format!("`{}`: {e}", args.file));
     };
+    if Form::of(model)[0] != Form::Tso {
+        return Err(format!("under {model} there is one machine for all processes"));
+    }
+    let mut machines = tso::tso(system)
+        .map_err(|e| format!("`{}`: too large for a channel machine: {e}", args.file))?;
     let names = system.processes.iter().map(|p| p.name.as_str());
     match system.processes.iter().position(|p| p.name == *name) {
         Some(index) => Ok(machines.swap_remove(index)),

@@ -17,8 +17,8 @@ use crate::terminal::{QUIET, STRONG, paint, style};
 
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
-    let engine = match args.search.engine(model) {
-        Ok(engine) => engine,
+    let solver = match args.search.solver(model) {
+        Ok(solver) => solver,
         Err(message) => return fail(&message),
     };
     if args.certificate.is_some() && !weir_engine::views::is_decided(model) {
@@ -42,7 +42,7 @@ pub fn run(args: &Check) -> Status {
         let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };
         let mut progress = Progress::new();
         let (answers, stats) =
-            weir_engine::check(&loaded.system, model, engine, &limits, &mut |s| progress.update(s));
+            solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s));
         drop(progress);
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         match args.format {
@@ -94,7 +94,12 @@ fn human(
 ) -> String {
     let system = &loaded.system;
     let mut out = String::new();
-    let _ = writeln!(out, "{} under {model}\n", paint(STRONG, &loaded.source.name));
+    let guesses = match stats.guesses {
+        Some(1) => ", at most 1 guess at a time".to_owned(),
+        Some(guesses) => format!(", at most {guesses} guesses at a time"),
+        None => String::new(),
+    };
+    let _ = writeln!(out, "{} under {model}{guesses}\n", paint(STRONG, &loaded.source.name));
     let mut table = Table::default();
     for answer in answers {
         let property = &system.program.properties[answer.property];

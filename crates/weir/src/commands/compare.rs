@@ -34,11 +34,9 @@ pub fn run(args: &Compare) -> Status {
             .map(|&model| {
                 let mut progress = Progress::new();
                 let limits = args.search.limits();
-                let engine = args.search.engine(model).unwrap_or_default();
+                let solver = args.search.solver(model).unwrap_or_default();
                 let (answers, _) =
-                    weir_engine::check(&loaded.system, model, engine, &limits, &mut |s| {
-                        progress.update(s)
-                    });
+                    solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s));
                 answers.into_iter().map(|a| a.verdict).collect()
             })
             .collect();

@@ -9,7 +9,7 @@ use crate::progress::{counted, grouped};
 /// In a line: which engine had the last word, and how much it stored.
 pub fn summary(stats: &Stats) -> String {
     let (what, exact) = match (stats.engine, stats.is_exact(), stats.level) {
-        ("backward", ..) => ("minimal state", ""),
+        ("backward" | "channels", ..) => ("minimal state", ""),
         (_, true, None) => ("configuration", ", all there are"),
         (_, true, Some(_)) => ("configuration", ", which stand for all there are"),
         (_, false, _) => ("configuration", ""),

@@ -24,6 +24,9 @@ pub struct Report {
     pub file: String,
     /// The memory model.
     pub model: String,
+    /// The most reads that a process may have guessed at a time, if that is bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guesses: Option<usize>,
     /// The engine.
     pub engine: &'static str,
     /// The form of the model's semantics that was searched.
@@ -139,6 +142,7 @@ impl Report {
             program: system.program.name.clone(),
             file: loaded.source.name.clone(),
             model: model.to_string(),
+            guesses: stats.guesses,
             engine: stats.engine,
             semantics: Form::of(model)[0].name(),
             properties,

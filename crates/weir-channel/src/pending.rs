@@ -1,0 +1,82 @@
+//! What a process may have in its buffers, by control state.
+//!
+//! Machines leave out transitions that could never be taken. Forward that saves
+//! little; backward it keeps the search from following writes that nobody made.
+
+use std::collections::{BTreeSet, HashMap};
+
+use weir_model::ids::{ProcessId, VarId};
+use weir_model::program::FenceKind;
+use weir_model::system::{Op, System};
+
+use crate::ids::ChannelId;
+
+/// For each control state of a process, the reads and writes that it can have issued
+/// since its last full fence or atomic read-write.
+pub(crate) fn pending(system: &System, process: ProcessId) -> Vec<BTreeSet<Op>> {
+    let automaton = &system.processes[process.index()];
+    let mut all = vec![BTreeSet::new(); automaton.states.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for t in &automaton.transitions {
+            let mut after = match t.op {
+                Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
+                _ => all[t.from.index()].clone(),
+            };
+            if matches!(t.op, Op::Read(..) | Op::Write(..)) {
+                after.insert(t.op);
+            }
+            let known = &mut all[t.to.index()];
+            let before = known.len();
+            known.append(&mut after);
+            changed |= known.len() > before;
+        }
+    }
+    all
+}
+
+/// For each control state of a process and each variable, the most reads and writes of
+/// it that the process can have issued since its last full fence or atomic read-write.
+/// `None` if there is no telling, because of a loop.
+pub(crate) fn room(system: &System, process: ProcessId) -> Vec<Vec<Option<usize>>> {
+    /// A process that goes round a loop comes past every number.
+    const MANY: usize = 16;
+    let automaton = &system.processes[process.index()];
+    let mut all = vec![vec![0; system.vars.len()]; automaton.states.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for t in &automaton.transitions {
+            if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
+                continue;
+            }
+            for x in 0..system.vars.len() {
+                let one = match t.op {
+                    Op::Read(y, _) | Op::Write(y, _) => usize::from(y.index() == x),
+                    _ => 0,
+                };
+                let after = (all[t.from.index()][x] + one).min(MANY);
+                changed |= after > all[t.to.index()][x];
+                all[t.to.index()][x] = after.max(all[t.to.index()][x]);
+            }
+        }
+    }
+    let known = |n: usize| (n < MANY).then_some(n);
+    all.into_iter().map(|of| of.into_iter().map(known).collect()).collect()
+}
+
+/// The room in channels of processes and variables at some control states, in the order
+/// of the channels. PSO and its like have those.
+pub(crate) fn room_of_channels(
+    room: &[Vec<Vec<Option<usize>>>],
+    controls: &[u16],
+    channels: &HashMap<(ProcessId, VarId), ChannelId>,
+) -> Vec<Option<usize>> {
+    let mut all = vec![None; channels.len()];
+    for ((p, x), channel) in channels {
+        let at = usize::from(controls[p.index()]);
+        all[channel.index()] = room[p.index()][at][x.index()];
+    }
+    all
+}
