@@ -19,6 +19,7 @@
 //! * [`replay()`] checks a run with code of its own.
 //! * [`basic`] makes a basic machine of any (Proposition 1), [`product()`] one machine
 //!   of several.
+//! * [`tso`] and [`pso`] make machines of programs, [`program`] programs of machines.
 //!
 //! ```
 //! use weir_channel::lossy::{Reach, reach};
@@ -58,11 +59,13 @@
 mod automaton;
 pub mod basic;
 mod before;
+mod code;
 pub mod explicit;
 mod ids;
 pub mod lossy;
 mod machine;
 mod product;
+pub mod program;
 pub mod pso;
 mod regex;
 mod replay;
