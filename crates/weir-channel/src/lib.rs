@@ -60,6 +60,7 @@ mod automaton;
 pub mod basic;
 mod before;
 mod code;
+pub mod empty;
 pub mod explicit;
 mod ids;
 pub mod lossy;

@@ -40,7 +40,7 @@ fn agree(machine: &Machine, counts: &mut Counts) {
     let expected: Vec<bool> =
         states.iter().map(|q| is_reached(machine, *q, Contents::Empty)).collect();
     // Nothing bounds the search by the size of a machine.
-    let limits = Limits { memory: Some(1 << 24), ..Limits::default() };
+    let limits = Limits { memory: Some(1 << 26), ..Limits::default() };
     for ((model, engine), counts) in WAYS.into_iter().zip(counts) {
         let (answers, _) = check(&system, model, engine, &limits, &mut |_| {});
         for ((answer, expected), q) in answers.iter().zip(&expected).zip(&states) {
