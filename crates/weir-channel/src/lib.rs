@@ -65,6 +65,7 @@ pub mod explicit;
 mod ids;
 pub mod lossy;
 mod machine;
+pub mod pcp;
 mod product;
 pub mod program;
 pub mod pso;
