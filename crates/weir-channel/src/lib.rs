@@ -19,7 +19,10 @@
 //! * [`replay()`] checks a run with code of its own.
 //! * [`basic`] makes a basic machine of any (Proposition 1), [`product()`] one machine
 //!   of several.
+//! * [`evidence`] has the files of runs and of upward-closed sets, and checks them.
 //! * [`tso`] and [`pso`] make machines of programs, [`program`] programs of machines.
+//! * [`pcp`] makes programs of Post's correspondence problem, and [`empty`] asks for empty
+//!   buffers in the place of arbitrary ones.
 //!
 //! ```
 //! use weir_channel::lossy::{Reach, reach};
@@ -61,6 +64,7 @@ pub mod basic;
 mod before;
 mod code;
 pub mod empty;
+pub mod evidence;
 pub mod explicit;
 mod ids;
 pub mod lossy;
