@@ -125,6 +125,11 @@ impl Printer<'_> {
             }
             StmtKind::Await(loads, e) if loads.is_empty() => format!("await {}", self.code(e)),
             StmtKind::Await(loads, e) => {
+                if let [Stmt { kind: StmtKind::Load(r, place), .. }] = &loads[..] {
+                    let (r, place) = (self.register(*r), self.place(place));
+                    let text = format!("await {{ {r} = {place} }} until {}", self.code(e));
+                    return self.line(&text);
+                }
                 self.line("await {");
                 self.nested(loads);
                 format!("}} until {}", self.code(e))
