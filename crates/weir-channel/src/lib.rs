@@ -20,6 +20,10 @@
 //! * [`Translation`] is the machine of a program, and [`decide`] asks it.
 //! * [`basic`] makes a basic machine of any (Proposition 1), [`product()`] one machine
 //!   of several.
+//! * [`evidence`] has the files of runs and of upward-closed sets, and checks them.
+//! * [`tso`] and [`pso`] make machines of programs, [`program`] programs of machines.
+//! * [`pcp`] makes programs of Post's correspondence problem, and [`empty`] asks for empty
+//!   buffers in the place of arbitrary ones.
 //!
 //! ```
 //! use weir_channel::lossy::{Reach, reach};
@@ -59,14 +63,19 @@
 mod automaton;
 pub mod basic;
 mod before;
+mod code;
 pub mod decide;
+pub mod empty;
+pub mod evidence;
 pub mod explicit;
 mod guess;
 mod ids;
 pub mod lossy;
 mod machine;
+pub mod pcp;
 mod pending;
 mod product;
+pub mod program;
 pub mod pso;
 mod regex;
 mod replay;

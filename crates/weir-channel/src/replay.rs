@@ -88,7 +88,7 @@ pub fn replay(machine: &Machine, run: &Run, goal: &Goal) -> Result<(), ReplayErr
 }
 
 /// `u ⪯ₛᵏ v`: a subword, with the same strong messages, at most `k` of them.
-fn is_below(machine: &Machine, u: &[MessageId], v: &[MessageId]) -> bool {
+pub(crate) fn is_below(machine: &Machine, u: &[MessageId], v: &[MessageId]) -> bool {
     let strong = |word: &[MessageId]| -> Vec<MessageId> {
         word.iter().copied().filter(|m| machine.is_strong(*m)).collect()
     };

@@ -64,7 +64,9 @@ impl std::fmt::Display for TranslationError {
             Self::Unbounded(model) => {
                 write!(f, "reads are guessed under {model}: give a bound with --guesses")
             }
-            Self::WriteFence => f.write_str("there is no channel machine for PSO with write fences"),
+            Self::WriteFence => {
+                f.write_str("there is no channel machine for PSO with write fences")
+            }
             Self::Machine(error) => write!(f, "too large for a channel machine: {error}"),
         }
     }

@@ -67,7 +67,8 @@ pub(crate) fn translation(system: &System) -> Result<Translation, TranslationErr
         let controls = states.iter().zip(&parts).map(|(s, part)| part.controls.get(s));
         let controls = controls.collect::<Option<Vec<&Control>>>()?;
         let (_, memory, _) = controls.first()?;
-        let agree = controls.iter().all(|(_, current, guessed)| current == memory && guessed == memory);
+        let agree =
+            controls.iter().all(|(_, current, guessed)| current == memory && guessed == memory);
         agree.then(|| Place {
             controls: controls.iter().map(|(p, ..)| p.0).collect(),
             memory: memory.iter().map(|v| v.0).collect(),

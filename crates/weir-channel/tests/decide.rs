@@ -94,7 +94,9 @@ fn agree(
                 counts[2] += 1;
             }
             (_, Verdict::Unknown) => counts[2] += 1,
-            (a, b) if a == b => counts[usize::from(matches!(answer.evidence, Evidence::Run(_)))] += 1,
+            (a, b) if a == b => {
+                counts[usize::from(matches!(answer.evidence, Evidence::Run(_)))] += 1
+            }
             (a, b) => {
                 let property = answer.property;
                 return Err(format!("property {property}: {}, but {}", a.name(), b.name()));

@@ -114,6 +114,7 @@ fn agree(
         timeout: Some(Duration::from_secs(5)),
         memory: Some(1 << 28),
         certificate: true,
+        guesses: None,
     };
     let (found, stats) = views::check(&system, model, &limits(None), &mut |_| {});
     check_evidence(&system, &found)?;

@@ -162,7 +162,7 @@ fn control() {
 #[test]
 fn waiting() {
     becomes("reg r; await r == 1", &["reg r", "await r == 1"]);
-    becomes("await x == 1", &["reg t0", "await {", "    t0 = x", "} until t0 == 1"]);
+    becomes("await x == 1", &["reg t0", "await { t0 = x } until t0 == 1"]);
     becomes(
         "reg r; await { r = a[x]; if r { r = 2 } } until r and y",
         &[

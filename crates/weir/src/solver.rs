@@ -38,7 +38,9 @@ impl Solver {
     ) -> (Vec<Answer>, Stats) {
         match self {
             Self::Channels => decide::check(system, model, limits, progress),
-            Self::Engine(Engine::Auto) if limits.guesses.is_some() && has_bounded_guesses(model) => {
+            Self::Engine(Engine::Auto)
+                if limits.guesses.is_some() && has_bounded_guesses(model) =>
+            {
                 guessed(system, model, limits, progress)
             }
             Self::Engine(engine) => weir_engine::check(system, model, engine, limits, progress),

@@ -127,6 +127,8 @@ fn json_is_as_documented() {
         &["check", "examples/alternating-bit.chm", "--reach", "wrong"],
         &["run", "examples/alternating-bit.chm", "--reach", "wrong"],
         &["run", "examples/token.chm", "--lossy"],
+        &["pcp", "examples/abc.pcp", "--solve"],
+        &["pcp", "examples/abc.pcp", "--solve", "--bound", "1"],
     ] {
         let args: Vec<&str> =
             ["channel"].iter().chain(args).chain(&["--format", "json"]).copied().collect();
@@ -156,4 +158,111 @@ fn machines_of_the_page_are_machines() {
         let output = reading(&["channel", "check", "-", "--reach", "overtaken"], block);
         assert_eq!(output.status, 0, "{}", output.err);
     }
+}
+
+/// Where a test writes a file.
+fn scratch(name: &str) -> String {
+    std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn programs_of_machines_get_the_answers_of_machines() {
+    let printed = weir(&["channel", "program", "examples/no-bit.chm", "--goal", "wrong"]).out;
+    for model in ["tso", "pso"] {
+        let output = reading(&["check", "-", "--model", model, "--timeout", "60"], &printed);
+        assert_eq!(output.status, 1, "{}{}", output.out, output.err);
+    }
+    // All states if none is named, each once.
+    let all = weir(&["channel", "program", "examples/no-bit.chm"]).out;
+    assert_eq!(all.matches(": never p1@").count(), 4, "{all}");
+    let twice = ["channel", "program", "examples/no-bit.chm", "--goal", "got", "--goal", "got"];
+    assert_eq!(weir(&twice).out.matches("never").count(), 1);
+
+    let output = weir(&["channel", "program", "examples/token.chm"]);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("`weir channel basic`"), "{}", output.err);
+    let output = weir(&["channel", "program", "examples/no-bit.chm", "--goal", "worng"]);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("did you mean `wrong`?"), "{}", output.err);
+}
+
+#[test]
+fn empty_buffers_give_the_same_answers() {
+    for (file, model, status) in [
+        ("examples/peterson.weir", "sc", 0),
+        ("examples/peterson.weir", "tso", 1),
+        ("examples/assertion-violated.weir", "tso", 0),
+        ("examples/assertion-violated.weir", "pso", 1),
+    ] {
+        let printed = weir(&["channel", "empty", file]);
+        assert_eq!(printed.status, 0, "{}", printed.err);
+        let args = ["check", "-", "--model", model, "--timeout", "60"];
+        assert_eq!(reading(&args, &printed.out).status, status, "{file} {model}");
+    }
+    let output = weir(&["channel", "empty", "examples/store-buffering.weir"]);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("neither `never` nor `assertions`"), "{}", output.err);
+}
+
+#[test]
+fn solutions_of_posts_problem() {
+    let file = scratch("pcp.json");
+    let solve = ["channel", "pcp", "examples/abc.pcp", "--solve", "--witness", &file];
+    let output = weir(&[&solve[..], &["--format", "json"]].concat());
+    assert_eq!(output.status, 0, "{}", output.err);
+    let value: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!((value["answer"].as_str(), value["word"].as_str()), (Some("solved"), Some("abc")));
+    assert_eq!(value["solution"], serde_json::json!([1, 2]));
+    let program = scratch("pcp.weir");
+    std::fs::write(&program, weir(&["channel", "pcp", "examples/abc.pcp"]).out).unwrap();
+    let output = weir(&["certify", &file, &program]);
+    assert_eq!(output.status, 0, "{}{}", output.out, output.err);
+
+    let wrong = |text: &str, expected: &str, place: &str| {
+        let output = reading(&["channel", "pcp", "-", "--solve"], text);
+        assert_eq!(output.status, 2);
+        assert!(output.err.contains(expected) && output.err.contains(place), "{}", output.err);
+    };
+    wrong("a b\n  ab\n", "no word may be empty", "-:2:3");
+    wrong("a \"\"", "no word may be empty", "-:1:3");
+    wrong("machine m;\n", "is no letter", "-:1:9");
+    wrong(&"a b\n".repeat(101), "more than 100 pairs", "-:101:1");
+    let output = weir(&["channel", "pcp", "examples/abc.pcp", "--solve", "--model", "tso"]);
+    assert_eq!(output.status, 2);
+    let output = weir(&["channel", "pcp", "examples/no-match.pcp", "--solve", "--bound", "2"]);
+    assert_eq!(output.status, 3);
+    assert!(!output.out.contains("holds"));
+    assert!(output.out.contains("buffers of up to 2"), "{}", output.out);
+}
+
+#[test]
+fn evidence_is_checked() {
+    let (set, run) = (scratch("set.json"), scratch("channel-run.json"));
+    let check = |file: &str, option: &str, path: &str| {
+        weir(&["channel", "check", file, "--reach", "wrong", option, path]).status
+    };
+    assert_eq!(check("examples/alternating-bit.chm", "--certificate", &set), 0);
+    assert_eq!(check("examples/no-bit.chm", "--witness", &run), 1);
+    let certify = |evidence: &str, file: &str| weir(&["channel", "certify", evidence, file]).status;
+    assert_eq!(certify(&set, "examples/alternating-bit.chm"), 0);
+    assert_eq!(certify(&run, "examples/no-bit.chm"), 0);
+    assert_eq!(certify(&set, "examples/no-bit.chm"), 1);
+    assert_eq!(certify("examples/no-bit.chm", "examples/no-bit.chm"), 2);
+    // The same set for a machine that is not right any more.
+    let text = std::fs::read_to_string(root().join("examples/alternating-bit.chm")).unwrap();
+    let careless = scratch("careless.chm");
+    let changed = text.replace("w0e0 -> w0e0 do acks?a1;", "w0e0 -> i1e1 do acks?a1;");
+    assert_ne!(changed, text);
+    std::fs::write(&careless, changed).unwrap();
+    let output = weir(&["channel", "certify", &set, &careless, "--format", "json"]);
+    assert_eq!(output.status, 1);
+    let value: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!(value["accepted"], false);
+    assert!(value["reason"].as_str().unwrap().contains("has a step into it"), "{value}");
+    // What is not there is not written.
+    let missing = scratch("missing.json");
+    let args = ["examples/no-bit.chm", "--reach", "wrong", "--certificate", &missing];
+    let output = weir(&[&["channel", "check"][..], &args].concat());
+    assert!(output.err.contains("no proof was found"), "{}", output.err);
+    assert!(!std::path::Path::new(&missing).exists());
 }

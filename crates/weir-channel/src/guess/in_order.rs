@@ -69,9 +69,8 @@ impl Control {
         let mut name = format!("({}) [{}]", controls.join(","), memory.join(","));
         for (p, vars) in self.reads.iter().enumerate() {
             for (x, groups) in vars.iter().enumerate().filter(|(_, g)| **g != [vec![]]) {
-                let group = |g: &Vec<u16>| {
-                    g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ")
-                };
+                let group =
+                    |g: &Vec<u16>| g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ");
                 let groups: Vec<String> = groups.iter().map(group).collect();
                 name += &format!(" {p}:{}={{{}}}", system.vars[x].name, groups.join("|"));
             }

@@ -15,13 +15,15 @@ use std::fmt::Write;
 
 use weir_model::ids::RegId;
 use weir_model::program::{
-    BinOp, Code, Expr, FenceKind, Place, Program, PropertyKind, Quantifier, Rmw, Stmt, StmtKind,
+    Atom, BinOp, Code, Domain, Expr, FenceKind, Place, Program, PropertyKind, Quantifier, Rmw,
+    Stmt, StmtKind,
 };
 
 use super::operators;
 use declarations::any;
-use expression::expression;
+use expression::{Atoms, expression};
 use names::Names;
+pub use names::Scope;
 
 /// The program as text.
 pub fn print(program: &Program) -> String {
@@ -94,7 +96,9 @@ impl Printer<'_> {
             StmtKind::Choose(blocks) if blocks.is_empty() => "assume false".to_owned(),
             StmtKind::Any(r, values) => format!("{} = {}", self.register(*r), any(values)),
             StmtKind::Load(r, place) => format!("{} = {}", self.register(*r), self.place(place)),
-            StmtKind::Store(place, e) => format!("{} = {}", self.place(place), self.code(e)),
+            StmtKind::Store(place, e) => {
+                format!("{} = {}", self.place(place), self.stored(place, e))
+            }
             StmtKind::Rmw(r, place, rmw) => {
                 format!("{} = {}", self.register(*r), self.atomic(place, rmw))
             }
@@ -121,6 +125,11 @@ impl Printer<'_> {
             }
             StmtKind::Await(loads, e) if loads.is_empty() => format!("await {}", self.code(e)),
             StmtKind::Await(loads, e) => {
+                if let [Stmt { kind: StmtKind::Load(r, place), .. }] = &loads[..] {
+                    let (r, place) = (self.register(*r), self.place(place));
+                    let text = format!("await {{ {r} = {place} }} until {}", self.code(e));
+                    return self.line(&text);
+                }
                 self.line("await {");
                 self.nested(loads);
                 format!("}} until {}", self.code(e))
@@ -151,7 +160,22 @@ impl Printer<'_> {
     }
 
     fn code(&self, e: &Code) -> String {
-        expression(e, &|r| self.register(*r).to_owned())
+        expression(e, self)
+    }
+
+    /// What is written to a place.
+    fn stored(&self, place: &Place, e: &Code) -> String {
+        let named = match e {
+            Expr::Const(value) => self.member(self.program.decl(place.first).0.domain, *value),
+            _ => None,
+        };
+        named.unwrap_or_else(|| self.code(e))
+    }
+
+    /// The name of a value of an enum.
+    fn member(&self, domain: Option<Domain>, value: i64) -> Option<String> {
+        let Some(Domain::Enum(id)) = domain else { return None };
+        self.names.enums[id.index()].1.get(usize::try_from(value).ok()?).cloned()
     }
 
     fn place(&self, place: &Place) -> String {
@@ -184,7 +208,7 @@ impl Printer<'_> {
     }
 
     fn questions(&mut self) {
-        let formula = |e| expression(e, &|atom| self.names.atom(*atom));
+        let formula = |e| expression(e, self);
         let mut lines = Vec::new();
         for (property, name) in self.program.properties.iter().zip(&self.names.properties) {
             let name = name.as_ref().map_or(String::new(), |name| format!("{name}: "));
@@ -214,6 +238,33 @@ impl Printer<'_> {
         }
         for line in lines {
             self.line(&line);
+        }
+    }
+}
+
+impl Atoms<RegId> for Printer<'_> {
+    fn atom(&self, register: &RegId) -> String {
+        self.register(*register).to_owned()
+    }
+
+    fn value(&self, register: &RegId, value: i64) -> Option<String> {
+        let process = &self.program.processes[self.process];
+        self.member(process.registers[register.index()].domain, value)
+    }
+}
+
+impl Atoms<Atom> for Printer<'_> {
+    fn atom(&self, atom: &Atom) -> String {
+        self.names.atom(*atom)
+    }
+
+    fn value(&self, atom: &Atom, value: i64) -> Option<String> {
+        match *atom {
+            Atom::Var(x) => self.member(self.program.decl(x).0.domain, value),
+            Atom::Reg(p, r) => {
+                self.member(self.program.processes[p.index()].registers[r.index()].domain, value)
+            }
+            Atom::At(..) => None,
         }
     }
 }

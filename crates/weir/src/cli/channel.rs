@@ -1,10 +1,14 @@
 //! The command line of `weir channel`.
 
+mod reductions;
+
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use weir::{Limits, MemoryModel};
 
+pub use self::reductions::{ChannelEmpty, ChannelPcp, ChannelProgram};
 use super::{Format, LanguageArg, seconds};
 
 #[derive(Debug, Args)]
@@ -27,6 +31,14 @@ pub enum ChannelCommand {
     Show(ChannelFile),
     /// Print the lossy machine of a program
     Of(ChannelOf),
+    /// Print the program that does under TSO and PSO what a lossy machine does
+    Program(ChannelProgram),
+    /// Print the program of an instance of Post's correspondence problem, or solve it
+    Pcp(ChannelPcp),
+    /// Print a program that reaches with empty buffers what another reaches with any
+    Empty(ChannelEmpty),
+    /// Check a run or a set that `weir channel check` has written with code of its own
+    Certify(ChannelCertify),
 }
 
 #[derive(Debug, Args)]
@@ -44,6 +56,12 @@ pub struct ChannelCheck {
     /// What the channels may hold there
     #[arg(long, value_enum, default_value_t = ChannelContents::Empty)]
     pub channels: ChannelContents,
+    /// Write the run to this file, if the state is reached
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Write what shows that the state is not reached to this file
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
     #[command(flatten)]
     pub limits: ChannelLimits,
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -102,6 +120,21 @@ impl ChannelLimits {
             ..Limits::default()
         }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 the file shows what it says, 1 it does not, 2 the input or the command
+line is wrong.")]
+pub struct ChannelCertify {
+    /// A run or a set, as `weir channel check` writes them
+    #[arg(value_name = "EVIDENCE")]
+    pub evidence: String,
+    /// The machine (`.chm`)
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -1,22 +1,31 @@
 //! `weir channel`
 
+mod certify;
+mod pcp;
+mod programs;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use anstream::eprintln;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
 use weir::{LoadError, Loaded};
+use weir_channel::evidence::Evidence;
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
 use weir_channel::text::show_transition;
-use weir_channel::{Limits, Machine, Stats, Translation, Word, basic, explicit, product, text, tso};
+use weir_channel::{
+    Limits, Machine, StateId, Stats, Translation, Word, basic, explicit, product, text, tso,
+};
 use weir_front::suggest::closest;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
+use super::check::write_evidence;
 use super::stats::{details, summary};
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::Format;
@@ -32,6 +41,10 @@ pub fn run(args: &Channel) -> Status {
         ChannelCommand::Run(args) => search(args),
         ChannelCommand::Product(args) => multiply(args),
         ChannelCommand::Of(args) => of(args),
+        ChannelCommand::Program(args) => programs::of_machine(args),
+        ChannelCommand::Empty(args) => programs::with_empty_buffers(args),
+        ChannelCommand::Pcp(args) => pcp::run(args),
+        ChannelCommand::Certify(args) => certify::run(args),
         ChannelCommand::Show(args) => with(&args.file, |machine| {
             print(&text::print(machine));
             Status::Fine
@@ -119,14 +132,18 @@ fn goal(machine: &Machine, state: &str, contents: ChannelContents) -> Result<Goa
         ChannelContents::Empty => Contents::Empty,
         ChannelContents::Any => Contents::Any,
     };
-    if let Some(state) = machine.state(state) {
-        return Ok(Goal { state, contents });
-    }
+    Ok(Goal { state: control_state(machine, state)?, contents })
+}
+
+/// The control state of a name; says so if there is none.
+fn control_state(machine: &Machine, state: &str) -> Result<StateId, Status> {
     let names = machine.states().map(|s| machine.state_name(s));
-    Err(fail(&match closest(state, names) {
-        Some(meant) => format!("there is no control state `{state}`; did you mean `{meant}`?"),
-        None => format!("there is no control state `{state}`; `weir channel show` lists them"),
-    }))
+    machine.state(state).ok_or_else(|| {
+        fail(&match closest(state, names) {
+            Some(meant) => format!("there is no control state `{state}`; did you mean `{meant}`?"),
+            None => format!("there is no control state `{state}`; `weir channel show` lists them"),
+        })
+    })
 }
 
 fn check(args: &ChannelCheck) -> Status {
@@ -140,8 +157,30 @@ fn check(args: &ChannelCheck) -> Status {
             reach(machine, &goal, &args.limits.get(), &mut |s| progress.update(s));
         drop(progress);
         let about = About { machine, file: &args.file, semantics: Semantics::Lossy };
-        about.report(&goal, &answer, &stats, args.format, args.stats)
+        let status = about.report(&goal, &answer, &stats, args.format, args.stats);
+        status.and(write(args, machine, &goal, &answer))
     })
+}
+
+/// Writes what shows an answer, where that was asked for.
+fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) -> Status {
+    let (run, proof) = match answer {
+        Reach::Reached(run) => (Some(Evidence::of_run(machine, goal, run)), None),
+        Reach::NotReached(minimal) => (None, Some(Evidence::of_set(machine, goal, minimal))),
+        Reach::Unknown(_) => (None, None),
+    };
+    let mut status = Status::Fine;
+    for (path, evidence, what) in [(&args.witness, run, "run"), (&args.certificate, proof, "proof")]
+    {
+        match (path, evidence) {
+            (Some(path), Some(evidence)) => status = status.and(write_evidence(path, &evidence)),
+            (Some(path), None) => {
+                eprintln!("no {what} was found, so `{}` was not written", path.display());
+            }
+            (None, _) => {}
+        }
+    }
+    status
 }
 
 fn search(args: &ChannelRun) -> Status {

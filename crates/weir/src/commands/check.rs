@@ -78,7 +78,7 @@ pub fn run(args: &Check) -> Status {
 }
 
 /// Writes evidence to a file as a line of JSON.
-fn write_evidence(path: &Path, evidence: &impl Serialize) -> Status {
+pub(super) fn write_evidence(path: &Path, evidence: &impl Serialize) -> Status {
     match serde_json::to_string(evidence) {
         Ok(text) => write_whole(path, &(text + "\n")),
         Err(error) => fail(&format!("cannot write `{}`: {error}", path.display())),

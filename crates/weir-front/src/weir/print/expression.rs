@@ -4,9 +4,18 @@ use weir_model::program::{BinOp, Expr, UnOp};
 
 use crate::weir::{fold, operators};
 
-/// An expression; `atom` prints its atoms.
-pub fn expression<A: Clone>(e: &Expr<A>, atom: &impl Fn(&A) -> String) -> String {
-    text(&folded(e), atom, 0)
+/// How the atoms of an expression are printed.
+pub trait Atoms<A> {
+    /// An atom.
+    fn atom(&self, atom: &A) -> String;
+
+    /// The name of a value, if an atom has values with names.
+    fn value(&self, atom: &A, value: i64) -> Option<String>;
+}
+
+/// An expression.
+pub fn expression<A: Clone>(e: &Expr<A>, atoms: &impl Atoms<A>) -> String {
+    text(&folded(e), atoms, 0)
 }
 
 /// A number. The lowest one has no text of its own, as the reader takes the
@@ -30,29 +39,40 @@ fn folded<A: Clone>(e: &Expr<A>) -> Expr<A> {
 }
 
 /// In brackets if it binds more weakly than `weakest`.
-fn text<A>(e: &Expr<A>, atom: &impl Fn(&A) -> String, weakest: u8) -> String {
+fn text<A>(e: &Expr<A>, atoms: &impl Atoms<A>, weakest: u8) -> String {
     let (text, strength) = match e {
         Expr::Const(value) => (number(*value), operators::PRIMARY),
-        Expr::Atom(a) => (atom(a), operators::PRIMARY),
+        Expr::Atom(a) => (atoms.atom(a), operators::PRIMARY),
         Expr::Unary(UnOp::Not, e) => {
-            (format!("not {}", text(e, atom, operators::NOT)), operators::NOT)
+            (format!("not {}", text(e, atoms, operators::NOT)), operators::NOT)
         }
         Expr::Unary(UnOp::Neg, e) => {
-            (format!("-{}", text(e, atom, operators::SIGN)), operators::SIGN)
+            (format!("-{}", text(e, atoms, operators::SIGN)), operators::SIGN)
         }
         Expr::Binary(op, a, b) => match operators::infix_text(*op) {
             Some((sign, strength)) => {
                 // Operators associate to the left; comparisons do not.
                 let left = strength + u8::from(strength == operators::COMPARISON);
-                let (a, b) = (text(a, atom, left), text(b, atom, strength + 1));
+                let (a, b) = (text(a, atoms, left), right(a, b, atoms, strength));
                 (format!("{a} {sign} {b}"), strength)
             }
             None => {
                 let name = if *op == BinOp::Min { "min" } else { "max" };
-                let (a, b) = (text(a, atom, 0), text(b, atom, 0));
+                let (a, b) = (text(a, atoms, 0), text(b, atoms, 0));
                 (format!("{name}({a}, {b})"), operators::PRIMARY)
             }
         },
     };
     if strength < weakest { format!("({text})") } else { text }
+}
+
+/// The right operand: what an atom is compared with has its name.
+fn right<A>(left: &Expr<A>, e: &Expr<A>, atoms: &impl Atoms<A>, strength: u8) -> String {
+    let named = match (left, e) {
+        (Expr::Atom(a), Expr::Const(value)) if strength == operators::COMPARISON => {
+            atoms.value(a, *value)
+        }
+        _ => None,
+    };
+    named.unwrap_or_else(|| text(e, atoms, strength + 1))
 }

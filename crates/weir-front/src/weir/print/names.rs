@@ -91,15 +91,22 @@ impl Names {
     }
 }
 
-/// The names that are taken.
-#[derive(Clone, Default)]
-struct Scope {
+/// The names that are taken. What it gives is printed as it is, in the same order.
+///
+/// ```
+/// use weir_front::weir::print::Scope;
+///
+/// let mut scope = Scope::default();
+/// assert_eq!(["q", "q 1", "q-1", "loop"].map(|n| scope.name(n)), ["q", "q_1", "q_1_2", "loop_2"]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
     taken: HashSet<String>,
 }
 
 impl Scope {
     /// `name` itself if it can be, otherwise something like it.
-    fn name(&mut self, name: &str) -> String {
+    pub fn name(&mut self, name: &str) -> String {
         let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let mut base: String = name.chars().map(legal).collect();
         if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {

@@ -1,0 +1,216 @@
+//! Post's correspondence problem as a program (paper 1, section 9.1).
+//!
+//! *Problem.* Pairs of words `(u1, v1), …, (un, vn)`. Is there a sequence of indices
+//! `i1 … ik`, at least one, with `u_i1 … u_ik = v_i1 … v_ik`? Nobody can decide that.
+//!
+//! *Idea.* Where writes and reads may overtake reads, a process can write for ever and
+//! guess what it reads: the guesses wait in its buffer, and none of them is lost. `p1`
+//! guesses indices. For each it writes the word `u` to `x1`, reads it from `x3`,
+//! writes the index to `x2` and reads it from `x4`. `p2` does the same with `v`, `x3`,
+//! `x1`, `x4` and `x2`. If the buffers run empty, each has read only what the other
+//! wrote, and in its order; so they have guessed the same indices and written the same
+//! word (Lemma 5). After each symbol comes the marker `♯`, so that nothing is read twice.
+//!
+//! Rule by rule as in the paper. Its words have the newest symbol first, as its
+//! buffers do: of `ν(u) = ♯·a1 … ♯·am` the last symbol is written first, of the
+//! solution the last index is chosen first, and what is left in memory in the end is
+//! `♯` in all variables, as Lemma 5 has it. To end, a process leaves its loop.
+//!
+//! With `w->w` it is the same (Theorem 7), and much smaller buffers are enough: a symbol
+//! that waits to be read does not hold up the index, nor the other way round.
+
+mod text;
+
+use std::time::Instant;
+
+use weir_engine::{Limits, Progress, Stats, explicit};
+use weir_model::answer::{Evidence, Run, Verdict};
+use weir_model::ids::{ProcessId, SpanId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{
+    Atom, BinOp, Decl, Expr, Process, Program, Property, PropertyKind, Quantifier, Stmt, StmtKind,
+};
+use weir_model::system::{Op, System};
+
+pub use text::{MAX_LETTERS, MAX_PAIRS, read};
+
+use crate::code::{self, FIRST_ENUM, Writer, choose, members, stmt};
+
+/// An instance: pairs of words, none of them empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    pairs: Vec<[String; 2]>,
+}
+
+impl Instance {
+    /// The pairs `(u, v)`.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|[u, v]| (u.as_str(), v.as_str()))
+    }
+
+    /// The word that a sequence of indices, from 1, spells on both sides, if it is a
+    /// solution.
+    ///
+    /// ```
+    /// let instance = weir_channel::pcp::read("a baa\nab aa\nbba bb").unwrap();
+    /// assert_eq!(instance.spell(&[3, 2, 3, 1]).as_deref(), Some("bbaabbbaa"));
+    /// assert_eq!(instance.spell(&[3, 2, 3]), None);
+    /// assert_eq!(instance.spell(&[]), None);
+    /// ```
+    pub fn spell(&self, indices: &[usize]) -> Option<String> {
+        let side = |side: usize| -> Option<String> {
+            let word = |i: &usize| Some(self.pairs.get(i.checked_sub(1)?)?[side].as_str());
+            indices.iter().map(word).collect()
+        };
+        side(0).filter(|u| !u.is_empty() && Some(u) == side(1).as_ref())
+    }
+
+    /// All letters.
+    fn letters(&self) -> Vec<char> {
+        let mut letters: Vec<char> = self.pairs.iter().flatten().flat_map(|w| w.chars()).collect();
+        letters.sort_unstable();
+        letters.dedup();
+        letters
+    }
+}
+
+/// The data `-`, of which memory is full at first.
+const NONE: i64 = 0;
+/// The data `♯`.
+const MARK: i64 = 1;
+
+const X1: VarId = VarId(0);
+const X2: VarId = VarId(1);
+const X3: VarId = VarId(2);
+const X4: VarId = VarId(3);
+const P1: ProcessId = ProcessId(0);
+
+/// The program of an instance. Under the models of section 8, [`is_asked_under`], its
+/// property holds if and only if there is a solution.
+pub fn program(instance: &Instance) -> Program {
+    let letters = instance.letters();
+    let value = |letter: char| {
+        let place = letters.iter().position(|l| *l == letter).expect("all letters are there");
+        MARK + 1 + place as i64
+    };
+    let index = |l: usize| MARK + 1 + (letters.len() + l) as i64;
+    let names = ["none".to_owned(), "mark".to_owned()].into_iter();
+    let names = names.chain(letters.iter().map(char::to_string));
+    let names = names.chain((1..=instance.pairs.len()).map(|l| format!("i{l}")));
+    let phases = |side: usize, [word_out, word_in, index_out, index_in]: [VarId; 4]| {
+        let phase = |(l, pair): (usize, &[String; 2])| {
+            let word: Vec<i64> = pair[side].chars().map(value).collect();
+            let both = [(word_out, word_in, word), (index_out, index_in, vec![index(l)])];
+            both.into_iter().flat_map(|(out, back, s)| exchange(out, back, &s)).collect()
+        };
+        instance.pairs.iter().enumerate().map(phase).collect::<Vec<Vec<Stmt>>>()
+    };
+    let marked = |x: VarId| Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(x)), Expr::Const(MARK));
+    let all = [X2, X3, X4].into_iter().map(marked);
+    let all = all.fold(marked(X1), |a, b| Expr::binary(BinOp::And, a, b));
+    let variable =
+        |name| Decl { domain: Some(FIRST_ENUM), ..Decl::scalar(name, NONE, SpanId::NONE) };
+    Program {
+        name: "pcp".to_owned(),
+        vars: ["x1", "x2", "x3", "x4"].map(variable).into(),
+        enums: vec![members("Data", names)],
+        processes: vec![
+            process("p1", phases(0, [X1, X3, X2, X4])),
+            process("p2", phases(1, [X3, X1, X4, X2])),
+        ],
+        properties: vec![Property {
+            name: Some("solution".to_owned()),
+            kind: PropertyKind::Final(Quantifier::Exists, all),
+            span: SpanId::NONE,
+        }],
+        ..Program::default()
+    }
+}
+
+/// Writes `ν(s)` to a variable and reads it from another, the last symbol first.
+fn exchange(out: VarId, back: VarId, s: &[i64]) -> Vec<Stmt> {
+    let symbols: Vec<i64> = s.iter().rev().flat_map(|d| [*d, MARK]).collect();
+    let writes = symbols.iter().map(|d| code::write(out, *d));
+    writes.chain(symbols.iter().map(|d| code::read(back, *d))).collect()
+}
+
+/// A process that goes through phases, as many as it likes.
+fn process(name: &str, mut phases: Vec<Vec<Stmt>>) -> Process {
+    let mut writer = Writer::new(name, Some(FIRST_ENUM));
+    phases.push(vec![stmt(StmtKind::Break)]);
+    writer.add([stmt(StmtKind::Loop(vec![choose(phases)]))]);
+    writer.finish()
+}
+
+/// What a search for a solution has found.
+#[derive(Clone, Debug)]
+pub enum Solved {
+    /// A solution, by indices from 1, and the run that it was read off.
+    Solution(Vec<usize>, Run),
+    /// There may be one; why it is not known.
+    Unknown(String),
+}
+
+/// Whether the program means the instance under a model: those of sections 8.1 and 8.2.
+pub fn is_asked_under(model: MemoryModel) -> bool {
+    [MemoryModel::GUESS, MemoryModel::GUESS_WW].contains(&model.normal())
+}
+
+/// Looks for a solution: runs of the program, with buffers that may hold more and
+/// more, up to the bound in `limits`.
+///
+/// The system is that of [`program`], the model one of [`is_asked_under`].
+pub fn solve(
+    instance: &Instance,
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Solved, Stats) {
+    let began = Instant::now();
+    let most = limits.bound.unwrap_or(explicit::DEFAULT_BOUND);
+    let mut last = Stats { engine: "explicit", ..Stats::default() };
+    let mut reason = "nothing was tried".to_owned();
+    for bound in 1..=most {
+        let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
+        let limits = Limits { bound: Some(bound), timeout, ..*limits };
+        let (answers, stats) = explicit::check(system, model, &limits, progress);
+        let stopped = stats.stopped.clone();
+        last = Stats { elapsed: began.elapsed(), ..stats };
+        match answers.into_iter().next().map(|a| (a.verdict, a.evidence)) {
+            Some((Verdict::Holds, Evidence::Run(run))) => {
+                let indices = indices(instance, system, &run);
+                return match instance.spell(&indices) {
+                    Some(_) => (Solved::Solution(indices, run), last),
+                    None => (Solved::Unknown("the run that was found is no solution".into()), last),
+                };
+            }
+            _ => reason = format!("there is no solution with buffers of up to {bound}"),
+        }
+        if let Some(stopped) = stopped {
+            let before = match bound - 1 {
+                0 => String::new(),
+                done => format!("; there is no solution with buffers of up to {done}"),
+            };
+            reason = stopped + &before;
+            break;
+        }
+    }
+    (Solved::Unknown(reason), last)
+}
+
+/// The indices that `p1` has written to `x2` in a run; the last one comes first there.
+fn indices(instance: &Instance, system: &System, run: &Run) -> Vec<usize> {
+    let first = MARK + 1 + instance.letters().len() as i64;
+    let taken = run.steps.iter().filter(|(step, _)| step.process == P1);
+    let written = taken.filter_map(|(step, _)| {
+        let transition = step.transition?;
+        match system.processes[P1.index()].transitions[transition.index()].op {
+            Op::Write(x, d) if x == X2 => usize::try_from(system.value(x, d) - first).ok(),
+            _ => None,
+        }
+    });
+    let mut indices: Vec<usize> = written.map(|l| l + 1).collect();
+    indices.reverse();
+    indices
+}

@@ -1,0 +1,195 @@
+//! Lossy channel machines as TSO and PSO programs (paper 1, section 7).
+//!
+//! *Idea.* A process `p1` has the control of the machine. It sends a message by
+//! writing it to `x1`, and receives one by reading it from `x2`. A process `p2` takes
+//! what it reads from `x1` over to `x2`. What was written waits in the store buffers:
+//! they are the channel. What is overwritten before the other one has read it is
+//! lost. After each message both write, and read, the marker `#`, so that nothing is
+//! read twice.
+//!
+//! Rule by rule as in the proof of Theorem 3; the rule that is printed there as a
+//! second *Write* is the one of receives:
+//!
+//! | machine | `p1` |
+//! | --- | --- |
+//! | Nop: `q –nop→ q'` | `q –nop→ q'` |
+//! | Send: `q –c!a→ q'` | `q –w(x1,a)→ (q',!) –w(x1,#)→ q'` |
+//! | Receive: `q –c?a→ q'` | `q –r(x2,a)→ (q',?) –r(x2,#)→ q'` |
+//!
+//! `p2` is `p1 –r(x1,a)→ (a,!) –w(x2,a)→ p2 –r(x1,#)→ (#,!) –w(x2,#)→ p1` for each
+//! message `a`.
+//!
+//! Beyond the paper, which takes one channel without loss of generality: each channel
+//! has two variables and a `p2` of its own. What `p1` writes for one channel may have
+//! to wait until older writes for others have left its buffer; but these can always
+//! leave, and their `p2` keeps what it reads of them. A transition that sends and
+//! receives on several channels does one after the other: nobody else has control.
+//! Labels mean nothing for one machine, and are left out.
+//!
+//! *Why it is right.* Lemma 4: the machine reaches `q'` if and only if the program
+//! reaches `q'` with `p2` where it began, markers in memory and empty buffers. It is
+//! enough to ask whether `p1` gets to `q'` at all: whatever is in the buffers then is
+//! in the channels, and channels can lose it. No process writes two variables of a
+//! channel, so PSO is no different (Theorem 5).
+
+use std::fmt;
+
+use weir_front::weir::print::Scope;
+use weir_model::ids::{LabelId, ProcessId, SpanId, VarId};
+use weir_model::program::{
+    Atom, BinOp, Decl, Expr, Place, Process, Program, Property, PropertyKind, Stmt, StmtKind,
+};
+use weir_model::system::MAX_VALUES;
+
+use crate::code::{
+    FIRST_ENUM, LAST, MAX_PROCESSES, Writer, at, choose, goto, last, members, read, stmt, wait,
+    write,
+};
+use crate::ids::{ChannelId, MessageId, StateId};
+use crate::machine::{Machine, Op, Transition};
+
+/// The marker `#`.
+const MARK: i64 = 0;
+
+/// Why a machine has no program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramError {
+    /// It is not basic.
+    NotBasic,
+    /// It has too many channels.
+    Channels,
+    /// It has too many messages.
+    Messages,
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotBasic => f.write_str(
+                "the machine has guards, substitutions or strong messages; `weir channel basic` \
+                 prints one without them",
+            ),
+            Self::Channels => {
+                write!(f, "the machine has more than {} channels", MAX_PROCESSES - 1)
+            }
+            Self::Messages => write!(f, "the machine has more than {} messages", MAX_VALUES - 1),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
+
+/// The program of a basic lossy machine, for TSO and PSO. For each of some control
+/// states it has a property that is violated if the machine reaches the state.
+///
+/// # Errors
+/// If the machine is not basic, or has more of something than a program.
+///
+/// ```
+/// use weir_channel::{program::program, text};
+///
+/// let machine = text::read("
+///     machine echo;  messages hello;  channels wire;  states idle, sent;  initial idle;
+///     idle -> sent do wire!hello;
+///     sent -> idle do wire?hello;
+/// ").unwrap();
+/// let program = program(&machine, &[machine.state("sent").unwrap()]).unwrap();
+/// assert!(weir_front::weir::print(&program).contains("sent: never p1@sent"));
+/// ```
+pub fn program(machine: &Machine, goals: &[StateId]) -> Result<Program, ProgramError> {
+    if !machine.is_basic() {
+        return Err(ProgramError::NotBasic);
+    }
+    if machine.channels().count() >= MAX_PROCESSES {
+        return Err(ProgramError::Channels);
+    }
+    if machine.messages().count() >= MAX_VALUES {
+        return Err(ProgramError::Messages);
+    }
+    // Properties are called as the labels are.
+    let mut scope = Scope::default();
+    let names: Vec<String> = machine.states().map(|q| scope.name(machine.state_name(q))).collect();
+    let messages = machine.messages().map(|m| machine.message_name(m).to_owned());
+    let mut vars = Vec::new();
+    let mut processes = vec![control(machine, &names)];
+    for c in machine.channels() {
+        let name = machine.channel_name(c);
+        vars.extend([format!("x1_{name}"), format!("x2_{name}")].map(variable));
+        processes.push(transfer(format!("p2_{name}"), c));
+    }
+    let never = |q: &StateId| Property {
+        name: Some(names[q.index()].clone()),
+        kind: PropertyKind::Never(Expr::Atom(Atom::At(ProcessId(0), label(*q)))),
+        span: SpanId::NONE,
+    };
+    Ok(Program {
+        name: machine.name().to_owned(),
+        vars,
+        enums: vec![members("Message", std::iter::once("mark".to_owned()).chain(messages))],
+        processes,
+        properties: goals.iter().map(never).collect(),
+        ..Program::default()
+    })
+}
+
+fn variable(name: String) -> Decl {
+    Decl { domain: Some(FIRST_ENUM), ..Decl::scalar(name, MARK, SpanId::NONE) }
+}
+
+/// `x1` of a channel: what was sent.
+fn sent(channel: ChannelId) -> VarId {
+    VarId::new(2 * channel.index())
+}
+
+/// `x2` of a channel: what can be received.
+fn received(channel: ChannelId) -> VarId {
+    VarId::new(2 * channel.index() + 1)
+}
+
+fn label(q: StateId) -> LabelId {
+    LabelId::new(q.index())
+}
+
+fn value(message: MessageId) -> i64 {
+    message.index() as i64 + 1
+}
+
+/// The process `p1`.
+fn control(machine: &Machine, names: &[String]) -> Process {
+    let mut writer = Writer::new("p1", Some(FIRST_ENUM));
+    for name in names {
+        writer.label(name);
+    }
+    if machine.initial().index() > 0 {
+        writer.add([goto(label(machine.initial()))]);
+    }
+    let mut ways = vec![vec![]; names.len()];
+    for transition in machine.transitions() {
+        ways[transition.from.index()].push(steps(transition));
+    }
+    for (q, ways) in machine.states().zip(ways) {
+        writer.add([at(label(q)), choose(ways)]);
+    }
+    writer.finish()
+}
+
+/// A transition of the machine as `p1` does it: Nop, Send and Receive.
+fn steps(transition: &Transition) -> Vec<Stmt> {
+    let each = |(c, op): (ChannelId, &Op)| match *op {
+        Op::Send { message, .. } => [write(sent(c), value(message)), write(sent(c), MARK)],
+        Op::Receive(message) => [read(received(c), value(message)), read(received(c), MARK)],
+    };
+    transition.ops().flat_map(each).chain([goto(label(transition.to))]).collect()
+}
+
+/// The process `p2` of a channel.
+fn transfer(name: String, c: ChannelId) -> Process {
+    let mut writer = Writer::new(name, Some(FIRST_ENUM));
+    writer.add([stmt(StmtKind::Loop(vec![
+        wait(sent(c), last(BinOp::Ne, MARK)),
+        stmt(StmtKind::Store(Place::var(received(c)), Expr::Atom(LAST))),
+        read(sent(c), MARK),
+        write(received(c), MARK),
+    ]))]);
+    writer.finish()
+}

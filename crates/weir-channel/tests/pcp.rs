@@ -1,0 +1,150 @@
+//! Post's correspondence problem through programs (paper 1, section 9.1): solutions are
+//! read off runs that `weir-check` accepts, and no search says that there is none.
+
+use std::fs;
+
+use weir_channel::Limits;
+use weir_channel::pcp::{Instance, MAX_LETTERS, MAX_PAIRS, Solved, program, read, solve};
+use weir_check::{Witness, check};
+use weir_model::memory_model::MemoryModel;
+use weir_model::system::System;
+
+/// The shortest solutions, by trying all sequences of up to so many indices.
+fn shortest(instance: &Instance, most: usize) -> Vec<Vec<usize>> {
+    let mut sequences: Vec<Vec<usize>> = vec![vec![]];
+    for _ in 0..most {
+        let longer = |s: &Vec<usize>| {
+            let s = s.clone();
+            (1..=instance.pairs().count()).map(move |i| [s.as_slice(), &[i]].concat())
+        };
+        sequences = sequences.iter().flat_map(longer).collect();
+        let spelt = |s: &Vec<usize>, side: fn((&str, &str)) -> String| -> String {
+            s.iter().map(|i| side(instance.pairs().nth(i - 1).unwrap())).collect()
+        };
+        let solves =
+            |s: &&Vec<usize>| spelt(s, |(u, _)| u.to_owned()) == spelt(s, |(_, v)| v.to_owned());
+        let found: Vec<Vec<usize>> = sequences.iter().filter(solves).cloned().collect();
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    vec![]
+}
+
+/// The system of the program of an instance, printed and read again.
+fn system(instance: &Instance) -> System {
+    let printed = weir_front::weir::print(&program(instance));
+    let (again, _) = weir_front::read("pcp.weir", &printed, None)
+        .unwrap_or_else(|e| panic!("{}", e[0].render("pcp.weir", &printed, false)));
+    assert_eq!(weir_front::weir::print(&again), printed);
+    System::new(again).unwrap()
+}
+
+fn solved(text: &str, model: MemoryModel, bound: usize) -> Solved {
+    let instance = read(text).unwrap();
+    let limits = Limits { bound: Some(bound), ..Limits::default() };
+    solve(&instance, &system(&instance), model, &limits, &mut |_| {}).0
+}
+
+/// What is found is a shortest solution, and its run is accepted.
+fn has_solution(text: &str, model: MemoryModel, bound: usize) {
+    let instance = read(text).unwrap();
+    let Solved::Solution(indices, run) = solved(text, model, bound) else {
+        panic!("nothing found for\n{text}")
+    };
+    assert!(instance.spell(&indices).is_some());
+    let expected = shortest(&instance, 5);
+    assert!(expected.contains(&indices), "{indices:?} is none of {expected:?}");
+    let system = system(&instance);
+    let witness = Witness::new(&system, &run, 0, &|_| 1);
+    check(&system, &witness).unwrap();
+    // One step less is no run to an end.
+    let mut shorter = run.clone();
+    shorter.steps.pop();
+    assert!(check(&system, &Witness::new(&system, &shorter, 0, &|_| 1)).is_err());
+}
+
+#[test]
+fn solutions_are_found() {
+    for text in ["ab a\nc bc", "a baa\nab aa\nbba bb", "1 101\n10 00\n011 11"] {
+        has_solution(text, MemoryModel::GUESS_WW, 4);
+    }
+}
+
+#[test]
+fn solutions_are_found_without_write_to_write() {
+    has_solution("a a", MemoryModel::GUESS, 6);
+}
+
+#[test]
+fn none_is_never_an_answer() {
+    // Different letters; different lengths; and one that fails for other reasons.
+    for text in ["a b", "aa a\nab b", "10 101\n011 11\n101 011"] {
+        assert_eq!(shortest(&read(text).unwrap(), 5), Vec::<Vec<usize>>::new());
+        for model in [MemoryModel::GUESS, MemoryModel::GUESS_WW] {
+            match solved(text, model, 3) {
+                Solved::Unknown(reason) => {
+                    assert_eq!(reason, "there is no solution with buffers of up to 3");
+                }
+                Solved::Solution(indices, _) => panic!("{text}: {indices:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_end_a_search() {
+    let instance = read("a b\nb a").unwrap();
+    let limits = Limits { bound: Some(20), memory: Some(1 << 22), ..Limits::default() };
+    let found = solve(&instance, &system(&instance), MemoryModel::GUESS_WW, &limits, &mut |_| {}).0;
+    let Solved::Unknown(reason) = found else { panic!("{found:?}") };
+    assert!(reason.starts_with("the memory limit of 4 MiB was reached; there is no"), "{reason}");
+}
+
+#[test]
+fn what_is_wrong_has_a_place() {
+    let many = "a b\n".repeat(MAX_PAIRS + 1);
+    let long = format!("{} a", "a".repeat(MAX_LETTERS + 1));
+    for (text, message, place) in [
+        ("", "there are no pairs here", 0..0),
+        ("# nothing\n\n", "there are no pairs here", 0..0),
+        ("a b\n  ab # b\n", "there is only one word here, and no word may be empty", 6..8),
+        ("a b\nab ε", "no word may be empty", 7..9),
+        ("a -", "no word may be empty", 2..3),
+        ("\"\" a", "no word may be empty", 0..2),
+        ("a b c", "a pair has two words, and this is a third one", 4..5),
+        ("a, b", "',' in `a,` is no letter; letters are a to z, A to Z and 0 to 9", 0..2),
+        (&long, "a word has more than 100 letters", 0..101),
+        (&many, "there are more than 100 pairs", 400..401),
+    ] {
+        let errors = read(text).unwrap_err();
+        assert_eq!((errors[0].message.as_str(), errors[0].range.clone()), (message, place));
+    }
+    assert_eq!(read("a\nb\nc").unwrap_err().len(), 3);
+    let most = "a b\n".repeat(MAX_PAIRS);
+    assert_eq!(read(&most).unwrap().pairs().count(), MAX_PAIRS);
+    system(&read(&most).unwrap());
+}
+
+/// Every example says what it is.
+#[test]
+fn examples() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "pcp") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let instance = read(&text).unwrap();
+        let promised = text.lines().filter_map(|l| l.strip_prefix("# solution: "));
+        for line in promised {
+            let indices: Vec<usize> = line.split(' ').map(|i| i.parse().unwrap()).collect();
+            assert!(instance.spell(&indices).is_some(), "{path:?}");
+            assert!(shortest(&instance, 5).contains(&indices), "{path:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 3, "only {seen} solutions");
+}

@@ -1,0 +1,63 @@
+//! Commands that make programs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use weir::MemoryModel;
+
+use super::ChannelLimits;
+use crate::cli::{Format, LanguageArg, model};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: weir channel program examples/no-bit.chm --goal wrong | weir check -")]
+pub struct ChannelProgram {
+    /// A basic machine (`.chm`); `-` is standard input
+    pub file: String,
+    /// Ask for this control state (may be given several times); for all if none is given
+    #[arg(long = "goal", value_name = "STATE")]
+    pub goals: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A file has a pair of words on each line. The program's property holds if there is a
+solution; there is no way to find out that there is none.
+
+Exit status: 0 the program is printed or, with --solve, a solution was found, 2 the
+input or the command line is wrong, 3 none was found.
+
+Example: weir channel pcp examples/abc.pcp --solve")]
+pub struct ChannelPcp {
+    /// Pairs of words (`.pcp`); `-` is standard input
+    pub file: String,
+    /// Look for a solution
+    #[arg(long)]
+    pub solve: bool,
+    /// The memory model: TSO with `r->r` and `r->w`, with or without `w->w`
+    #[arg(long, short, value_parser = model, default_value = "tso+w->w+r->r+r->w", requires = "solve")]
+    pub model: MemoryModel,
+    /// The most that a buffer may hold; smaller ones are tried first
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N", default_value_t = weir_engine::explicit::DEFAULT_BOUND as u16, requires = "solve")]
+    pub bound: u16,
+    /// Write the run of the program that the solution was read off to this file
+    #[arg(long, value_name = "FILE", requires = "solve")]
+    pub witness: Option<PathBuf>,
+    #[command(flatten)]
+    pub limits: ChannelLimits,
+    #[arg(long, value_enum, default_value_t = Format::Human, requires = "solve")]
+    pub format: Format,
+    /// Print what the search did
+    #[arg(long, requires = "solve")]
+    pub stats: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: weir channel empty examples/peterson.weir | weir check - --model tso")]
+pub struct ChannelEmpty {
+    /// A program (`.weir`, `.litmus`); `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
+}

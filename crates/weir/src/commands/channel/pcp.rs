@@ -1,0 +1,150 @@
+//! Post's correspondence problem.
+
+use std::fmt::Write as _;
+
+use anstream::eprintln;
+use serde::Serialize;
+use weir::load::read_text;
+use weir::report::json::StatsReport;
+use weir::report::table::Table;
+use weir::{LoadError, Loaded, Verdict, Witness};
+use weir_channel::pcp::{Instance, Solved, is_asked_under, program, read, solve};
+use weir_channel::{Limits, Stats};
+use weir_model::answer::Run;
+
+use super::counts;
+use crate::cli::Format;
+use crate::cli::channel::ChannelPcp;
+use crate::commands::check::write_evidence;
+use crate::commands::{Status, complain, fail, print, print_json};
+use crate::progress::Progress;
+use crate::terminal::{QUIET, STRONG, paint, style};
+
+pub fn run(args: &ChannelPcp) -> Status {
+    let instance = match load(&args.file) {
+        Ok(instance) => instance,
+        Err(error) => return complain(&error),
+    };
+    let printed = weir_front::weir::print(&program(&instance));
+    if !args.solve {
+        print(&printed);
+        return Status::Fine;
+    }
+    if !is_asked_under(args.model) {
+        return fail(&format!(
+            "the program stands for the problem under TSO+r->r+r->w, with w->w or without, not \
+             under {}",
+            args.model
+        ));
+    }
+    match Loaded::from_text("pcp.weir", &printed, None) {
+        Ok(loaded) => search(args, &instance, &loaded),
+        Err(error) => complain(&error),
+    }
+}
+
+fn load(file: &str) -> Result<Instance, LoadError> {
+    let text = read_text(file)?;
+    read(&text).map_err(|errors| LoadError::Wrong { name: file.to_owned(), text, errors })
+}
+
+fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
+    let limits = Limits { bound: Some(args.bound.into()), ..args.limits.get() };
+    let mut progress = Progress::new();
+    let (solved, stats) =
+        solve(instance, &loaded.system, args.model, &limits, &mut |s| progress.update(s));
+    drop(progress);
+    match solved {
+        Solved::Solution(indices, run) => match accepted(loaded, &run) {
+            Ok(witness) => {
+                report(args, instance, Ok(&indices), &stats);
+                match &args.witness {
+                    Some(path) => write_evidence(path, &witness),
+                    None => Status::Fine,
+                }
+            }
+            Err(reason) => report(args, instance, Err(&reason), &stats),
+        },
+        Solved::Unknown(reason) => {
+            if let Some(path) = &args.witness {
+                eprintln!("no run was found, so `{}` was not written", path.display());
+            }
+            report(args, instance, Err(&reason), &stats)
+        }
+    }
+}
+
+/// The witness of a run, if `weir-check` accepts it.
+fn accepted(loaded: &Loaded, run: &Run) -> Result<Witness, String> {
+    let witness = Witness::new(&loaded.system, run, 0, &|span| loaded.line(span));
+    match weir_check::check(&loaded.system, &witness) {
+        Ok(()) => Ok(witness),
+        Err(error) => Err(format!("the run that was found is none: {error}")),
+    }
+}
+
+#[derive(Serialize)]
+struct Report<'r> {
+    file: &'r str,
+    model: String,
+    answer: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solution: Option<&'r [usize]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    word: Option<String>,
+    stats: StatsReport,
+}
+
+fn report(
+    args: &ChannelPcp,
+    instance: &Instance,
+    solution: Result<&[usize], &str>,
+    stats: &Stats,
+) -> Status {
+    let (answer, verdict, status) = match solution {
+        Ok(_) => ("solved", Verdict::Holds, Status::Fine),
+        Err(_) => ("unknown", Verdict::Unknown, Status::Unknown),
+    };
+    let word = solution.ok().and_then(|indices| instance.spell(indices));
+    if args.format == Format::Json {
+        print_json(&Report {
+            file: &args.file,
+            model: args.model.to_string(),
+            answer,
+            reason: solution.err(),
+            solution: solution.ok(),
+            word,
+            stats: StatsReport::new(stats),
+        });
+        return status;
+    }
+    let mut out = format!("{} under {}\n\n", paint(STRONG, &args.file), args.model);
+    let answer = paint(style(verdict), answer);
+    match solution {
+        Ok(indices) => {
+            let _ = writeln!(out, "  {answer}  {}\n", word.unwrap_or_default());
+            for line in columns(instance, indices).lines("  ") {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+        Err(reason) => {
+            let _ = writeln!(out, "  {answer}\n    {}", paint(QUIET, reason));
+        }
+    }
+    out += &counts(stats, args.stats);
+    print(&out);
+    status
+}
+
+/// The indices of a solution and their words, one below the other.
+fn columns(instance: &Instance, indices: &[usize]) -> Table {
+    let pairs: Vec<(&str, &str)> = instance.pairs().collect();
+    let chosen = || indices.iter().map(|i| pairs[i - 1]);
+    let mut table = Table::default();
+    table.row(std::iter::once("pair".to_owned()).chain(indices.iter().map(usize::to_string)));
+    table.row(std::iter::once("u".to_owned()).chain(chosen().map(|(u, _)| u.to_owned())));
+    table.row(std::iter::once("v".to_owned()).chain(chosen().map(|(_, v)| v.to_owned())));
+    table
+}

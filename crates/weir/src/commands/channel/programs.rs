@@ -1,0 +1,57 @@
+//! Programs of machines, and of programs.
+
+use weir::Loaded;
+use weir_channel::empty::empty;
+use weir_channel::program::program;
+use weir_channel::{Machine, StateId};
+
+use super::{control_state, with};
+use crate::cli::channel::{ChannelEmpty, ChannelProgram};
+use crate::commands::{Status, complain, fail, print};
+
+/// Prints the program of a basic machine.
+pub fn of_machine(args: &ChannelProgram) -> Status {
+    with(&args.file, |machine| {
+        let goals = match goals(machine, &args.goals) {
+            Ok(goals) => goals,
+            Err(status) => return status,
+        };
+        match program(machine, &goals) {
+            Ok(program) => {
+                print(&weir_front::weir::print(&program));
+                Status::Fine
+            }
+            Err(error) => fail(&format!("`{}`: {error}", args.file)),
+        }
+    })
+}
+
+/// The control states of some names, each once; all if there are none.
+fn goals(machine: &Machine, names: &[String]) -> Result<Vec<StateId>, Status> {
+    if names.is_empty() {
+        return Ok(machine.states().collect());
+    }
+    let mut goals = Vec::new();
+    for name in names {
+        let state = control_state(machine, name)?;
+        if !goals.contains(&state) {
+            goals.push(state);
+        }
+    }
+    Ok(goals)
+}
+
+/// Prints the program that asks for empty buffers in the place of any.
+pub fn with_empty_buffers(args: &ChannelEmpty) -> Status {
+    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+        Ok(loaded) => loaded,
+        Err(error) => return complain(&error),
+    };
+    match empty(&loaded.system) {
+        Ok(program) => {
+            print(&weir_front::weir::print(&program));
+            Status::Fine
+        }
+        Err(error) => fail(&format!("`{}`: {error}", args.file)),
+    }
+}
