@@ -51,14 +51,13 @@ pub(crate) fn room(system: &System, process: ProcessId) -> Vec<Vec<Option<usize>
             if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
                 continue;
             }
-            for x in 0..system.vars.len() {
-                let one = match t.op {
-                    Op::Read(y, _) | Op::Write(y, _) => usize::from(y.index() == x),
-                    _ => 0,
-                };
-                let after = (all[t.from.index()][x] + one).min(MANY);
-                changed |= after > all[t.to.index()][x];
-                all[t.to.index()][x] = after.max(all[t.to.index()][x]);
+            let mut after = all[t.from.index()].clone();
+            if let Op::Read(x, _) | Op::Write(x, _) = t.op {
+                after[x.index()] = (after[x.index()] + 1).min(MANY);
+            }
+            for (known, after) in all[t.to.index()].iter_mut().zip(after) {
+                changed |= after > *known;
+                *known = after.max(*known);
             }
         }
     }

@@ -258,14 +258,14 @@ impl<'s> Maker<'s> {
                         self.builder.transition(update)?;
                     }
                 }
-                ProgramOp::Read(x, d) if control.memory[x.index()] == d.0 => {
-                    if control.guesses[p.index()] > 0 {
-                        after.guesses[p.index()] -= 1;
-                        let to = self.state(after)?;
-                        let receive = Op::Receive(self.letters[x.index()][d.index()].read);
-                        let validate = Transition::new(from, to);
-                        self.builder.transition(validate.op(self.channels[&(p, x)], receive))?;
-                    }
+                ProgramOp::Read(x, d)
+                    if control.memory[x.index()] == d.0 && control.guesses[p.index()] > 0 =>
+                {
+                    after.guesses[p.index()] -= 1;
+                    let to = self.state(after)?;
+                    let receive = Op::Receive(self.letters[x.index()][d.index()].read);
+                    let validate = Transition::new(from, to);
+                    self.builder.transition(validate.op(self.channels[&(p, x)], receive))?;
                 }
                 _ => {}
             }
