@@ -1,11 +1,13 @@
 //! `weir bench`
 //!
 //! `run` is one measured run, `rows` the results, `compare` this build against
-//! another, `spin` another program against this one. `plots` makes what `chart`
-//! draws, and `page` is the page of the documentation.
+//! another, `spin` another program against this one, and `engines` the engines against
+//! one another. `plots` makes what `chart` draws, and `page` is the page of the
+//! documentation.
 
 mod chart;
 mod compare;
+mod engines;
 mod page;
 mod plots;
 mod rows;
@@ -14,6 +16,7 @@ mod spin;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use weir::load::read_text;
 use weir::{Loaded, MemoryModel};
@@ -28,6 +31,9 @@ use run::{Job, Limits, word};
 /// Runs that take more seconds are not counted by Valgrind, which makes them 50 times
 /// as long.
 const COUNTED: f64 = 0.5;
+
+/// How far each engine may go where all are compared.
+const ENGINES: Limits = Limits { timeout: Duration::from_secs(60), memory: 2048 };
 
 /// Where `--docs` writes.
 const DOCS: &str = "docs";
@@ -222,12 +228,14 @@ fn pictures(
             true => page::with_spin(jobs, rows, executable, limits, args.runs, &mut progress)?,
             false => Default::default(),
         };
+        let lines = engines::measure(jobs, executable, ENGINES, args.runs, &mut progress);
         progress.say("");
         for message in wrong {
             status = status.and(fail(&message));
         }
         let names: Vec<&str> = plots.iter().map(|(name, _)| *name).collect();
-        let page = page::page(args, rows, &spun, &names);
+        let engines = engines::section(&lines, ENGINES);
+        let page = page::page(args, rows, &spun, &names, &engines);
         status = status.and(write_whole(&Path::new(DOCS).join("benchmarks.md"), &page));
     }
     Ok(status)

@@ -76,8 +76,9 @@ pub fn spin_mean(rows: &[Row]) -> Option<(f64, usize)> {
     Some((geometric_mean(ratios.iter().copied())?, ratios.len()))
 }
 
-/// The page. `spun` are the rows with Spin, and `plots` the files of the plots.
-pub fn page(args: &Bench, rows: &[Row], spun: &[Row], plots: &[&str]) -> String {
+/// The page. `spun` are the rows with Spin, `plots` the files of the plots, and `engines`
+/// is the section about them.
+pub fn page(args: &Bench, rows: &[Row], spun: &[Row], plots: &[&str], engines: &str) -> String {
     let (timeout, memory, runs) = (args.timeout.as_secs_f64(), args.memory, args.runs);
     let unknown = rows.iter().filter(|r| !r.run.is_known()).count();
     let mut out = format!(
@@ -113,6 +114,7 @@ pub fn page(args: &Bench, rows: &[Row], spun: &[Row], plots: &[&str]) -> String 
             super::plots::FILES[1],
         );
     }
+    out += engines;
     out += &against_spin(spun);
     out + "## The corpus\n\n" + &rows::markdown(rows)
 }
