@@ -173,10 +173,11 @@ pub fn solve(
     let mut reason = "nothing was tried".to_owned();
     for bound in 1..=most {
         let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
-        let limits = Limits { bound: Some(bound), timeout, ..*limits };
-        let (answers, stats) = explicit::check(system, model, &limits, progress);
-        let stopped = stats.stopped.clone();
+        let within = Limits { bound: Some(bound), timeout, ..*limits };
+        let (answers, stats) = explicit::check(system, model, &within, progress);
         last = Stats { elapsed: began.elapsed(), ..stats };
+        // The limit on time is for all bounds together.
+        let stopped = last.stopped.clone().map(|reason| limits.hit(&last).unwrap_or(reason));
         match answers.into_iter().next().map(|a| (a.verdict, a.evidence)) {
             Some((Verdict::Holds, Evidence::Run(run))) => {
                 let indices = indices(instance, system, &run);

@@ -70,7 +70,6 @@ fn on_random_programs(cases: u64, shape: &Shape) {
         }
     });
     let [holds, violated, unknown] = counts.into_inner().unwrap();
-    eprintln!("{holds} {violated} {unknown}");
     assert!(holds > 100 && violated > 100 && unknown < 100, "{holds} {violated} {unknown}");
 }
 

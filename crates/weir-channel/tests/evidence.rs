@@ -61,7 +61,7 @@ fn tampered(machine: &Machine, goal: &Goal, minimal: &[Configuration], rng: &mut
 #[test]
 fn of_random_machines() {
     let counts = Mutex::new([0, 0]);
-    with_seeds(60, |rng| {
+    with_seeds(30, |rng| {
         for (_, shape) in SHAPES {
             let machine = machine(rng, &shape, "m");
             let mut sets = Vec::new();
@@ -104,7 +104,7 @@ fn of_random_machines() {
         }
     });
     let counts = counts.into_inner().unwrap();
-    assert!(counts.iter().all(|c| *c > 300), "{counts:?}");
+    assert!(counts.iter().all(|c| *c > 200), "{counts:?}");
 }
 
 const MACHINE: &str = "machine m; messages a, s, t; strong s at most 2; channels c, d;

@@ -65,7 +65,6 @@ fn on_random_machines(cases: u64, shape: Shape) {
     let counts = std::sync::Mutex::new(Counts::default());
     with_seeds(cases, |rng| agree(&machine(rng, &shape, "m"), &mut counts.lock().unwrap()));
     let counts = counts.into_inner().unwrap();
-    eprintln!("{counts:?}");
     let all = shape.states * cases as usize;
     for (way, [reached, unreached, unknown]) in WAYS.iter().zip(counts) {
         assert!(reached > all / 4 && unreached > all / 8, "{way:?}: both happen: {counts:?}");
@@ -80,7 +79,7 @@ fn machines_with_one_channel() {
 
 #[test]
 fn machines_with_several_channels() {
-    on_random_machines(150, BASIC);
+    on_random_machines(100, BASIC);
 }
 
 #[test]
@@ -91,8 +90,9 @@ fn examples() {
         let machine = text::read(&fs::read_to_string(Path::new(&path)).unwrap()).unwrap();
         let machine = if machine.is_basic() { machine } else { basic(&machine).unwrap() };
         agree(&machine, &mut counts);
-        eprintln!("{name} {counts:?}");
     }
+    // Under TSO all is decided: the alternating bit is right.
+    assert_eq!(counts[..2], [[14, 1, 0]; 2]);
     assert!(counts.iter().all(|c| c[0] > 5), "{counts:?}");
 }
 

@@ -24,7 +24,7 @@ use crate::replay::is_below;
 use crate::semantics::{Contents, Goal};
 
 /// How many words may be compared, in all.
-const MAX_WORK: usize = 200_000_000;
+const MAX_WORK: usize = 100_000_000;
 
 /// What a beginning of a word counts for.
 const WORK_EACH: usize = 100;
