@@ -409,6 +409,27 @@ impl System {
         }
     }
 
+    /// The beginning or end of a call as the papers write it, with names.
+    pub fn show_mark(&self, mark: Mark) -> String {
+        let (word, method, value) = match mark {
+            Mark::Call(method, value) => ("call", method, value),
+            Mark::Return(method, value) => ("return", method, value),
+        };
+        let known = self.program.object.as_ref().and_then(|o| o.methods.get(method.index()));
+        let name = known.map_or("?", |m| &m.name);
+        let argument = known.and_then(|m| m.registers.first()).and_then(|r| r.domain);
+        let domain = argument.filter(|_| matches!(mark, Mark::Call(..)));
+        match value {
+            Some(value) => format!("{word}({name},{})", self.program.show_value(domain, value)),
+            None => format!("{word}({name})"),
+        }
+    }
+
+    /// What a transition does as the papers write it, with names.
+    pub fn show_transition(&self, t: &Transition) -> String {
+        t.mark.map_or_else(|| self.show_op(t.op), |mark| self.show_mark(mark))
+    }
+
     /// For each process and control state, the most operations accepted by
     /// `count` that a run of the process can still do; `None` if there is no
     /// bound, which takes a loop.
