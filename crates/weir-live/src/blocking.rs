@@ -28,7 +28,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use weir_engine::{Engine, Limits};
@@ -41,7 +40,7 @@ use weir_model::semantics::{Form, Rule};
 use weir_model::system::{Mark, Op, System};
 
 use crate::fair;
-use crate::graph::{Edge, Graph, follow, pending};
+use crate::graph::{Budget, Edge, Graph, follow, pending};
 use crate::lasso::Lasso;
 use crate::property::{Progress, Question, hunts};
 use crate::{Answer, Evidence};
@@ -77,11 +76,11 @@ type Cube = BTreeMap<VarId, ValueId>;
 ///
 /// # Errors
 /// Why it could not be decided within the limits.
-pub fn check(system: &System, limits: &Limits, began: Instant) -> Result<Answer, String> {
+pub fn check(system: &System, limits: &Limits, budget: &Budget) -> Result<Answer, String> {
     let mut pairs = Vec::new();
     let mut left = MAX_ALONE;
     for state in on_cycles(system) {
-        let cubes = cubes(system, state, &mut left, limits, began)?;
+        let cubes = cubes(system, state, &mut left, budget)?;
         if !cubes.is_empty() {
             pairs.push((state, cubes));
         }
@@ -107,16 +106,14 @@ pub fn check(system: &System, limits: &Limits, began: Instant) -> Result<Answer,
     let kind = PropertyKind::Never(join(BinOp::Or, asked));
     let property = Property { name: Some("blocking pair".to_owned()), kind, span: SpanId::NONE };
     stopping.program.properties = vec![property];
-    let limits = Limits {
-        timeout: limits.timeout.map(|t| t.saturating_sub(began.elapsed())),
-        ..*limits
-    };
+    let left = budget.timeout.map(|t| t.saturating_sub(budget.began.elapsed()));
+    let limits = Limits { timeout: left, ..*limits };
     let engine = if limits.certificate { Engine::Views } else { Engine::Auto };
     let (found, _) =
         weir_engine::check(&stopping, MemoryModel::TSO, engine, &limits, &mut |_| {});
     match found.into_iter().next().map(|a| a.evidence) {
         Some(Shown::Run(run)) => {
-            let evidence = Evidence::Lasso(lasso(system, &stopping, &run, &limits)?);
+            let evidence = Evidence::Lasso(lasso(system, &stopping, &run, budget)?);
             Ok(Answer { verdict: Verdict::Violated, evidence })
         }
         Some(Shown::Exhausted) => Ok(holds(None)),
@@ -147,8 +144,7 @@ fn cubes(
     system: &System,
     state: StateId,
     left: &mut usize,
-    limits: &Limits,
-    began: Instant,
+    budget: &Budget,
 ) -> Result<BTreeSet<Cube>, String> {
     /// A control state, what the first reads have found, and what is known of
     /// memory now.
@@ -160,10 +156,8 @@ fn cubes(
     numbers.insert(start.clone(), 0);
     nodes.push(start);
     while let Some((control, found, now)) = nodes.get(edges.len()).cloned() {
-        if edges.len() % 1024 == 0
-            && let Some(limit) = limits.timeout.filter(|t| began.elapsed() >= *t)
-        {
-            return Err(format!("the time limit of {} s was reached", limit.as_secs_f64()));
+        if edges.len() % 1024 == 0 {
+            budget.check(0, 0).map_err(|e| e.reason)?;
         }
         let mut out = Vec::new();
         for (_, t) in system.transitions(CLIENT, control) {
@@ -284,7 +278,7 @@ fn lasso(
     system: &System,
     stopping: &System,
     run: &Run,
-    limits: &Limits,
+    budget: &Budget,
 ) -> Result<Lasso, String> {
     let far = Form::Tso.semantics(system, MemoryModel::TSO, FAR);
     let start = far
@@ -295,7 +289,7 @@ fn lasso(
     let (mut steps, end) = follow(&*far, &start, &flushed(system, stopping, run)?);
     // Bounded by one, every write is flushed before the next: that is SC.
     let near = Form::Tso.semantics(system, MemoryModel::TSO, 1);
-    let alone = Graph::explore(&*near, system, &[end], Some(CLIENT), limits, Instant::now())
+    let alone = Graph::explore(&*near, system, &[end], Some(CLIENT), budget)
         .map_err(|e| e.reason)?;
     let question = Question::Progress(Progress::ObstructionFree);
     let cycle = hunts(&alone, question, true, false)

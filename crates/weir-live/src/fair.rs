@@ -146,20 +146,16 @@ impl Piece<'_, '_> {
     /// A cycle with a place for each goal and each debt that is to be paid.
     fn cycle(&self) -> Cycle {
         let start = self.nodes[0];
-        let goals = self.hunt.goals.iter().filter_map(|goal| self.place(goal));
         let owed = self.hunt.debts.iter().filter(|(first, _)| self.place(first).is_some());
-        let paid = owed.filter_map(|(_, second)| self.place(second));
         let mut way = Way { at: start, steps: Vec::new() };
-        for (node, edge) in goals.chain(paid) {
-            let is_met = match edge {
-                Some(edge) => way.steps.contains(&(node, edge)),
-                None => start == node || way.steps.iter().any(|(n, _)| *n == node),
-            };
-            if is_met {
+        for test in self.hunt.goals.iter().chain(owed.map(|(_, second)| second)) {
+            if way.meets(test) {
                 continue;
             }
-            self.go(&mut way, node);
-            way.extend(edge);
+            if let Some((node, edge)) = self.place(test) {
+                self.go(&mut way, node);
+                way.extend(edge);
+            }
         }
         if way.steps.is_empty() {
             way.extend(self.edges(start).next().copied());
@@ -199,6 +195,11 @@ struct Way {
 }
 
 impl Way {
+    fn meets(&self, test: &Test<'_>) -> bool {
+        let met = |(n, e): &(usize, Edge)| test(Place::Node(*n)) || test(Place::Edge(*n, e));
+        test(Place::Node(self.at)) || self.steps.iter().any(met)
+    }
+
     fn extend(&mut self, edges: impl IntoIterator<Item = Edge>) {
         for edge in edges {
             self.steps.push((self.at, edge));

@@ -39,14 +39,11 @@
 //!
 //! `k` is raised until a proof is found or the limits are reached.
 
-use std::time::Instant;
-
-use weir_engine::Limits;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
-use crate::graph::{Edge, Graph, Unfinished, mask};
+use crate::graph::{Budget, Edge, Graph, Unfinished, mask};
 
 /// The folded graph of a system under TSO that tells the `level` oldest writes of
 /// each buffer apart.
@@ -56,8 +53,7 @@ use crate::graph::{Edge, Graph, Unfinished, mask};
 pub fn graph<'s>(
     system: &'s System,
     level: usize,
-    limits: &Limits,
-    began: Instant,
+    budget: &Budget,
 ) -> Result<Graph<'s>, Unfinished> {
     let fold = Fold::new(system, level);
     let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
@@ -65,7 +61,7 @@ pub fn graph<'s>(
         true
     };
     let mut empty = |config: &[u16]| mask(fold.buffers(config).iter().map(Buffer::is_empty));
-    Graph::grow(system, &fold.initial(), &mut successors, &mut empty, limits, began)
+    Graph::grow(system, &fold.initial(), &mut successors, &mut empty, budget)
 }
 
 /// A folded buffer. Writes are letters, numbered so that those to one variable

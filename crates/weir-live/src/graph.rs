@@ -6,7 +6,7 @@
 //! stands for one configuration, its edges are steps of the semantics and its
 //! cycles are real; `fold` makes graphs in which a node stands for many.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weir_engine::Limits;
 use weir_engine::store::Store;
@@ -71,6 +71,19 @@ pub struct Graph<'s> {
     pub complete: bool,
 }
 
+/// How far a graph may grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// When all began.
+    pub began: Instant,
+    /// How long all may take.
+    pub timeout: Option<Duration>,
+    /// The most bytes that the graph may take up.
+    pub memory: Option<usize>,
+    /// The most nodes that it may have for now.
+    pub nodes: usize,
+}
+
 /// Why a graph was not finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
@@ -78,6 +91,39 @@ pub struct Unfinished {
     pub reason: String,
     /// How many configurations it had by then.
     pub nodes: usize,
+    /// Whether only [`Budget::nodes`] was too small.
+    pub for_now: bool,
+}
+
+impl Unfinished {
+    fn new(reason: impl Into<String>, nodes: usize) -> Self {
+        Self { reason: reason.into(), nodes, for_now: false }
+    }
+}
+
+impl Budget {
+    /// What limits allow from now on.
+    pub fn new(limits: &Limits) -> Self {
+        let Limits { timeout, memory, .. } = *limits;
+        Self { began: Instant::now(), timeout, memory, nodes: usize::MAX }
+    }
+
+    /// # Errors
+    /// If something of this size is too large, or there is no time left.
+    pub(crate) fn check(&self, nodes: usize, bytes: usize) -> Result<(), Unfinished> {
+        if let Some(limit) = self.timeout.filter(|t| self.began.elapsed() >= *t) {
+            let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
+            return Err(Unfinished::new(reason, nodes));
+        }
+        if let Some(limit) = self.memory.filter(|m| bytes >= *m) {
+            let reason = format!("the memory limit of {} MiB was reached", limit >> 20);
+            return Err(Unfinished::new(reason, nodes));
+        }
+        if nodes >= self.nodes {
+            return Err(Unfinished { for_now: true, ..Unfinished::new("for now", nodes) });
+        }
+        Ok(())
+    }
 }
 
 /// How many nodes are expanded between two looks at the clock.
@@ -99,8 +145,7 @@ impl<'s> Graph<'s> {
         system: &'s System,
         initial: &[Vec<u16>],
         only: Option<ProcessId>,
-        limits: &Limits,
-        began: Instant,
+        budget: &Budget,
     ) -> Result<Self, Unfinished> {
         let mut scratch = Vec::new();
         let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
@@ -116,7 +161,7 @@ impl<'s> Graph<'s> {
             }
             mask(semantics.pending(config).iter().map(Vec::is_empty))
         };
-        Self::grow(system, initial, &mut successors, &mut empty, limits, began)
+        Self::grow(system, initial, &mut successors, &mut empty, budget)
     }
 
     /// Everything that can be reached by a function of successors.
@@ -125,8 +170,7 @@ impl<'s> Graph<'s> {
         initial: &[Vec<u16>],
         successors: Successors<'_>,
         empty: &mut dyn FnMut(&[u16]) -> u64,
-        limits: &Limits,
-        began: Instant,
+        budget: &Budget,
     ) -> Result<Self, Unfinished> {
         let mut graph = Self {
             system,
@@ -137,14 +181,14 @@ impl<'s> Graph<'s> {
             pending: system.process_ids().map(|p| pending(system, p)).collect(),
             complete: true,
         };
-        let full = |nodes| Unfinished { reason: "there are too many configurations".into(), nodes };
+        let full = |nodes| Unfinished::new("there are too many configurations", nodes);
         for config in initial {
             graph.store.insert(config, None).map_err(|_| full(0))?;
         }
         let mut next: Vec<(Edge, Vec<u16>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
             if graph.ends.len() % CLOCK == 0 {
-                graph.look_at_limits(limits, began)?;
+                budget.check(graph.ends.len(), graph.bytes())?;
             }
             let config = graph.store.get(id);
             graph.empty.push(empty(config));
@@ -158,19 +202,6 @@ impl<'s> Graph<'s> {
             graph.ends.push(graph.edges.len());
         }
         Ok(graph)
-    }
-
-    fn look_at_limits(&self, limits: &Limits, began: Instant) -> Result<(), Unfinished> {
-        let nodes = self.ends.len();
-        if let Some(limit) = limits.timeout.filter(|t| began.elapsed() >= *t) {
-            let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
-            return Err(Unfinished { reason, nodes });
-        }
-        if let Some(limit) = limits.memory.filter(|m| self.bytes() >= *m) {
-            let reason = format!("the memory limit of {} MiB was reached", limit >> 20);
-            return Err(Unfinished { reason, nodes });
-        }
-        Ok(())
     }
 
     fn bytes(&self) -> usize {

@@ -1,14 +1,11 @@
 //! Which search answers which question.
 
-use std::time::Instant;
-
-use weir_engine::Limits;
 use weir_model::answer::Verdict;
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
-use crate::graph::{Graph, Unfinished};
+use crate::graph::{Budget, Graph, Unfinished};
 use crate::property::{Progress, Question, hunts};
 use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold};
 
@@ -25,28 +22,35 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
         system,
         questions,
         options,
-        began: Instant::now(),
+        budget: Budget::new(&options.limits),
         found: vec![None; questions.len()],
-        reasons: Vec::new(),
     };
-    if options.model.normal() == MemoryModel::SC {
-        search.sc();
-    } else {
-        search.tso();
-    }
-    let reason = search.reasons.join("; ");
-    let unknown = Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reason) };
+    let reasons = match options.model.normal() {
+        MemoryModel::SC => search.sc(),
+        _ => search.tso(),
+    };
+    let unknown =
+        Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reasons.join("; ")) };
     search.found.into_iter().map(|a| a.unwrap_or_else(|| unknown.clone())).collect()
 }
+
+/// Under TSO small graphs come first, of either kind: which kind is small cannot be
+/// told. These are the most nodes of a graph in each turn.
+const TURNS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, usize::MAX];
 
 struct Search<'a> {
     system: &'a System,
     questions: &'a [Question<'a>],
     options: &'a Options,
-    began: Instant,
+    budget: Budget,
     found: Vec<Option<Answer>>,
-    /// How far each search came that did not settle everything.
-    reasons: Vec<String>,
+}
+
+/// One of the two kinds of graphs under TSO, and how far it has come: the searches
+/// below `next` have been done, and the one of it was stopped for a reason.
+struct Line {
+    next: usize,
+    stopped: Option<Unfinished>,
 }
 
 impl Search<'_> {
@@ -55,114 +59,112 @@ impl Search<'_> {
     }
 
     /// All configurations there are.
-    fn sc(&mut self) {
-        if let Err(unfinished) = self.bounded(0) {
-            self.reasons.push(stopped(&unfinished));
-        }
+    fn sc(&mut self) -> Vec<String> {
+        self.bounded(0).err().iter().map(stopped).collect()
     }
 
-    /// Buffers up to a bound and folded graphs in turns, each time less coarse.
-    fn tso(&mut self) {
+    /// Blocking pairs; then buffers up to a bound that grows, which find violations,
+    /// and folded graphs that tell more and more apart, which find proofs.
+    fn tso(&mut self) -> Vec<String> {
+        let mut reasons = Vec::new();
         let question = Question::Progress(Progress::ObstructionFree);
         if let Some(i) = self.questions.iter().position(|q| *q == question) {
-            match blocking::check(self.system, &self.options.limits, self.began) {
+            match blocking::check(self.system, &self.options.limits, &self.budget) {
                 Ok(answer) => self.found[i] = Some(answer),
-                Err(reason) => self.reasons.push(format!("blocking pairs: {reason}")),
+                Err(reason) => reasons.push(format!("blocking pairs: {reason}")),
             }
         }
         let most = self.options.limits.bound.unwrap_or(DEFAULT_BOUND);
-        let (mut buffers, mut level) = (None, None);
-        for k in 1..=most {
-            if self.is_done() {
+        let mut bounded = Line { next: 1, stopped: None };
+        let mut folded = Line { next: 0, stopped: None };
+        for nodes in TURNS {
+            self.budget.nodes = nodes;
+            self.go_on(&mut bounded, most, Self::bounded);
+            self.go_on(&mut folded, most, Self::folded);
+        }
+        if bounded.next > 1 {
+            reasons.push(format!("no violation with buffers of up to {}", bounded.next - 1));
+        }
+        if let Some(e) = &bounded.stopped {
+            reasons.push(format!("with buffers of {}, {}", bounded.next, stopped(e)));
+        }
+        if folded.next > 0 {
+            let level = folded.next - 1;
+            reasons.push(format!("no proof with buffers folded behind up to {level} writes"));
+        }
+        if let Some(e) = &folded.stopped {
+            reasons.push(format!("folded behind {} writes, {}", folded.next, stopped(e)));
+        }
+        reasons
+    }
+
+    /// Does the searches of one kind until one is too large for now.
+    fn go_on(
+        &mut self,
+        line: &mut Line,
+        most: usize,
+        search: fn(&mut Self, usize) -> Result<(), Unfinished>,
+    ) {
+        let is_over = line.stopped.as_ref().is_some_and(|e| !e.for_now);
+        while !is_over && line.next <= most && !self.is_done() {
+            line.stopped = search(self, line.next).err();
+            if line.stopped.is_some() {
                 return;
             }
-            match self.bounded(k) {
-                Ok(()) => buffers = Some(k),
-                Err(e) => {
-                    self.reasons.push(format!("with buffers of {k}, {}", stopped(&e)));
-                    break;
-                }
-            }
-            if self.is_done() {
-                return;
-            }
-            match self.folded(k - 1) {
-                Ok(()) => level = Some(k - 1),
-                Err(e) => {
-                    self.reasons.push(format!("folded at {}, {}", k - 1, stopped(&e)));
-                    break;
-                }
-            }
-        }
-        if let Some(bound) = buffers {
-            self.reasons.insert(0, format!("no violation with buffers of up to {bound}"));
-        }
-        if let Some(level) = level {
-            let proof = format!("no proof with buffers folded behind up to {level} writes");
-            self.reasons.insert(usize::from(buffers.is_some()), proof);
+            line.next += 1;
         }
     }
 
     /// Looks for cycles with buffers of up to `bound` writes; a graph in which no
     /// buffer was ever full has all runs.
     fn bounded(&mut self, bound: usize) -> Result<(), Unfinished> {
-        let Options { model, flush_fair, limits } = self.options;
-        let semantics = Form::of(*model)[0].semantics(self.system, *model, bound);
+        let Options { model, flush_fair, .. } = *self.options;
+        let semantics = Form::of(model)[0].semantics(self.system, model, bound);
         let initial = semantics.initial();
-        let graph = Graph::explore(&*semantics, self.system, &initial, None, limits, self.began)?;
+        let graph = Graph::explore(&*semantics, self.system, &initial, None, &self.budget)?;
         for (question, found) in self.questions.iter().zip(&mut self.found) {
             if found.is_some() {
                 continue;
             }
-            check_clock(limits, self.began, &graph)?;
-            let kinds = hunts(&graph, *question, *flush_fair, false);
+            self.budget.check(0, 0)?;
+            let kinds = hunts(&graph, *question, flush_fair, false);
             let cycle = kinds.iter().find_map(|hunt| fair::find(&graph, hunt));
-            let settles = question.wants_cycle();
-            *found = match cycle {
-                Some(cycle) => Some(Answer {
-                    verdict: if settles { Verdict::Holds } else { Verdict::Violated },
-                    evidence: Evidence::Lasso(Lasso::new(&*semantics, *model, &graph, &cycle)),
-                }),
-                None if graph.complete => Some(Answer {
-                    verdict: if settles { Verdict::Violated } else { Verdict::Holds },
-                    evidence: Evidence::Exhausted(seen(&graph)),
-                }),
-                None => None,
+            let evidence = match cycle {
+                Some(cycle) => Evidence::Lasso(Lasso::new(&*semantics, model, &graph, &cycle)),
+                None if graph.complete => Evidence::Exhausted(seen(&graph)),
+                None => continue,
             };
+            *found = Some(answer(*question, evidence));
         }
         Ok(())
     }
 
     /// Looks for a proof with folded buffers.
     fn folded(&mut self, level: usize) -> Result<(), Unfinished> {
-        let Options { flush_fair, limits, .. } = self.options;
-        let graph = fold::graph(self.system, level, limits, self.began)?;
+        let graph = fold::graph(self.system, level, &self.budget)?;
         for (question, found) in self.questions.iter().zip(&mut self.found) {
             if found.is_some() {
                 continue;
             }
-            check_clock(limits, self.began, &graph)?;
-            let kinds = hunts(&graph, *question, *flush_fair, true);
+            self.budget.check(0, 0)?;
+            let kinds = hunts(&graph, *question, self.options.flush_fair, true);
             if kinds.iter().all(|hunt| fair::find(&graph, hunt).is_none()) {
-                let settles = question.wants_cycle();
-                *found = Some(Answer {
-                    verdict: if settles { Verdict::Violated } else { Verdict::Holds },
-                    evidence: Evidence::Folded { level, seen: seen(&graph) },
-                });
+                let evidence = Evidence::Folded { level, seen: seen(&graph) };
+                *found = Some(answer(*question, evidence));
             }
         }
         Ok(())
     }
 }
 
-fn check_clock(limits: &Limits, began: Instant, graph: &Graph<'_>) -> Result<(), Unfinished> {
-    match limits.timeout.filter(|t| began.elapsed() >= *t) {
-        None => Ok(()),
-        Some(limit) => {
-            let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
-            Err(Unfinished { reason, nodes: graph.len() })
-        }
-    }
+/// The answer that a lasso gives, or that there is none.
+fn answer(question: Question<'_>, evidence: Evidence) -> Answer {
+    let has_cycle = matches!(evidence, Evidence::Lasso(_));
+    let verdict = match has_cycle == question.wants_cycle() {
+        true => Verdict::Holds,
+        false => Verdict::Violated,
+    };
+    Answer { verdict, evidence }
 }
 
 fn stopped(unfinished: &Unfinished) -> String {
