@@ -43,6 +43,7 @@ use crate::fair;
 use crate::graph::{Budget, Edge, Graph, follow, pending};
 use crate::lasso::Lasso;
 use crate::property::{Progress, Question, hunts};
+use crate::search::FAR;
 use crate::{Answer, Evidence};
 
 /// The client that is asked about.
@@ -53,9 +54,6 @@ const MAX_ALONE: usize = 2_000_000;
 
 /// The most tests in the formula that describes the pairs.
 const MAX_TESTS: usize = 100_000;
-
-/// A bound that buffers do not come to.
-const FAR: usize = 60_000;
 
 /// What shows that no blocking pair is reachable.
 #[derive(Clone, Debug)]

@@ -37,7 +37,13 @@
 //! ([`hunts`](crate::property::hunts) with `spends`); without that a tail could be
 //! flushed for ever.
 //!
-//! `k` is raised until a proof is found or the limits are reached.
+//! *Freezing* ([`frozen`]) is the other way round: a process whose buffer comes to
+//! hold more than `k` writes never flushes again. All that matters of its buffer then
+//! is the last write to each variable, so there are finitely many nodes again, and
+//! every run through them is a run of the program. A cycle in which such a process
+//! writes is one in which its buffer grows with every round.
+//!
+//! `k` is raised until a proof or a violation is found or the limits are reached.
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
@@ -55,13 +61,29 @@ pub fn graph<'s>(
     level: usize,
     budget: &Budget,
 ) -> Result<Graph<'s>, Unfinished> {
-    let fold = Fold::new(system, level);
-    let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
-        fold.successors(config, visit);
-        true
-    };
-    let mut empty = |config: &[u16]| mask(fold.buffers(config).iter().map(Buffer::is_empty));
-    Graph::grow(system, &fold.initial(), &mut successors, &mut empty, budget)
+    Fold::new(system, level, Tails::Folded).graph(budget)
+}
+
+/// The graph of a system under TSO in which a process does not flush any more once
+/// its buffer holds more than `bound` writes. It is complete if none ever did.
+///
+/// # Errors
+/// If a limit is hit.
+pub fn frozen<'s>(
+    system: &'s System,
+    bound: usize,
+    budget: &Budget,
+) -> Result<Graph<'s>, Unfinished> {
+    Fold::new(system, bound, Tails::Frozen).graph(budget)
+}
+
+/// What becomes of a buffer behind its oldest writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tails {
+    /// Any write that occurs there may come next.
+    Folded,
+    /// None does.
+    Frozen,
 }
 
 /// A folded buffer. Writes are letters, numbered so that those to one variable
@@ -70,7 +92,7 @@ pub fn graph<'s>(
 struct Buffer {
     /// The oldest writes, oldest first.
     oldest: Vec<u16>,
-    /// The writes that occur in the tail, in order.
+    /// The writes that occur in the tail, in order; none if it is frozen.
     set: Vec<u16>,
     /// The last write to each variable that occurs in the tail, in order.
     last: Vec<u16>,
@@ -85,13 +107,14 @@ impl Buffer {
 struct Fold<'s> {
     system: &'s System,
     level: usize,
+    tails: Tails,
     /// The number of the first letter of each variable.
     first: Vec<u16>,
     letters: Vec<(VarId, ValueId)>,
 }
 
 impl<'s> Fold<'s> {
-    fn new(system: &'s System, level: usize) -> Self {
+    fn new(system: &'s System, level: usize, tails: Tails) -> Self {
         let mut first = Vec::new();
         let mut letters = Vec::new();
         for (x, var) in system.vars.iter().enumerate() {
@@ -99,7 +122,18 @@ impl<'s> Fold<'s> {
             first.push(letters.len() as u16);
             letters.extend((0..var.values.len()).map(|v| (VarId::new(x), ValueId::new(v))));
         }
-        Self { system, level, first, letters }
+        Self { system, level, tails, first, letters }
+    }
+
+    fn graph(&self, budget: &Budget) -> Result<Graph<'s>, Unfinished> {
+        let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
+            self.successors(config, visit);
+            // What is not frozen leaves nothing out.
+            let is_frozen = |b: &Buffer| self.tails == Tails::Frozen && !b.last.is_empty();
+            !self.buffers(config).iter().any(is_frozen)
+        };
+        let mut empty = |config: &[u16]| mask(self.buffers(config).iter().map(Buffer::is_empty));
+        Graph::grow(self.system, &self.initial(), &mut successors, &mut empty, budget)
     }
 
     fn letter(&self, x: VarId, d: ValueId) -> u16 {
@@ -226,7 +260,7 @@ impl<'s> Fold<'s> {
             new.oldest.push(letter);
             return new;
         }
-        if let Err(at) = new.set.binary_search(&letter) {
+        if let (Tails::Folded, Err(at)) = (self.tails, new.set.binary_search(&letter)) {
             new.set.insert(at, letter);
         }
         new.last.retain(|&l| self.var(l) != self.var(letter));
@@ -237,6 +271,9 @@ impl<'s> Fold<'s> {
 
     /// The writes that may be the oldest, each with what is left.
     fn pop(&self, buffer: &Buffer) -> Vec<(u16, Buffer)> {
+        if self.tails == Tails::Frozen && !buffer.last.is_empty() {
+            return vec![];
+        }
         let Some((&oldest, rest)) = buffer.oldest.split_first() else {
             return self.heads(buffer);
         };

@@ -7,7 +7,9 @@ use weir_model::semantics::{Form, Semantics};
 use crate::fair::Cycle;
 use crate::graph::{Edge, Graph, follow};
 
-/// A run that ends where its cycle began.
+/// A run that ends where its cycle began, but for buffers that nobody flushes in it:
+/// these may have grown, and have the same last write to each variable. So the cycle
+/// can be taken again.
 #[derive(Clone, Debug)]
 pub struct Lasso {
     /// The stem and one round of the cycle.
@@ -35,9 +37,13 @@ impl Lasso {
         edges.reverse();
         let stem = edges.len();
         edges.extend(&cycle.edges);
-        let start = graph.config(node);
-        let (steps, _) = follow(semantics, start, &edges);
-        let start = Snapshot::new(semantics, start);
+        // Where graphs begin all buffers are empty, however they are written down.
+        let system = graph.system;
+        let head = system.processes.len() + system.vars.len();
+        let mut start = graph.config(node)[..head].to_vec();
+        semantics.initial_rest(&mut start);
+        let (steps, _) = follow(semantics, &start, &edges);
+        let start = Snapshot::new(semantics, &start);
         Self { run: Run { model, form: Form::of(model)[0], start, steps }, stem }
     }
 }

@@ -2,7 +2,7 @@
 
 use weir_model::answer::Verdict;
 use weir_model::memory_model::MemoryModel;
-use weir_model::semantics::Form;
+use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
 use crate::graph::{Budget, Graph, Unfinished};
@@ -38,6 +38,9 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
 /// told. These are the most nodes of a graph in each turn.
 const TURNS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, usize::MAX];
 
+/// A bound that buffers of a lasso do not come to.
+pub(crate) const FAR: usize = 60_000;
+
 struct Search<'a> {
     system: &'a System,
     questions: &'a [Question<'a>],
@@ -60,11 +63,16 @@ impl Search<'_> {
 
     /// All configurations there are.
     fn sc(&mut self) -> Vec<String> {
-        self.bounded(0).err().iter().map(stopped).collect()
+        let semantics = Form::Sc.semantics(self.system, MemoryModel::SC, 0);
+        let initial = semantics.initial();
+        let graph = Graph::explore(&*semantics, self.system, &initial, None, &self.budget);
+        let done = graph.and_then(|graph| self.look(&graph, &*semantics));
+        done.err().iter().map(stopped).collect()
     }
 
-    /// Blocking pairs; then buffers up to a bound that grows, which find violations,
-    /// and folded graphs that tell more and more apart, which find proofs.
+    /// Blocking pairs; then graphs with buffers that freeze beyond a bound that grows,
+    /// which find violations, and folded ones that tell more and more apart, which
+    /// find proofs.
     fn tso(&mut self) -> Vec<String> {
         let mut reasons = Vec::new();
         let question = Question::Progress(Progress::ObstructionFree);
@@ -75,18 +83,18 @@ impl Search<'_> {
             }
         }
         let most = self.options.limits.bound.unwrap_or(DEFAULT_BOUND);
-        let mut bounded = Line { next: 1, stopped: None };
+        let mut frozen = Line { next: 1, stopped: None };
         let mut folded = Line { next: 0, stopped: None };
         for nodes in TURNS {
             self.budget.nodes = nodes;
-            self.go_on(&mut bounded, most, Self::bounded);
+            self.go_on(&mut frozen, most, Self::frozen);
             self.go_on(&mut folded, most, Self::folded);
         }
-        if bounded.next > 1 {
-            reasons.push(format!("no violation with buffers of up to {}", bounded.next - 1));
+        if frozen.next > 1 {
+            reasons.push(format!("no violation with buffers of up to {}", frozen.next - 1));
         }
-        if let Some(e) = &bounded.stopped {
-            reasons.push(format!("with buffers of {}, {}", bounded.next, stopped(e)));
+        if let Some(e) = &frozen.stopped {
+            reasons.push(format!("with buffers of {}, {}", frozen.next, stopped(e)));
         }
         if folded.next > 0 {
             let level = folded.next - 1;
@@ -115,23 +123,27 @@ impl Search<'_> {
         }
     }
 
-    /// Looks for cycles with buffers of up to `bound` writes; a graph in which no
-    /// buffer was ever full has all runs.
-    fn bounded(&mut self, bound: usize) -> Result<(), Unfinished> {
+    /// Looks for cycles with buffers that are flushed while they hold up to `bound`
+    /// writes. If none ever holds more, the graph has all runs.
+    fn frozen(&mut self, bound: usize) -> Result<(), Unfinished> {
+        let graph = fold::frozen(self.system, bound, &self.budget)?;
+        let semantics = Form::Tso.semantics(self.system, MemoryModel::TSO, FAR);
+        self.look(&graph, &*semantics)
+    }
+
+    /// Looks for cycles in a graph whose runs are those of a semantics.
+    fn look(&mut self, graph: &Graph<'_>, semantics: &dyn Semantics) -> Result<(), Unfinished> {
         let Options { model, flush_fair, .. } = *self.options;
-        let semantics = Form::of(model)[0].semantics(self.system, model, bound);
-        let initial = semantics.initial();
-        let graph = Graph::explore(&*semantics, self.system, &initial, None, &self.budget)?;
         for (question, found) in self.questions.iter().zip(&mut self.found) {
             if found.is_some() {
                 continue;
             }
             self.budget.check(0, 0)?;
-            let kinds = hunts(&graph, *question, flush_fair, false);
-            let cycle = kinds.iter().find_map(|hunt| fair::find(&graph, hunt));
+            let kinds = hunts(graph, *question, flush_fair, false);
+            let cycle = kinds.iter().find_map(|hunt| fair::find(graph, hunt));
             let evidence = match cycle {
-                Some(cycle) => Evidence::Lasso(Lasso::new(&*semantics, model, &graph, &cycle)),
-                None if graph.complete => Evidence::Exhausted(seen(&graph)),
+                Some(cycle) => Evidence::Lasso(Lasso::new(semantics, model, graph, &cycle)),
+                None if graph.complete => Evidence::Exhausted(seen(graph)),
                 None => continue,
             };
             *found = Some(answer(*question, evidence));

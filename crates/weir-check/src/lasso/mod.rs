@@ -44,7 +44,7 @@ pub struct Lasso {
     pub stem: Vec<WitnessStep>,
     /// The steps of the cycle.
     pub cycle: Vec<WitnessStep>,
-    /// Where the cycle begins and ends.
+    /// Where the cycle begins.
     pub turn: Configuration,
 }
 
@@ -71,7 +71,9 @@ impl Lasso {
     ) -> Self {
         let mut steps: Vec<WitnessStep> =
             run.steps.iter().map(|(s, _)| WitnessStep::new(system, s, line)).collect();
-        let cycle = steps.split_off(stem.min(steps.len()));
+        let stem = stem.min(steps.len());
+        let cycle = steps.split_off(stem);
+        let turn = stem.checked_sub(1).map_or(&run.start, |last| &run.steps[last].1);
         Self {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -83,7 +85,7 @@ impl Lasso {
             initial: Configuration::new(system, &run.start),
             stem: steps,
             cycle,
-            turn: Configuration::new(system, run.end()),
+            turn: Configuration::new(system, turn),
         }
     }
 }

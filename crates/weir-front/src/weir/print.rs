@@ -54,8 +54,9 @@ struct Printer<'p> {
 
 impl Printer<'_> {
     fn line(&mut self, text: &str) {
+        let width = if text.is_empty() { 0 } else { 4 * self.depth };
         // Writing to a string cannot fail.
-        let _ = writeln!(self.out, "{:width$}{text}", "", width = 4 * self.depth);
+        let _ = writeln!(self.out, "{:width$}{text}", "");
     }
 
     fn process(&mut self, index: usize) {

@@ -24,11 +24,13 @@ pub fn lines(loaded: &Loaded, run: &Run) -> Vec<String> {
 pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize) -> Vec<String> {
     let mut lines = table(loaded, run);
     let width = lines.get(1).map_or(0, |rule| rule.chars().count());
-    let title = "── again and again ";
-    let rule = "─".repeat(width.saturating_sub(title.chars().count()));
+    let rule = |title: String| {
+        let rest = width.saturating_sub(title.chars().count());
+        format!("{title}{}", "─".repeat(rest))
+    };
     // A header, a rule and the first configuration come before the steps.
-    lines.insert(3 + stem, format!("{title}{rule}"));
-    lines.push(format!("── back to step {} {}", stem + 1, "─".repeat(width.saturating_sub(20))));
+    lines.insert(3 + stem, rule("── again and again ".to_owned()));
+    lines.push(rule(format!("── back to step {} ", stem + 1)));
     lines
 }
 
