@@ -155,7 +155,7 @@ fn cubes(
     nodes.push(start);
     while let Some((control, found, now)) = nodes.get(edges.len()).cloned() {
         if edges.len() % 1024 == 0 {
-            budget.check(0, 0).map_err(|e| e.reason)?;
+            budget.check_clock(0).map_err(|e| e.reason)?;
         }
         let mut out = Vec::new();
         for (_, t) in system.transitions(CLIENT, control) {

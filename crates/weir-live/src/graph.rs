@@ -110,11 +110,8 @@ impl Budget {
 
     /// # Errors
     /// If something of this size is too large, or there is no time left.
-    pub(crate) fn check(&self, nodes: usize, bytes: usize) -> Result<(), Unfinished> {
-        if let Some(limit) = self.timeout.filter(|t| self.began.elapsed() >= *t) {
-            let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
-            return Err(Unfinished::new(reason, nodes));
-        }
+    fn check(&self, nodes: usize, bytes: usize) -> Result<(), Unfinished> {
+        self.check_clock(nodes)?;
         if let Some(limit) = self.memory.filter(|m| bytes >= *m) {
             let reason = format!("the memory limit of {} MiB was reached", limit >> 20);
             return Err(Unfinished::new(reason, nodes));
@@ -123,6 +120,18 @@ impl Budget {
             return Err(Unfinished { for_now: true, ..Unfinished::new("for now", nodes) });
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// If there is no time left.
+    pub(crate) fn check_clock(&self, nodes: usize) -> Result<(), Unfinished> {
+        match self.timeout.filter(|t| self.began.elapsed() >= *t) {
+            None => Ok(()),
+            Some(limit) => {
+                let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
+                Err(Unfinished::new(reason, nodes))
+            }
+        }
     }
 }
 

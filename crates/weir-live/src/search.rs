@@ -138,7 +138,7 @@ impl Search<'_> {
             if found.is_some() {
                 continue;
             }
-            self.budget.check(0, 0)?;
+            self.budget.check_clock(graph.len())?;
             let kinds = hunts(graph, *question, flush_fair, false);
             let cycle = kinds.iter().find_map(|hunt| fair::find(graph, hunt));
             let evidence = match cycle {
@@ -158,7 +158,7 @@ impl Search<'_> {
             if found.is_some() {
                 continue;
             }
-            self.budget.check(0, 0)?;
+            self.budget.check_clock(graph.len())?;
             let kinds = hunts(&graph, *question, self.options.flush_fair, true);
             if kinds.iter().all(|hunt| fair::find(&graph, hunt).is_none()) {
                 let evidence = Evidence::Folded { level, seen: seen(&graph) };

@@ -5,12 +5,14 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{file, five, object, system, tso};
+use weir_gen::{Rng, Shape};
 use weir_live::graph::{Budget, Graph};
 use weir_live::property::hunts;
 use weir_live::{Answer, Evidence, Options, Progress, Question, answers, fair, fold};
 use weir_model::answer::Verdict;
+use weir_model::ids::{SpanId, VarId};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::Program;
+use weir_model::program::{Atom, BinOp, Expr, Live, LiveKind, Program};
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
@@ -65,11 +67,22 @@ fn violated(system: &System, bound: usize, flush_fair: bool) -> Option<(Vec<bool
     let mut budget = Budget::new(&tso(1).limits);
     budget.nodes = 20_000;
     let graph = Graph::explore(&*semantics, system, &semantics.initial(), None, &budget).ok()?;
+    Some(violated_in(&graph, flush_fair))
+}
+
+/// The same with buffers that freeze.
+fn violated_frozen(system: &System, bound: usize, flush_fair: bool) -> Option<(Vec<bool>, bool)> {
+    let mut budget = Budget::new(&tso(1).limits);
+    budget.nodes = 20_000;
+    Some(violated_in(&fold::frozen(system, bound, &budget).ok()?, flush_fair))
+}
+
+fn violated_in(graph: &Graph<'_>, flush_fair: bool) -> (Vec<bool>, bool) {
     let all = Progress::ALL.map(|p| {
-        let kinds = hunts(&graph, Question::Progress(p), flush_fair, false);
-        kinds.iter().any(|hunt| fair::find(&graph, hunt).is_some())
+        let kinds = hunts(graph, Question::Progress(p), flush_fair, false);
+        kinds.iter().any(|hunt| fair::find(graph, hunt).is_some())
     });
-    Some((all.to_vec(), graph.complete))
+    (all.to_vec(), graph.complete)
 }
 
 #[test]
@@ -81,7 +94,13 @@ fn larger_buffers_have_all_violations_of_smaller_ones() {
         for flush_fair in [false, true] {
             let mut before: Option<Vec<bool>> = None;
             for bound in 0..=2 {
-                let Some((now, _)) = violated(&system, bound, flush_fair) else { break };
+                let Some((plain, complete)) = violated(&system, bound, flush_fair) else { break };
+                let frozen = violated_frozen(&system, bound, flush_fair);
+                let Some((now, all)) = frozen else { break };
+                let kept = plain.iter().zip(&now).all(|(b, n)| !b || *n);
+                assert!(kept, "frozen at {bound}, {}", shown(&object, seed));
+                assert_eq!(all, complete, "{}", shown(&object, seed));
+                assert!(!complete || plain == now, "{}", shown(&object, seed));
                 if let Some(before) = before {
                     compared += 1;
                     let kept = before.iter().zip(&now).all(|(b, n)| !b || *n);
@@ -164,4 +183,77 @@ fn proofs_from_blocking_pairs_are_accepted() {
     }
     eprintln!("{with_set} {without}");
     assert!(with_set > 3 && without > 50, "{with_set} {without}");
+}
+
+/// A random program with a loop, asked everything that can be asked of processes.
+fn processes(seed: u64) -> Program {
+    let mut rng = Rng::new(seed);
+    let shape = Shape { statements: 3, loops: true, ..Shape::default() };
+    let mut program = weir_gen::program(&mut rng, &shape);
+    program.observed = None;
+    let one = Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(VarId(0))), Expr::Const(1));
+    let kinds = [
+        LiveKind::Exists(one.clone()),
+        LiveKind::Never(one.clone()),
+        LiveKind::Always(one),
+        LiveKind::Terminates,
+    ];
+    let live = |kind| Live { name: None, kind, span: SpanId::NONE };
+    program.live = kinds.map(live).to_vec();
+    program
+}
+
+/// Every run under SC is one under TSO, and every one that is flush-fair is one.
+#[test]
+fn processes_under_sc_and_tso() {
+    let mut verdicts: BTreeMap<_, usize> = BTreeMap::new();
+    for seed in 0..300 {
+        let program = processes(seed);
+        let place = shown(&program, seed);
+        let system = System::with_rounds(program.clone()).unwrap();
+        let questions: Vec<_> = system.program.live.iter().map(|l| Question::Live(&l.kind)).collect();
+        let ask = |options: Options| {
+            let found = answers(&system, &questions, &options);
+            for (i, answer) in found.iter().enumerate() {
+                let Evidence::Lasso(lasso) = &answer.evidence else { continue };
+                let asked = weir_check::lasso::Asked::Live(i);
+                let (run, fair) = ((&lasso.run, lasso.stem), options.flush_fair);
+                let file =
+                    weir_check::lasso::Lasso::new(&system, None, asked, fair, run, &|_| 0);
+                assert_eq!(weir_check::lasso::check(&program, &file), Ok(()), "{i}: {place}");
+            }
+            found.into_iter().map(|a| a.verdict).collect::<Vec<_>>()
+        };
+        let sc = ask(Options::new(MemoryModel::SC));
+        let tso_fair = ask(Options { flush_fair: true, ..tso(2) });
+        let tso_all = ask(tso(2));
+        assert!(!sc.contains(&Verdict::Unknown), "{place}");
+        // From few runs to more: what is there stays there.
+        for (few, more) in [(&sc, &tso_fair), (&sc, &tso_all), (&tso_fair, &tso_all)] {
+            let exists = few[0] == Verdict::Holds && more[0] == Verdict::Violated;
+            assert!(!exists, "{place}");
+            for i in 1..4 {
+                let lost = few[i] == Verdict::Violated && more[i] == Verdict::Holds;
+                assert!(!lost, "{i}: {place}");
+            }
+        }
+        for (i, verdict) in tso_all.iter().enumerate() {
+            *verdicts.entry((i, *verdict)).or_default() += 1;
+        }
+        // `never` is `exists` the other way round.
+        for found in [&sc, &tso_fair, &tso_all] {
+            let turned = match found[0] {
+                Verdict::Holds => Verdict::Violated,
+                Verdict::Violated => Verdict::Holds,
+                Verdict::Unknown => Verdict::Unknown,
+            };
+            assert_eq!(found[1], turned, "{place}");
+        }
+    }
+    eprintln!("{verdicts:?}");
+    for i in 0..4 {
+        for verdict in [Verdict::Holds, Verdict::Violated] {
+            assert!(verdicts.get(&(i, verdict)).is_some_and(|n| *n > 20), "{verdicts:?}");
+        }
+    }
 }
