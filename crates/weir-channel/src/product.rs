@@ -5,8 +5,7 @@
 //! blocks the others. So the traces of the product are those that all machines
 //! have (Proposition 2). The paper gives all machines the same `Σ` and the same
 //! `(S, k)` as well. Here alphabets are joined, which changes nothing, since a
-//! machine puts only its own messages into its own channels. Nor does it change
-//! anything that only control states are made to which transitions lead.
+//! machine puts only its own messages into its own channels.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -94,7 +93,7 @@ impl Part<'_> {
     }
 }
 
-/// The product of machines. Control states to which no transitions lead are left out.
+/// The product of machines.
 ///
 /// # Errors
 /// If channels are shared, the machines do not agree on what is strong, or the
@@ -110,12 +109,24 @@ impl Part<'_> {
 ///     t -> t do {channel}?a;
 /// ")).unwrap();
 /// let both = product(&[&read("one", "c"), &read("two", "d")]).unwrap();
-/// // Both go together, so there are `(s, s)` and `(t, t)`; each receives alone.
-/// assert_eq!(both.states().count(), 2);
-/// assert_eq!(both.transitions().len(), 1 + 2);
+/// assert_eq!(both.states().count(), 4);
+/// // Both go together; each receives alone, wherever the other is.
+/// assert_eq!(both.transitions().len(), 1 + 2 + 2);
 /// ```
 pub fn product(machines: &[&Machine]) -> Result<Machine, ProductError> {
-    Ok(Product::new(machines)?.machine)
+    let sizes = machines.iter().map(|m| m.states().count());
+    let total = sizes.clone().try_fold(1usize, |all, n| all.checked_mul(n));
+    if total.is_none_or(|n| n > crate::MAX_STATES) {
+        return Err(MachineError::TooMany("control state", crate::MAX_STATES).into());
+    }
+    // The state of the first machine changes slowest.
+    let all = machines.iter().fold(vec![vec![]], |begun: Vec<Vec<StateId>>, machine| {
+        let longer = |b: &Vec<StateId>| {
+            machine.states().map(move |s| [b.as_slice(), &[s]].concat()).collect()
+        };
+        begun.iter().flat_map(|b| -> Vec<Vec<StateId>> { longer(b) }).collect()
+    });
+    Ok(Product::with(machines, all)?.machine)
 }
 
 /// A product that knows what it is made of.
@@ -128,7 +139,13 @@ pub(crate) struct Product {
 }
 
 impl Product {
+    /// The part of the product to which transitions lead, whatever channels hold.
     pub fn new(machines: &[&Machine]) -> Result<Self, ProductError> {
+        Self::with(machines, vec![])
+    }
+
+    /// The same, with some control states in any case.
+    fn with(machines: &[&Machine], first: Vec<Vec<StateId>>) -> Result<Self, ProductError> {
         let names: Vec<&str> = machines.iter().map(|m| m.name()).collect();
         let mut builder = Machine::builder(names.join(" x "));
         let parts = parts(machines, &mut builder)?;
@@ -139,6 +156,9 @@ impl Product {
             states: vec![],
             transitions: vec![],
         };
+        for states in first {
+            maker.state(states)?;
+        }
         let initial = maker.state(machines.iter().map(|m| m.initial()).collect())?;
         let mut number = 0;
         while number < maker.states.len() {

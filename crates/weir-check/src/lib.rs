@@ -8,7 +8,9 @@
 //! has the value that memory had at that moment. It is naive on purpose.
 
 pub mod certificate;
+pub mod lasso;
 pub mod replay;
+pub mod unblocked;
 pub mod upward;
 pub mod witness;
 

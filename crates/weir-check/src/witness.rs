@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{ProcessId, SpanId, VarId};
-use weir_model::semantics::{Event, EventKind};
+use weir_model::semantics::{Event, EventKind, Step};
 use weir_model::system::{Op, System};
 
 /// What `format` says in a witness file.
@@ -89,32 +89,7 @@ impl Witness {
         property: usize,
         line: &dyn Fn(SpanId) -> usize,
     ) -> Self {
-        let name = |p: ProcessId| system.processes[p.index()].name.clone();
-        let variable = |x: VarId| system.vars[x.index()].name.clone();
-        let steps = run
-            .steps
-            .iter()
-            .map(|(step, _)| {
-                let taken = step
-                    .transition
-                    .map(|t| &system.processes[step.process.index()].transitions[t.index()]);
-                let place = match taken.map(|t| t.op) {
-                    Some(Op::Read(x, d) | Op::Write(x, d) | Op::Arw(x, d, _)) => Some((x, d)),
-                    Some(Op::Nop | Op::Fence(_)) => None,
-                    None => step.event.filter(|e| !is_fence(*e)).map(|e| (e.var, e.value)),
-                };
-                WitnessStep {
-                    process: name(step.process),
-                    rule: step.rule.name().to_owned(),
-                    transition: step.transition.map(|t| t.0),
-                    op: taken.map(|t| system.show_op(t.op)),
-                    variable: place.map(|(x, _)| variable(x)),
-                    value: place.map(|(x, d)| system.value(x, d)),
-                    source: step.source.map(name),
-                    line: taken.map(|t| line(t.span)),
-                }
-            })
-            .collect();
+        let steps = run.steps.iter().map(|(s, _)| WitnessStep::new(system, s, line)).collect();
         Self {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -126,6 +101,31 @@ impl Witness {
             initial: Configuration::new(system, &run.start),
             steps,
             end: Configuration::new(system, run.end()),
+        }
+    }
+}
+
+impl WitnessStep {
+    /// A step, with names.
+    pub fn new(system: &System, step: &Step, line: &dyn Fn(SpanId) -> usize) -> Self {
+        let name = |p: ProcessId| system.processes[p.index()].name.clone();
+        let variable = |x: VarId| system.vars[x.index()].name.clone();
+        let taken =
+            step.transition.map(|t| &system.processes[step.process.index()].transitions[t.index()]);
+        let place = match taken.map(|t| t.op) {
+            Some(Op::Read(x, d) | Op::Write(x, d) | Op::Arw(x, d, _)) => Some((x, d)),
+            Some(Op::Nop | Op::Fence(_)) => None,
+            None => step.event.filter(|e| !is_fence(*e)).map(|e| (e.var, e.value)),
+        };
+        Self {
+            process: name(step.process),
+            rule: step.rule.name().to_owned(),
+            transition: step.transition.map(|t| t.0),
+            op: taken.map(|t| system.show_transition(t)),
+            variable: place.map(|(x, _)| variable(x)),
+            value: place.map(|(x, d)| system.value(x, d)),
+            source: step.source.map(name),
+            line: taken.map(|t| line(t.span)),
         }
     }
 }

@@ -96,6 +96,23 @@ impl Store {
         self.parents.push(parent.map_or(NO_PARENT, |p| p.0));
         Ok(Some(ConfigId(id)))
     }
+
+    /// The id of a configuration, which is added if it was not there.
+    ///
+    /// # Errors
+    /// If there is no number left for it.
+    pub fn find_or_insert(
+        &mut self,
+        config: &[u16],
+        parent: Option<ConfigId>,
+    ) -> Result<ConfigId, Full> {
+        let (cells, ends) = (&self.cells, &self.ends);
+        let known = self.table.find(hash(config), |&id| slice(cells, ends, id) == config);
+        match known {
+            Some(&id) => Ok(ConfigId(id)),
+            None => self.insert(config, parent).map(|id| id.expect("it was not there")),
+        }
+    }
 }
 
 #[inline]

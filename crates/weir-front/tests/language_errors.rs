@@ -243,3 +243,29 @@ fn errors_do_not_cascade() {
     let text = format!("process p {{ {} }}", "z = 1\n".repeat(1000));
     assert_eq!(errors(&text).len(), 50);
 }
+
+#[test]
+fn objects_stand_alone() {
+    for (text, message) in [
+        (
+            "object o { method m { } } var x",
+            "a file with an object has its variables in the object",
+        ),
+        ("object o { method m { } } process p { }", "a file with an object has no processes"),
+        ("object o { method m { } } never 1", "an object has no properties"),
+        ("object o { method m { } } object p { method n { } }", "one object only"),
+        ("object o { var x }", "the object has no methods"),
+        ("object o { method m { exit } }", "`exit` cannot stand in a method"),
+        ("object o { method m(a) { } }", "expected `:` and the values of the argument"),
+        ("object o { method m(a: bool, b: bool) { } }", "a method has at most one"),
+        ("object o { method m { } method m { } }", "`m` is declared twice"),
+        ("object o { reg r }", "expected `var`, `method` or `}` in an object"),
+        ("object o { method m { }", "expected `}` after the object"),
+        ("method m { }", "this method has no object"),
+        ("process p { return }", "`return` outside of a method"),
+        ("process p { } live sometimes 1", "expected `exists`, `never`, `always` or `terminates`"),
+    ] {
+        let errors = weir_front::weir::read("o.weir", text).expect_err(text);
+        assert!(errors.iter().any(|e| e.message.contains(message)), "{text}: {errors:?}");
+    }
+}

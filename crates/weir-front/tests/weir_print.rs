@@ -25,6 +25,18 @@ fn erase(block: &mut [Stmt]) {
 fn without_places(mut program: Program) -> Program {
     program.vars.iter_mut().for_each(|v| v.span = SPAN);
     program.properties.iter_mut().for_each(|p| p.span = SPAN);
+    program.live.iter_mut().for_each(|l| l.span = SPAN);
+    if let Some(object) = &mut program.object {
+        object.span = SPAN;
+        for method in &mut object.methods {
+            for register in &mut method.registers {
+                register.span = SPAN;
+                register.temporary = false;
+            }
+            method.labels.iter_mut().for_each(|l| l.span = SPAN);
+            erase(&mut method.body);
+        }
+    }
     for process in &mut program.processes {
         for register in &mut process.registers {
             register.span = SPAN;
@@ -60,6 +72,13 @@ fn what_is_printed_reads_as_the_same_program() {
         end: }
         one: never count(p@l) > 1 or p[-1].r == p[0]@m and a[2] == two
         final always x == 1 filter p[1]@end observe x, a[2], p[0].e",
+        "enum E { one, two }
+        object o {
+            var x: E, a[2]: bool
+            method m(e: E) { reg r = 2; again: r = x; if r == e { return a[r] + 1 } goto again }
+            method n() { loop { if cas(x, 0, 1) { return } a[0] = true; break } }
+        }",
+        "process p { here: nop } a: live exists p@here live never p@here live always 1 b: live terminates",
         "process p { if false { reg r; r = 1 / 0 } while 0 { nop } while 1 { break } }",
     ];
     let mut count = 0;

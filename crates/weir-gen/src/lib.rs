@@ -1,4 +1,4 @@
-//! Random programs, and a shrinker that makes them small: for tests only.
+//! Random programs and objects, and a shrinker that makes them small: for tests only.
 //!
 //! ```
 //! use weir_gen::{Rng, Shape, program, shrink};
@@ -14,7 +14,8 @@
 
 use weir_model::ids::{RegId, SpanId, VarId};
 use weir_model::program::{
-    BinOp, Code, Decl, Expr, FenceKind, Place, Process, Program, Register, Rmw, Stmt, StmtKind,
+    BinOp, Code, Decl, Domain, Expr, FenceKind, Method, Object, Place, Process, Program, Register,
+    Rmw, Stmt, StmtKind,
 };
 
 /// A small deterministic source of random numbers (splitmix64).
@@ -124,6 +125,34 @@ pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
     program
 }
 
+/// A random object: one or two methods, some with an argument, that may wait, loop
+/// for ever, and return early.
+pub fn object(rng: &mut Rng, shape: &Shape) -> Program {
+    let vars = (0..shape.vars).map(|v| Decl::scalar(format!("x{v}"), 0, SPAN)).collect();
+    let count = 1 + rng.below(2);
+    let mut maker = Maker { rng, shape, next_value: 1, registers: vec![] };
+    let methods = (0..count)
+        .map(|m| {
+            let has_argument = maker.rng.once_in(3);
+            maker.registers = if has_argument { vec!["a".to_owned()] } else { vec![] };
+            let body = maker.method();
+            let named = std::mem::take(&mut maker.registers).into_iter().enumerate();
+            let registers = named.map(|(i, name)| Register {
+                display: format!("m{m}.{name}"),
+                name,
+                domain: (i == 0 && has_argument).then_some(Domain::Bool),
+                init: 0,
+                temporary: false,
+                span: SPAN,
+            });
+            let registers = registers.collect();
+            Method { name: format!("m{m}"), has_argument, registers, labels: vec![], body }
+        })
+        .collect();
+    let object = Some(Object { name: "o".into(), methods, span: SPAN });
+    Program { name: "random".into(), vars, object, ..Program::default() }
+}
+
 struct Maker<'a> {
     rng: &'a mut Rng,
     shape: &'a Shape,
@@ -132,6 +161,33 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// The body of a method.
+    fn method(&mut self) -> Vec<Stmt> {
+        let mut body = Vec::new();
+        for _ in 0..1 + self.rng.below(self.shape.statements) {
+            let kind = match self.rng.below(8) {
+                0 => {
+                    let register = self.register();
+                    let place = Place::var(VarId::new(self.rng.below(self.shape.vars)));
+                    let load = Stmt::new(StmtKind::Load(register, place), SPAN);
+                    let value = Expr::Const(self.rng.below(2) as i64);
+                    let condition = Expr::binary(BinOp::Eq, Expr::Atom(register), value);
+                    StmtKind::Await(vec![load], condition)
+                }
+                1 if !self.registers.is_empty() => {
+                    let back = Stmt::new(StmtKind::Return(Some(Expr::Const(1))), SPAN);
+                    StmtKind::If(self.condition(), vec![back], vec![])
+                }
+                2 if !self.registers.is_empty() && self.rng.once_in(4) => {
+                    StmtKind::Assume(self.condition())
+                }
+                _ => self.statement(0),
+            };
+            body.push(Stmt::new(kind, SPAN));
+        }
+        body
+    }
+
     fn block(&mut self, depth: usize) -> Vec<Stmt> {
         let most = if depth == 0 { self.shape.statements } else { 2 };
         let count = 1 + self.rng.below(most);

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::ids::{LabelId, RegId, SpanId};
+use crate::ids::{LabelId, MethodId, RegId, SpanId};
 use crate::program::{Code, Expr, FenceKind, Place, Process, Rmw, Stmt, StmtKind};
 
 /// The index of a node in [`Flow::nodes`].
@@ -31,7 +31,13 @@ pub(crate) enum Node<'a> {
     Assert(&'a Code, NodeId),
     Branch(&'a Code, NodeId, NodeId),
     Choose(Vec<NodeId>),
+    /// One of the calls.
+    Call(Vec<CallWay<'a>>),
+    Return(MethodId, Option<&'a Code>, NodeId),
 }
+
+/// A call: the method, where its argument goes and what it may be, and the body.
+pub(crate) type CallWay<'a> = (MethodId, Option<(RegId, &'a [i64])>, NodeId);
 
 /// A node with where it came from.
 #[derive(Debug)]
@@ -63,6 +69,7 @@ impl<'a> Flow<'a> {
             labels: HashMap::new(),
             loops: vec![],
             within: None,
+            call: None,
             marked,
             end: 0,
         };
@@ -81,6 +88,8 @@ struct Builder<'a, 'm> {
     /// For each enclosing loop, its head and what comes after it.
     loops: Vec<(NodeId, NodeId)>,
     within: Option<NodeId>,
+    /// The method around, and what comes after its `return`.
+    call: Option<(MethodId, NodeId)>,
     marked: &'m [bool],
     end: NodeId,
 }
@@ -160,7 +169,6 @@ impl<'a> Builder<'a, '_> {
             StmtKind::Choose(blocks) => {
                 Node::Choose(blocks.iter().map(|b| self.block(b, next)).collect())
             }
-            StmtKind::Await(block, code) if block.is_empty() => Node::Assume(code, next),
             StmtKind::Await(block, code) => {
                 let test = self.add(Node::Jump(next), span);
                 let outer = self.within.replace(test);
@@ -171,6 +179,21 @@ impl<'a> Builder<'a, '_> {
                 return entry;
             }
             StmtKind::Exit => Node::Jump(self.end),
+            StmtKind::Call(calls) => {
+                let mut ways = Vec::new();
+                for call in calls {
+                    let outer = self.call.replace((call.method, next));
+                    let end = self.add(Node::Return(call.method, None, next), span);
+                    let argument = call.argument.as_ref().map(|(r, values)| (*r, &values[..]));
+                    ways.push((call.method, argument, self.block(&call.body, end)));
+                    self.call = outer;
+                }
+                Node::Call(ways)
+            }
+            StmtKind::Return(code) => match self.call {
+                Some((method, after)) => Node::Return(method, code.as_ref(), after),
+                None => Node::Jump(self.end),
+            },
         };
         self.add(node, span)
     }
@@ -192,6 +215,8 @@ impl Node<'_> {
             | Node::Assert(_, n) => vec![*n],
             Node::Branch(_, a, b) => vec![*a, *b],
             Node::Choose(nodes) => nodes.clone(),
+            Node::Call(ways) => ways.iter().map(|way| way.2).collect(),
+            Node::Return(_, _, n) => vec![*n],
         }
     }
 
@@ -199,13 +224,20 @@ impl Node<'_> {
     pub fn is_step(&self) -> bool {
         matches!(
             self,
-            Node::Nop(_) | Node::Load(..) | Node::Store(..) | Node::Rmw(..) | Node::Fence(..)
+            Node::Nop(_)
+                | Node::Load(..)
+                | Node::Store(..)
+                | Node::Rmw(..)
+                | Node::Fence(..)
+                | Node::Call(_)
+                | Node::Return(..)
         )
     }
 
-    /// The register that the node sets, if any.
-    pub fn sets(&self) -> Option<RegId> {
+    /// The register that the node sets on its way to its `i`th successor, if any.
+    fn sets(&self, i: usize) -> Option<RegId> {
         match self {
+            Node::Call(ways) => ways[i].1.map(|(r, _)| r),
             Node::Assign(r, ..) | Node::Any(r, ..) | Node::Load(r, ..) | Node::Rmw(r, ..) => {
                 Some(*r)
             }
@@ -223,7 +255,8 @@ impl Node<'_> {
             Node::Assign(_, c, _)
             | Node::Assume(c, _)
             | Node::Assert(c, _)
-            | Node::Branch(c, _, _) => c.atoms(visit),
+            | Node::Branch(c, _, _)
+            | Node::Return(_, Some(c), _) => c.atoms(visit),
             Node::Load(_, p, _) => place(p, visit),
             Node::Store(p, c, _) => {
                 place(p, visit);
@@ -257,9 +290,10 @@ fn live(nodes: &[Located<'_>], registers: usize, observed: &[bool]) -> Vec<Vec<b
     while let Some(id) = work.pop() {
         let node = &nodes[id].node;
         let mut now = observed[..registers].to_vec();
-        for next in node.successors() {
+        for (i, next) in node.successors().into_iter().enumerate() {
+            let set = node.sets(i);
             for (reg, is_live) in live[next].iter().enumerate() {
-                now[reg] |= is_live & (node.sets() != Some(RegId::new(reg)));
+                now[reg] |= is_live & (set != Some(RegId::new(reg)));
             }
         }
         node.uses(&mut |r| now[r.index()] = true);

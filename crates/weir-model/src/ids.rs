@@ -65,6 +65,10 @@ id!(
     TransitionId(u32)
 );
 id!(
+    /// A method of an object.
+    MethodId(u16)
+);
+id!(
     /// A named set of constants.
     EnumId(u16)
 );

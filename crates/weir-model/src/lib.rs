@@ -9,6 +9,7 @@ mod flow;
 pub mod graph;
 pub mod ids;
 pub mod memory_model;
+pub mod object;
 pub mod program;
 pub mod semantics;
 pub mod system;

@@ -38,7 +38,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
+use crate::ids::{EnumId, LabelId, MethodId, ProcessId, RegId, SpanId, VarId};
 
 /// A whole program.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,8 +54,13 @@ pub struct Program {
     pub symbols: BTreeMap<i64, String>,
     /// The processes, families written out.
     pub processes: Vec<Process>,
+    /// The object, where the program is one: then it has no processes before
+    /// [`Program::with_clients`] gives it some.
+    pub object: Option<Object>,
     /// What is asked.
     pub properties: Vec<Property>,
+    /// What is asked about runs without end.
+    pub live: Vec<Live>,
     /// Only final states that satisfy this count (a litmus test's `filter`).
     pub filter: Option<Formula>,
     /// What `outcomes` prints of a final state; registers in this list keep
@@ -145,6 +150,34 @@ pub struct Label {
     pub span: SpanId,
 }
 
+/// A concurrent object: the variables of the program, and methods on them
+/// (paper 5, section 2.2).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// Its name.
+    pub name: String,
+    /// Its methods; a [`MethodId`] is an index here.
+    pub methods: Vec<Method>,
+    /// Where it was declared.
+    pub span: SpanId,
+}
+
+/// A method of an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Method {
+    /// Its name.
+    pub name: String,
+    /// Whether it has an argument: then that is its first register, which has a
+    /// domain.
+    pub has_argument: bool,
+    /// Its registers. They have their initial values at every call.
+    pub registers: Vec<Register>,
+    /// Its labels.
+    pub labels: Vec<Label>,
+    /// What it does; the end of it is a `return` without a value.
+    pub body: Vec<Stmt>,
+}
+
 /// A statement and where it came from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
@@ -202,6 +235,22 @@ pub enum StmtKind {
     Await(Vec<Stmt>, Code),
     /// Ends the process.
     Exit,
+    /// One of these calls, whichever: one step. What comes after is what follows
+    /// a `return`.
+    Call(Vec<Call>),
+    /// Returns from the call around it: one step.
+    Return(Option<Code>),
+}
+
+/// A call of a method of the object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The method.
+    pub method: MethodId,
+    /// The register that gets the argument, and the values that it may have.
+    pub argument: Option<(RegId, Vec<i64>)>,
+    /// What the method does.
+    pub body: Vec<Stmt>,
 }
 
 /// A shared variable, or an array element that is known when the statement runs.
@@ -448,6 +497,32 @@ pub enum PropertyKind {
     Final(Quantifier, Formula),
 }
 
+/// Something asked about runs without end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Live {
+    /// The name that a person gave it.
+    pub name: Option<String>,
+    /// What is asked.
+    pub kind: LiveKind,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// What is asked about runs without end. A run is *fair* if no process that can
+/// take a step from some moment on stops taking steps.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LiveKind {
+    /// Some run satisfies the formula infinitely often (repeated reachability,
+    /// paper 1, section 3.4).
+    Exists(Formula),
+    /// No run satisfies the formula infinitely often.
+    Never(Formula),
+    /// Every fair run without end satisfies the formula infinitely often.
+    Always(Formula),
+    /// There is no fair run without end.
+    Terminates,
+}
+
 /// How many final states have to satisfy a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
@@ -509,6 +584,15 @@ impl Program {
             _ => self.symbols.get(&value).cloned(),
         };
         name.unwrap_or_else(|| value.to_string())
+    }
+
+    /// All values of a domain.
+    pub fn values(&self, domain: Domain) -> Vec<i64> {
+        match domain {
+            Domain::Range(lo, hi) => (lo..=hi).collect(),
+            Domain::Bool => vec![0, 1],
+            Domain::Enum(id) => (0..).take(self.enums[id.index()].members.len()).collect(),
+        }
     }
 
     /// Whether `value` belongs to `domain`.

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::build;
-use crate::ids::{ProcessId, RegId, SpanId, StateId, TransitionId, ValueId, VarId};
-use crate::program::{Atom, Domain, FenceKind, Formula, Program, PropertyKind};
+use crate::ids::{
+    LabelId, MethodId, ProcessId, RegId, SpanId, StateId, TransitionId, ValueId, VarId,
+};
+use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, PropertyKind};
 
 /// A program as automata.
 ///
@@ -129,8 +131,19 @@ pub struct Transition {
     pub to: StateId,
     /// Stays inside one `await`: waiting, not progress.
     pub waits: bool,
+    /// Whether a call begins or ends with it; its operation is `nop` then.
+    pub mark: Option<Mark>,
     /// Where in the source.
     pub span: SpanId,
+}
+
+/// The beginning or the end of a call (paper 5, section 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// `call(m,a)`
+    Call(MethodId, Option<i64>),
+    /// `return(m,a)`
+    Return(MethodId, Option<i64>),
 }
 
 /// An operation of a system (paper 2, 3.1, and a full fence).
@@ -175,7 +188,60 @@ impl System {
     /// If a variable, a register or a process has no finite domain, or one
     /// larger than [`MAX_VALUES`], [`MAX_STATES`] or [`MAX_CELLS`].
     pub fn new(program: Program) -> Result<Self, BuildError> {
-        build::build(program)
+        build::build(program, build::Rounds::Left)
+    }
+
+    /// The system of a program with every round of an `await` as a transition,
+    /// those that change nothing too. What is reachable is the same; but a process
+    /// that waits for ever takes steps for ever.
+    ///
+    /// # Errors
+    /// As for [`System::new`].
+    pub fn with_rounds(program: Program) -> Result<Self, BuildError> {
+        build::build(program, build::Rounds::Kept)
+    }
+
+    /// The system in which a process can also stop at any of these control
+    /// states, once its buffers are empty: a `fence` leads from each to a state of
+    /// its own that nothing leaves. Returns the labels of these states, which
+    /// stand nowhere else.
+    ///
+    /// # Errors
+    /// If that makes more than [`MAX_STATES`] control states.
+    pub fn with_stops(
+        mut self,
+        process: ProcessId,
+        at: &[StateId],
+    ) -> Result<(Self, Vec<LabelId>), BuildError> {
+        let automaton = &mut self.processes[process.index()];
+        let labels = &mut self.program.processes[process.index()].labels;
+        if automaton.states.len() + at.len() > MAX_STATES || labels.len() + at.len() > MAX_STATES {
+            return Err(BuildError {
+                message: format!("there are more than {MAX_STATES} control states with stops"),
+                span: SpanId::NONE,
+                help: "give the variables and registers smaller domains".to_owned(),
+            });
+        }
+        let mut outgoing: BTreeMap<StateId, Vec<Transition>> = BTreeMap::new();
+        for t in &automaton.transitions {
+            outgoing.entry(t.from).or_default().push(*t);
+        }
+        let mut states = std::mem::take(&mut automaton.states);
+        let mut stops = Vec::new();
+        for &from in at {
+            let (to, label) = (StateId::new(states.len()), LabelId::new(labels.len()));
+            let State { registers, span, .. } = &states[from.index()];
+            let (registers, span) = (registers.clone(), *span);
+            states.push(State::new(StateKind::Inside, registers, [label].into(), span));
+            labels.push(Label { name: format!("stop{}", from.0), span });
+            let op = Op::Fence(FenceKind::Full);
+            let stop = Transition { from, op, to, waits: false, mark: None, span };
+            outgoing.entry(from).or_default().push(stop);
+            stops.push(label);
+        }
+        let name = std::mem::take(&mut automaton.name);
+        *automaton = Automaton::new(name, automaton.initial, states, outgoing);
+        Ok((self, stops))
     }
 
     /// The transitions that leave a control state.
@@ -343,6 +409,27 @@ impl System {
         }
     }
 
+    /// The beginning or end of a call as the papers write it, with names.
+    pub fn show_mark(&self, mark: Mark) -> String {
+        let (word, method, value) = match mark {
+            Mark::Call(method, value) => ("call", method, value),
+            Mark::Return(method, value) => ("return", method, value),
+        };
+        let known = self.program.object.as_ref().and_then(|o| o.methods.get(method.index()));
+        let name = known.map_or("?", |m| &m.name);
+        let argument = known.and_then(|m| m.registers.first()).and_then(|r| r.domain);
+        let domain = argument.filter(|_| matches!(mark, Mark::Call(..)));
+        match value {
+            Some(value) => format!("{word}({name},{})", self.program.show_value(domain, value)),
+            None => format!("{word}({name})"),
+        }
+    }
+
+    /// What a transition does as the papers write it, with names.
+    pub fn show_transition(&self, t: &Transition) -> String {
+        t.mark.map_or_else(|| self.show_op(t.op), |mark| self.show_mark(mark))
+    }
+
     /// For each process and control state, the most operations accepted by
     /// `count` that a run of the process can still do; `None` if there is no
     /// bound, which takes a loop.
@@ -368,6 +455,9 @@ impl Automaton {
         outgoing: BTreeMap<StateId, Vec<Transition>>,
     ) -> Self {
         let mut transitions = Vec::new();
+        for state in &mut states {
+            (state.first, state.count) = (0, 0);
+        }
         for (from, list) in outgoing {
             let state = &mut states[from.index()];
             state.first = u32::try_from(transitions.len()).expect("transitions are limited");

@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod channel;
+pub mod live;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ pub enum Command {
     Compare(Compare),
     /// Check a witness or a certificate with code of its own
     Certify(Certify),
+    /// Ask about runs without end: progress of objects, termination of programs
+    Live(live::Live),
     /// Print a program with every load spelled out
     Show(Show),
     /// Print the memory models and what can be decided about them

@@ -126,6 +126,32 @@ impl Loaded {
         Self::prepared(name, text, language, |_| {})
     }
 
+    /// Reads a program whose runs without end are asked about: an object with so
+    /// many clients, or processes, which have none.
+    ///
+    /// # Errors
+    /// If the text is wrong.
+    pub fn running(
+        name: &str,
+        text: &str,
+        language: Option<Language>,
+        clients: usize,
+    ) -> Result<Self, LoadError> {
+        let wrong =
+            |errors| LoadError::Wrong { name: name.to_owned(), text: text.to_owned(), errors };
+        let (program, source) = weir_front::read(name, text, language).map_err(wrong)?;
+        let program = match &program.object {
+            None => program,
+            Some(object) => program.with_clients(clients).ok_or_else(|| {
+                let message = format!("an object cannot have {clients} clients");
+                wrong(vec![Diagnostic::new(message, source.range(object.span))])
+            })?,
+        };
+        let built = System::with_rounds(program);
+        let system = built.map_err(|e| wrong(vec![diagnostic(&e, &source)]))?;
+        Ok(Self { source, system })
+    }
+
     /// As [`Loaded::from_text`], for a caller that wants every declared register
     /// to keep its value until the end, because it will look at final states.
     ///

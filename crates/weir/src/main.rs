@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Outcomes(args) => commands::outcomes::run(args),
         Command::Compare(args) => commands::compare::run(args),
         Command::Certify(args) => commands::certify::run(args),
+        Command::Live(args) => commands::live::run(args),
         Command::Show(args) => commands::show::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Litmus(args) => commands::litmus::run(args),

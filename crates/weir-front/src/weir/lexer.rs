@@ -39,13 +39,26 @@ pub struct Token<'t> {
 
 /// Words that begin a declaration or a property: none of them can stand inside
 /// a process, so they show where a forgotten `}` should have been.
-pub const TOP_KEYWORDS: [&str; 10] =
-    ["const", "enum", "var", "process", "never", "no", "final", "assertions", "filter", "observe"];
+pub const TOP_KEYWORDS: [&str; 13] = [
+    "const",
+    "enum",
+    "var",
+    "process",
+    "object",
+    "method",
+    "never",
+    "no",
+    "final",
+    "live",
+    "assertions",
+    "filter",
+    "observe",
+];
 
 /// Words that begin a statement.
-pub const STATEMENT_KEYWORDS: [&str; 16] = [
-    "reg", "goto", "fence", "wfence", "rfence", "nop", "break", "continue", "exit", "if", "while",
-    "loop", "choose", "assume", "assert", "await",
+pub const STATEMENT_KEYWORDS: [&str; 17] = [
+    "reg", "goto", "fence", "wfence", "rfence", "nop", "break", "continue", "exit", "return", "if",
+    "while", "loop", "choose", "assume", "assert", "await",
 ];
 
 const OTHER_KEYWORDS: [&str; 12] = [
@@ -53,7 +66,7 @@ const OTHER_KEYWORDS: [&str; 12] = [
     "always",
 ];
 
-const RESERVED: [&str; 7] = ["object", "method", "call", "return", "game", "reach", "avoid"];
+const RESERVED: [&str; 4] = ["call", "game", "reach", "avoid"];
 
 /// Longer ones first.
 const SYMBOLS: [&str; 32] = [

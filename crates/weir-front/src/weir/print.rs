@@ -15,8 +15,8 @@ use std::fmt::Write;
 
 use weir_model::ids::RegId;
 use weir_model::program::{
-    Atom, BinOp, Code, Domain, Expr, FenceKind, Place, Program, PropertyKind, Quantifier, Rmw,
-    Stmt, StmtKind,
+    Atom, BinOp, Code, Domain, Expr, FenceKind, LiveKind, Object, Place, Program, PropertyKind,
+    Quantifier, Register, Rmw, Stmt, StmtKind,
 };
 
 use super::operators;
@@ -29,9 +29,15 @@ pub use names::Scope;
 pub fn print(program: &Program) -> String {
     let names = Names::new(program);
     let mut printer = Printer { program, names: &names, process: 0, depth: 0, out: String::new() };
-    printer.declarations();
-    for process in 0..program.processes.len() {
-        printer.process(process);
+    printer.enums();
+    match &program.object {
+        Some(object) => printer.object(object),
+        None => {
+            printer.declarations();
+            for process in 0..program.processes.len() {
+                printer.process(process);
+            }
+        }
     }
     printer.questions();
     printer.out
@@ -40,7 +46,8 @@ pub fn print(program: &Program) -> String {
 struct Printer<'p> {
     program: &'p Program,
     names: &'p Names,
-    /// The process that is being printed.
+    /// Whose code is being printed: a process, or with a number behind those of
+    /// processes a method.
     process: usize,
     depth: usize,
     out: String,
@@ -48,8 +55,9 @@ struct Printer<'p> {
 
 impl Printer<'_> {
     fn line(&mut self, text: &str) {
+        let width = if text.is_empty() { 0 } else { 4 * self.depth };
         // Writing to a string cannot fail.
-        let _ = writeln!(self.out, "{:width$}{text}", "", width = 4 * self.depth);
+        let _ = writeln!(self.out, "{:width$}{text}", "");
     }
 
     fn process(&mut self, index: usize) {
@@ -57,17 +65,52 @@ impl Printer<'_> {
         let process = &self.program.processes[index];
         self.line("");
         self.line(&format!("process {} {{", self.names.processes[index]));
+        self.code_of(&process.registers, 0, &process.body);
+    }
+
+    fn object(&mut self, object: &Object) {
+        self.line(&format!("object {} {{", self.names.object));
         self.depth += 1;
-        let registers: Vec<_> = process
-            .registers
+        self.declarations();
+        for (i, method) in object.methods.iter().enumerate() {
+            self.process = self.program.processes.len() + i;
+            let argument = method.registers.first().filter(|_| method.has_argument);
+            let argument = argument.map_or(String::new(), |r| {
+                let name = &self.names.registers[self.process][0];
+                format!("({})", self.declaration(name, None, r.domain, &[]))
+            });
+            self.line("");
+            self.line(&format!("method {}{argument} {{", self.names.methods[i]));
+            self.code_of(&method.registers, usize::from(method.has_argument), &method.body);
+        }
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The registers of the process or method whose code is being printed.
+    fn registers(&self) -> &[Register] {
+        let processes = &self.program.processes;
+        let methods = self.program.object.as_ref().map_or(&[][..], |o| &o.methods);
+        match self.process.checked_sub(processes.len()) {
+            None => &processes[self.process].registers,
+            Some(method) => &methods[method].registers,
+        }
+    }
+
+    /// Registers, without the first ones that are declared already, and a body;
+    /// then the `}` after it.
+    fn code_of(&mut self, registers: &[Register], declared: usize, body: &[Stmt]) {
+        self.depth += 1;
+        let registers: Vec<_> = registers
             .iter()
-            .zip(&self.names.registers[index])
+            .zip(&self.names.registers[self.process])
+            .skip(declared)
             .map(|(r, name)| self.declaration(name, None, r.domain, &[&[r.init]]))
             .collect();
         for some in registers.chunks(8) {
             self.line(&format!("reg {}", some.join(", ")));
         }
-        self.statements(&process.body);
+        self.statements(body);
         self.depth -= 1;
         self.line("}");
     }
@@ -135,6 +178,10 @@ impl Printer<'_> {
                 format!("}} until {}", self.code(e))
             }
             StmtKind::Exit => "exit".to_owned(),
+            StmtKind::Return(None) => "return".to_owned(),
+            StmtKind::Return(Some(e)) => format!("return {}", self.code(e)),
+            // Clients are made of the object, which is what is printed.
+            StmtKind::Call(_) => return,
         };
         self.line(&text);
     }
@@ -227,6 +274,16 @@ impl Printer<'_> {
             };
             lines.push(name + &question);
         }
+        for (live, name) in self.program.live.iter().zip(&self.names.live) {
+            let name = name.as_ref().map_or(String::new(), |name| format!("{name}: "));
+            let question = match &live.kind {
+                LiveKind::Exists(e) => format!("live exists {}", formula(e)),
+                LiveKind::Never(e) => format!("live never {}", formula(e)),
+                LiveKind::Always(e) => format!("live always {}", formula(e)),
+                LiveKind::Terminates => "live terminates".to_owned(),
+            };
+            lines.push(name + &question);
+        }
         lines.extend(self.program.filter.as_ref().map(|e| format!("filter {}", formula(e))));
         // There is no text for observing nothing.
         if let Some(atoms) = self.program.observed.as_ref().filter(|atoms| !atoms.is_empty()) {
@@ -248,8 +305,7 @@ impl Atoms<RegId> for Printer<'_> {
     }
 
     fn value(&self, register: &RegId, value: i64) -> Option<String> {
-        let process = &self.program.processes[self.process];
-        self.member(process.registers[register.index()].domain, value)
+        self.member(self.registers()[register.index()].domain, value)
     }
 }
 

@@ -42,6 +42,7 @@ pub enum Item<'t> {
     Enum(Name<'t>, Vec<Name<'t>>),
     Var(Declared<'t>),
     Process(Process<'t>),
+    Object(Object<'t>),
     Property(Option<Name<'t>>, Question<'t>, Span),
     Filter(Expr<'t>, Span),
     Observe(Vec<Expr<'t>>, Span),
@@ -84,6 +85,23 @@ pub struct Process<'t> {
     pub body: Block<'t>,
 }
 
+/// A concurrent object.
+#[derive(Debug)]
+pub struct Object<'t> {
+    pub name: Name<'t>,
+    pub vars: Vec<Declared<'t>>,
+    pub methods: Vec<Method<'t>>,
+}
+
+/// A method of an object.
+#[derive(Debug)]
+pub struct Method<'t> {
+    pub name: Name<'t>,
+    /// It has a domain and no initial value.
+    pub argument: Option<Declared<'t>>,
+    pub body: Block<'t>,
+}
+
 /// What stands between a process's name and its body.
 #[derive(Debug)]
 pub enum Family<'t> {
@@ -101,6 +119,8 @@ pub enum Question<'t> {
     NoDeadlock,
     Final(Quantifier, Expr<'t>),
     Assertions,
+    Live(Quantifier, Expr<'t>),
+    Terminates,
 }
 
 pub type Block<'t> = Vec<Stmt<'t>>;
@@ -132,6 +152,7 @@ pub enum StmtKind<'t> {
     Assume(Expr<'t>),
     Assert(Expr<'t>),
     Await(Block<'t>, Expr<'t>),
+    Return(Option<Expr<'t>>),
 }
 
 /// A variable, an array element, or (as the target of `=`) a register.

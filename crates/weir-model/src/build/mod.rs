@@ -30,7 +30,7 @@ use crate::flow::{Flow, Node, NodeId};
 use crate::ids::{ProcessId, RegId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Code, Domain, EvalError, Place, Program, Rmw};
 use crate::system::{
-    Automaton, BuildError, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Op, State, StateKind,
+    Automaton, BuildError, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Mark, Op, State, StateKind,
     System, Transition, Variable,
 };
 
@@ -40,7 +40,16 @@ const MAX_TRANSITIONS: usize = 2_000_000;
 /// The most code that runs between two steps before it counts as endless.
 const MAX_SILENT: usize = 1_000_000;
 
-pub(crate) fn build(program: Program) -> Result<System, BuildError> {
+/// Whether the rounds of an `await` that change nothing are transitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounds {
+    /// They are: waiting takes steps.
+    Kept,
+    /// They are not: nothing new is reached by them.
+    Left,
+}
+
+pub(crate) fn build(program: Program, rounds: Rounds) -> Result<System, BuildError> {
     let (vars, processes) = {
         let watch = Watch::new(&program);
         let flows: Vec<Flow<'_>> = program
@@ -49,7 +58,7 @@ pub(crate) fn build(program: Program) -> Result<System, BuildError> {
             .enumerate()
             .map(|(p, process)| Flow::new(process, &watch.labels[p], &watch.kept[p]))
             .collect();
-        Builder::new(&program, &flows, &watch).run()?
+        Builder::new(&program, &flows, &watch, rounds).run()?
     };
     let mut program = program;
     watch::ask_for_assertions(&mut program, &processes);
@@ -74,13 +83,16 @@ enum RawOp {
     Fence(crate::program::FenceKind),
 }
 
+/// What a transition does, where it leads, whether it waits, and what it marks.
+type RawTransition = (RawOp, StateId, bool, Option<Mark>, SpanId);
+
 #[derive(Default)]
 struct RawAutomaton {
     ids: HashMap<Key, StateId>,
     keys: Vec<Key>,
     depths: Vec<usize>,
-    outgoing: BTreeMap<StateId, Vec<(RawOp, StateId, bool, SpanId)>>,
-    seen: HashSet<(StateId, RawOp, StateId, bool)>,
+    outgoing: BTreeMap<StateId, Vec<RawTransition>>,
+    seen: HashSet<(StateId, RawOp, StateId, bool, Option<Mark>)>,
     /// The values that each register was seen with.
     register_values: Vec<HashSet<i64>>,
 }
@@ -96,6 +108,7 @@ struct Builder<'a> {
     program: &'a Program,
     flows: &'a [Flow<'a>],
     watch: &'a Watch,
+    rounds: Rounds,
     domains: Vec<Option<Domain>>,
     /// The values of each variable, with their depth.
     values: Vec<BTreeMap<i64, usize>>,
@@ -130,7 +143,7 @@ enum Ran {
 }
 
 impl<'a> Builder<'a> {
-    fn new(program: &'a Program, flows: &'a [Flow<'a>], watch: &'a Watch) -> Self {
+    fn new(program: &'a Program, flows: &'a [Flow<'a>], watch: &'a Watch, rounds: Rounds) -> Self {
         let (weights, max_depth) = depth::weigh(flows);
         let mut domains = Vec::new();
         let mut values = Vec::new();
@@ -144,6 +157,7 @@ impl<'a> Builder<'a> {
             program,
             flows,
             watch,
+            rounds,
             readers: vec![vec![]; domains.len()],
             domains,
             values,
@@ -238,20 +252,32 @@ impl<'a> Builder<'a> {
         to: Settled,
         span: SpanId,
     ) -> Result<(), BuildError> {
+        self.add_marked(process, from, op, to, None, span)
+    }
+
+    fn add_marked(
+        &mut self,
+        process: ProcessId,
+        from: StateId,
+        op: RawOp,
+        to: Settled,
+        mark: Option<Mark>,
+        span: SpanId,
+    ) -> Result<(), BuildError> {
         let key = &self.automata[process.index()].keys[from.index()];
         let within = self.flows[process.index()].nodes[key.node].within;
         let waits = within.is_some() && to.within == within;
         let to = self.state(process, to.key)?;
-        if waits && from == to {
+        if waits && from == to && self.rounds == Rounds::Left {
             // A round of an `await` that changes nothing: no step is needed to wait.
             return Ok(());
         }
         let automaton = &mut self.automata[process.index()];
-        if automaton.seen.insert((from, op, to, waits)) {
+        if automaton.seen.insert((from, op, to, waits, mark)) {
             if automaton.seen.len() > MAX_TRANSITIONS {
                 return Err(self.too_large(process, "transitions", MAX_TRANSITIONS));
             }
-            automaton.outgoing.entry(from).or_default().push((op, to, waits, span));
+            automaton.outgoing.entry(from).or_default().push((op, to, waits, mark, span));
         }
         Ok(())
     }
@@ -474,6 +500,41 @@ impl<'a> Builder<'a> {
                     self.add(process, state, RawOp::Nop, to, span)?;
                 }
             }
+            Node::Call(ways) => {
+                for (method, argument, next) in ways {
+                    let choices = match argument {
+                        Some((reg, values)) => values.iter().map(|v| Some((*reg, *v))).collect(),
+                        None => vec![None],
+                    };
+                    for choice in choices {
+                        let mark = Mark::Call(*method, choice.map(|(_, value)| value));
+                        let to = match choice {
+                            Some((reg, value)) => {
+                                self.go_on_with(process, node, reg, value, &registers, *next)?
+                            }
+                            None => self.settle(process, *next, registers.clone())?,
+                        };
+                        self.add_marked(process, state, RawOp::Nop, to, Some(mark), span)?;
+                    }
+                }
+            }
+            Node::Return(method, code, next) => {
+                let value = match code {
+                    None => Ok(None),
+                    Some(code) => self.eval(code, &registers, span)?.map(Some),
+                };
+                match value {
+                    Ok(value) => {
+                        let to = self.settle(process, *next, registers)?;
+                        let mark = Mark::Return(*method, value);
+                        self.add_marked(process, state, RawOp::Nop, to, Some(mark), span)?;
+                    }
+                    Err(failure) => {
+                        let to = failed(node, registers, failure);
+                        self.add(process, state, RawOp::Nop, to, span)?;
+                    }
+                }
+            }
             Node::Store(place, code, next) => {
                 let var = self.element(place, &registers, span)?.expect("checked by cannot_stand");
                 let value = self.eval(code, &registers, span)?.expect("checked by cannot_stand");
@@ -685,15 +746,16 @@ impl<'a> Builder<'a> {
                     .map(|(from, list)| {
                         let mut list: Vec<_> = list
                             .into_iter()
-                            .map(|(o, to, waits, span)| Transition {
+                            .map(|(o, to, waits, mark, span)| Transition {
                                 from,
                                 op: op(o),
                                 to,
                                 waits,
+                                mark,
                                 span,
                             })
                             .collect();
-                        list.sort_by_key(|t| (t.op, t.to));
+                        list.sort_by_key(|t| (t.op, t.to, t.mark));
                         (from, list)
                     })
                     .collect();

@@ -1,7 +1,7 @@
 //! What is asked of a program, as far as building its system has to know.
 
 use crate::ids::SpanId;
-use crate::program::{Atom, Formula, Program, Property, PropertyKind, Stmt, StmtKind};
+use crate::program::{Atom, Formula, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind};
 use crate::system::{Automaton, StateKind};
 
 /// What properties ask about, per process.
@@ -25,6 +25,14 @@ impl Watch {
                 PropertyKind::Never(formula) => watch.formula(formula, true),
                 PropertyKind::Final(_, formula) => watch.formula(formula, false),
                 PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
+            }
+        }
+        for live in &program.live {
+            match &live.kind {
+                LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f) => {
+                    watch.formula(f, true);
+                }
+                LiveKind::Terminates => {}
             }
         }
         if let Some(formula) = &program.filter {
@@ -75,6 +83,7 @@ fn first_assertion(block: &[Stmt]) -> Option<SpanId> {
         StmtKind::If(_, then, other) => first_assertion(then).or_else(|| first_assertion(other)),
         StmtKind::Loop(body) => first_assertion(body),
         StmtKind::Choose(blocks) => blocks.iter().find_map(|b| first_assertion(b)),
+        StmtKind::Call(calls) => calls.iter().find_map(|c| first_assertion(&c.body)),
         _ => None,
     })
 }

@@ -3,8 +3,11 @@
 use serde::Deserialize;
 use weir::load::read_evidence;
 use weir::{Certificate, Loaded, Verdict, Witness};
+use weir_check::lasso::{Asked, Lasso};
+use weir_check::unblocked::Unblocked;
 use weir_check::upward::UpwardSets;
 
+use super::live::live_name;
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::{Certify, Format};
 use crate::progress::counted;
@@ -32,6 +35,8 @@ pub fn run(args: &Certify) -> Status {
     let checked = match serde_json::from_str::<Kind>(&text) {
         Ok(kind) if kind.format == weir_check::certificate::FORMAT => certificate(&text, &loaded),
         Ok(kind) if kind.format == weir_check::upward::FORMAT => upward_sets(&text, &loaded),
+        Ok(kind) if kind.format == weir_check::lasso::FORMAT => lasso(&text, &loaded),
+        Ok(kind) if kind.format == weir_check::unblocked::FORMAT => unblocked(&text, &loaded),
         Ok(_) => witness(&text, &loaded),
         Err(error) => Err(error),
     };
@@ -99,6 +104,35 @@ fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
         ),
         properties: names.map(|p| loaded.system.property_name(*p)).collect(),
         model: certificate.model,
+    })
+}
+
+fn lasso(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let lasso: Lasso = serde_json::from_str(text)?;
+    let property = match &lasso.property {
+        Asked::Progress(name) => name.clone(),
+        Asked::Live(index) => live_name(&loaded.system.program, *index),
+    };
+    let (stem, cycle) = (lasso.stem.len(), lasso.cycle.len());
+    Ok(Checked {
+        reason: weir_check::lasso::check(&loaded.system.program, &lasso).err(),
+        what: format!("a lasso of {} and a cycle of {cycle}", counted(stem, "step")),
+        model: lasso.model,
+        properties: vec![property],
+    })
+}
+
+fn unblocked(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let file: Unblocked = serde_json::from_str(text)?;
+    let stops = file.stops.len();
+    Ok(Checked {
+        reason: weir_check::unblocked::check(&loaded.system.program, &file).err(),
+        what: match stops {
+            0 => "the absence of blocking pairs".to_owned(),
+            _ => format!("a proof for blocking pairs at {}", counted(stops, "control state")),
+        },
+        model: "TSO".to_owned(),
+        properties: vec!["obstruction-free".to_owned()],
     })
 }
 

@@ -36,7 +36,7 @@ pub fn run(args: &Check) -> Status {
             }
         };
         if loaded.system.program.properties.is_empty() {
-            status = status.and(asks_for_nothing(file));
+            status = status.and(asks_for_nothing(file, &loaded.system.program));
             continue;
         }
         let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };

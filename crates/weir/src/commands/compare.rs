@@ -26,7 +26,7 @@ pub fn run(args: &Compare) -> Status {
             }
         };
         if loaded.system.program.properties.is_empty() {
-            status = status.and(asks_for_nothing(file));
+            status = status.and(asks_for_nothing(file, &loaded.system.program));
             continue;
         }
         let verdicts: Vec<Vec<Verdict>> = models

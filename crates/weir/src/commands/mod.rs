@@ -6,6 +6,7 @@ pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod litmus;
+pub mod live;
 pub mod models;
 pub mod outcomes;
 pub mod show;
@@ -16,6 +17,7 @@ use std::path::Path;
 
 use anstream::{eprintln, stdout};
 use weir::{LoadError, Verdict};
+use weir_model::program::Program;
 
 use crate::terminal;
 
@@ -56,7 +58,10 @@ impl From<Verdict> for Status {
 }
 
 /// Says that a program has no property, and what to do about it.
-pub fn asks_for_nothing(file: &str) -> Status {
+pub fn asks_for_nothing(file: &str, program: &Program) -> Status {
+    if program.object.is_some() || !program.live.is_empty() {
+        return fail(&format!("`{file}` asks about runs without end: use `weir live`"));
+    }
     let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
     fail(&format!("`{file}` asks for nothing: {advice}"))
 }

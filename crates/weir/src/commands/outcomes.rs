@@ -9,7 +9,7 @@ use weir::{Loaded, MemoryModel, Outcomes};
 use weir_engine::explicit;
 use weir_model::program::{Property, PropertyKind};
 
-use super::{Status, complain, print, print_json};
+use super::{Status, asks_for_nothing, complain, print, print_json};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG, paint};
@@ -27,6 +27,10 @@ pub fn run(args: &Args) -> Status {
                 continue;
             }
         };
+        if loaded.system.program.object.is_some() {
+            status = status.and(asks_for_nothing(file, &loaded.system.program));
+            continue;
+        }
         let limits = args.search.limits();
         let mut progress = Progress::new();
         let outcomes =

@@ -86,7 +86,7 @@ fn system(loaded: &Loaded) -> String {
                 table.row([
                     format!("{from:>6}"),
                     format!("{:>4}", if first { line.as_str() } else { "" }),
-                    system.show_op(t.op),
+                    system.show_transition(t),
                     format!("→ {}", t.to.0),
                     mark,
                 ]);

@@ -5,7 +5,7 @@ use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::VarId;
 use weir_model::program::Program;
 use weir_model::semantics::{Event, EventKind, Rule, Step};
-use weir_model::system::{Op, StateKind, System};
+use weir_model::system::{Mark, Op, StateKind, System};
 
 use crate::load::Loaded;
 use crate::report::explain::reorderings;
@@ -13,6 +13,29 @@ use crate::report::table::Table;
 
 /// The lines of a run: a table of its steps, then what was reordered.
 pub fn lines(loaded: &Loaded, run: &Run) -> Vec<String> {
+    let mut lines = table(loaded, run);
+    lines.extend(ending(&loaded.system, run.end()));
+    lines.extend(reordering_lines(loaded, run));
+    lines
+}
+
+/// The lines of a run that goes round for ever: a table of its steps, in which those
+/// from `stem` on are marked as the cycle.
+pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize) -> Vec<String> {
+    let mut lines = table(loaded, run);
+    let width = lines.get(1).map_or(0, |rule| rule.chars().count());
+    let rule = |title: String| {
+        let rest = width.saturating_sub(title.chars().count());
+        format!("{title}{}", "─".repeat(rest))
+    };
+    // A header, a rule and the first configuration come before the steps.
+    lines.insert(3 + stem, rule("── again and again ".to_owned()));
+    lines.push(rule(format!("── back to step {} ", stem + 1)));
+    lines
+}
+
+/// The steps of a run, one line each, after a header, a rule and where it begins.
+fn table(loaded: &Loaded, run: &Run) -> Vec<String> {
     let system = &loaded.system;
     let mut table = Table::default();
     let names = system.processes.iter().map(|p| p.name.clone());
@@ -42,8 +65,6 @@ pub fn lines(loaded: &Loaded, run: &Run) -> Vec<String> {
     let widths: Vec<usize> = table.widths();
     let rule: Vec<String> = widths.iter().map(|&w| "─".repeat(w)).collect();
     lines.insert(1, rule.join("──"));
-    lines.extend(ending(system, run.end()));
-    lines.extend(reordering_lines(loaded, run));
     lines
 }
 
@@ -78,8 +99,12 @@ fn row(
 /// What a step does, in a few words.
 fn action(system: &System, step: &Step) -> String {
     let place = |x: VarId| system.vars[x.index()].name.clone();
-    let op =
-        step.transition.map(|t| system.processes[step.process.index()].transitions[t.index()].op);
+    let taken =
+        step.transition.map(|t| &system.processes[step.process.index()].transitions[t.index()]);
+    if let Some(mark) = taken.and_then(|t| t.mark) {
+        return called(system, mark);
+    }
+    let op = taken.map(|t| t.op);
     let text = match (op, step.event) {
         (Some(Op::Write(x, d)), _) => format!("{} = {}", place(x), system.show_value(x, d)),
         (Some(Op::Read(x, d)), _) => format!("read {} → {}", place(x), system.show_value(x, d)),
@@ -108,6 +133,22 @@ fn action(system: &System, step: &Step) -> String {
         _ => return text,
     };
     format!("{text} ({remark})")
+}
+
+/// A call or a return, in a few words.
+fn called(system: &System, mark: Mark) -> String {
+    let (Mark::Call(method, value) | Mark::Return(method, value)) = mark;
+    let known = system.program.object.as_ref().and_then(|o| o.methods.get(method.index()));
+    let name = known.map_or("?", |m| &m.name);
+    let argument = known.and_then(|m| m.registers.first()).and_then(|r| r.domain);
+    match (mark, value) {
+        (Mark::Call(..), Some(v)) => {
+            format!("call {name}({})", system.program.show_value(argument, v))
+        }
+        (Mark::Call(..), None) => format!("call {name}"),
+        (Mark::Return(..), Some(v)) => format!("{name} returns {v}"),
+        (Mark::Return(..), None) => format!("{name} returns"),
+    }
 }
 
 /// Something under way, in a few words.

@@ -34,6 +34,17 @@ impl<'t> Context<'t> {
                     vars.push(var)
                 }
                 Item::Process(process) => processes.push(process),
+                Item::Object(object) => {
+                    self.introduce(object.name, What::Later("an object"));
+                    for var in &object.vars {
+                        if self.introduce(var.name, What::Later("a variable")) {
+                            vars.push(var);
+                        }
+                    }
+                    for method in &object.methods {
+                        self.introduce(method.name, What::Later("a method"));
+                    }
+                }
                 _ => {}
             }
         }

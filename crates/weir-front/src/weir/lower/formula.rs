@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use weir_model::ids::{ProcessId, VarId};
-use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Live, LiveKind, Property, PropertyKind, Quantifier,
+};
 
 use super::value::{Constants, Values};
 use super::{Context, Family, Variable, What};
@@ -23,10 +25,17 @@ impl<'t> Context<'t> {
                     if let (Some(name), Some(first)) = (name, first) {
                         self.declared_twice(*name, first);
                     }
-                    if let Some(kind) = self.question(question) {
-                        let name = name.map(|name| name.text.to_owned());
-                        let span = self.span(*span);
-                        self.program.properties.push(Property { name, kind, span });
+                    let asked = self.question(question);
+                    let name = name.map(|name| name.text.to_owned());
+                    let span = self.span(*span);
+                    match asked {
+                        Some(Asked::State(kind)) => {
+                            self.program.properties.push(Property { name, kind, span });
+                        }
+                        Some(Asked::Live(kind)) => {
+                            self.program.live.push(Live { name, kind, span });
+                        }
+                        None => {}
                     }
                 }
                 Item::Filter(e, span) => {
@@ -50,14 +59,24 @@ impl<'t> Context<'t> {
         }
     }
 
-    fn question(&mut self, question: &Question<'t>) -> Option<PropertyKind> {
+    fn question(&mut self, question: &Question<'t>) -> Option<Asked> {
         let mut formulas = Formulas { cx: self };
-        Some(match question {
+        let kind = match question {
             Question::Never(e) => PropertyKind::Never(formulas.value(e)?),
             Question::NoDeadlock => PropertyKind::NoDeadlock,
             Question::Final(quantifier, e) => PropertyKind::Final(*quantifier, formulas.value(e)?),
             Question::Assertions => PropertyKind::Assertions,
-        })
+            Question::Live(quantifier, e) => {
+                let formula = formulas.value(e)?;
+                return Some(Asked::Live(match quantifier {
+                    Quantifier::Exists => LiveKind::Exists(formula),
+                    Quantifier::Never => LiveKind::Never(formula),
+                    Quantifier::Always => LiveKind::Always(formula),
+                }));
+            }
+            Question::Terminates => return Some(Asked::Live(LiveKind::Terminates)),
+        };
+        Some(Asked::State(kind))
     }
 
     fn observed(&mut self, e: &tree::Expr<'t>) -> Option<Atom> {
@@ -70,6 +89,12 @@ impl<'t> Context<'t> {
             }
         }
     }
+}
+
+/// What is asked of states, or of runs without end.
+enum Asked {
+    State(PropertyKind),
+    Live(LiveKind),
 }
 
 /// Formulas: their atoms are parts of a state.

@@ -4,7 +4,7 @@
 //!
 //! * [`declare`]: what the names of the program stand for;
 //! * [`value`]: expressions, whatever their atoms are;
-//! * [`process`], [`statement`], [`code`]: what processes do;
+//! * [`process`], [`object`], [`statement`], [`code`]: what processes and methods do;
 //! * [`formula`]: what is asked.
 //!
 //! Where a constant decides that code cannot run (`if i > 0 { x = a[i - 1] }`
@@ -15,6 +15,7 @@ mod code;
 mod declare;
 mod domain;
 mod formula;
+mod object;
 mod process;
 mod statement;
 mod value;
@@ -65,7 +66,8 @@ pub fn file<'t>(
         dead: 0,
     };
     let instances = cx.declare(items);
-    if instances.is_empty() && cx.errors.is_empty() {
+    let object = cx.object(items);
+    if instances.is_empty() && object.is_none() && cx.errors.is_empty() {
         let end = cx.source.text.trim_end().len();
         let error = Diagnostic::new("the program has no process", end..end);
         cx.error(error.help("add one: `process p { … }`"));
@@ -75,6 +77,9 @@ pub fn file<'t>(
         if !process::lower(&mut cx, instance) {
             break;
         }
+    }
+    if let Some(object) = object {
+        cx.methods(object);
     }
     cx.properties(items);
     if cx.errors.is_empty() { Ok((cx.program, cx.source)) } else { Err(cx.errors) }

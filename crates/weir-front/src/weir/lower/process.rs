@@ -30,36 +30,29 @@ pub struct Instance<'i, 't> {
 
 /// Lowers a process into the program, unless it is too long.
 pub fn lower<'t>(cx: &mut Context<'t>, instance: Instance<'_, 't>) -> bool {
-    let mut lowering = Lowering {
-        cx,
-        name: &instance.name,
-        parameter: instance.parameter,
-        inside: Inside::default(),
-        later: HashMap::new(),
-        registers: Vec::new(),
-        labels: Vec::new(),
-        temporaries: Vec::new(),
-        in_use: 0,
-        out: Vec::new(),
-        blocks: 1,
-        loops: 0,
-        statements: 0,
-        awaiting: false,
-    };
-    if let Some((parameter, _)) = instance.parameter {
+    let Instance { id, name, parameter, tree } = instance;
+    let mut lowering = Lowering::new(cx, &name, parameter, false);
+    if let Some((parameter, _)) = parameter {
         lowering.check_free(parameter);
     }
-    lowering.find_names(&instance.tree.body);
-    lowering.block(&instance.tree.body);
-    let fits = !lowering.is_too_long();
-    let Lowering { inside, registers, labels, out: body, .. } = lowering;
-    let process = &mut cx.program.processes[instance.id.index()];
+    let (lowered, inside) = lowering.whole(&tree.body);
+    let Lowered { registers, labels, body, fits } = lowered;
+    let process = &mut cx.program.processes[id.index()];
     (process.registers, process.labels, process.body) = (registers, labels, body);
     cx.insides.push(inside);
     fits
 }
 
-/// A process that is being lowered.
+/// What was made of the code of a process or a method.
+pub struct Lowered {
+    pub registers: Vec<Register>,
+    pub labels: Vec<Label>,
+    pub body: Vec<program::Stmt>,
+    /// Whether it is not too long.
+    pub fits: bool,
+}
+
+/// A process or a method that is being lowered.
 pub struct Lowering<'c, 't> {
     pub cx: &'c mut Context<'t>,
     pub name: &'c str,
@@ -81,6 +74,44 @@ pub struct Lowering<'c, 't> {
     pub statements: usize,
     /// Whether this is the block of an `await`.
     pub awaiting: bool,
+    /// Whether this is a method.
+    pub in_method: bool,
+}
+
+impl<'c, 't> Lowering<'c, 't> {
+    pub fn new(
+        cx: &'c mut Context<'t>,
+        name: &'c str,
+        parameter: Option<(Name<'t>, i64)>,
+        in_method: bool,
+    ) -> Self {
+        Self {
+            cx,
+            name,
+            parameter,
+            inside: Inside::default(),
+            later: HashMap::new(),
+            registers: Vec::new(),
+            labels: Vec::new(),
+            temporaries: Vec::new(),
+            in_use: 0,
+            out: Vec::new(),
+            blocks: 1,
+            loops: 0,
+            statements: 0,
+            awaiting: false,
+            in_method,
+        }
+    }
+
+    /// Lowers all of its code.
+    pub fn whole(mut self, code: &Block<'t>) -> (Lowered, Inside<'t>) {
+        self.find_names(code);
+        self.block(code);
+        let fits = !self.is_too_long();
+        let Self { inside, registers, labels, out: body, .. } = self;
+        (Lowered { registers, labels, body, fits }, inside)
+    }
 }
 
 impl<'t> Lowering<'_, 't> {
@@ -97,7 +128,8 @@ impl<'t> Lowering<'_, 't> {
         }
         if self.is_too_long() {
             let name = quote(self.name);
-            let message = format!("process {name} has more than {MAX_NUMBERED} statements");
+            let what = if self.in_method { "method" } else { "process" };
+            let message = format!("{what} {name} has more than {MAX_NUMBERED} statements");
             return self.cx.error_at(message, span);
         }
         let span = self.cx.span(span);

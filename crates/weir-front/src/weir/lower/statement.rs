@@ -51,7 +51,21 @@ impl<'t> Lowering<'_, 't> {
             tree::StmtKind::Goto(label) => self.goto(*label)?,
             tree::StmtKind::Fence(kind) => StmtKind::Fence(*kind),
             tree::StmtKind::Nop => StmtKind::Nop,
+            tree::StmtKind::Exit if self.in_method => {
+                let error = Diagnostic::new("`exit` cannot stand in a method", span.range());
+                self.cx.error(error.help("leave the method with `return`"));
+                return None;
+            }
             tree::StmtKind::Exit => StmtKind::Exit,
+            tree::StmtKind::Return(_) if !self.in_method => {
+                let error = Diagnostic::new("`return` outside of a method", span.range());
+                self.cx.error(error.help("end a process with `exit`"));
+                return None;
+            }
+            tree::StmtKind::Return(e) => StmtKind::Return(match e {
+                Some(e) => Some(self.value(e)?),
+                None => None,
+            }),
             tree::StmtKind::Break => self.in_loop(StmtKind::Break, "break", span)?,
             tree::StmtKind::Continue => self.in_loop(StmtKind::Continue, "continue", span)?,
             tree::StmtKind::Assume(e) => StmtKind::Assume(self.value(e)?),
@@ -148,7 +162,8 @@ impl<'t> Lowering<'_, 't> {
             return Some(StmtKind::Goto(*id));
         }
         let (name, process) = (quote(label.text), quote(self.name));
-        let message = format!("{name} is not a label of process {process}");
+        let what = if self.in_method { "method" } else { "process" };
+        let message = format!("{name} is not a label of {what} {process}");
         let error = Diagnostic::new(message, label.span.range());
         let error = did_you_mean(error, label.text, self.inside.labels.keys().copied());
         self.cx.error(error);

@@ -7,7 +7,9 @@ use crate::Diagnostic;
 use crate::errors::quote;
 use crate::weir::lexer::{Kind, TOP_KEYWORDS};
 use crate::weir::operators;
-use crate::weir::tree::{Declared, Domain, Expr, ExprKind, Family, Init, Item, Process, Question};
+use crate::weir::tree::{
+    Declared, Domain, Expr, ExprKind, Family, Init, Item, Method, Object, Process, Question,
+};
 
 impl<'t> Parser<'_, 't> {
     pub(super) fn items(&mut self) -> Vec<Item<'t>> {
@@ -26,7 +28,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn skip_item(&mut self, start: usize) {
-        let question = ["never", "final", "filter", "observe"];
+        let question = ["never", "final", "live", "filter", "observe"];
         self.lost_names |= !question.iter().any(|k| is(self.tokens[start], k));
         while !self.is_end() {
             let property = self.peek().kind == Kind::Name
@@ -49,7 +51,8 @@ impl<'t> Parser<'_, 't> {
         if start.kind == Kind::Name && is(self.peek_at(1), ":") {
             let name = self.name("a name")?;
             self.next();
-            let question = self.question("`never`, `no deadlock`, `final` or `assertions`")?;
+            let what = "`never`, `no deadlock`, `final`, `live` or `assertions`";
+            let question = self.question(what)?;
             items.push(Item::Property(Some(name), question, start.span.to(self.last())));
         } else if self.eat("const") {
             let name = self.name("the name of the constant")?;
@@ -63,6 +66,12 @@ impl<'t> Parser<'_, 't> {
             }
         } else if self.eat("process") {
             items.push(Item::Process(self.process()?));
+        } else if self.eat("object") {
+            items.push(Item::Object(self.object()?));
+        } else if self.is("method") {
+            let help = "methods stand inside an object: `object o { method m { … } }`";
+            let error = Diagnostic::new("this method has no object", start.span.range());
+            return Err(self.fail(error.help(help)));
         } else if self.eat("filter") {
             let formula = self.expr()?;
             items.push(Item::Filter(formula, start.span.to(self.last())));
@@ -108,17 +117,34 @@ impl<'t> Parser<'_, 't> {
             self.expect("deadlock", "after `no`")?;
             Ok(Question::NoDeadlock)
         } else if self.eat("final") {
-            let quantifier = match self.peek().text {
-                "exists" => Quantifier::Exists,
-                "never" => Quantifier::Never,
-                "always" => Quantifier::Always,
-                _ => return Err(self.expected("`exists`, `never` or `always` after `final`")),
+            let Some(quantifier) = self.quantifier() else {
+                return Err(self.expected("`exists`, `never` or `always` after `final`"));
             };
-            self.next();
             Ok(Question::Final(quantifier, self.expr()?))
+        } else if self.eat("live") {
+            if self.peek().kind == Kind::Name && self.peek().text == "terminates" {
+                self.next();
+                return Ok(Question::Terminates);
+            }
+            let Some(quantifier) = self.quantifier() else {
+                let what = "`exists`, `never`, `always` or `terminates` after `live`";
+                return Err(self.expected(what));
+            };
+            Ok(Question::Live(quantifier, self.expr()?))
         } else {
             Err(self.expected(what))
         }
+    }
+
+    fn quantifier(&mut self) -> Option<Quantifier> {
+        let quantifier = match self.peek().text {
+            "exists" => Quantifier::Exists,
+            "never" => Quantifier::Never,
+            "always" => Quantifier::Always,
+            _ => return None,
+        };
+        self.next();
+        Some(quantifier)
     }
 
     fn enumeration(&mut self) -> Parsed<Item<'t>> {
@@ -194,6 +220,44 @@ impl<'t> Parser<'_, 't> {
         }
         let end = self.expect("]", "after the initial values")?;
         Ok(Init::List(list, start.to(end)))
+    }
+
+    fn object(&mut self) -> Parsed<Object<'t>> {
+        let name = self.name("the name of the object")?;
+        let open = self.expect("{", "and what the object has")?;
+        let mut object = Object { name, vars: Vec::new(), methods: Vec::new() };
+        loop {
+            if self.eat(";") {
+                continue;
+            } else if self.eat("var") {
+                object.vars.extend(self.declared("variable", true)?);
+            } else if self.eat("method") {
+                object.methods.push(self.method()?);
+            } else if self.eat("}") {
+                return Ok(object);
+            } else if self.is_end() || self.begins_item() {
+                let found = self.peek().span;
+                let error = Diagnostic::new("expected `}` after the object", found.range());
+                return Err(self.fail(error.note(open.range(), "this `{` is not closed")));
+            } else {
+                return Err(self.expected("`var`, `method` or `}` in an object"));
+            }
+        }
+    }
+
+    fn method(&mut self) -> Parsed<Method<'t>> {
+        let name = self.name("the name of the method")?;
+        let mut argument = None;
+        if self.eat("(") && !self.eat(")") {
+            let name = self.name("the name of the argument")?;
+            self.expect(":", "and the values of the argument")?;
+            let domain = Some(self.domain()?);
+            let span = name.span.to(self.last());
+            argument = Some(Declared { name, len: None, domain, init: None, span });
+            self.expect(")", "after the argument; a method has at most one")?;
+        }
+        let body = self.block(&format!("after the name of method {}", quote(name.text)))?;
+        Ok(Method { name, argument, body })
     }
 
     fn process(&mut self) -> Parsed<Process<'t>> {

@@ -94,6 +94,9 @@ impl<'t> Parser<'_, 't> {
             "break" => StmtKind::Break,
             "continue" => StmtKind::Continue,
             "exit" => StmtKind::Exit,
+            // What follows on the same line is what is returned.
+            "return" if self.peek().first || self.is("}") || self.is(";") => StmtKind::Return(None),
+            "return" => StmtKind::Return(Some(self.expr()?)),
             "assume" => StmtKind::Assume(self.expr()?),
             "assert" => StmtKind::Assert(self.expr()?),
             "if" => {

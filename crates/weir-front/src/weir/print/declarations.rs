@@ -6,13 +6,16 @@ use super::Printer;
 use super::expression::number;
 
 impl Printer<'_> {
-    pub(super) fn declarations(&mut self) {
+    pub(super) fn enums(&mut self) {
         for (name, members) in &self.names.enums {
             self.line(&format!("enum {name} {{ {} }}", members.join(", ")));
         }
         for (value, symbol) in &self.program.symbols {
             self.line(&format!("// {value} stands for {}", symbol.escape_default()));
         }
+    }
+
+    pub(super) fn declarations(&mut self) {
         if self.names.memory.is_some() {
             self.memory();
         } else {
@@ -62,6 +65,7 @@ impl Printer<'_> {
         }
         let (lowest, _) = self.bounds(domain);
         match inits {
+            [] => {}
             [first, rest @ ..] if rest.iter().all(|init| init == first) => {
                 if **first != [lowest] {
                     text += &format!(" = {}", self.init(domain, first));

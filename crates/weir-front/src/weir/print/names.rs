@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weir_model::program::{Atom, Place, Process, Program, Stmt, StmtKind};
+use weir_model::program::{Atom, Label, Place, Program, Register, Stmt, StmtKind};
 
 use crate::weir::lexer::is_taken_word;
 
@@ -19,12 +19,18 @@ pub struct Names {
     pub memory: Option<String>,
     /// `p` or `p[0]`.
     pub processes: Vec<String>,
-    /// The registers of each process.
+    /// The object, if there is one.
+    pub object: String,
+    /// Its methods.
+    pub methods: Vec<String>,
+    /// The registers of each process, then of each method.
     pub registers: Vec<Vec<String>>,
-    /// The labels of each process.
+    /// The labels of each process, then of each method.
     pub labels: Vec<Vec<String>>,
     /// The properties that have names.
     pub properties: Vec<Option<String>>,
+    /// The same for what is asked about runs without end.
+    pub live: Vec<Option<String>>,
 }
 
 impl Names {
@@ -48,24 +54,37 @@ impl Names {
             None => elements(program, &decls),
         };
         let processes = processes(program, &mut scope);
-        let inside = |outer: &Scope, names: fn(&Process) -> Vec<&str>| {
-            let each = program.processes.iter().map(names);
-            each.map(|names| {
-                let mut scope = outer.clone();
-                names.into_iter().map(|name| scope.name(name)).collect()
-            })
-            .collect()
+        let object = program.object.as_ref();
+        let object_name = object.map_or(String::new(), |o| scope.name(&o.name));
+        let all = || object.into_iter().flat_map(|o| &o.methods);
+        let methods = all().map(|m| scope.name(&m.name)).collect();
+        let named = |outer: &Scope, names: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+            let mut scope = outer.clone();
+            names.map(|name| scope.name(name)).collect()
         };
-        let registers = inside(&scope, |p| p.registers.iter().map(|r| r.name.as_str()).collect());
-        let labels =
-            inside(&Scope::default(), |p| p.labels.iter().map(|l| l.name.as_str()).collect());
+        let registers = |list: &[Register]| named(&scope, &mut list.iter().map(|r| &*r.name));
+        let labels = |list: &[Label]| named(&Scope::default(), &mut list.iter().map(|l| &*l.name));
+        let of_processes =
+            program.processes.iter().map(|p| (registers(&p.registers), labels(&p.labels)));
+        let of_methods = all().map(|m| (registers(&m.registers), labels(&m.labels)));
+        let (registers, labels) = of_processes.chain(of_methods).unzip();
         let mut scope = Scope::default();
-        let properties = program
-            .properties
-            .iter()
-            .map(|property| property.name.as_ref().map(|name| scope.name(name)))
-            .collect();
-        Self { enums, decls, vars, memory, processes, registers, labels, properties }
+        let mut named = |name: &Option<String>| name.as_ref().map(|name| scope.name(name));
+        let properties = program.properties.iter().map(|p| named(&p.name)).collect();
+        let live = program.live.iter().map(|l| named(&l.name)).collect();
+        Self {
+            enums,
+            decls,
+            vars,
+            memory,
+            processes,
+            object: object_name,
+            methods,
+            registers,
+            labels,
+            properties,
+            live,
+        }
     }
 
     /// An atom of a formula.
@@ -167,7 +186,9 @@ fn array_at(program: &Program, place: &Place) -> Option<usize> {
 /// Whether some index ranges over anything but one array.
 fn has_wide_index(program: &Program) -> bool {
     let wide = |place: &Place| place.index.is_some() && array_at(program, place).is_none();
-    let mut blocks: Vec<&[Stmt]> = program.processes.iter().map(|p| p.body.as_slice()).collect();
+    let methods = program.object.iter().flat_map(|o| &o.methods).map(|m| m.body.as_slice());
+    let processes = program.processes.iter().map(|p| p.body.as_slice());
+    let mut blocks: Vec<&[Stmt]> = processes.chain(methods).collect();
     while let Some(block) = blocks.pop() {
         for stmt in block {
             match &stmt.kind {

@@ -1,0 +1,307 @@
+//! Whether a lasso is one: it repeats the run step by step on store buffers of its
+//! own, looks whether the cycle comes back to where it began, and asks the
+//! definitions of paper 5, section 3, of the run that goes round for ever.
+
+use std::collections::VecDeque;
+
+use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{FenceKind, Formula, LiveKind, Program};
+use weir_model::system::{Mark, Op, System};
+
+use super::{Asked, FORMAT, Lasso, VERSION, system};
+use crate::witness::{Configuration, WitnessStep};
+
+/// Checks that a lasso is a run of the program that settles what it says.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(program: &Program, lasso: &Lasso) -> Result<(), String> {
+    let found = (lasso.format.as_str(), lasso.version);
+    if found != (FORMAT, VERSION) {
+        return Err(format!(
+            "this is {} version {}, not {FORMAT} version {VERSION}",
+            found.0, found.1
+        ));
+    }
+    let model: MemoryModel = lasso.model.parse().map_err(|e| format!("memory model: {e}"))?;
+    let buffered = match model.normal() {
+        m if m == MemoryModel::SC => false,
+        m if m == MemoryModel::TSO => true,
+        _ => return Err(format!("a lasso is a run under SC or TSO, not under {model}")),
+    };
+    let system = system(program, lasso.clients)?;
+    let mut replay = Replay::new(&system, buffered, &lasso.initial)?;
+    for (i, step) in lasso.stem.iter().enumerate() {
+        replay.step(step).map_err(|e| format!("step {}: {e}", i + 1))?;
+    }
+    let turn = replay.config.clone();
+    if !replay.is_at(&lasso.turn) {
+        return Err("the cycle does not begin where the file says".to_owned());
+    }
+    if lasso.cycle.is_empty() {
+        return Err("the cycle has no steps".to_owned());
+    }
+    let mut round = Round::new(&replay);
+    for (i, step) in lasso.cycle.iter().enumerate() {
+        let done = replay.step(step);
+        let done = done.map_err(|e| format!("step {}: {e}", lasso.stem.len() + i + 1))?;
+        round.add(&replay, done);
+    }
+    if !replay.can_repeat(&turn, &round) {
+        return Err("the cycle does not end where it begins".to_owned());
+    }
+    if lasso.flush_fair && !round.is_flush_fair() {
+        return Err("some write never reaches memory".to_owned());
+    }
+    match &lasso.property {
+        Asked::Progress(_) if lasso.clients.is_none() => {
+            Err("progress is asked of objects".to_owned())
+        }
+        Asked::Progress(name) => round.violates(name, &replay),
+        Asked::Live(index) => {
+            let live = system.program.live.get(*index);
+            let live = live.ok_or(format!("the program does not ask for {index}"))?;
+            round.settles(&system, &live.kind)
+        }
+    }
+}
+
+/// A configuration of store buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Config {
+    controls: Vec<StateId>,
+    memory: Vec<ValueId>,
+    buffers: Vec<VecDeque<(VarId, ValueId)>>,
+}
+
+struct Replay<'s> {
+    system: &'s System,
+    buffered: bool,
+    config: Config,
+    /// For each process whether a call of it has begun and not returned.
+    pending: Vec<bool>,
+}
+
+/// What a step was.
+struct Done {
+    process: ProcessId,
+    flush: bool,
+    returns: bool,
+}
+
+impl<'s> Replay<'s> {
+    fn new(system: &'s System, buffered: bool, initial: &Configuration) -> Result<Self, String> {
+        let mut memory = Vec::new();
+        for (x, var) in system.vars.iter().enumerate() {
+            let given = initial.memory.get(&var.name);
+            let given = given.ok_or(format!("the first memory has no `{}`", var.name))?;
+            let is_it = |v: &&ValueId| system.value(VarId::new(x), **v) == *given;
+            let value = var.initial.iter().find(is_it);
+            memory.push(*value.ok_or(format!("`{}` does not begin with {given}", var.name))?);
+        }
+        let controls = system.processes.iter().map(|p| p.initial).collect::<Vec<_>>();
+        let n = controls.len();
+        let config = Config { controls, memory, buffers: vec![VecDeque::new(); n] };
+        let replay = Self { system, buffered, config, pending: vec![false; n] };
+        match replay.is_at(initial) {
+            true => Ok(replay),
+            false => Err("the run does not begin where the program does".to_owned()),
+        }
+    }
+
+    /// Whether this is the configuration that a file describes.
+    fn is_at(&self, given: &Configuration) -> bool {
+        let Config { controls, memory, buffers } = &self.config;
+        let states = controls.iter().map(|s| s.0).eq(given.states.iter().copied());
+        let vars = self.system.vars.iter().enumerate();
+        let mut values = vars.map(|(x, var)| {
+            given.memory.get(&var.name) == Some(&self.system.value(VarId::new(x), memory[x]))
+        });
+        let show = |(x, d): &(VarId, ValueId)| {
+            let name = &self.system.vars[x.index()].name;
+            format!("w({name},{})", self.system.show_value(*x, *d))
+        };
+        let shown = buffers.iter().map(|b| b.iter().map(show).collect::<Vec<_>>());
+        states
+            && given.memory.len() == memory.len()
+            && values.all(|same| same)
+            && shown.eq(given.buffers.iter().cloned())
+    }
+
+    fn step(&mut self, step: &WitnessStep) -> Result<Done, String> {
+        let named = self.system.processes.iter().position(|p| p.name == step.process);
+        let process = ProcessId::new(named.ok_or(format!("there is no `{}`", step.process))?);
+        let p = process.index();
+        let Some(id) = step.transition else {
+            let oldest = self.config.buffers[p].pop_front();
+            let (x, d) = oldest.ok_or("the buffer is empty")?;
+            self.config.memory[x.index()] = d;
+            return Ok(Done { process, flush: true, returns: false });
+        };
+        let from = self.config.controls[p];
+        let mut all = self.system.transitions(process, from);
+        let taken = all.find(|(t, _)| *t == TransitionId(id)).map(|(_, t)| *t);
+        let taken = taken.ok_or("the process has no such transition where it stands")?;
+        self.apply(process, taken.op)?;
+        self.config.controls[p] = taken.to;
+        match taken.mark {
+            Some(Mark::Call(..)) if self.pending[p] => return Err("a call in a call".to_owned()),
+            Some(Mark::Call(..)) => self.pending[p] = true,
+            Some(Mark::Return(..)) => self.pending[p] = false,
+            None => {}
+        }
+        let returns = matches!(taken.mark, Some(Mark::Return(..)));
+        Ok(Done { process, flush: false, returns })
+    }
+
+    fn apply(&mut self, process: ProcessId, op: Op) -> Result<(), String> {
+        if !self.can(process, op) {
+            return Err(format!("{} is not possible", self.system.show_op(op)));
+        }
+        match op {
+            Op::Write(x, d) if self.buffered => {
+                self.config.buffers[process.index()].push_back((x, d));
+            }
+            Op::Write(x, d) | Op::Arw(x, _, d) => self.config.memory[x.index()] = d,
+            Op::Nop | Op::Read(..) | Op::Fence(_) => {}
+        }
+        Ok(())
+    }
+
+    fn can(&self, process: ProcessId, op: Op) -> bool {
+        let buffer = &self.config.buffers[process.index()];
+        match op {
+            Op::Nop | Op::Write(..) | Op::Fence(FenceKind::Read | FenceKind::Write) => true,
+            Op::Read(x, d) => {
+                let own = buffer.iter().rev().find(|(y, _)| *y == x).map(|(_, e)| *e);
+                own.unwrap_or(self.config.memory[x.index()]) == d
+            }
+            Op::Arw(x, d, _) => buffer.is_empty() && self.config.memory[x.index()] == d,
+            Op::Fence(FenceKind::Full) => buffer.is_empty(),
+        }
+    }
+
+    /// Whether all that was done since a configuration can be done again, and again:
+    /// control states and memory are the same, and each buffer is, or was not flushed
+    /// and looks the same to its process. Such a buffer is not empty, so its process
+    /// has done nothing that needs an empty one.
+    fn can_repeat(&self, turn: &Config, round: &Round) -> bool {
+        let same = |p: usize| {
+            let (before, now) = (&turn.buffers[p], &self.config.buffers[p]);
+            let last = |b: &VecDeque<(VarId, ValueId)>, x: VarId| {
+                b.iter().rev().find(|(y, _)| *y == x).copied()
+            };
+            let mut vars = (0..self.system.vars.len()).map(VarId::new);
+            before == now || !round.has_flushed[p] && vars.all(|x| last(before, x) == last(now, x))
+        };
+        self.config.controls == turn.controls
+            && self.config.memory == turn.memory
+            && (0..turn.buffers.len()).all(same)
+    }
+
+    /// Whether a process has a step of its own to take.
+    fn is_able(&self, process: ProcessId) -> bool {
+        let state = self.config.controls[process.index()];
+        self.system.transitions(process, state).any(|(_, t)| self.can(process, t.op))
+    }
+}
+
+/// What happens again and again.
+struct Round {
+    /// The configurations, without buffers.
+    seen: Vec<(Vec<u16>, Vec<u16>)>,
+    /// For each process: whether it takes steps, whether some of them are its own
+    /// and no flushes, whether some are flushes, whether it returns, whether it flushes
+    /// or has an empty buffer, and whether at times it has no step to take.
+    moves: Vec<bool>,
+    acts: Vec<bool>,
+    has_flushed: Vec<bool>,
+    returns: Vec<bool>,
+    flushes: Vec<bool>,
+    rests: Vec<bool>,
+}
+
+impl Round {
+    fn new(replay: &Replay<'_>) -> Self {
+        let none = vec![false; replay.config.controls.len()];
+        let mut round = Self {
+            seen: vec![],
+            moves: none.clone(),
+            acts: none.clone(),
+            has_flushed: none.clone(),
+            returns: none.clone(),
+            flushes: none.clone(),
+            rests: none,
+        };
+        round.look(replay);
+        round
+    }
+
+    fn look(&mut self, replay: &Replay<'_>) {
+        let Config { controls, memory, buffers } = &replay.config;
+        let cells = (controls.iter().map(|s| s.0).collect(), memory.iter().map(|d| d.0).collect());
+        self.seen.push(cells);
+        for p in replay.system.process_ids() {
+            self.flushes[p.index()] |= buffers[p.index()].is_empty();
+            self.rests[p.index()] |= !replay.is_able(p);
+        }
+    }
+
+    fn add(&mut self, replay: &Replay<'_>, done: Done) {
+        let p = done.process.index();
+        self.moves[p] = true;
+        self.acts[p] |= !done.flush;
+        self.has_flushed[p] |= done.flush;
+        self.flushes[p] |= done.flush;
+        self.returns[p] |= done.returns;
+        self.look(replay);
+    }
+
+    fn is_flush_fair(&self) -> bool {
+        self.flushes.iter().all(|&f| f)
+    }
+
+    /// Whether the run violates a progress property, by the definitions.
+    fn violates(&self, property: &str, replay: &Replay<'_>) -> Result<(), String> {
+        // What is pending now and does not return in a round is pending for ever.
+        let n = self.moves.len();
+        let pend_inv: Vec<usize> =
+            (0..n).filter(|&p| replay.pending[p] && !self.returns[p]).collect();
+        let prog_t = pend_inv.is_empty();
+        let prog_s = prog_t || self.returns.contains(&true);
+        let sched = prog_t || pend_inv.iter().any(|&p| self.moves[p]);
+        let fair = self.moves.iter().all(|&m| m);
+        let iso = self.moves.iter().filter(|&&m| m).count() == 1;
+        let (premise, conclusion) = match property {
+            "lock-free" => (sched, prog_s),
+            "wait-free" => (sched, prog_t),
+            "deadlock-free" => (fair, prog_s),
+            "starvation-free" => (fair, prog_t),
+            "obstruction-free" => (sched && iso, prog_s),
+            _ => return Err(format!("there is no progress property `{property}`")),
+        };
+        match premise && !conclusion {
+            true => Ok(()),
+            false => Err(format!("the run is {property}")),
+        }
+    }
+
+    fn settles(&self, system: &System, kind: &LiveKind) -> Result<(), String> {
+        let sees = |formula: &Formula| {
+            self.seen.iter().any(|(controls, memory)| system.holds(formula, controls, memory))
+        };
+        let fair = self.acts.iter().zip(&self.rests).all(|(&acts, &rests)| acts || rests);
+        let wrong = match kind {
+            LiveKind::Exists(f) | LiveKind::Never(f) if !sees(f) => {
+                "the formula does not hold in the cycle"
+            }
+            LiveKind::Always(f) if sees(f) => "the formula holds in the cycle",
+            LiveKind::Always(_) | LiveKind::Terminates if !fair => {
+                "a process that could go on takes no steps"
+            }
+            _ => return Ok(()),
+        };
+        Err(wrong.to_owned())
+    }
+}

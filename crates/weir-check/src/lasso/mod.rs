@@ -1,0 +1,107 @@
+//! Lasso files: a run that goes round for ever, as JSON. The format and what it
+//! means are in `docs/lasso.md`; [`check`] says whether it shows what it says.
+
+mod checker;
+
+use serde::{Deserialize, Serialize};
+use weir_model::answer::Run;
+use weir_model::ids::SpanId;
+use weir_model::program::Program;
+use weir_model::system::System;
+
+use crate::witness::{Configuration, WitnessStep};
+
+pub use checker::check;
+
+/// What `format` says in a lasso file.
+pub const FORMAT: &str = "weir-lasso";
+
+/// The version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// A run that settles what was asked about runs without end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lasso {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The name of the program.
+    pub program: String,
+    /// How many clients the object has; nothing for processes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<usize>,
+    /// The memory model.
+    pub model: String,
+    /// What was asked: a progress property, or `live` and its place in the program.
+    pub property: Asked,
+    /// Whether every write has to reach memory.
+    pub flush_fair: bool,
+    /// Where the run begins.
+    pub initial: Configuration,
+    /// The steps to the cycle.
+    pub stem: Vec<WitnessStep>,
+    /// The steps of the cycle.
+    pub cycle: Vec<WitnessStep>,
+    /// Where the cycle begins.
+    pub turn: Configuration,
+}
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Asked {
+    /// A progress property of an object, by its name.
+    #[serde(rename = "progress")]
+    Progress(String),
+    /// What the program asks about runs without end, from 0.
+    #[serde(rename = "live")]
+    Live(usize),
+}
+
+impl Lasso {
+    /// The file of a run whose steps from `stem` on are the cycle.
+    pub fn new(
+        system: &System,
+        clients: Option<usize>,
+        property: Asked,
+        flush_fair: bool,
+        (run, stem): (&Run, usize),
+        line: &dyn Fn(SpanId) -> usize,
+    ) -> Self {
+        let mut steps: Vec<WitnessStep> =
+            run.steps.iter().map(|(s, _)| WitnessStep::new(system, s, line)).collect();
+        let stem = stem.min(steps.len());
+        let cycle = steps.split_off(stem);
+        let turn = stem.checked_sub(1).map_or(&run.start, |last| &run.steps[last].1);
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: system.program.name.clone(),
+            clients,
+            model: run.model.to_string(),
+            property,
+            flush_fair,
+            initial: Configuration::new(system, &run.start),
+            stem: steps,
+            cycle,
+            turn: Configuration::new(system, turn),
+        }
+    }
+}
+
+/// The system that a file about runs without end speaks of.
+///
+/// # Errors
+/// If the program has none with so many clients.
+pub fn system(program: &Program, clients: Option<usize>) -> Result<System, String> {
+    let program = match (clients, &program.object) {
+        (Some(count), Some(_)) => {
+            program.with_clients(count).ok_or(format!("an object cannot have {count} clients"))?
+        }
+        (None, None) => program.clone(),
+        (Some(_), None) => return Err("the program is no object: it has no clients".to_owned()),
+        (None, Some(_)) => return Err("the program is an object: it needs clients".to_owned()),
+    };
+    System::with_rounds(program).map_err(|e| e.message)
+}

@@ -1,0 +1,209 @@
+//! Unblocked files: why an object is obstruction-free under TSO, as JSON. The format
+//! and what it means are in `docs/lasso.md`; [`check`] says whether it is true.
+//!
+//! The checker finds the blocking pairs (paper 5, section 5.2) in a way of its own:
+//! of all pairs of a control state and a memory it takes away, again and again, those
+//! from which the client alone has no step without a return to a pair that is left.
+//! What is left in the end are the blocking pairs.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
+use weir_model::program::{Atom, BinOp, Expr, Formula, Program, Property, PropertyKind};
+use weir_model::system::{Mark, Op, System};
+
+use crate::certificate::{self, Certificate};
+use crate::lasso;
+
+/// What `format` says in such a file.
+pub const FORMAT: &str = "weir-unblocked";
+
+/// The version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// The most pairs that are looked at.
+const MAX_PAIRS: usize = 4_000_000;
+
+/// Why no blocking pair is reachable under TSO.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unblocked {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The name of the program.
+    pub program: String,
+    /// How many clients the object has.
+    pub clients: usize,
+    /// The control states of the first client at which it is stopped: it cannot run
+    /// alone without end and without a return and come to none of them.
+    pub stops: Vec<u16>,
+    /// An inductive set of the system with stops; none is needed without stops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+}
+
+const CLIENT: ProcessId = ProcessId(0);
+
+/// Checks that no blocking pair of the object is reachable under TSO with its
+/// clients.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
+    let found = (file.format.as_str(), file.version);
+    if found != (FORMAT, VERSION) {
+        return Err(format!(
+            "this is {} version {}, not {FORMAT} version {VERSION}",
+            found.0, found.1
+        ));
+    }
+    let system = lasso::system(program, Some(file.clients))?;
+    let states = system.processes[CLIENT.index()].states.len();
+    if !file.stops.is_sorted_by(|a, b| a < b) || file.stops.iter().any(|&s| s as usize >= states) {
+        return Err("the stops are not control states in their order".to_owned());
+    }
+    let stops: BTreeSet<StateId> = file.stops.iter().map(|&s| StateId(s)).collect();
+    let memories = Memories::new(&system, states)?;
+    let beside = left(&system, &memories, |q| !stops.contains(&q));
+    if beside.contains(&true) {
+        return Err("a client can run alone for ever beside the stops".to_owned());
+    }
+    if stops.is_empty() {
+        return Ok(());
+    }
+    let blocking = left(&system, &memories, |_| true);
+    let at: Vec<StateId> = stops.into_iter().collect();
+    let rebuilt = lasso::system(program, Some(file.clients))?;
+    let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &at).map_err(|e| e.message)?;
+    let asked: Vec<Formula> = at
+        .iter()
+        .zip(labels)
+        .map(|(q, label): (_, LabelId)| {
+            let set = &blocking[memories.pairs(*q)];
+            let here = Expr::Atom(Atom::At(CLIENT, label));
+            Expr::binary(BinOp::And, here, memories.formula(set, 0))
+        })
+        .collect();
+    let formula = any_of(&asked);
+    let property = Property { name: None, kind: PropertyKind::Never(formula), span: SpanId::NONE };
+    stopping.program.properties = vec![property];
+    let certificate = file.certificate.as_ref().ok_or("there are stops and no certificate")?;
+    if certificate.properties != [0] || certificate.model != "TSO" {
+        return Err("the certificate is about something else".to_owned());
+    }
+    certificate::check(&stopping, certificate)
+}
+
+/// `a or b or …`, as flat as it can be.
+fn any_of(all: &[Formula]) -> Formula {
+    match all {
+        [] => Expr::Const(0),
+        [one] => one.clone(),
+        _ => {
+            let (a, b) = all.split_at(all.len() / 2);
+            Expr::binary(BinOp::Or, any_of(a), any_of(b))
+        }
+    }
+}
+
+/// All memories, numbered: the first variable counts most.
+struct Memories<'s> {
+    system: &'s System,
+    /// What one more of each variable adds to the number.
+    weights: Vec<usize>,
+    count: usize,
+}
+
+impl<'s> Memories<'s> {
+    fn new(system: &'s System, states: usize) -> Result<Self, String> {
+        let mut weights = vec![0; system.vars.len()];
+        let mut count = 1_usize;
+        for (x, var) in system.vars.iter().enumerate().rev() {
+            weights[x] = count;
+            count = count.saturating_mul(var.values.len());
+        }
+        match count.saturating_mul(states) <= MAX_PAIRS {
+            true => Ok(Self { system, weights, count }),
+            false => Err(format!("there are more than {MAX_PAIRS} states and memories to look at")),
+        }
+    }
+
+    /// The numbers of a control state's pairs.
+    fn pairs(&self, q: StateId) -> std::ops::Range<usize> {
+        q.index() * self.count..(q.index() + 1) * self.count
+    }
+
+    fn value(&self, memory: usize, x: VarId) -> ValueId {
+        let values = self.system.vars[x.index()].values.len();
+        ValueId::new(memory / self.weights[x.index()] % values)
+    }
+
+    fn with(&self, memory: usize, x: VarId, d: ValueId) -> usize {
+        memory - self.value(memory, x).index() * self.weights[x.index()]
+            + d.index() * self.weights[x.index()]
+    }
+
+    /// Asks for the memories of a set, in which the variables before `from` have one
+    /// value; a variable is asked for only where it matters.
+    fn formula(&self, set: &[bool], from: usize) -> Formula {
+        let [first, rest @ ..] = set else { return Expr::Const(0) };
+        if rest.iter().all(|s| s == first) {
+            return Expr::Const(i64::from(*first));
+        }
+        let parts: Vec<&[bool]> = set.chunks(self.weights[from]).collect();
+        if parts.iter().all(|p| *p == parts[0]) {
+            return self.formula(parts[0], from + 1);
+        }
+        let mut ways = Vec::new();
+        for (value, part) in parts.into_iter().enumerate() {
+            let number = self.system.vars[from].values[value];
+            let here = Expr::Atom(Atom::Var(VarId::new(from)));
+            let here = Expr::binary(BinOp::Eq, here, Expr::Const(number));
+            ways.push(Expr::binary(BinOp::And, here, self.formula(part, from + 1)));
+        }
+        any_of(&ways)
+    }
+}
+
+/// Which pairs of the client are left, if only control states that pass count, when
+/// those are taken away that have no step without return to one that is left.
+fn left(system: &System, memories: &Memories<'_>, counts: impl Fn(StateId) -> bool) -> Vec<bool> {
+    let states = system.processes[CLIENT.index()].states.len();
+    let mut left = Vec::with_capacity(states * memories.count);
+    for q in 0..states {
+        left.extend(vec![counts(StateId::new(q)); memories.count]);
+    }
+    loop {
+        let mut changed = false;
+        for q in (0..states).map(StateId::new) {
+            for (memory, pair) in memories.pairs(q).enumerate() {
+                if !left[pair] {
+                    continue;
+                }
+                let goes_on = system.transitions(CLIENT, q).any(|(_, t)| {
+                    let after = match t.op {
+                        _ if matches!(t.mark, Some(Mark::Return(..))) => return false,
+                        Op::Nop | Op::Fence(_) => memory,
+                        Op::Read(x, d) if memories.value(memory, x) == d => memory,
+                        Op::Write(x, d) => memories.with(memory, x, d),
+                        Op::Arw(x, d, e) if memories.value(memory, x) == d => {
+                            memories.with(memory, x, e)
+                        }
+                        Op::Read(..) | Op::Arw(..) => return false,
+                    };
+                    left[t.to.index() * memories.count + after]
+                });
+                if !goes_on {
+                    left[pair] = false;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            return left;
+        }
+    }
+}

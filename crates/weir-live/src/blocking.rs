@@ -1,0 +1,328 @@
+//! Obstruction-freedom under TSO, by blocking pairs (paper 5, section 5.2).
+//!
+//! *Problem.* Is there a run under TSO in which from some moment on one process
+//! takes all steps and its call does not return? Buffers have no bound.
+//!
+//! *Blocking pairs.* A control state `q` of a client and a memory `d` are a blocking
+//! pair if the client alone, from `q` with memory `d`, has a run without end and
+//! without a return under SC. There is a violation iff a configuration with a
+//! blocking pair and all buffers empty can be reached (Lemma 2). Any memory may be
+//! `d`, so pairs are found by running the client alone on a memory that is not known
+//! until it is looked at: a node is a control state, the values that the first reads
+//! have found, and the values now. What was found only grows, so it is the same all
+//! around a cycle: with `q`, the values found on the way to a cycle without return
+//! are a *cube* of blocking pairs, and there are no others.
+//!
+//! *Reachability.* A run without end alone comes to a control state on a cycle of the
+//! client's automaton, again with a blocking pair and, after flushes, empty buffers;
+//! so only these states are asked for. To ask whether a client comes to `q` with an
+//! empty buffer while memory is `d`, it gets a `fence` from `q` to a state of its own
+//! ([`System::with_stops`]): standing there it has an empty buffer, and `never (it
+//! stands there and memory is d)` is what `views` decides. The others may still have
+//! writes in their buffers. As in the proof of Lemma 2, what a process did from its
+//! first write on that was not flushed can be left out: nobody has seen it. All
+//! clients are alike, so one of them is asked about.
+//!
+//! *Flush fairness* changes nothing: the violation that is made here has empty
+//! buffers when the others stop, and flushes every write at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use weir_engine::{Engine, Limits};
+use weir_model::answer::{Evidence as Shown, Invariant, Run, Snapshot, Verdict};
+use weir_model::graph::components;
+use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
+use weir_model::semantics::{Form, Rule};
+use weir_model::system::{Mark, Op, System};
+
+use crate::fair;
+use crate::graph::{Budget, Edge, Graph, follow, pending};
+use crate::lasso::Lasso;
+use crate::property::{Progress, Question, hunts};
+use crate::search::FAR;
+use crate::{Answer, Evidence};
+
+/// The client that is asked about.
+const CLIENT: ProcessId = ProcessId(0);
+
+/// The most nodes of one client alone.
+const MAX_ALONE: usize = 2_000_000;
+
+/// The most tests in the formula that describes the pairs.
+const MAX_TESTS: usize = 100_000;
+
+/// What shows that no blocking pair is reachable.
+#[derive(Clone, Debug)]
+pub struct Unblocked {
+    /// The control states of the first client that have blocking pairs and are on
+    /// a cycle without return. If there are none, there is nothing else to show.
+    pub stops: Vec<StateId>,
+    /// How many cubes of blocking pairs they have.
+    pub cubes: usize,
+    /// The inductive set of the system with stops, if it was asked for.
+    pub invariant: Option<Arc<Invariant>>,
+}
+
+/// Values of some variables: all memories that have them.
+type Cube = BTreeMap<VarId, ValueId>;
+
+/// Decides obstruction-freedom of an object and its clients under TSO.
+///
+/// # Errors
+/// Why it could not be decided within the limits.
+pub fn check(system: &System, limits: &Limits, budget: &Budget) -> Result<Answer, String> {
+    let mut pairs = Vec::new();
+    let mut left = MAX_ALONE;
+    for state in on_cycles(system) {
+        let cubes = cubes(system, state, &mut left, budget)?;
+        if !cubes.is_empty() {
+            pairs.push((state, cubes));
+        }
+    }
+    let stops: Vec<StateId> = pairs.iter().map(|(q, _)| *q).collect();
+    let cubes = pairs.iter().map(|(_, cubes)| cubes.len()).sum();
+    let holds = |invariant| Answer {
+        verdict: Verdict::Holds,
+        evidence: Evidence::Unblocked(Unblocked { stops: stops.clone(), cubes, invariant }),
+    };
+    if pairs.is_empty() {
+        return Ok(holds(None));
+    }
+    let rebuilt = System::with_rounds(system.program.clone()).map_err(|e| e.message)?;
+    let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &stops).map_err(|e| e.message)?;
+    let mut tests = 0;
+    let mut asked = Vec::new();
+    for ((_, cubes), label) in pairs.iter().zip(labels) {
+        let tree = Tree::new(system, cubes.iter().cloned().collect(), 0, &mut tests)?;
+        let here = Expr::Atom(Atom::At(CLIENT, label));
+        asked.push(Expr::binary(BinOp::And, here, tree.formula(system)));
+    }
+    let kind = PropertyKind::Never(join(BinOp::Or, asked));
+    let property = Property { name: Some("blocking pair".to_owned()), kind, span: SpanId::NONE };
+    stopping.program.properties = vec![property];
+    let left = budget.timeout.map(|t| t.saturating_sub(budget.began.elapsed()));
+    let limits = Limits { timeout: left, ..*limits };
+    let engine = if limits.certificate { Engine::Views } else { Engine::Auto };
+    let (found, _) = weir_engine::check(&stopping, MemoryModel::TSO, engine, &limits, &mut |_| {});
+    match found.into_iter().next().map(|a| a.evidence) {
+        Some(Shown::Run(run)) => {
+            let evidence = Evidence::Lasso(lasso(system, &stopping, &run, budget)?);
+            Ok(Answer { verdict: Verdict::Violated, evidence })
+        }
+        Some(Shown::Exhausted) => Ok(holds(None)),
+        Some(Shown::Invariant(set)) => Ok(holds(Some(set))),
+        Some(Shown::Reason(reason)) => Err(reason),
+        Some(Shown::Upward(_)) | None => Err("the search said nothing".to_owned()),
+    }
+}
+
+/// The control states of the client that are on a cycle without return, in a call.
+fn on_cycles(system: &System) -> Vec<StateId> {
+    let states = system.processes[CLIENT.index()].states.len();
+    let pending = pending(system, CLIENT);
+    let next = |s: usize| {
+        let all = system.transitions(CLIENT, StateId::new(s));
+        all.filter(|(_, t)| t.mark.is_none()).map(|(_, t)| t.to.index()).collect::<Vec<_>>()
+    };
+    let component = components(states, next);
+    let mut sizes = vec![0; states];
+    component.iter().for_each(|&c| sizes[c] += 1);
+    let is_on_cycle = |s: &usize| sizes[component[*s]] > 1 || next(*s).contains(s);
+    (0..states).filter(|&s| pending[s]).filter(is_on_cycle).map(StateId::new).collect()
+}
+
+/// The cubes of blocking pairs of a control state. `left` is how many nodes may
+/// still be made.
+fn cubes(
+    system: &System,
+    state: StateId,
+    left: &mut usize,
+    budget: &Budget,
+) -> Result<BTreeSet<Cube>, String> {
+    /// A control state, what the first reads have found, and what is known of
+    /// memory now.
+    type Node = (StateId, Cube, Cube);
+    let mut numbers: FxHashMap<Node, usize> = FxHashMap::default();
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut edges: Vec<Vec<usize>> = Vec::new();
+    let start: Node = (state, Cube::new(), Cube::new());
+    numbers.insert(start.clone(), 0);
+    nodes.push(start);
+    while let Some((control, found, now)) = nodes.get(edges.len()).cloned() {
+        if edges.len().is_multiple_of(1024) {
+            budget.check_clock(0).map_err(|e| e.reason)?;
+        }
+        let mut out = Vec::new();
+        for (_, t) in system.transitions(CLIENT, control) {
+            if matches!(t.mark, Some(Mark::Return(..))) {
+                continue;
+            }
+            let (mut found, mut now) = (found.clone(), now.clone());
+            if let Op::Read(x, d) | Op::Arw(x, d, _) = t.op {
+                match now.get(&x) {
+                    Some(&known) if known != d => continue,
+                    Some(_) => {}
+                    None => {
+                        found.insert(x, d);
+                        now.insert(x, d);
+                    }
+                }
+            }
+            if let Op::Write(x, d) | Op::Arw(x, _, d) = t.op {
+                now.insert(x, d);
+            }
+            let node = (t.to, found, now);
+            let next = nodes.len();
+            let number = *numbers.entry(node.clone()).or_insert(next);
+            if number == next {
+                *left = left.checked_sub(1).ok_or("one client alone has too many states")?;
+                nodes.push(node);
+            }
+            out.push(number);
+        }
+        edges.push(out);
+    }
+    let component = components(nodes.len(), |n| edges[n].clone());
+    let mut sizes = vec![0; nodes.len()];
+    component.iter().for_each(|&c| sizes[c] += 1);
+    let turns = |n: &usize| sizes[component[*n]] > 1 || edges[*n].contains(n);
+    Ok((0..nodes.len()).filter(turns).map(|n| nodes[n].1.clone()).collect())
+}
+
+/// A set of memories: variables are asked for in their order, and only where the
+/// answer matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Tree {
+    All,
+    None,
+    Ask(VarId, Vec<Tree>),
+}
+
+impl Tree {
+    /// The union of cubes, of which only the variables from `from` on are left.
+    fn new(
+        system: &System,
+        cubes: Vec<Cube>,
+        from: usize,
+        tests: &mut usize,
+    ) -> Result<Self, String> {
+        if cubes.is_empty() {
+            return Ok(Self::None);
+        }
+        if cubes.iter().any(Cube::is_empty) {
+            return Ok(Self::All);
+        }
+        *tests += 1;
+        if *tests > MAX_TESTS {
+            return Err("there are too many blocking pairs to ask for".to_owned());
+        }
+        let var = VarId::new(from);
+        let mut children = Vec::new();
+        for value in 0..system.vars[from].values.len() {
+            let agrees = |cube: &&Cube| cube.get(&var).is_none_or(|d| d.index() == value);
+            let without = |cube: &Cube| {
+                cube.iter().filter(|(x, _)| **x != var).map(|(x, d)| (*x, *d)).collect()
+            };
+            let some = cubes.iter().filter(agrees).map(without).collect();
+            children.push(Self::new(system, some, from + 1, tests)?);
+        }
+        if children.iter().all(|c| *c == children[0]) {
+            return Ok(children.swap_remove(0));
+        }
+        Ok(Self::Ask(var, children))
+    }
+
+    fn formula(&self, system: &System) -> Formula {
+        match self {
+            Self::All => Expr::Const(1),
+            Self::None => Expr::Const(0),
+            Self::Ask(var, children) => {
+                let mut ways = Vec::new();
+                for (value, child) in children.iter().enumerate() {
+                    let number = system.value(*var, ValueId::new(value));
+                    let test =
+                        Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(*var)), Expr::Const(number));
+                    match child {
+                        Self::None => {}
+                        Self::All => ways.push(test),
+                        Self::Ask(..) => {
+                            ways.push(Expr::binary(BinOp::And, test, child.formula(system)));
+                        }
+                    }
+                }
+                join(BinOp::Or, ways)
+            }
+        }
+    }
+}
+
+/// `a op b op …`, as flat as it can be; not of nothing.
+fn join(op: BinOp, mut all: Vec<Formula>) -> Formula {
+    if all.len() == 1 {
+        return all.swap_remove(0);
+    }
+    let right = all.split_off(all.len() / 2);
+    Expr::binary(op, join(op, all), join(op, right))
+}
+
+/// The violation that goes on from a run to a blocking pair.
+fn lasso(system: &System, stopping: &System, run: &Run, budget: &Budget) -> Result<Lasso, String> {
+    let far = Form::Tso.semantics(system, MemoryModel::TSO, FAR);
+    let start = far
+        .initial()
+        .into_iter()
+        .find(|c| Snapshot::new(&*far, c) == run.start)
+        .ok_or("the run does not begin where the object does")?;
+    let (mut steps, end) = follow(&*far, &start, &flushed(system, stopping, run)?);
+    // Bounded by one, every write is flushed before the next: that is SC.
+    let near = Form::Tso.semantics(system, MemoryModel::TSO, 1);
+    let alone =
+        Graph::explore(&*near, system, &[end], Some(CLIENT), budget).map_err(|e| e.reason)?;
+    let question = Question::Progress(Progress::ObstructionFree);
+    let cycle = hunts(&alone, question, true, false)
+        .iter()
+        .find_map(|hunt| fair::find(&alone, hunt))
+        .ok_or("the client does not block where it should")?;
+    let rest = Lasso::new(&*near, MemoryModel::TSO, &alone, &cycle);
+    let stem = steps.len() + rest.stem;
+    steps.extend(rest.run.steps);
+    Ok(Lasso { run: Run { start: run.start.clone(), steps, ..rest.run }, stem })
+}
+
+/// The steps of a run without the `fence` to the stop, and without what the other
+/// clients did from their first write on that was not flushed.
+fn flushed(system: &System, stopping: &System, run: &Run) -> Result<Vec<Edge>, String> {
+    let n = system.processes.len();
+    let mut flushes = vec![0_usize; n];
+    for (step, _) in &run.steps {
+        flushes[step.process.index()] += usize::from(step.rule == Rule::Update);
+    }
+    let mut writes = vec![0_usize; n];
+    let mut edges = Vec::new();
+    for (step, _) in &run.steps {
+        let p = step.process.index();
+        let Some(id) = step.transition else {
+            edges.push(Edge::new(system, step.process, None, 0));
+            continue;
+        };
+        let taken = &stopping.processes[p].transitions[id.index()];
+        if matches!(taken.op, Op::Write(..)) {
+            writes[p] += 1;
+        }
+        // From here on it does nothing but flush.
+        if writes[p] > flushes[p] {
+            continue;
+        }
+        if taken.to.index() >= system.processes[p].states.len() {
+            continue;
+        }
+        let same = system.transitions(step.process, taken.from).find(|(_, t)| **t == *taken);
+        let (id, _) = same.ok_or("the run takes a step that the object does not have")?;
+        edges.push(Edge::new(system, step.process, Some(id), 0));
+    }
+    Ok(edges)
+}

@@ -1,0 +1,305 @@
+//! TSO with folded buffers: finitely many nodes that stand for all configurations.
+//!
+//! *Problem.* Four of the five progress properties are undecidable under TSO (paper
+//! 5, Theorem 1), and so is repeated reachability (paper 1, 3.4): buffers have no
+//! bound. But a graph that has every run of the program, and perhaps others, and no
+//! violating cycle, proves that there is no violation.
+//!
+//! *Folding.* A buffer that holds more than `k` writes is kept as its `k` oldest
+//! writes and a *tail*: the set of writes that occur in the rest, and for each
+//! variable that occurs there the last write to it. A tail stands for every word
+//! over its set in which these, and only these, are the last writes. So what a
+//! process reads of its own is known, whether a buffer is empty is known, and so
+//! is which steps a process can take; what is not known is which write of a tail
+//! comes next, and whether it is the only one left to its variable.
+//!
+//! *Why this is sound.* Let a folded configuration stand for all that its tails
+//! stand for. If a configuration takes a step, every folded one that stands for it
+//! has a step of the same process, by the same transition or a flush, to one that
+//! stands for the result:
+//!
+//! * `w(x,d)` behind `k` writes or a tail adds the write to the set and makes it the
+//!   last one to `x`; else it lengthens the word.
+//! * `r(x,d)` looks up the tail's last write to `x`, else the youngest among the `k`,
+//!   else memory: the value that the configuration has.
+//! * `arw` and `fence` need an empty buffer; a folded buffer is empty iff what it
+//!   stands for is.
+//! * A flush takes the oldest of the `k`; the first write `a` of the rest moves up.
+//!   Some write of the set is `a`, and either another one to the same variable comes
+//!   after it, then set and last writes still describe the rest, or it is the last
+//!   one, then no write to its variable is left. Both are tried for every `a`.
+//!
+//! So a run without end has a folded run with the same steps, the same control
+//! states and memories, and buffers that are empty at the same moments: it is fair,
+//! flush-fair and violating if the run is. It also pays for what it flushes: a
+//! process that flushes infinitely often writes infinitely often, as every
+//! configuration holds finitely many writes. Folded runs that do not are left out
+//! ([`hunts`](crate::property::hunts) with `spends`); without that a tail could be
+//! flushed for ever.
+//!
+//! *Freezing* ([`frozen`]) is the other way round: a process whose buffer comes to
+//! hold more than `k` writes never flushes again. All that matters of its buffer then
+//! is the last write to each variable, so there are finitely many nodes again, and
+//! every run through them is a run of the program. A cycle in which such a process
+//! writes is one in which its buffer grows with every round.
+//!
+//! `k` is raised until a proof or a violation is found or the limits are reached.
+
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::program::FenceKind;
+use weir_model::system::{Op, System};
+
+use crate::graph::{Budget, Edge, Graph, Unfinished, mask};
+
+/// The folded graph of a system under TSO that tells the `level` oldest writes of
+/// each buffer apart.
+///
+/// # Errors
+/// If a limit is hit.
+pub fn graph<'s>(
+    system: &'s System,
+    level: usize,
+    budget: &Budget,
+) -> Result<Graph<'s>, Unfinished> {
+    Fold::new(system, level, Tails::Folded).graph(budget)
+}
+
+/// The graph of a system under TSO in which a process does not flush any more once
+/// its buffer holds more than `bound` writes. It is complete if none ever did.
+///
+/// # Errors
+/// If a limit is hit.
+pub fn frozen<'s>(
+    system: &'s System,
+    bound: usize,
+    budget: &Budget,
+) -> Result<Graph<'s>, Unfinished> {
+    Fold::new(system, bound, Tails::Frozen).graph(budget)
+}
+
+/// What becomes of a buffer behind its oldest writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tails {
+    /// Any write that occurs there may come next.
+    Folded,
+    /// None does.
+    Frozen,
+}
+
+/// A folded buffer. Writes are letters, numbered so that those to one variable
+/// are next to each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Buffer {
+    /// The oldest writes, oldest first.
+    oldest: Vec<u16>,
+    /// The writes that occur in the tail, in order; none if it is frozen.
+    set: Vec<u16>,
+    /// The last write to each variable that occurs in the tail, in order.
+    last: Vec<u16>,
+}
+
+impl Buffer {
+    fn is_empty(&self) -> bool {
+        self.oldest.is_empty() && self.last.is_empty()
+    }
+}
+
+struct Fold<'s> {
+    system: &'s System,
+    level: usize,
+    tails: Tails,
+    /// The number of the first letter of each variable.
+    first: Vec<u16>,
+    letters: Vec<(VarId, ValueId)>,
+}
+
+impl<'s> Fold<'s> {
+    fn new(system: &'s System, level: usize, tails: Tails) -> Self {
+        let mut first = Vec::new();
+        let mut letters = Vec::new();
+        for (x, var) in system.vars.iter().enumerate() {
+            // A system has fewer cells than 16 bits can number.
+            first.push(letters.len() as u16);
+            letters.extend((0..var.values.len()).map(|v| (VarId::new(x), ValueId::new(v))));
+        }
+        Self { system, level, tails, first, letters }
+    }
+
+    fn graph(&self, budget: &Budget) -> Result<Graph<'s>, Unfinished> {
+        let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
+            self.successors(config, visit);
+            // What is not frozen leaves nothing out.
+            let is_frozen = |b: &Buffer| self.tails == Tails::Frozen && !b.last.is_empty();
+            !self.buffers(config).iter().any(is_frozen)
+        };
+        let mut empty = |config: &[u16]| mask(self.buffers(config).iter().map(Buffer::is_empty));
+        Graph::grow(self.system, &self.initial(), &mut successors, &mut empty, budget)
+    }
+
+    fn letter(&self, x: VarId, d: ValueId) -> u16 {
+        self.first[x.index()] + d.0
+    }
+
+    fn var(&self, letter: u16) -> VarId {
+        self.letters[usize::from(letter)].0
+    }
+
+    fn value(&self, letter: u16) -> ValueId {
+        self.letters[usize::from(letter)].1
+    }
+
+    /// Control states, memory, and for each process the three parts of its buffer,
+    /// each after its length.
+    fn initial(&self) -> Vec<Vec<u16>> {
+        let mut configs =
+            vec![self.system.processes.iter().map(|p| p.initial.0).collect::<Vec<_>>()];
+        for var in &self.system.vars {
+            let with = |c: Vec<u16>| {
+                var.initial.iter().map(move |v| c.iter().copied().chain([v.0]).collect())
+            };
+            configs = configs.into_iter().flat_map(with).collect();
+        }
+        for config in &mut configs {
+            config.resize(config.len() + 3 * self.system.processes.len(), 0);
+        }
+        configs
+    }
+
+    fn buffers(&self, config: &[u16]) -> Vec<Buffer> {
+        let mut at = self.system.processes.len() + self.system.vars.len();
+        let mut part = || {
+            let len = usize::from(config[at]);
+            let cells = config[at + 1..at + 1 + len].to_vec();
+            at += 1 + len;
+            cells
+        };
+        let all = self.system.processes.iter();
+        all.map(|_| Buffer { oldest: part(), set: part(), last: part() }).collect()
+    }
+
+    fn write_out(&self, head: &[u16], buffers: &[Buffer], out: &mut Vec<u16>) {
+        out.clear();
+        out.extend_from_slice(head);
+        for buffer in buffers {
+            for part in [&buffer.oldest, &buffer.set, &buffer.last] {
+                out.push(part.len() as u16);
+                out.extend_from_slice(part);
+            }
+        }
+    }
+
+    fn successors(&self, config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])) {
+        let n = self.system.processes.len();
+        let mut head = config[..n + self.system.vars.len()].to_vec();
+        let mut buffers = self.buffers(config);
+        let mut out = Vec::new();
+        for p in self.system.process_ids() {
+            let control = head[p.index()];
+            for (id, t) in self.system.transitions(p, StateId(control)) {
+                let buffer = &buffers[p.index()];
+                let mut written = None;
+                let mut pushed = None;
+                match t.op {
+                    Op::Nop | Op::Fence(FenceKind::Read | FenceKind::Write) => {}
+                    Op::Read(x, d) if self.lookup(buffer, &head[n..], x) == d => {}
+                    Op::Write(x, d) => pushed = Some(self.push(buffer, self.letter(x, d))),
+                    Op::Arw(x, d, e) if buffer.is_empty() && head[n + x.index()] == d.0 => {
+                        written = Some((x, e));
+                    }
+                    Op::Fence(FenceKind::Full) if buffer.is_empty() => {}
+                    Op::Read(..) | Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
+                }
+                head[p.index()] = t.to.0;
+                let before = written.map(|(x, e)| std::mem::replace(&mut head[n + x.index()], e.0));
+                let old = pushed.map(|new| std::mem::replace(&mut buffers[p.index()], new));
+                self.write_out(&head, &buffers, &mut out);
+                visit(Edge::new(self.system, p, Some(id), 0), &out);
+                if let Some(old) = old {
+                    buffers[p.index()] = old;
+                }
+                if let (Some((x, _)), Some(before)) = (written, before) {
+                    head[n + x.index()] = before;
+                }
+                head[p.index()] = control;
+            }
+            self.flushes(p, &mut head, &mut buffers, &mut out, visit);
+        }
+    }
+
+    fn flushes(
+        &self,
+        p: ProcessId,
+        head: &mut [u16],
+        buffers: &mut [Buffer],
+        out: &mut Vec<u16>,
+        visit: &mut dyn FnMut(Edge, &[u16]),
+    ) {
+        let n = self.system.processes.len();
+        let buffer = buffers[p.index()].clone();
+        for (letter, rest) in self.pop(&buffer) {
+            let x = self.var(letter);
+            let before = std::mem::replace(&mut head[n + x.index()], self.value(letter).0);
+            buffers[p.index()] = rest;
+            self.write_out(head, buffers, out);
+            visit(Edge::new(self.system, p, None, 0), out);
+            head[n + x.index()] = before;
+        }
+        buffers[p.index()] = buffer;
+    }
+
+    /// What a process reads.
+    fn lookup(&self, buffer: &Buffer, memory: &[u16], x: VarId) -> ValueId {
+        let in_tail = buffer.last.iter().find(|&&l| self.var(l) == x);
+        let own = in_tail.or_else(|| buffer.oldest.iter().rev().find(|&&l| self.var(l) == x));
+        own.map_or(ValueId(memory[x.index()]), |&l| self.value(l))
+    }
+
+    fn push(&self, buffer: &Buffer, letter: u16) -> Buffer {
+        let mut new = buffer.clone();
+        if new.last.is_empty() && new.oldest.len() < self.level {
+            new.oldest.push(letter);
+            return new;
+        }
+        if let (Tails::Folded, Err(at)) = (self.tails, new.set.binary_search(&letter)) {
+            new.set.insert(at, letter);
+        }
+        new.last.retain(|&l| self.var(l) != self.var(letter));
+        let at = new.last.partition_point(|&l| l < letter);
+        new.last.insert(at, letter);
+        new
+    }
+
+    /// The writes that may be the oldest, each with what is left.
+    fn pop(&self, buffer: &Buffer) -> Vec<(u16, Buffer)> {
+        if self.tails == Tails::Frozen && !buffer.last.is_empty() {
+            return vec![];
+        }
+        let Some((&oldest, rest)) = buffer.oldest.split_first() else {
+            return self.heads(buffer);
+        };
+        let rest = Buffer { oldest: rest.to_vec(), ..buffer.clone() };
+        if rest.last.is_empty() {
+            return vec![(oldest, rest)];
+        }
+        let moved = self.heads(&rest).into_iter().map(|(letter, mut left)| {
+            left.oldest.push(letter);
+            (oldest, left)
+        });
+        moved.collect()
+    }
+
+    /// The writes that may come first in the tail, each with what is left of it.
+    fn heads(&self, buffer: &Buffer) -> Vec<(u16, Buffer)> {
+        let mut all = Vec::new();
+        for &letter in &buffer.set {
+            all.push((letter, buffer.clone()));
+            if buffer.last.contains(&letter) {
+                let mut left = buffer.clone();
+                left.set.retain(|&l| self.var(l) != self.var(letter));
+                left.last.retain(|&l| l != letter);
+                all.push((letter, left));
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,316 @@
+//! Finite graphs of configurations, with who moves along each edge.
+//!
+//! A node is a configuration, an edge a step. What progress is about is kept with
+//! them: whose step it is, whether a call returns with it, whether a write enters
+//! or leaves a buffer, and in which nodes which buffers are empty. Where a node
+//! stands for one configuration, its edges are steps of the semantics and its
+//! cycles are real; `fold` makes graphs in which a node stands for many.
+
+use std::time::{Duration, Instant};
+
+use weir_engine::Limits;
+use weir_engine::store::Store;
+use weir_model::answer::Snapshot;
+use weir_model::ids::{ProcessId, StateId, TransitionId};
+use weir_model::semantics::{Rule, Semantics, Step};
+use weir_model::system::{Mark, Op, System};
+
+/// A step as an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Where it leads.
+    pub to: u32,
+    /// Whose step it is.
+    pub process: ProcessId,
+    /// The transition, unless a write leaves the buffer.
+    pub transition: Option<TransitionId>,
+    /// Whether it is a return.
+    pub returns: bool,
+    /// Whether a write enters the buffer.
+    pub writes: bool,
+}
+
+impl Edge {
+    /// An edge that takes a transition, or one along which a write leaves a buffer.
+    pub fn new(
+        system: &System,
+        process: ProcessId,
+        transition: Option<TransitionId>,
+        to: u32,
+    ) -> Self {
+        let taken = transition.map(|t| &system.processes[process.index()].transitions[t.index()]);
+        Self {
+            to,
+            process,
+            transition,
+            returns: taken.is_some_and(|t| matches!(t.mark, Some(Mark::Return(..)))),
+            writes: taken.is_some_and(|t| matches!(t.op, Op::Write(..))),
+        }
+    }
+
+    /// Whether a write leaves the buffer.
+    pub fn updates(&self) -> bool {
+        self.transition.is_none()
+    }
+}
+
+/// A finite graph of configurations.
+pub struct Graph<'s> {
+    /// The system.
+    pub system: &'s System,
+    /// The nodes.
+    pub(crate) store: Store,
+    edges: Vec<Edge>,
+    /// Where the edges of each node end in `edges`.
+    ends: Vec<usize>,
+    /// For each node a bit for each process whose buffer is empty.
+    empty: Vec<u64>,
+    /// For each process and control state, whether a call is pending there.
+    pending: Vec<Vec<bool>>,
+    /// Whether no step was left out because of a bound on buffers.
+    pub complete: bool,
+}
+
+/// How far a graph may grow.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// When all began.
+    pub began: Instant,
+    /// How long all may take.
+    pub timeout: Option<Duration>,
+    /// The most bytes that the graph may take up.
+    pub memory: Option<usize>,
+    /// The most nodes that it may have for now.
+    pub nodes: usize,
+}
+
+/// Why a graph was not finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// In words.
+    pub reason: String,
+    /// How many configurations it had by then.
+    pub nodes: usize,
+    /// Whether only [`Budget::nodes`] was too small.
+    pub for_now: bool,
+}
+
+impl Unfinished {
+    fn new(reason: impl Into<String>, nodes: usize) -> Self {
+        Self { reason: reason.into(), nodes, for_now: false }
+    }
+}
+
+impl Budget {
+    /// What limits allow from now on.
+    pub fn new(limits: &Limits) -> Self {
+        let Limits { timeout, memory, .. } = *limits;
+        Self { began: Instant::now(), timeout, memory, nodes: usize::MAX }
+    }
+
+    /// # Errors
+    /// If something of this size is too large, or there is no time left.
+    fn check(&self, nodes: usize, bytes: usize) -> Result<(), Unfinished> {
+        self.check_clock(nodes)?;
+        if let Some(limit) = self.memory.filter(|m| bytes >= *m) {
+            let reason = format!("the memory limit of {} MiB was reached", limit >> 20);
+            return Err(Unfinished::new(reason, nodes));
+        }
+        if nodes >= self.nodes {
+            return Err(Unfinished { for_now: true, ..Unfinished::new("for now", nodes) });
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// If there is no time left.
+    pub(crate) fn check_clock(&self, nodes: usize) -> Result<(), Unfinished> {
+        match self.timeout.filter(|t| self.began.elapsed() >= *t) {
+            None => Ok(()),
+            Some(limit) => {
+                let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
+                Err(Unfinished::new(reason, nodes))
+            }
+        }
+    }
+}
+
+/// How many nodes are expanded between two looks at the clock.
+const CLOCK: usize = 1 << 10;
+
+/// What makes the successors of a node: calls back with each edge (its end is
+/// filled in) and the configuration that it leads to. `false` if a step was left
+/// out because of a bound.
+pub(crate) type Successors<'a> = &'a mut dyn FnMut(&[u16], &mut dyn FnMut(Edge, &[u16])) -> bool;
+
+impl<'s> Graph<'s> {
+    /// Everything that can be reached from some configurations of a semantics. If
+    /// only some process is to move, it is named.
+    ///
+    /// # Errors
+    /// If a limit is hit.
+    pub fn explore(
+        semantics: &dyn Semantics,
+        system: &'s System,
+        initial: &[Vec<u16>],
+        only: Option<ProcessId>,
+        budget: &Budget,
+    ) -> Result<Self, Unfinished> {
+        let mut scratch = Vec::new();
+        let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
+            semantics.successors(config, &mut scratch, &mut |step: Step, next| {
+                if only.is_none_or(|p| p == step.process) {
+                    visit(Edge::new(system, step.process, step.transition, 0), next);
+                }
+            })
+        };
+        let mut empty = |config: &[u16]| {
+            if semantics.is_drained(config) {
+                return u64::MAX;
+            }
+            mask(semantics.pending(config).iter().map(Vec::is_empty))
+        };
+        Self::grow(system, initial, &mut successors, &mut empty, budget)
+    }
+
+    /// Everything that can be reached by a function of successors.
+    pub(crate) fn grow(
+        system: &'s System,
+        initial: &[Vec<u16>],
+        successors: Successors<'_>,
+        empty: &mut dyn FnMut(&[u16]) -> u64,
+        budget: &Budget,
+    ) -> Result<Self, Unfinished> {
+        let mut graph = Self {
+            system,
+            store: Store::default(),
+            edges: Vec::new(),
+            ends: Vec::new(),
+            empty: Vec::new(),
+            pending: system.process_ids().map(|p| pending(system, p)).collect(),
+            complete: true,
+        };
+        let full = |nodes| Unfinished::new("there are too many configurations", nodes);
+        for config in initial {
+            graph.store.insert(config, None).map_err(|_| full(0))?;
+        }
+        let mut next: Vec<(Edge, Vec<u16>)> = Vec::new();
+        while let Some(id) = graph.store.id(graph.ends.len()) {
+            if graph.ends.len().is_multiple_of(CLOCK) {
+                budget.check(graph.ends.len(), graph.bytes())?;
+            }
+            let config = graph.store.get(id);
+            graph.empty.push(empty(config));
+            next.clear();
+            graph.complete &= successors(config, &mut |edge, to| next.push((edge, to.to_vec())));
+            for (edge, to) in next.drain(..) {
+                let nodes = graph.ends.len();
+                let to = graph.store.find_or_insert(&to, Some(id)).map_err(|_| full(nodes))?;
+                graph.edges.push(Edge { to: to.index() as u32, ..edge });
+            }
+            graph.ends.push(graph.edges.len());
+        }
+        Ok(graph)
+    }
+
+    fn bytes(&self) -> usize {
+        self.store.bytes()
+            + self.edges.capacity() * size_of::<Edge>()
+            + (self.ends.capacity() + self.empty.capacity()) * 8
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Number of edges.
+    pub fn edge_count(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// The edges that leave a node.
+    pub fn edges(&self, node: usize) -> &[Edge] {
+        let start = if node == 0 { 0 } else { self.ends[node - 1] };
+        &self.edges[start..self.ends[node]]
+    }
+
+    /// The configuration of a node; its first cells are control states and memory.
+    pub fn config(&self, node: usize) -> &[u16] {
+        self.store.get(self.store.id(node).expect("a node of this graph"))
+    }
+
+    /// Whether a process has a pending call in a node.
+    pub fn is_pending(&self, node: usize, process: ProcessId) -> bool {
+        let control = StateId(self.config(node)[process.index()]);
+        self.pending[process.index()][control.index()]
+    }
+
+    /// Whether the buffer of a process is empty in a node.
+    pub fn is_drained(&self, node: usize, process: ProcessId) -> bool {
+        self.empty[node] >> process.index() & 1 == 1
+    }
+
+    /// The node from which a node was reached first.
+    pub fn parent(&self, node: usize) -> Option<usize> {
+        self.store.parent(self.store.id(node)?).map(|p| p.index())
+    }
+}
+
+/// A bit for each process.
+pub(crate) fn mask(bits: impl Iterator<Item = bool>) -> u64 {
+    bits.enumerate().fold(0, |mask, (i, bit)| mask | u64::from(bit) << i)
+}
+
+/// In which control states of a process a call is pending.
+pub(crate) fn pending(system: &System, process: ProcessId) -> Vec<bool> {
+    let automaton = &system.processes[process.index()];
+    let mut found = vec![None; automaton.states.len()];
+    let mut work = vec![(automaton.initial, false)];
+    while let Some((state, is_pending)) = work.pop() {
+        if found[state.index()].replace(is_pending).is_some() {
+            continue;
+        }
+        for (_, t) in system.transitions(process, state) {
+            let after = match t.mark {
+                Some(Mark::Call(..)) => true,
+                Some(Mark::Return(..)) => false,
+                None => is_pending,
+            };
+            work.push((t.to, after));
+        }
+    }
+    found.into_iter().map(|f| f == Some(true)).collect()
+}
+
+/// The steps from one configuration along edges, as a semantics takes them.
+///
+/// # Panics
+/// If the semantics has no such step, which takes a graph of another semantics.
+pub(crate) fn follow(
+    semantics: &dyn Semantics,
+    from: &[u16],
+    edges: &[Edge],
+) -> (Vec<(Step, Snapshot)>, Vec<u16>) {
+    let mut config = from.to_vec();
+    let mut steps = Vec::new();
+    let mut scratch = Vec::new();
+    for edge in edges {
+        let mut taken = None;
+        let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
+            let same = step.process == edge.process && step.transition == edge.transition;
+            if same && (step.transition.is_some() || step.rule == Rule::Update) {
+                taken = Some((step, next.to_vec()));
+            }
+        });
+        let (step, next) = taken.expect("a step of this semantics");
+        steps.push((step, Snapshot::new(semantics, &next)));
+        config = next;
+    }
+    (steps, config)
+}

@@ -1,0 +1,49 @@
+//! Lassos: runs that go round for ever.
+
+use weir_model::answer::{Run, Snapshot};
+use weir_model::memory_model::MemoryModel;
+use weir_model::semantics::{Form, Semantics};
+
+use crate::fair::Cycle;
+use crate::graph::{Edge, Graph, follow};
+
+/// A run that ends where its cycle began, but for buffers that nobody flushes in it:
+/// these may have grown, and have the same last write to each variable. So the cycle
+/// can be taken again.
+#[derive(Clone, Debug)]
+pub struct Lasso {
+    /// The stem and one round of the cycle.
+    pub run: Run,
+    /// How many steps the stem has. The rest is the cycle.
+    pub stem: usize,
+}
+
+impl Lasso {
+    /// The lasso of a cycle in a graph of a semantics. It begins with an initial node
+    /// of the graph.
+    pub(crate) fn new(
+        semantics: &dyn Semantics,
+        model: MemoryModel,
+        graph: &Graph<'_>,
+        cycle: &Cycle,
+    ) -> Self {
+        let mut edges: Vec<Edge> = Vec::new();
+        let mut node = cycle.start;
+        while let Some(parent) = graph.parent(node) {
+            let step = graph.edges(parent).iter().find(|e| e.to as usize == node);
+            edges.push(*step.expect("a parent has an edge to its child"));
+            node = parent;
+        }
+        edges.reverse();
+        let stem = edges.len();
+        edges.extend(&cycle.edges);
+        // Where graphs begin all buffers are empty, however they are written down.
+        let system = graph.system;
+        let head = system.processes.len() + system.vars.len();
+        let mut start = graph.config(node)[..head].to_vec();
+        semantics.initial_rest(&mut start);
+        let (steps, _) = follow(semantics, &start, &edges);
+        let start = Snapshot::new(semantics, &start);
+        Self { run: Run { model, form: Form::of(model)[0], start, steps }, stem }
+    }
+}

@@ -1,0 +1,108 @@
+//! Runs without end: does every call return, does the program end, does it come to
+//! a place again and again?
+//!
+//! An object runs under most general clients ([`weir_model::object`]); what is asked
+//! of it are the five progress properties of paper 5. Processes are asked what their
+//! program asks of runs without end ([`weir_model::program::Live`]).
+//!
+//! * Under SC everything is decided on the finite graph of configurations
+//!   ([`graph`], [`fair`]): a question is a kind of cycle ([`property`]).
+//! * Under TSO obstruction-freedom is decided by [`blocking`] pairs.
+//! * Under TSO the rest is undecidable. Cycles are looked for with buffers up to a
+//!   growing bound, and proofs on [`fold`]ed graphs, which have cycles for all runs.
+//!
+//! ```
+//! use weir_live::{Answer, Evidence, Options, Progress, Question, answers};
+//! use weir_model::{answer::Verdict, memory_model::MemoryModel, system::System};
+//!
+//! let text = "
+//!     object lock {
+//!         var held: bool
+//!         method enter { while not cas(held, 0, 1) { }   held = 0 }
+//!     }
+//! ";
+//! let (object, _) = weir_front::weir::read("lock.weir", text).unwrap();
+//! let system = System::with_rounds(object.with_clients(2).unwrap()).unwrap();
+//! let questions = Progress::ALL.map(Question::Progress);
+//! let found = answers(&system, &questions, &Options::new(MemoryModel::SC));
+//! let held: Vec<bool> = found.iter().map(|a| a.verdict == Verdict::Holds).collect();
+//! // It is deadlock-free, and that is all.
+//! assert_eq!(held, [false, false, false, false, true]);
+//! ```
+
+pub mod blocking;
+pub mod fair;
+pub mod fold;
+pub mod graph;
+mod lasso;
+pub mod property;
+mod search;
+
+use weir_engine::Limits;
+use weir_model::answer::Verdict;
+use weir_model::memory_model::MemoryModel;
+
+pub use lasso::Lasso;
+pub use property::{Progress, Question};
+pub use search::{answers, is_supported};
+
+/// How to search.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The memory model: SC or TSO.
+    pub model: MemoryModel,
+    /// Whether only runs count in which every write reaches memory.
+    pub flush_fair: bool,
+    /// How far to go. The bound is the most that a buffer holds in a search for
+    /// cycles, and the highest level of folding.
+    pub limits: Limits,
+}
+
+/// The bound on buffers where none was given.
+pub const DEFAULT_BOUND: usize = 4;
+
+impl Options {
+    /// A search without limits.
+    pub fn new(model: MemoryModel) -> Self {
+        Self { model, flush_fair: false, limits: Limits::default() }
+    }
+}
+
+/// What became of a question.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The answer.
+    pub verdict: Verdict,
+    /// What shows it.
+    pub evidence: Evidence,
+}
+
+/// What shows an answer.
+#[derive(Clone, Debug)]
+pub enum Evidence {
+    /// A run that goes round for ever.
+    Lasso(Lasso),
+    /// All runs were looked at and none is of the kind that settles it the other
+    /// way.
+    Exhausted(Seen),
+    /// No run of the folded graph is: all runs of the program are among them.
+    Folded {
+        /// How many of the oldest writes of a buffer were told apart.
+        level: usize,
+        /// The graph.
+        seen: Seen,
+    },
+    /// No blocking pair is reachable.
+    Unblocked(blocking::Unblocked),
+    /// Why there is no answer: what was tried, and how far.
+    Reason(String),
+}
+
+/// How much was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Configurations.
+    pub nodes: usize,
+    /// Steps.
+    pub edges: usize,
+}

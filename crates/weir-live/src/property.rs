@@ -1,0 +1,214 @@
+//! What is asked, as kinds of cycles (paper 5, section 3, Definition 1).
+//!
+//! A run without end through a finite graph violates a property iff the graph has
+//! a cycle of one of the kinds of [`hunts`]. With the paper's words:
+//!
+//! * `prog-s` fails iff from some moment on there is a pending call and no return:
+//!   the cycle has no return, and a call is pending in it;
+//! * `prog-t` fails iff some call is pending from some moment on: in the cycle a
+//!   process has a pending call and does not return;
+//! * `sched` holds, where a call is pending for ever, iff a process with such a call
+//!   takes steps for ever: the cycle has a step of it;
+//! * `fair` holds iff every process takes steps for ever: the cycle has a step of
+//!   each;
+//! * `iso` holds iff from some moment on only one process takes steps: all steps of
+//!   the cycle are its.
+//!
+//! A step of a process is any action of it, the flush of one of its writes too. A
+//! process that has no step to take, because an `assume` does not hold or it has
+//! failed, takes none: it is not scheduled, and no run in which it stands there for
+//! ever is fair. Runs that end are no runs of these definitions.
+//!
+//! *Flush fairness* is a condition on runs that can be added: every write reaches
+//! memory. So for each process the cycle has a moment at which its buffer is empty,
+//! or a flush.
+
+use weir_model::ids::ProcessId;
+use weir_model::program::{Formula, LiveKind};
+use weir_model::system::System;
+
+use crate::fair::{Hunt, Place, Test};
+use crate::graph::Graph;
+
+/// A progress property of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Progress {
+    /// `sched => prog-t`
+    WaitFree,
+    /// `sched => prog-s`
+    LockFree,
+    /// `sched and iso => prog-s`
+    ObstructionFree,
+    /// `fair => prog-t`
+    StarvationFree,
+    /// `fair => prog-s`
+    DeadlockFree,
+}
+
+impl Progress {
+    /// All of them, those that imply others first.
+    pub const ALL: [Self; 5] = [
+        Self::WaitFree,
+        Self::LockFree,
+        Self::ObstructionFree,
+        Self::StarvationFree,
+        Self::DeadlockFree,
+    ];
+
+    /// Its name in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WaitFree => "wait-free",
+            Self::LockFree => "lock-free",
+            Self::ObstructionFree => "obstruction-free",
+            Self::StarvationFree => "starvation-free",
+            Self::DeadlockFree => "deadlock-free",
+        }
+    }
+
+    /// What it implies, by Definition 1.
+    pub fn implies(self) -> &'static [Self] {
+        match self {
+            Self::WaitFree => {
+                &[Self::LockFree, Self::ObstructionFree, Self::StarvationFree, Self::DeadlockFree]
+            }
+            Self::LockFree => &[Self::ObstructionFree, Self::DeadlockFree],
+            Self::StarvationFree => &[Self::DeadlockFree],
+            Self::ObstructionFree | Self::DeadlockFree => &[],
+        }
+    }
+}
+
+/// Something asked about runs without end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Question<'p> {
+    /// Of an object.
+    Progress(Progress),
+    /// Of processes.
+    Live(&'p LiveKind),
+}
+
+impl Question<'_> {
+    /// Whether a cycle is what is asked for, and not what must not be.
+    pub fn wants_cycle(&self) -> bool {
+        matches!(self, Self::Live(LiveKind::Exists(_)))
+    }
+}
+
+/// The kinds of cycles that settle a question: one of any of them does. `spends`
+/// says that a graph may have endless flushes without writes, which no run has.
+pub fn hunts<'a>(
+    graph: &'a Graph<'a>,
+    question: Question<'a>,
+    flush_fair: bool,
+    spends: bool,
+) -> Vec<Hunt<'a>> {
+    let system = graph.system;
+    let mut hunts = match question {
+        Question::Progress(progress) => progress_hunts(graph, progress),
+        Question::Live(kind) => vec![live_hunt(graph, kind)],
+    };
+    for hunt in &mut hunts {
+        for p in system.process_ids() {
+            if flush_fair {
+                hunt.goals.push(Box::new(move |place| match place {
+                    Place::Node(n) => graph.is_drained(n, p),
+                    Place::Edge(_, e) => e.process == p && e.updates(),
+                }));
+            }
+            if spends {
+                let updates = edge_test(move |e| e.process == p && e.updates());
+                let writes = edge_test(move |e| e.process == p && e.writes);
+                hunt.debts.push((updates, writes));
+            }
+        }
+    }
+    hunts
+}
+
+fn progress_hunts<'a>(graph: &'a Graph<'a>, progress: Progress) -> Vec<Hunt<'a>> {
+    let everybody = || graph.system.process_ids();
+    // A step of a process whose call is pending.
+    let sched = move |p: Option<ProcessId>| -> Test<'a> {
+        Box::new(move |place| match place {
+            Place::Node(_) => false,
+            Place::Edge(n, e) => p.is_none_or(|p| e.process == p) && graph.is_pending(n, e.process),
+        })
+    };
+    let no_return: fn() -> Test<'a> = || edge_or_node(|e| !e.returns);
+    // The call of one process is pending and does not return.
+    let never_returns = move |p: ProcessId| -> Test<'a> {
+        Box::new(move |place| match place {
+            Place::Node(n) => graph.is_pending(n, p),
+            Place::Edge(_, e) => e.process != p || !e.returns,
+        })
+    };
+    let fair = || everybody().map(|p| edge_test(move |e| e.process == p)).collect::<Vec<_>>();
+    let hunt = |within: Test<'a>, goals: Vec<Test<'a>>| Hunt { within, goals, debts: vec![] };
+    match progress {
+        Progress::LockFree => vec![hunt(no_return(), vec![sched(None)])],
+        Progress::WaitFree => {
+            everybody().map(|p| hunt(never_returns(p), vec![sched(Some(p))])).collect()
+        }
+        Progress::DeadlockFree => {
+            let mut goals = fair();
+            goals.push(Box::new(move |place| match place {
+                Place::Node(n) => graph.system.process_ids().any(|p| graph.is_pending(n, p)),
+                Place::Edge(..) => false,
+            }));
+            vec![hunt(no_return(), goals)]
+        }
+        Progress::StarvationFree => everybody().map(|p| hunt(never_returns(p), fair())).collect(),
+        Progress::ObstructionFree => everybody()
+            .map(|p| {
+                let alone = edge_or_node(move |e| e.process == p && !e.returns);
+                hunt(alone, vec![sched(Some(p))])
+            })
+            .collect(),
+    }
+}
+
+fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
+    let system = graph.system;
+    let everywhere = || -> Test<'a> { Box::new(|_| true) };
+    // A process takes steps for ever, or again and again has none to take.
+    let fair = || {
+        let one = |p: ProcessId| -> Test<'a> {
+            Box::new(move |place| match place {
+                Place::Node(n) => !graph.edges(n).iter().any(|e| e.process == p && !e.updates()),
+                Place::Edge(_, e) => e.process == p && !e.updates(),
+            })
+        };
+        system.process_ids().map(one).collect::<Vec<_>>()
+    };
+    let at = move |formula: &'a Formula, wanted: bool| -> Test<'a> {
+        Box::new(move |place| match place {
+            Place::Node(n) => holds(system, formula, graph.config(n)) == wanted,
+            Place::Edge(..) => !wanted,
+        })
+    };
+    match kind {
+        LiveKind::Exists(f) | LiveKind::Never(f) => {
+            Hunt { within: everywhere(), goals: vec![at(f, true)], debts: vec![] }
+        }
+        LiveKind::Always(f) => Hunt { within: at(f, false), goals: fair(), debts: vec![] },
+        LiveKind::Terminates => Hunt { within: everywhere(), goals: fair(), debts: vec![] },
+    }
+}
+
+fn holds(system: &System, formula: &Formula, config: &[u16]) -> bool {
+    let (controls, rest) = config.split_at(system.processes.len());
+    system.holds(formula, controls, &rest[..system.vars.len()])
+}
+
+fn edge_test<'a>(test: impl Fn(&crate::graph::Edge) -> bool + 'a) -> Test<'a> {
+    Box::new(move |place| matches!(place, Place::Edge(_, e) if test(e)))
+}
+
+/// Every node, and the edges that pass.
+fn edge_or_node<'a>(test: impl Fn(&crate::graph::Edge) -> bool + 'a) -> Test<'a> {
+    Box::new(move |place| match place {
+        Place::Node(_) => true,
+        Place::Edge(_, e) => test(e),
+    })
+}

@@ -1,0 +1,188 @@
+//! Which search answers which question.
+
+use weir_model::answer::Verdict;
+use weir_model::memory_model::MemoryModel;
+use weir_model::semantics::{Form, Semantics};
+use weir_model::system::System;
+
+use crate::graph::{Budget, Graph, Unfinished};
+use crate::property::{Progress, Question, hunts};
+use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold};
+
+/// Whether runs without end can be asked about under a model.
+pub fn is_supported(model: MemoryModel) -> bool {
+    [MemoryModel::SC, MemoryModel::TSO].contains(&model.normal())
+}
+
+/// Answers questions about the runs without end of a system, which has to be one
+/// with rounds ([`System::with_rounds`]). Questions about progress are for objects
+/// with clients. The model has to be one that [`is_supported`].
+pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -> Vec<Answer> {
+    let mut search = Search {
+        system,
+        questions,
+        options,
+        budget: Budget::new(&options.limits),
+        found: vec![None; questions.len()],
+    };
+    let reasons = match options.model.normal() {
+        MemoryModel::SC => search.sc(),
+        _ => search.tso(),
+    };
+    let unknown =
+        Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reasons.join("; ")) };
+    search.found.into_iter().map(|a| a.unwrap_or_else(|| unknown.clone())).collect()
+}
+
+/// Under TSO small graphs come first, of either kind: which kind is small cannot be
+/// told. These are the most nodes of a graph in each turn.
+const TURNS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, usize::MAX];
+
+/// A bound that buffers of a lasso do not come to.
+pub(crate) const FAR: usize = 60_000;
+
+struct Search<'a> {
+    system: &'a System,
+    questions: &'a [Question<'a>],
+    options: &'a Options,
+    budget: Budget,
+    found: Vec<Option<Answer>>,
+}
+
+/// One of the two kinds of graphs under TSO, and how far it has come: the searches
+/// below `next` have been done, and the one of it was stopped for a reason.
+struct Line {
+    next: usize,
+    stopped: Option<Unfinished>,
+}
+
+impl Search<'_> {
+    fn is_done(&self) -> bool {
+        self.found.iter().all(Option::is_some)
+    }
+
+    /// All configurations there are.
+    fn sc(&mut self) -> Vec<String> {
+        let semantics = Form::Sc.semantics(self.system, MemoryModel::SC, 0);
+        let initial = semantics.initial();
+        let graph = Graph::explore(&*semantics, self.system, &initial, None, &self.budget);
+        let done = graph.and_then(|graph| self.look(&graph, &*semantics));
+        done.err().iter().map(stopped).collect()
+    }
+
+    /// Blocking pairs; then graphs with buffers that freeze beyond a bound that grows,
+    /// which find violations, and folded ones that tell more and more apart, which
+    /// find proofs.
+    fn tso(&mut self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let question = Question::Progress(Progress::ObstructionFree);
+        if let Some(i) = self.questions.iter().position(|q| *q == question) {
+            match blocking::check(self.system, &self.options.limits, &self.budget) {
+                Ok(answer) => self.found[i] = Some(answer),
+                Err(reason) => reasons.push(format!("blocking pairs: {reason}")),
+            }
+        }
+        let most = self.options.limits.bound.unwrap_or(DEFAULT_BOUND);
+        let mut frozen = Line { next: 1, stopped: None };
+        let mut folded = Line { next: 0, stopped: None };
+        for nodes in TURNS {
+            self.budget.nodes = nodes;
+            self.go_on(&mut frozen, most, Self::frozen);
+            self.go_on(&mut folded, most, Self::folded);
+        }
+        if frozen.next > 1 {
+            reasons.push(format!("no violation with buffers of up to {}", frozen.next - 1));
+        }
+        if let Some(e) = &frozen.stopped {
+            reasons.push(format!("with buffers of {}, {}", frozen.next, stopped(e)));
+        }
+        if folded.next > 0 {
+            let level = folded.next - 1;
+            reasons.push(format!("no proof with buffers folded behind up to {level} writes"));
+        }
+        if let Some(e) = &folded.stopped {
+            reasons.push(format!("folded behind {} writes, {}", folded.next, stopped(e)));
+        }
+        reasons
+    }
+
+    /// Does the searches of one kind until one is too large for now.
+    fn go_on(
+        &mut self,
+        line: &mut Line,
+        most: usize,
+        search: fn(&mut Self, usize) -> Result<(), Unfinished>,
+    ) {
+        let is_over = line.stopped.as_ref().is_some_and(|e| !e.for_now);
+        while !is_over && line.next <= most && !self.is_done() {
+            line.stopped = search(self, line.next).err();
+            if line.stopped.is_some() {
+                return;
+            }
+            line.next += 1;
+        }
+    }
+
+    /// Looks for cycles with buffers that are flushed while they hold up to `bound`
+    /// writes. If none ever holds more, the graph has all runs.
+    fn frozen(&mut self, bound: usize) -> Result<(), Unfinished> {
+        let graph = fold::frozen(self.system, bound, &self.budget)?;
+        let semantics = Form::Tso.semantics(self.system, MemoryModel::TSO, FAR);
+        self.look(&graph, &*semantics)
+    }
+
+    /// Looks for cycles in a graph whose runs are those of a semantics.
+    fn look(&mut self, graph: &Graph<'_>, semantics: &dyn Semantics) -> Result<(), Unfinished> {
+        let Options { model, flush_fair, .. } = *self.options;
+        for (question, found) in self.questions.iter().zip(&mut self.found) {
+            if found.is_some() {
+                continue;
+            }
+            self.budget.check_clock(graph.len())?;
+            let kinds = hunts(graph, *question, flush_fair, false);
+            let cycle = kinds.iter().find_map(|hunt| fair::find(graph, hunt));
+            let evidence = match cycle {
+                Some(cycle) => Evidence::Lasso(Lasso::new(semantics, model, graph, &cycle)),
+                None if graph.complete => Evidence::Exhausted(seen(graph)),
+                None => continue,
+            };
+            *found = Some(answer(*question, evidence));
+        }
+        Ok(())
+    }
+
+    /// Looks for a proof with folded buffers.
+    fn folded(&mut self, level: usize) -> Result<(), Unfinished> {
+        let graph = fold::graph(self.system, level, &self.budget)?;
+        for (question, found) in self.questions.iter().zip(&mut self.found) {
+            if found.is_some() {
+                continue;
+            }
+            self.budget.check_clock(graph.len())?;
+            let kinds = hunts(&graph, *question, self.options.flush_fair, true);
+            if kinds.iter().all(|hunt| fair::find(&graph, hunt).is_none()) {
+                let evidence = Evidence::Folded { level, seen: seen(&graph) };
+                *found = Some(answer(*question, evidence));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The answer that a lasso gives, or that there is none.
+fn answer(question: Question<'_>, evidence: Evidence) -> Answer {
+    let has_cycle = matches!(evidence, Evidence::Lasso(_));
+    let verdict = match has_cycle == question.wants_cycle() {
+        true => Verdict::Holds,
+        false => Verdict::Violated,
+    };
+    Answer { verdict, evidence }
+}
+
+fn stopped(unfinished: &Unfinished) -> String {
+    format!("{} after {} configurations", unfinished.reason, unfinished.nodes)
+}
+
+fn seen(graph: &Graph<'_>) -> Seen {
+    Seen { nodes: graph.len(), edges: graph.edge_count() }
+}

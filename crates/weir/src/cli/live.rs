@@ -1,0 +1,91 @@
+//! The command line of `weir live`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use weir::Limits;
+
+use super::{Format, LanguageArg, ModelArg, seconds};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Of an object the five progress properties are asked; of processes what their program
+asks with `live`. Under SC all answers are decided, under TSO obstruction-freedom is;
+the others are undecidable there, and may stay unknown.
+
+Examples: weir live examples/objects/spin-lock.weir --clients 3 --model sc
+          weir live examples/objects/treiber-stack.weir --property lock-free")]
+pub struct Live {
+    /// An object or a program (`.weir`); `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// How many clients call the methods of the object
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=16), value_name = "N", default_value_t = 2)]
+    pub clients: u16,
+    #[command(flatten)]
+    pub model: ModelArg,
+    /// Which progress properties to ask for [default: all]
+    #[arg(long = "property", value_enum, value_delimiter = ',', value_name = "NAME")]
+    pub properties: Vec<Progress>,
+    /// Count only runs in which every write reaches memory
+    #[arg(long)]
+    pub flush_fair: bool,
+    /// The most that a buffer may hold in a search for violations, and the most
+    /// writes that a proof tells apart
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), default_value_t = 4)]
+    pub bound: u16,
+    /// Give up after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
+    pub timeout: Option<Duration>,
+    /// Give up when a graph takes up this many MiB
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 2048)]
+    pub memory: u32,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Write the first lasso found to this file, for `weir certify`
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Write what shows obstruction-freedom under TSO to this file, for `weir certify`
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+}
+
+impl Live {
+    pub fn limits(&self) -> Limits {
+        Limits {
+            bound: Some(self.bound.into()),
+            timeout: self.timeout,
+            memory: Some((self.memory as usize) << 20),
+            certificate: self.certificate.is_some(),
+            guesses: None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Progress {
+    /// Every call returns
+    WaitFree,
+    /// Some call returns
+    LockFree,
+    /// A call returns that runs alone
+    ObstructionFree,
+    /// Every call returns, if all clients take steps
+    StarvationFree,
+    /// Some call returns, if all clients take steps
+    DeadlockFree,
+}
+
+impl From<Progress> for weir_live::Progress {
+    fn from(property: Progress) -> Self {
+        match property {
+            Progress::WaitFree => Self::WaitFree,
+            Progress::LockFree => Self::LockFree,
+            Progress::ObstructionFree => Self::ObstructionFree,
+            Progress::StarvationFree => Self::StarvationFree,
+            Progress::DeadlockFree => Self::DeadlockFree,
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! `weir live`
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use weir::load::read_text;
+use weir::report::run::lasso_lines;
+use weir::report::table::Table;
+use weir::{Certificate, Loaded, MemoryModel, Verdict};
+use weir_check::lasso::{Asked, Lasso as LassoFile};
+use weir_check::unblocked::{self, Unblocked};
+use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
+use weir_model::program::{LiveKind, Program};
+
+use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_whole};
+use crate::cli::Format;
+use crate::cli::live::Live;
+use crate::progress::counted;
+use crate::terminal::{QUIET, STRONG, paint, style};
+
+pub fn run(args: &Live) -> Status {
+    let model = args.model.model;
+    if !weir_live::is_supported(model) {
+        return fail(&format!("runs without end are asked about under SC and TSO, not {model}"));
+    }
+    let loaded = read_text(&args.file).and_then(|text| {
+        Loaded::running(&args.file, &text, args.language.get(), args.clients.into())
+    });
+    let loaded = match loaded {
+        Ok(loaded) => loaded,
+        Err(error) => return complain(&error),
+    };
+    let program = &loaded.system.program;
+    let asked = asked(program, args);
+    if asked.is_empty() {
+        return match program.object {
+            None if !program.properties.is_empty() => fail(&format!(
+                "`{}` asks nothing about runs without end: write `live terminates`, or use `weir check`",
+                args.file
+            )),
+            _ => asks_for_nothing(&args.file, program),
+        };
+    }
+    let report = Report { loaded: &loaded, args, model, asked: &asked };
+    let questions: Vec<Question<'_>> = asked.iter().map(|a| a.question).collect();
+    let options = Options { model, flush_fair: args.flush_fair, limits: args.limits() };
+    let mut answers = weir_live::answers(&loaded.system, &questions, &options);
+    for (asked, answer) in asked.iter().zip(&mut answers) {
+        report.check(asked, answer);
+    }
+    match args.format {
+        Format::Human => print(&report.human(&answers)),
+        Format::Json => print_json(&report.json(&answers)),
+    }
+    let status = answers.iter().fold(Status::Fine, |s, a| s.and(a.verdict.into()));
+    status.and(report.write_evidence(&answers))
+}
+
+/// Something that is asked.
+struct AskedFor<'p> {
+    name: String,
+    question: Question<'p>,
+    file: Asked,
+}
+
+fn asked<'p>(program: &'p Program, args: &Live) -> Vec<AskedFor<'p>> {
+    if program.object.is_none() {
+        let live = program.live.iter().enumerate();
+        return live
+            .map(|(i, live)| AskedFor {
+                name: live_name(program, i),
+                question: Question::Live(&live.kind),
+                file: Asked::Live(i),
+            })
+            .collect();
+    }
+    let chosen: Vec<Progress> = args.properties.iter().map(|p| (*p).into()).collect();
+    let all = Progress::ALL.into_iter();
+    all.filter(|p| chosen.is_empty() || chosen.contains(p))
+        .map(|p| AskedFor {
+            name: p.name().to_owned(),
+            question: Question::Progress(p),
+            file: Asked::Progress(p.name().to_owned()),
+        })
+        .collect()
+}
+
+/// What a person calls something that a program asks about runs without end.
+pub fn live_name(program: &Program, index: usize) -> String {
+    let Some(live) = program.live.get(index) else { return format!("live #{}", index + 1) };
+    if let Some(name) = &live.name {
+        return name.clone();
+    }
+    let base = match live.kind {
+        LiveKind::Exists(_) => "live exists",
+        LiveKind::Never(_) => "live never",
+        LiveKind::Always(_) => "live always",
+        LiveKind::Terminates => "live terminates",
+    };
+    let same = |i: &usize| {
+        let other = &program.live[*i];
+        let kind = std::mem::discriminant(&other.kind);
+        other.name.is_none() && kind == std::mem::discriminant(&live.kind)
+    };
+    match (0..program.live.len()).filter(same).count() {
+        1 => base.to_owned(),
+        _ => format!("{base} #{}", (0..=index).filter(same).count()),
+    }
+}
+
+struct Report<'a> {
+    loaded: &'a Loaded,
+    args: &'a Live,
+    model: MemoryModel,
+    asked: &'a [AskedFor<'a>],
+}
+
+impl Report<'_> {
+    fn clients(&self) -> Option<usize> {
+        self.loaded.system.program.object.as_ref().map(|_| self.loaded.system.processes.len())
+    }
+
+    fn file(&self, asked: &AskedFor<'_>, lasso: &Lasso) -> LassoFile {
+        LassoFile::new(
+            &self.loaded.system,
+            self.clients(),
+            asked.file.clone(),
+            self.args.flush_fair,
+            (&lasso.run, lasso.stem),
+            &|span| self.loaded.line(span),
+        )
+    }
+
+    /// No lasso is shown that its checker does not accept.
+    fn check(&self, asked: &AskedFor<'_>, answer: &mut Answer) {
+        let Evidence::Lasso(lasso) = &answer.evidence else { return };
+        let file = self.file(asked, lasso);
+        if let Err(why) = weir_check::lasso::check(&self.loaded.system.program, &file) {
+            let reason = format!("a lasso was found that its checker rejects: {why}");
+            *answer = Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reason) };
+        }
+    }
+
+    fn human(&self, answers: &[Answer]) -> String {
+        let mut out = format!("{} under {}", paint(STRONG, &self.loaded.source.name), self.model);
+        if let Some(clients) = self.clients() {
+            let _ = write!(out, ", {}", counted(clients, "client"));
+        }
+        if self.args.flush_fair {
+            out += ", every write reaches memory";
+        }
+        out += "\n\n";
+        let mut table = Table::default();
+        for (asked, answer) in self.asked.iter().zip(answers) {
+            table.row([asked.name.as_str(), answer.verdict.name(), &how(&answer.evidence)]);
+        }
+        for (line, answer) in table.lines("  ").iter().zip(answers) {
+            let word = answer.verdict.name();
+            let _ =
+                writeln!(out, "  {}", line.replacen(word, &paint(style(answer.verdict), word), 1));
+        }
+        if let Some(note) = self.undecidable() {
+            let _ = writeln!(out, "\n{}", paint(QUIET, note));
+        }
+        let mut shown = vec![false; answers.len()];
+        for (i, answer) in answers.iter().enumerate() {
+            let Evidence::Lasso(lasso) = &answer.evidence else { continue };
+            if shown[i] {
+                continue;
+            }
+            let mut names = Vec::new();
+            for (j, other) in answers.iter().enumerate() {
+                if matches!(&other.evidence, Evidence::Lasso(l) if is_same(l, lasso)) {
+                    shown[j] = true;
+                    names.push(self.asked[j].name.as_str());
+                }
+            }
+            let _ = writeln!(out, "\n{}:\n", paint(STRONG, &names.join(", ")));
+            for line in lasso_lines(self.loaded, &lasso.run, lasso.stem) {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+        out
+    }
+
+    /// What cannot be decided of what was asked.
+    fn undecidable(&self) -> Option<&'static str> {
+        let is_open =
+            |a: &AskedFor<'_>| a.question != Question::Progress(Progress::ObstructionFree);
+        if self.model.normal() == MemoryModel::SC || !self.asked.iter().any(is_open) {
+            return None;
+        }
+        Some(match self.clients() {
+            Some(_) => {
+                "Under TSO all but obstruction-freedom are undecidable (paper 5, Theorem 1): \
+                 an answer is a proof, unknown is none."
+            }
+            None => {
+                "Under TSO this is undecidable (paper 1, section 3.4): an answer is a proof, \
+                 unknown is none."
+            }
+        })
+    }
+
+    fn json(&self, answers: &[Answer]) -> JsonReport {
+        let properties = self.asked.iter().zip(answers).map(|(asked, answer)| {
+            let lasso = match &answer.evidence {
+                Evidence::Lasso(lasso) => Some(self.file(asked, lasso)),
+                _ => None,
+            };
+            let reason = match &answer.evidence {
+                Evidence::Reason(reason) => Some(reason.clone()),
+                _ => None,
+            };
+            JsonProperty {
+                name: asked.name.clone(),
+                verdict: answer.verdict.name(),
+                evidence: kind(&answer.evidence),
+                configurations: seen(&answer.evidence).map(|s| s.nodes),
+                steps: seen(&answer.evidence).map(|s| s.edges),
+                reason,
+                lasso,
+            }
+        });
+        JsonReport {
+            program: self.loaded.system.program.name.clone(),
+            file: self.loaded.source.name.clone(),
+            model: self.model.to_string(),
+            clients: self.clients(),
+            flush_fair: self.args.flush_fair,
+            properties: properties.collect(),
+        }
+    }
+
+    fn write_evidence(&self, answers: &[Answer]) -> Status {
+        let mut status = Status::Fine;
+        if let Some(path) = self.args.witness.as_deref() {
+            let first = self.asked.iter().zip(answers).find_map(|(asked, a)| match &a.evidence {
+                Evidence::Lasso(lasso) => Some(self.file(asked, lasso)),
+                _ => None,
+            });
+            if let Some(file) = first {
+                status = status.and(write(path, &file));
+            }
+        }
+        if let (Some(path), Some(clients)) = (self.args.certificate.as_deref(), self.clients()) {
+            let proof = answers.iter().find_map(|a| match &a.evidence {
+                Evidence::Unblocked(proof) => Some(proof),
+                _ => None,
+            });
+            if let Some(proof) = proof {
+                let system = &self.loaded.system;
+                let set = proof.invariant.as_ref();
+                let file = Unblocked {
+                    format: unblocked::FORMAT.to_owned(),
+                    version: unblocked::VERSION,
+                    program: system.program.name.clone(),
+                    clients,
+                    stops: proof.stops.iter().map(|s| s.0).collect(),
+                    certificate: set.map(|set| Certificate::new(system, set, vec![0])),
+                };
+                status = status.and(write(path, &file));
+            }
+        }
+        status
+    }
+}
+
+fn write(path: &Path, file: &impl Serialize) -> Status {
+    match serde_json::to_string_pretty(file) {
+        Ok(text) => write_whole(path, &(text + "\n")),
+        Err(error) => fail(&error.to_string()),
+    }
+}
+
+fn is_same(a: &Lasso, b: &Lasso) -> bool {
+    let steps = |l: &Lasso| l.run.steps.iter().map(|(s, _)| *s).collect::<Vec<_>>();
+    a.stem == b.stem && a.run.start == b.run.start && steps(a) == steps(b)
+}
+
+fn seen(evidence: &Evidence) -> Option<Seen> {
+    match evidence {
+        Evidence::Exhausted(seen) | Evidence::Folded { seen, .. } => Some(*seen),
+        _ => None,
+    }
+}
+
+fn kind(evidence: &Evidence) -> &'static str {
+    match evidence {
+        Evidence::Lasso(_) => "lasso",
+        Evidence::Exhausted(_) => "exhausted",
+        Evidence::Folded { .. } => "folded",
+        Evidence::Unblocked(_) => "unblocked",
+        Evidence::Reason(_) => "none",
+    }
+}
+
+/// What an answer rests on, in a few words.
+fn how(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence::Lasso(lasso) => {
+            let cycle = lasso.run.steps.len() - lasso.stem;
+            format!("a lasso: {}, then a cycle of {cycle}", counted(lasso.stem, "step"))
+        }
+        Evidence::Exhausted(seen) => {
+            format!("{}, all there are", counted(seen.nodes, "configuration"))
+        }
+        Evidence::Folded { level, seen } => format!(
+            "{}, buffers folded behind {}",
+            counted(seen.nodes, "configuration"),
+            counted(*level, "write")
+        ),
+        Evidence::Unblocked(proof) if proof.stops.is_empty() => "no blocking pairs".to_owned(),
+        Evidence::Unblocked(proof) => {
+            format!("{} of blocking pairs, none reachable", counted(proof.cubes, "set"))
+        }
+        Evidence::Reason(reason) => reason.clone(),
+    }
+}
+
+#[derive(Serialize)]
+struct JsonReport {
+    program: String,
+    file: String,
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clients: Option<usize>,
+    flush_fair: bool,
+    properties: Vec<JsonProperty>,
+}
+
+#[derive(Serialize)]
+struct JsonProperty {
+    name: String,
+    verdict: &'static str,
+    evidence: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configurations: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lasso: Option<LassoFile>,
+}

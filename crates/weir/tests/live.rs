@@ -1,0 +1,188 @@
+//! `weir live` and the table of objects in `docs/liveness.md`.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{root, weir, weir_reading};
+use serde_json::Value;
+
+const OBJECTS: [&str; 13] = [
+    "barrier",
+    "cas-counter",
+    "ms-queue",
+    "overwrite",
+    "peterson",
+    "register",
+    "seqlock",
+    "snapshot",
+    "spin-lock",
+    "store-buffering",
+    "store-buffering-fenced",
+    "ticket-lock",
+    "treiber-stack",
+];
+
+fn object(name: &str) -> String {
+    format!("examples/objects/{name}.weir")
+}
+
+fn scratch(name: &str) -> String {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
+}
+
+/// What `--format json` prints.
+fn json(args: &[&str]) -> Value {
+    let output = weir(&[&["live", "--format", "json"], args].concat());
+    assert_ne!(output.status, 2, "{args:?}: {}", output.err);
+    serde_json::from_str(&output.out).unwrap_or_else(|e| panic!("{args:?}: {e}\n{}", output.out))
+}
+
+/// The rows of an object's table: property, SC, TSO and why.
+fn rows(page: &str, name: &str) -> Vec<Vec<String>> {
+    let section = page.split("\n### ").find(|s| s.starts_with(&format!("{name}\n")));
+    let section = section.unwrap_or_else(|| panic!("there is no section about {name}"));
+    let rows = section.lines().filter(|l| l.starts_with("| ")).skip(2);
+    rows.map(|l| l.trim_matches(['|', ' ']).split(" | ").map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn the_table_is_what_is_printed() {
+    let page = fs::read_to_string(root().join("docs/liveness.md")).unwrap();
+    let files = fs::read_dir(root().join("examples/objects")).unwrap().count();
+    assert_eq!(files, OBJECTS.len(), "every object has a section");
+    for name in OBJECTS {
+        let rows = rows(&page, name);
+        assert_eq!(rows.len(), 5, "{name}");
+        for (column, model) in [(1, "sc"), (2, "tso")] {
+            let report = json(&[&object(name), "--model", model]);
+            for (row, found) in rows.iter().zip(report["properties"].as_array().unwrap()) {
+                assert_eq!(found["name"], row[0].as_str(), "{name}");
+                let verdict = match row[column].as_str() {
+                    "yes" => "holds",
+                    "no" => "violated",
+                    other => panic!("{name}: `{other}` is no answer"),
+                };
+                assert_eq!(found["verdict"], verdict, "{name}, {}, {model}", row[0]);
+                assert!(row[3].len() > 15, "{name}, {}: no reason", row[0]);
+                assert_eq!(found["lasso"].is_object(), verdict == "violated", "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn evidence_is_accepted_and_what_was_changed_is_not() {
+    let file = scratch("live-lasso.json");
+    for (name, model, property) in [
+        ("spin-lock", "sc", "starvation-free"),
+        ("treiber-stack", "tso", "wait-free"),
+        ("barrier", "tso", "deadlock-free"),
+        ("store-buffering", "tso", "obstruction-free"),
+    ] {
+        let object = object(name);
+        let args = ["live", &object, "--model", model, "--property", property, "--witness", &file];
+        assert_eq!(weir(&args).status, 1);
+        let output = weir(&["certify", &file, &object]);
+        assert_eq!((output.status, output.out.contains("accepted")), (0, true), "{output:?}");
+        let lasso: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        let mut shorter = lasso.clone();
+        shorter["cycle"].as_array_mut().unwrap().pop();
+        let mut later = lasso.clone();
+        later["stem"].as_array_mut().unwrap().remove(0);
+        let mut other = lasso.clone();
+        other["property"] = serde_json::json!({"progress": "no-such-thing"});
+        for wrong in [shorter, later, other] {
+            fs::write(&file, wrong.to_string()).unwrap();
+            let output = weir(&["certify", &file, &object]);
+            assert_eq!((output.status, output.out.contains("rejected")), (1, true), "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_lasso_shows_only_what_it_shows() {
+    // Both clients wait: that is no run alone, and without flushes not flush-fair.
+    let file = scratch("live-other.json");
+    let object = object("barrier");
+    weir(&["live", &object, "--property", "deadlock-free", "--witness", &file]);
+    let lasso: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    for (field, value, reason) in [
+        ("property", serde_json::json!({"progress": "obstruction-free"}), "is obstruction-free"),
+        ("flush_fair", Value::Bool(true), "some write never reaches memory"),
+        ("clients", Value::from(3), "does not begin where the program does"),
+        ("model", Value::from("PSO"), "SC or TSO"),
+        ("property", serde_json::json!({"live": 0}), "does not ask for"),
+    ] {
+        let mut wrong = lasso.clone();
+        wrong[field] = value;
+        fs::write(&file, wrong.to_string()).unwrap();
+        let output = weir(&["certify", &file, &object]);
+        assert_eq!(output.status, 1, "{field}: {output:?}");
+        assert!(output.out.contains(reason), "{field}: {}", output.out);
+    }
+}
+
+#[test]
+fn flush_fairness_changes_what_it_should() {
+    let verdicts = |args: &[&str]| -> Vec<String> {
+        let report = json(args);
+        let list = report["properties"].as_array().unwrap();
+        list.iter().map(|p| p["verdict"].as_str().unwrap().to_owned()).collect()
+    };
+    let barrier = object("barrier");
+    let args = [barrier.as_str(), "--property", "deadlock-free"];
+    assert_eq!(verdicts(&args), ["violated"]);
+    assert_eq!(verdicts(&[&args[..], &["--flush-fair"]].concat()), ["holds"]);
+    // What the example says at its head.
+    let live = "examples/live.weir";
+    assert_eq!(verdicts(&[live, "--model", "sc"]), ["holds", "violated", "violated"]);
+    assert_eq!(verdicts(&[live]), ["violated", "holds", "violated"]);
+    assert_eq!(verdicts(&[live, "--flush-fair"]), ["holds", "holds", "violated"]);
+}
+
+#[test]
+fn termination() {
+    let ask = |text: &str, args: &[&str]| {
+        let args = [&["live", "--language", "weir", "-"], args].concat();
+        weir_reading(&args, text.as_bytes()).status
+    };
+    let waits = "var x  process p { await x == 1 }  process q { x = 1 }  live terminates";
+    assert_eq!(ask(waits, &["--model", "sc"]), 0);
+    // The write may stay where it is for ever, unless it is flushed.
+    assert_eq!(ask(waits, &[]), 1);
+    assert_eq!(ask(waits, &["--flush-fair"]), 0);
+    let stuck = "var x  process p { assume x == 1 }  live terminates";
+    assert_eq!(ask("process p { loop { } }  live terminates", &[]), 1);
+    assert_eq!(ask("process p { await false }  live terminates", &[]), 1);
+    assert_eq!(ask(stuck, &[]), 0);
+}
+
+#[test]
+fn limits_end_in_unknown() {
+    let object = object("snapshot");
+    let output = weir(&["live", &object, "--property", "lock-free", "--timeout", "0.000001"]);
+    assert_eq!(output.status, 3, "{output:?}");
+    assert!(output.out.contains("time limit"), "{output:?}");
+    let output = weir(&["live", &object, "--property", "lock-free", "--memory", "1"]);
+    assert_eq!(output.status, 3, "{output:?}");
+    assert!(output.out.contains("memory limit"), "{output:?}");
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    let spin = object("spin-lock");
+    for (args, message) in [
+        (vec!["live", &spin, "--model", "pso"], "under SC and TSO"),
+        (vec!["live", &spin, "--clients", "17"], "17"),
+        (vec!["live", "examples/peterson.weir"], "live terminates"),
+        (vec!["check", &spin], "weir live"),
+        (vec!["outcomes", &spin], "weir live"),
+        (vec!["check", "examples/live.weir"], "weir live"),
+    ] {
+        let output = weir(&args);
+        assert_eq!(output.status, 2, "{args:?}: {output:?}");
+        assert!(output.err.contains(message), "{args:?}: {}", output.err);
+    }
+}
