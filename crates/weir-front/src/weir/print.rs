@@ -177,6 +177,9 @@ impl Printer<'_> {
                 format!("cmpxchg({place}, {}, {})", self.code(expected), self.code(new))
             }
             Rmw::Swap(e) => format!("swap({place}, {})", self.code(e)),
+            Rmw::Update { when, new } => {
+                format!("update({place}, {}, {})", self.code(when), self.code(new))
+            }
             Rmw::Fetch(op, e) => {
                 format!("{}({place}, {})", operators::fetch_text(*op), self.code(e))
             }

@@ -77,6 +77,7 @@ fn system(loaded: &Loaded) -> String {
                 StateKind::Inside => labels.join(", "),
                 StateKind::Ended => "ended".to_owned(),
                 StateKind::Failed(failure) => failure.to_string(),
+                StateKind::Left(excess) => excess.to_string(),
             };
             let line = loaded.line(state.span).to_string();
             let mut first = true;
