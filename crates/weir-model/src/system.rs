@@ -182,6 +182,8 @@ pub struct BuildError {
     pub span: SpanId,
     /// What to do about it.
     pub help: String,
+    /// The variable or register that takes too many values, if that is it.
+    pub unbounded: Option<String>,
 }
 
 /// The most control states that one process may have.

@@ -33,10 +33,12 @@
 //! assert_eq!(answers[0].verdict, Verdict::Violated);
 //! ```
 
+pub mod bounds;
 pub mod load;
 pub mod report;
 
-pub use load::{LoadError, Loaded};
+pub use bounds::Bound;
+pub use load::{LoadError, Loaded, Reading};
 pub use weir_check::{Certificate, Witness};
 pub use weir_engine::explicit::Outcomes;
 pub use weir_engine::{Engine, Limits, Stats};

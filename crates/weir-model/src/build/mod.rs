@@ -241,6 +241,7 @@ impl<'a> Builder<'a> {
             } else {
                 format!("every combination of register values counts: {}", counts.join(", "))
             },
+            unbounded: None,
         }
     }
 
@@ -285,6 +286,7 @@ impl<'a> Builder<'a> {
                 span,
                 help: "bound it: give its variables a domain, or compute modulo some number"
                     .to_owned(),
+                unbounded: None,
             }),
         }
     }
@@ -410,6 +412,7 @@ impl<'a> Builder<'a> {
                         message: "this code computes for too long without a step".to_owned(),
                         span: flow.nodes[node].span,
                         help: "a loop over registers only has to end soon".to_owned(),
+                        unbounded: None,
                     });
                 }
             } else if path.len() > 64 {
@@ -681,6 +684,7 @@ impl<'a> Builder<'a> {
                 ),
                 span,
                 help: "give the variables smaller domains".to_owned(),
+                unbounded: None,
             });
         }
         let ranks: Vec<HashMap<i64, ValueId>> = self
@@ -774,5 +778,6 @@ fn unbounded(what: &str, shown: &str, keyword: &str, name: &str, span: SpanId) -
              or count modulo some number, as in `{name} = ({name} + 1) % 4`; \
              or say how far to look, with `--domain {shown}=0..7`"
         ),
+        unbounded: Some(shown.to_owned()),
     }
 }

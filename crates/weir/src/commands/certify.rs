@@ -25,7 +25,7 @@ pub fn run(args: &Certify) -> Status {
     if text.trim().is_empty() {
         return fail(&format!("`{file}` is empty: it is neither a witness nor a certificate"));
     }
-    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+    let loaded = match args.language.load(&args.file) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };

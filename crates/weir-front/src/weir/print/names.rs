@@ -2,6 +2,7 @@
 //! allows them, otherwise ones that are made from them and unique.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use weir_model::program::{Atom, Place, Process, Program, Stmt, StmtKind};
 
@@ -15,8 +16,8 @@ pub struct Names {
     pub decls: Vec<String>,
     /// Each variable: `x`, `a[1]` or `mem[1]`.
     pub vars: Vec<String>,
-    /// The name of the array that all variables become, if they have to.
-    pub memory: Option<String>,
+    /// The array that variables become which have to be one.
+    pub memory: Option<Memory>,
     /// `p` or `p[0]`.
     pub processes: Vec<String>,
     /// The registers of each process.
@@ -25,6 +26,17 @@ pub struct Names {
     pub labels: Vec<Vec<String>>,
     /// The properties that have names.
     pub properties: Vec<Option<String>>,
+}
+
+/// Variables that become one array, because an index ranges over several
+/// declarations.
+pub struct Memory {
+    /// What it is called.
+    pub name: String,
+    /// The declarations.
+    pub decls: Range<usize>,
+    /// The variables.
+    pub vars: Range<usize>,
 }
 
 impl Names {
@@ -36,17 +48,26 @@ impl Names {
             .iter()
             .map(|e| (scope.name(&e.name), e.members.iter().map(|m| scope.name(m)).collect()))
             .collect();
-        let mut memory = None;
-        let mut decls = Vec::new();
-        if has_wide_index(program) {
-            memory = Some(scope.name("mem"));
-        } else {
-            decls = program.vars.iter().map(|decl| scope.name(&decl.name)).collect();
+        let memory = hull(program).map(|(decls, vars)| {
+            let name = scope.name("mem");
+            Memory { name, decls, vars }
+        });
+        let inside = |i: usize| memory.as_ref().filter(|m| m.decls.contains(&i));
+        let decls: Vec<String> = program
+            .vars
+            .iter()
+            .enumerate()
+            .map(|(i, decl)| match inside(i) {
+                Some(memory) => memory.name.clone(),
+                None => scope.name(&decl.name),
+            })
+            .collect();
+        let mut vars = elements(program, &decls);
+        if let Some(memory) = &memory {
+            for (element, var) in memory.vars.clone().enumerate() {
+                vars[var] = format!("{}[{element}]", memory.name);
+            }
         }
-        let vars = match &memory {
-            Some(memory) => (0..program.var_count()).map(|i| format!("{memory}[{i}]")).collect(),
-            None => elements(program, &decls),
-        };
         let processes = processes(program, &mut scope);
         let inside = |outer: &Scope, names: fn(&Process) -> Vec<&str>| {
             let each = program.processes.iter().map(names);
@@ -58,7 +79,7 @@ impl Names {
         };
         let registers = inside(&scope, |p| p.registers.iter().map(|r| r.name.as_str()).collect());
         let labels =
-            inside(&Scope::default(), |p| p.labels.iter().map(|l| l.name.as_str()).collect());
+            inside(&Scope::labels(), |p| p.labels.iter().map(|l| l.name.as_str()).collect());
         let mut scope = Scope::default();
         let properties = program
             .properties
@@ -92,18 +113,31 @@ impl Names {
 }
 
 /// The names that are taken.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Scope {
     taken: HashSet<String>,
+    /// What a name begins with that would begin with a digit.
+    prefix: char,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self { taken: HashSet::new(), prefix: '_' }
+    }
 }
 
 impl Scope {
+    fn labels() -> Self {
+        Self { prefix: 'L', ..Self::default() }
+    }
+
     /// `name` itself if it can be, otherwise something like it.
     fn name(&mut self, name: &str) -> String {
         let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let mut base: String = name.chars().map(legal).collect();
+        // `flag[1]` is to be `flag_1`.
+        let mut base: String = name.chars().filter(|c| *c != ']').map(legal).collect();
         if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
-            base.insert(0, '_');
+            base.insert(0, self.prefix);
         }
         let numbered = (2..).map(|i| format!("{base}_{i}"));
         let mut candidates = std::iter::once(base.clone()).chain(numbered);
@@ -157,20 +191,25 @@ fn array_at(program: &Program, place: &Place) -> Option<usize> {
     None
 }
 
-/// Whether some index ranges over anything but one array.
-fn has_wide_index(program: &Program) -> bool {
-    let wide = |place: &Place| place.index.is_some() && array_at(program, place).is_none();
+/// The declarations, and the variables, over which indices range that range over
+/// anything but one array.
+fn hull(program: &Program) -> Option<(Range<usize>, Range<usize>)> {
+    let mut hull: Option<Range<usize>> = None;
+    let mut widen = |place: &Place| {
+        if place.index.is_some() && array_at(program, place).is_none() {
+            let first = place.first.index();
+            let last = first + place.len as usize;
+            let so_far = hull.clone().unwrap_or(first..last);
+            hull = Some(so_far.start.min(first)..so_far.end.max(last));
+        }
+    };
     let mut blocks: Vec<&[Stmt]> = program.processes.iter().map(|p| p.body.as_slice()).collect();
     while let Some(block) = blocks.pop() {
         for stmt in block {
             match &stmt.kind {
                 StmtKind::Load(_, place)
                 | StmtKind::Store(place, _)
-                | StmtKind::Rmw(_, place, _)
-                    if wide(place) =>
-                {
-                    return true;
-                }
+                | StmtKind::Rmw(_, place, _) => widen(place),
                 StmtKind::If(_, then, other) => blocks.extend([then.as_slice(), other.as_slice()]),
                 StmtKind::Loop(body) | StmtKind::Await(body, _) => blocks.push(body),
                 StmtKind::Choose(choices) => blocks.extend(choices.iter().map(Vec::as_slice)),
@@ -178,5 +217,17 @@ fn has_wide_index(program: &Program) -> bool {
             }
         }
     }
-    false
+    // Whole declarations only.
+    let hull = hull?;
+    let (mut decls, mut vars) = (usize::MAX..0, usize::MAX..0);
+    let mut first = 0;
+    for (i, decl) in program.vars.iter().enumerate() {
+        let last = first + decl.init.len();
+        if first < hull.end && hull.start < last {
+            decls = decls.start.min(i)..i + 1;
+            vars = vars.start.min(first)..last;
+        }
+        first = last;
+    }
+    Some((decls, vars))
 }
