@@ -97,15 +97,7 @@ fn atomic_operations() {
     becomes("reg r; r = cmpxchg(x, r, 1)", &["reg r", "r = cmpxchg(x, r, 1)"]);
     becomes(
         "while not cas(x, 0, 1) { }",
-        &[
-            "reg t0",
-            "loop {",
-            "    t0 = cmpxchg(x, 0, 1)",
-            "    if not not t0 == 0 {",
-            "        break",
-            "    }",
-            "}",
-        ],
+        &["reg t0", "loop {", "    t0 = cmpxchg(x, 0, 1)", "    if not not t0 == 0 { break }", "}"],
     );
 }
 
@@ -113,16 +105,7 @@ fn atomic_operations() {
 fn control() {
     becomes(
         "while x < 3 { nop }",
-        &[
-            "reg t0",
-            "loop {",
-            "    t0 = x",
-            "    if not t0 < 3 {",
-            "        break",
-            "    }",
-            "    nop",
-            "}",
-        ],
+        &["reg t0", "loop {", "    t0 = x", "    if not t0 < 3 { break }", "    nop", "}"],
     );
     becomes(
         "reg r; if r { exit } else if r == 2 { fence } else { wfence; rfence }",
@@ -240,18 +223,18 @@ var c[2]: 0..1 = any
 
 process p[0] {
     reg r: 0..2
-    here:
+here:
     r = s
 }
 
 process p[1] {
     reg r: 0..2 = 1
-    here:
+here:
     r = s
 }
 
 process q {
-    l:
+l:
     nop
 }
 
