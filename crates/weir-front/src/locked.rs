@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use weir_model::ids::RegId;
-use weir_model::program::{BinOp, Code, Expr, FenceKind, Place, Rmw, Stmt, StmtKind};
+use weir_model::program::{BinOp, Code, Expr, FenceKind, Place, Process, Rmw, Stmt, StmtKind};
 
 /// The most parts that an expression may have.
 const MAX_PARTS: usize = 90;
@@ -197,6 +197,58 @@ fn assignments(
         if let Some(e) = pending.remove(&register) {
             out.push(StmtKind::Assign(register, e));
         }
+    }
+}
+
+/// Leaves out the last temporaries of a process if nothing uses them.
+pub fn drop_unused(process: &mut Process) {
+    let mut used = vec![false; process.registers.len()];
+    let mut blocks: Vec<&[Stmt]> = vec![&process.body];
+    while let Some(block) = blocks.pop() {
+        for stmt in block {
+            let mut mark = |r: &RegId| used[r.index()] = true;
+            match &stmt.kind {
+                StmtKind::Assign(r, e) => {
+                    mark(r);
+                    e.atoms(&mut mark);
+                }
+                StmtKind::Any(r, _) => mark(r),
+                StmtKind::Load(r, place) | StmtKind::Rmw(r, place, _) => {
+                    mark(r);
+                    place.index.iter().for_each(|e| e.atoms(&mut mark));
+                    match &stmt.kind {
+                        StmtKind::Rmw(_, _, Rmw::Cas { expected: a, new: b })
+                        | StmtKind::Rmw(_, _, Rmw::Update { when: a, new: b }) => {
+                            a.atoms(&mut mark);
+                            b.atoms(&mut mark);
+                        }
+                        StmtKind::Rmw(_, _, Rmw::Swap(e) | Rmw::Fetch(_, e)) => e.atoms(&mut mark),
+                        _ => {}
+                    }
+                }
+                StmtKind::Store(place, e) => {
+                    place.index.iter().for_each(|e| e.atoms(&mut mark));
+                    e.atoms(&mut mark);
+                }
+                StmtKind::Assume(e) | StmtKind::Assert(e) => e.atoms(&mut mark),
+                StmtKind::If(e, then, other) => {
+                    e.atoms(&mut mark);
+                    blocks.extend([then.as_slice(), other.as_slice()]);
+                }
+                StmtKind::Await(body, e) => {
+                    e.atoms(&mut mark);
+                    blocks.push(body);
+                }
+                StmtKind::Loop(body) => blocks.push(body),
+                StmtKind::Choose(choices) => blocks.extend(choices.iter().map(Vec::as_slice)),
+                _ => {}
+            }
+        }
+    }
+    while process.registers.last().is_some_and(|r| r.temporary)
+        && !used[process.registers.len() - 1]
+    {
+        process.registers.pop();
     }
 }
 

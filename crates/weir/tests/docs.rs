@@ -16,13 +16,15 @@ use serde_json::Value;
 use weir::{Loaded, Witness};
 
 /// The pages whose commands are run.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/README.md",
     "docs/command-line.md",
     "docs/json.md",
     "docs/models.md",
+    "docs/rmm.md",
+    "docs/trencher.md",
     "docs/witness.md",
     "docs/certificate.md",
     "docs/upward-set.md",

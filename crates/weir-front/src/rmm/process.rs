@@ -15,7 +15,7 @@ use super::lower::{Context, MAX_NUMBERED};
 use super::memory::{self, Memory, Range};
 use super::tree::{self, At, Labelled, Loc, Value, Write};
 use crate::errors::{did_you_mean, quote};
-use crate::locked::{Path, Refused, conjunction};
+use crate::locked::{Path, Refused, conjunction, drop_unused};
 
 /// The most ways through a locked block.
 const MAX_WAYS: usize = 64;
@@ -45,6 +45,7 @@ pub fn lower<'t>(
     let fits = lowering.statements <= MAX_NUMBERED;
     let Lowering { mut process, out, .. } = lowering;
     process.body = out;
+    drop_unused(&mut process);
     cx.program.processes.push(process);
     fits
 }

@@ -14,7 +14,7 @@ use weir_model::program::{
 use super::memory::{Cell, Memory, assigned};
 use super::tree::{Instruction, Thread, Transition, Value, Word};
 use crate::errors::{Errors, quote};
-use crate::locked::{Path, Refused};
+use crate::locked::{Path, Refused, drop_unused};
 use crate::{Diagnostic, Source};
 
 /// The most ways from a `lock` to its `unlock`s.
@@ -126,6 +126,7 @@ impl<'c, 't> Lowering<'c, 't> {
         }
         drop_unused_labels(&mut body, ending);
         self.process.body = body;
+        drop_unused(&mut self.process);
         ending
     }
 

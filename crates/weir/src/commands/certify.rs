@@ -36,7 +36,7 @@ pub fn run(args: &Certify) -> Status {
         Err(error) => Err(error),
     };
     let checked = match checked {
-        Ok(checked) => checked,
+        Ok(checked) => within_bounds(checked),
         Err(error) => {
             return fail(&format!("`{file}` is neither a witness nor a certificate: {error}"));
         }
@@ -71,15 +71,27 @@ fn quoted(names: &[String]) -> String {
 
 /// What became of a piece of evidence.
 struct Checked {
+    /// Whether it shows that no value leaves its bound, or need not.
+    within_bounds: bool,
     reason: Option<String>,
     what: String,
     model: String,
     properties: Vec<String>,
 }
 
+/// That something holds is shown only together with that nothing leaves its
+/// bound; a run shows what it shows.
+fn within_bounds(mut checked: Checked) -> Checked {
+    if !checked.within_bounds && checked.reason.is_none() {
+        checked.reason = Some("it does not show that no value leaves its bound".to_owned());
+    }
+    checked
+}
+
 fn witness(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let witness: Witness = serde_json::from_str(text)?;
     Ok(Checked {
+        within_bounds: true,
         reason: weir_check::check(&loaded.system, &witness).err().map(|r| r.to_string()),
         what: format!("a run of {}", counted(witness.steps.len(), "step")),
         model: witness.model,
@@ -90,8 +102,10 @@ fn witness(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
 fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let certificate: Certificate = serde_json::from_str(text)?;
     let known = loaded.system.program.properties.len();
+    let bounds = loaded.system.bounds_property();
     let names = certificate.properties.iter().filter(|p| **p < known);
     Ok(Checked {
+        within_bounds: bounds.is_none_or(|b| certificate.properties.contains(&b)),
         reason: weir_check::certificate::check(&loaded.system, &certificate).err(),
         what: format!(
             "an inductive set of {}",
@@ -105,9 +119,11 @@ fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
 fn upward_sets(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let sets: UpwardSets = serde_json::from_str(text)?;
     let known = loaded.system.program.properties.len();
+    let bounds = loaded.system.bounds_property();
     let names = sets.sets.iter().map(|s| s.property).filter(|p| *p < known);
     let states: usize = sets.sets.iter().map(|s| s.states.len()).sum();
     Ok(Checked {
+        within_bounds: bounds.is_none_or(|b| sets.sets.iter().any(|s| s.property == b)),
         reason: weir_check::upward::check(&loaded.system, &sets).err(),
         what: format!("an upward-closed set of {}", counted(states, "minimal state")),
         properties: names.map(|p| loaded.system.property_name(p)).collect(),

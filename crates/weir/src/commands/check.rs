@@ -101,6 +101,9 @@ fn human(
         let name = system.property_name(answer.property);
         let mut text: String = match property.kind {
             PropertyKind::Assertions => "nothing fails".to_owned(),
+            _ if system.bounds_property() == Some(answer.property) => {
+                "no value leaves its bound".to_owned()
+            }
             _ => {
                 let words = loaded.source.text_of(property.span).split_whitespace();
                 words.collect::<Vec<_>>().join(" ")
