@@ -70,7 +70,15 @@ impl Maker<'_> {
     fn program(&mut self) -> P {
         let vars = (0..VARS).map(|_| self.domain()).collect();
         let registers = (0..REGISTERS).map(|_| self.domain()).collect();
-        let text = (0..2).map(|_| self.block(4, 0)).collect();
+        let mut text: Vec<Vec<I>> = (0..2).map(|_| self.block(4, 0)).collect();
+        // Where this is around the rest, buffers may show.
+        if self.rng.once_in(2) {
+            for (p, text) in text.iter_mut().enumerate() {
+                let zero = Test { sign: "=", left: E::Register(0), right: E::Number(0) };
+                text.insert(0, I::Write("", Loc::Var(p), E::Number(1)));
+                text.extend([I::Read(0, Loc::Var(1 - p)), I::Assume(zero)]);
+            }
+        }
         P { vars, registers, text }
     }
 
@@ -151,7 +159,12 @@ impl Maker<'_> {
     }
 
     fn loc(&mut self) -> Loc {
-        if self.rng.once_in(4) { Loc::Pointer(self.e()) } else { Loc::Var(self.rng.below(VARS)) }
+        match self.e() {
+            // A constant that points nowhere is an error for Trencher.
+            E::Number(_) if self.plain => Loc::Var(self.rng.below(VARS)),
+            e if self.rng.once_in(4) => Loc::Pointer(e),
+            _ => Loc::Var(self.rng.below(VARS)),
+        }
     }
 }
 
@@ -545,11 +558,11 @@ fn compare(plain: bool, seeds: u64) -> [u32; 2] {
 #[test]
 fn random_rmm_programs_agree_with_the_manual() {
     let [sc, tso] = compare(false, 1500);
-    assert!(sc > 200 && tso > sc && tso < 1300, "{sc} {tso}");
+    assert!(sc > 200 && tso > sc + 20 && tso < 1300, "{sc} {tso}");
 }
 
 #[test]
 fn random_trencher_programs_agree_with_the_manual() {
     let [sc, tso] = compare(true, 1000);
-    assert!(sc > 200 && tso > sc && tso < 950, "{sc} {tso}");
+    assert!(sc > 200 && tso > sc + 20 && tso < 950, "{sc} {tso}");
 }
