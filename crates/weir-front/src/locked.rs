@@ -105,11 +105,13 @@ impl Path {
         self.registers.retain(|r, e| *e != Expr::Atom(*r) && !scratch.contains(r));
         let (inside, before): (Vec<_>, Vec<_>) =
             self.guards.drain(..).partition(|guard| mentions(guard, self.old));
-        let mut out: Vec<StmtKind> = conjunction(before).map(StmtKind::Assume).into_iter().collect();
+        let mut out: Vec<StmtKind> =
+            conjunction(before).map(StmtKind::Assume).into_iter().collect();
         if let Some(place) = self.place.take() {
             let mut when = conjunction(inside);
-            if let Some(register) = self.result(when.as_ref()) {
-                for e in when.iter_mut().chain([&mut self.cell]).chain(self.registers.values_mut()) {
+            if let Some(register) = self.result(when.as_ref(), &place) {
+                for e in when.iter_mut().chain([&mut self.cell]).chain(self.registers.values_mut())
+                {
                     rename(e, self.old, register);
                 }
                 self.registers.remove(&register);
@@ -149,11 +151,13 @@ impl Path {
         }
     }
 
-    /// A register that gets what is read and could take the place of `old`.
-    fn result(&self, when: Option<&Code>) -> Option<RegId> {
+    /// A register that gets what is read and could take the place of `old`: while
+    /// the process waits, nothing else needs it.
+    fn result(&self, when: Option<&Code>, place: &Place) -> Option<RegId> {
         let free = |r: RegId| {
             let others = self.registers.iter().filter(|(other, _)| **other != r);
-            let mut all = others.map(|(_, e)| e).chain(when).chain([&self.cell]);
+            let others = others.map(|(_, e)| e).chain(&place.index);
+            let mut all = others.chain(when).chain([&self.cell]);
             all.all(|e| !mentions(e, r))
         };
         let gets = |(r, e): (&RegId, &Code)| (*e == Expr::Atom(self.old) && free(*r)).then_some(*r);
@@ -280,8 +284,6 @@ fn substituted(e: &Code, with: &impl Fn(RegId) -> Option<Code>) -> Code {
         Expr::Const(_) => e.clone(),
         Expr::Atom(r) => with(*r).unwrap_or_else(|| e.clone()),
         Expr::Unary(op, e) => Expr::unary(*op, substituted(e, with)),
-        Expr::Binary(op, a, b) => {
-            Expr::binary(*op, substituted(a, with), substituted(b, with))
-        }
+        Expr::Binary(op, a, b) => Expr::binary(*op, substituted(a, with), substituted(b, with)),
     }
 }

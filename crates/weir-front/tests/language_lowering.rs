@@ -95,6 +95,8 @@ fn atomic_operations() {
         &["reg r, t0, t1, t2", "t0 = y", "t1 = y", "t2 = cmpxchg(x, t0, t1 + 1)", "r = t2 == t0"],
     );
     becomes("reg r; r = cmpxchg(x, r, 1)", &["reg r", "r = cmpxchg(x, r, 1)"]);
+    let update = "r = update(a[r], r < 2 and s == 0, r + s)";
+    becomes(&format!("reg r, s; {update}"), &["reg r, s", update]);
     becomes(
         "while not cas(x, 0, 1) { }",
         &["reg t0", "loop {", "    t0 = cmpxchg(x, 0, 1)", "    if not not t0 == 0 { break }", "}"],

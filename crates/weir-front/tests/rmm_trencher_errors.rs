@@ -21,7 +21,8 @@ fn trencher(text: &str, message: &str, at: &str) {
     assert_eq!(place, at, "{} of {text}", found.message);
 }
 
-const HEAD: &str = "forbidden L data x = 0 : [0:1] y = 0 process data d = 0 registers $r = 0 text L: ";
+const HEAD: &str =
+    "forbidden L data x = 0 : [0:1] y = 0 process data d = 0 registers $r = 0 text L: ";
 
 #[test]
 fn rmm_errors_point_at_the_text() {
@@ -29,7 +30,7 @@ fn rmm_errors_point_at_the_text() {
         ("write: z := 1", "there is no variable `z`", "z"),
         ("write: d := 1", "there is no variable `d`", "d"),
         ("write: x[my] := 1", "no process has data `x`", "x"),
-        ("write: d[0] := 1", "only 1 processes", "d"),
+        ("write: d[0] := 1", "the file has 1 process", "d"),
         ("$s := 1", "there is no register `$s`", "$s"),
         ("$r := x", "`x` is no register", "x"),
         ("goto M", "`M` is not a label", "M"),
@@ -51,7 +52,7 @@ fn rmm_errors_point_at_the_text() {
         rmm(&format!("{HEAD}{code}"), message, at);
     }
     rmm("data x = 0", "expected `forbidden`", "data");
-    rmm("forbidden L L process text L: nop", "2 entries, and there are 1 process", "L");
+    rmm("forbidden L L process text L: nop", "2 entries for 1 process", "L");
     rmm("forbidden M process text L: nop", "has no label `M`", "M");
     rmm("forbidden L data x = 3 : [0:1] process text L: nop", "outside its domain", "x");
     rmm("forbidden L data x = 0 : [2:1] process text L: nop", "no value from 2 to 1", "[");
@@ -84,9 +85,17 @@ fn errors_inside_macros_point_at_the_use() {
     assert_eq!((at.as_str(), found.message.as_str()), ("b", "there is no variable `z`"));
 
     for (text, message, at) in [
-        ("macro m(a) endmacro forbidden L process text L: m()", "has 1 parameters", "m"),
+        (
+            "macro m(a) endmacro forbidden L process text L: m()",
+            "takes 1 argument, and gets 0",
+            "m",
+        ),
         ("macro m(a) nop endmacro forbidden L process text L: m(", "do not end", "m"),
-        ("macro m(a, b) nop endmacro forbidden L process text L: m(x,)", "argument is missing", ")"),
+        (
+            "macro m(a, b) nop endmacro forbidden L process text L: m(x,)",
+            "argument is missing",
+            ")",
+        ),
         ("macro m(a, a) nop endmacro forbidden L", "two parameters `a`", "a"),
         ("macro m() nop endmacro macro m() nop endmacro", "two macros `m`", "m"),
         ("macro m() nop", "does not end", "m"),
@@ -102,7 +111,11 @@ fn trencher_errors_point_at_the_text() {
     for (code, message, at) in [
         ("transition a b wirte 1 x", "there is no instruction `wirte`", "wirte"),
         ("transition a b read 1 x", "`1` is no register", "1"),
-        ("transition a b write 1 10", "address 10 is outside of memory", "transition a b write 1 10"),
+        (
+            "transition a b write 1 10",
+            "address 10 is outside of memory",
+            "transition a b write 1 10",
+        ),
         ("transition a b write 1 -1", "address -1 is outside", "transition a b write 1 -1"),
         ("transition a b check 1x", "is not a number", "1x"),
         ("transition q b unlock", "without a `lock`", "transition q b unlock"),

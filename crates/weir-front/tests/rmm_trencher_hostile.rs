@@ -141,7 +141,8 @@ fn mutated_programs() {
 #[test]
 fn deep_and_long_texts() {
     let many = 50_000;
-    let rmm = |text: String| format!("forbidden L data x = 0 process registers $r = 0 text L: {text}");
+    let rmm =
+        |text: String| format!("forbidden L data x = 0 process registers $r = 0 text L: {text}");
     let thread = |text: String| format!("thread t initial q {text} end");
     let texts = [
         rmm("{ ".repeat(many)),
@@ -164,21 +165,32 @@ fn deep_and_long_texts() {
         rmm((0..70_000).map(|i| format!("l{i}: nop; ")).collect::<String>() + "nop"),
         format!("forbidden {}", "L ".repeat(many)),
         format!("forbidden L {} process text L: nop", "; L ".repeat(many)),
-        format!("forbidden L data {} process text L: nop", (0..70_000).map(|i| format!("x{i} = 0 ")).collect::<String>()),
-        format!("forbidden L process registers {} text L: nop", (0..70_000).map(|i| format!("$x{i} = 0 ")).collect::<String>()),
+        format!(
+            "forbidden L data {} process text L: nop",
+            (0..70_000).map(|i| format!("x{i} = 0 ")).collect::<String>()
+        ),
+        format!(
+            "forbidden L process registers {} text L: nop",
+            (0..70_000).map(|i| format!("$x{i} = 0 ")).collect::<String>()
+        ),
         "forbidden L process(64) text L: nop process(64) text L: nop".to_owned(),
         "forbidden L process(9999999999) text L: nop".to_owned(),
         "forbidden L process(0) text L: nop".to_owned(),
-        "forbidden L data x = * : [-9223372036854775807:9223372036854775807] process text L: nop".to_owned(),
+        "forbidden L data x = * : [-9223372036854775807:9223372036854775807] process text L: nop"
+            .to_owned(),
         "forbidden L data x = * process text L: nop".to_owned(),
         "macro m() m() endmacro forbidden L process text L: m()".to_owned(),
         "macro a() b() endmacro macro b() a() endmacro forbidden L process text L: a()".to_owned(),
-        (0..60).map(|i| format!("macro m{i}() m{0}() ; m{0}() endmacro ", i + 1)).collect::<String>()
+        (0..60)
+            .map(|i| format!("macro m{i}() m{0}() ; m{0}() endmacro ", i + 1))
+            .collect::<String>()
             + "macro m60() nop endmacro forbidden L process text L: m0()",
         (0..200).map(|i| format!("macro m{i}() m{}() endmacro ", i + 1)).collect::<String>()
             + "macro m200() nop endmacro forbidden L process text L: m0()",
         "macro m(a) a a a a a a a a endmacro forbidden L process text L: ".to_owned()
-            + &"m(".repeat(90) + "nop" + &")".repeat(90),
+            + &"m(".repeat(90)
+            + "nop"
+            + &")".repeat(90),
         "macro ".repeat(many),
         "macro m(".to_owned() + &"a,".repeat(many),
         "/*".repeat(many),
@@ -186,7 +198,9 @@ fn deep_and_long_texts() {
         thread(format!("transition q q check {}", "+ ".repeat(many))),
         thread(format!("transition q q write {}", "+ 1 ".repeat(many))),
         thread((0..70_000).map(|i| format!("transition q{i} q{} noop\n", i + 1)).collect()),
-        thread((0..50_000).map(|i| format!("transition q{i} q{} local r{i} {i}\n", i + 1)).collect()),
+        thread(
+            (0..50_000).map(|i| format!("transition q{i} q{} local r{i} {i}\n", i + 1)).collect(),
+        ),
         thread((0..2000).map(|i| format!("transition q q write 1 x{i}\n")).collect()),
         thread("transition q a lock ".to_owned() + &"transition a a noop ".repeat(100)),
         thread(

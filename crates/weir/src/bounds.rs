@@ -74,16 +74,17 @@ impl Bound {
             return Err(format!("{} has a domain of its own", quote(name)));
         }
         match init.iter().find(|v| !(low..=high).contains(v)) {
-            Some(value) => Err(format!("{} begins with {value}, outside {low}..{high}", quote(name))),
+            Some(value) => {
+                Err(format!("{} begins with {value}, outside {low}..{high}", quote(name)))
+            }
             None => Ok(()),
         }
     }
 
     fn vars(&self, program: &Program) -> Vec<VarId> {
         let all = (0..program.var_count()).map(VarId::new);
-        let fits = |v: &VarId| {
-            program.decl(*v).0.name == self.name || program.var_name(*v) == self.name
-        };
+        let fits =
+            |v: &VarId| program.decl(*v).0.name == self.name || program.var_name(*v) == self.name;
         all.filter(fits).collect()
     }
 

@@ -206,9 +206,9 @@ fn diagnostic(error: &BuildError, source: &Source, language: Language) -> Diagno
             "Weir needs finite domains: give it one, as in `x = 0 : [0:3]`, \
              or say how far to look, with `--domain {name}=0..7`"
         ),
-        (Some(name), _) => format!(
-            "Weir needs finite domains: say how far to look, with `--domain {name}=0..7`"
-        ),
+        (Some(name), _) => {
+            format!("Weir needs finite domains: say how far to look, with `--domain {name}=0..7`")
+        }
     };
     Diagnostic::new(error.message.clone(), source.range(error.span)).help(help)
 }

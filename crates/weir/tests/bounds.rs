@@ -46,9 +46,8 @@ fn program(rng: &mut Rng) -> Program {
             process.body.push(Stmt::new(StmtKind::Assert(test), SPAN));
         }
     }
-    let is = |atom: Atom, value: i64| {
-        Formula::binary(BinOp::Eq, Expr::Atom(atom), Expr::Const(value))
-    };
+    let is =
+        |atom: Atom, value: i64| Formula::binary(BinOp::Eq, Expr::Atom(atom), Expr::Const(value));
     let x = is(Atom::Var(VarId(0)), rng.below(4) as i64);
     let y = is(Atom::Var(VarId(1)), rng.below(4) as i64);
     let r = is(Atom::Reg(ProcessId(0), RegId(0)), rng.below(4) as i64);
@@ -114,7 +113,10 @@ fn what_is_known_with_bounds_is_so_without_them() {
                     let exact = exact[twin].verdict;
                     let known = [answer.verdict, exact].iter().all(|v| *v != Verdict::Unknown);
                     let ok = !known || answer.verdict == exact;
-                    assert!(ok, "seed {seed}: property {i} under {model} by {engine:?}: {answer:?}");
+                    assert!(
+                        ok,
+                        "seed {seed}: property {i} under {model} by {engine:?}: {answer:?}"
+                    );
                     counts[answer.verdict as usize] += 1;
                 }
             }

@@ -9,7 +9,8 @@
 //! * properties, filter and observed parts that ask the same,
 //!
 //! and if one can be matched with the other so that a label of one is at a control
-//! state exactly where the matching one is. Names and places in the text may differ.
+//! state exactly where the matching one is. Names and places in the text may differ,
+//! and so may the number of an index that fails.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +18,9 @@ use std::path::{Path, PathBuf};
 
 use weir_gen::{Rng, Shape};
 use weir_model::ids::{LabelId, ProcessId, SpanId};
-use weir_model::program::{Atom, BinOp, Expr, Formula, Place, Program, PropertyKind, Stmt, StmtKind};
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Place, Program, PropertyKind, Stmt, StmtKind,
+};
 use weir_model::system::{Failure, StateKind, System};
 
 /// Which label of one system is which of another, by process.
@@ -61,7 +64,7 @@ fn kind(kind: &StateKind) -> (u8, Option<i64>) {
         StateKind::Ended => (1, None),
         StateKind::Failed(Failure::Assertion) => (2, None),
         StateKind::Failed(Failure::DivisionByZero) => (3, None),
-        StateKind::Failed(Failure::Index(i)) => (4, Some(*i)),
+        StateKind::Failed(Failure::Index(_)) => (4, None),
         StateKind::Failed(Failure::Domain(_, value)) => (5, Some(*value)),
         StateKind::Left(excess) => (6, Some(excess.value)),
     }
@@ -243,10 +246,10 @@ fn random_indices_are_the_same_in_weir() {
         let mut rng = Rng::new(seed);
         let shape = Shape { vars: 4, values: 3, ..Shape::default() };
         let mut program = weir_gen::program(&mut rng, &shape);
-        let (first, len) = if rng.once_in(2) { (0, 3) } else { (1, 2) };
         let mut changed = false;
         for stmt in program.processes.iter_mut().flat_map(|p| &mut p.body) {
             if let StmtKind::Load(r, place) = &mut stmt.kind {
+                let (first, len) = *rng.pick(&[(0, 3), (1, 2), (1, 3)]);
                 let first = weir_model::ids::VarId(first);
                 *place = Place { first, len, index: Some(Expr::Atom(*r)) };
                 changed = true;
@@ -275,8 +278,8 @@ fn different_systems_are_told_apart() {
         base.replace("var x", "var x = any(0..1)"),
     ];
     assert_eq!(difference(&read(base), &read(base)), None);
-    let renamed = base.replace('x', "y").replace('l', "k").replace("nop", "nop");
-    assert_eq!(difference(&read(base), &read(&renamed.replace("never", "never"))), None);
+    let renamed = base.replace('x', "y").replace('l', "k");
+    assert_eq!(difference(&read(base), &read(&renamed)), None);
     for other in others {
         assert!(difference(&read(base), &read(&other)).is_some(), "{other}");
     }

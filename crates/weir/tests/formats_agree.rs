@@ -104,7 +104,8 @@ impl Maker<'_> {
             2..=6 => I::Read(self.register(), self.loc()),
             7..=9 => I::Write("", self.loc(), self.e()),
             10 => {
-                let kind = if self.plain { "locked " } else { *self.rng.pick(&["locked ", "slocked "]) };
+                let kind =
+                    if self.plain { "locked " } else { *self.rng.pick(&["locked ", "slocked "]) };
                 I::Write(kind, self.loc(), self.e())
             }
             11 if !self.plain && self.rng.once_in(2) => I::Cas(self.loc(), self.e(), self.e()),
@@ -115,8 +116,13 @@ impl Maker<'_> {
         }
     }
 
-    /// Accesses to one place only, and no pointer: registers may change on the way.
+    /// Accesses to one place only; registers may change on the way. A pointer is to a
+    /// place only before that.
     fn locked(&mut self) -> I {
+        if self.rng.once_in(4) {
+            let way = vec![I::Read(self.register(), self.loc()), I::Assume(self.test())];
+            return I::Locked(vec![way]);
+        }
         let var = self.rng.below(VARS);
         let choices = if self.plain { 1 } else { 1 + self.rng.below(2) };
         let way = |this: &mut Self| {
@@ -375,7 +381,9 @@ mod rmm {
             I::Write(kind, l, v) => format!("{kind}write: {} := {}", loc(l), e(v)),
             I::Cas(l, a, b) => format!("cas({}, {}, {})", loc(l), e(a), e(b)),
             I::Fence(f) => (*f).to_owned(),
-            I::If(t, a, b) => format!("if {} then {{ {} }} else {{ {} }}", test(t), block(a), block(b)),
+            I::If(t, a, b) => {
+                format!("if {} then {{ {} }} else {{ {} }}", test(t), block(a), block(b))
+            }
             I::Either(c) => format!("either {{ {} }}", choices(c)),
             I::Locked(c) => format!("locked {{ {} }}", choices(c)),
             I::End => "END: nop".to_owned(),
@@ -546,8 +554,7 @@ fn compare(plain: bool, seeds: u64) -> [u32; 2] {
             let expected = program.can_end(model == MemoryModel::TSO);
             reached[i] += u32::from(expected);
             // `forbidden` is violated if they are reached, `ends` holds.
-            let expected =
-                if expected == plain { Verdict::Holds } else { Verdict::Violated };
+            let expected = if expected == plain { Verdict::Holds } else { Verdict::Violated };
             let found = answers[0].verdict;
             assert_eq!(found, expected, "seed {seed} under {model}\n{text}\n{program:?}");
         }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::lexer::{Inside, Kind, Token};
-use crate::errors::quote;
+use crate::errors::{counted, quote};
 use crate::{Diagnostic, MAX_NESTING};
 
 /// The most tokens that macros may make.
@@ -130,10 +130,9 @@ impl<'t> Expander<'_, 't> {
             let (arguments, end) = arguments(tokens, at, token)?;
             at = end;
             if arguments.len() != found.parameters.len() {
-                let (name, wanted) = (quote(token.text), found.parameters.len());
-                let given = arguments.len();
-                let message = format!("macro {name} has {wanted} parameters, and this gives {given}");
-                return Err(token.error(message));
+                let wanted = counted(found.parameters.len(), "argument", "arguments");
+                let (name, given) = (quote(token.text), arguments.len());
+                return Err(token.error(format!("macro {name} takes {wanted}, and gets {given}")));
             }
             let mut expanded = Vec::new();
             for argument in arguments {

@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 
 use weir_model::ids::{ProcessId, SpanId};
-use weir_model::program::{
-    Atom, BinOp, Expr, Formula, Label, Program, Property, PropertyKind,
-};
+use weir_model::program::{Atom, BinOp, Expr, Formula, Label, Program, Property, PropertyKind};
 
 use super::lexer::Token;
 use super::memory::Memory;
 use super::process;
 use super::tree::{At, File, Labelled, Process, Stmt};
-use crate::errors::{Errors, did_you_mean, quote};
+use crate::errors::{Errors, counted, did_you_mean, quote};
 use crate::{Diagnostic, Source};
 
 /// How many processes a program may have, copies counted one by one.
@@ -79,13 +77,16 @@ pub fn file<'t>(
     if processes.len() > MAX_PROCESSES || processes.is_empty() {
         let message = match processes.is_empty() {
             true => "there are no copies of any process".to_owned(),
-            false => format!("there are {} processes; at most {MAX_PROCESSES} are allowed", processes.len()),
+            false => format!(
+                "there are {} processes; at most {MAX_PROCESSES} are allowed",
+                processes.len()
+            ),
         };
         cx.error(tokens[0].error(message));
         return Err(cx.errors);
     }
     let memory = Memory::new(&mut cx, file, &processes);
-    let uses_pointers = tokens_have_pointers(file);
+    let uses_pointers = has_pointers(file);
     if uses_pointers && memory.global_count > MAX_POINTED {
         let message = format!("a pointer may choose from at most {MAX_POINTED} variables");
         cx.error(tokens[0].error(message));
@@ -107,7 +108,7 @@ pub fn file<'t>(
 }
 
 /// Whether some place in the file is a pointer.
-fn tokens_have_pointers(file: &File) -> bool {
+fn has_pointers(file: &File) -> bool {
     use super::tree::Loc;
     let mut work: Vec<&Labelled> = file.processes.iter().flat_map(|p| &p.text).collect();
     while let Some(Labelled { stmt, .. }) = work.pop() {
@@ -136,8 +137,9 @@ fn forbidden(cx: &mut Context<'_, '_>, file: &File) {
     for row in &file.forbidden {
         let first = cx.token(row[0]);
         if row.len() != count {
-            let processes = if count == 1 { "1 process" } else { &format!("{count} processes") };
-            let message = format!("this row has {} entries, and there are {processes}", row.len());
+            let entries = counted(row.len(), "entry", "entries");
+            let processes = counted(count, "process", "processes");
+            let message = format!("this row has {entries} for {processes}");
             cx.error(first.error(message).help("each process has an entry; `*` is any place"));
             continue;
         }

@@ -9,7 +9,7 @@ use weir_model::program::{self, Domain};
 use super::lexer::Token;
 use super::lower::{Context, MAX_NUMBERED};
 use super::tree::{At, Decl, File, Loc, Process};
-use crate::errors::{did_you_mean, quote};
+use crate::errors::{counted, did_you_mean, quote};
 
 /// The values from one number to another.
 pub type Range = (i64, i64);
@@ -68,7 +68,13 @@ impl<'t> Memory<'t> {
     }
 
     /// Declares a variable, or an array of them.
-    fn declare(&mut self, cx: &mut Context<'_, 't>, name: String, len: Option<u32>, decls: &[&Decl]) {
+    fn declare(
+        &mut self,
+        cx: &mut Context<'_, 't>,
+        name: String,
+        len: Option<u32>,
+        decls: &[&Decl],
+    ) {
         if self.domains.len() + decls.len() > MAX_NUMBERED {
             cx.error(cx.tokens[decls[0].name].error("there are too many variables"));
             return;
@@ -86,7 +92,9 @@ impl<'t> Memory<'t> {
         let (name, owner) = match place {
             Loc::Global(name) => return self.global(cx, *name),
             Loc::Mine(name) => (*name, process),
-            Loc::Other(name, number) => (*name, number.saturating_add(usize::from(*number >= process))),
+            Loc::Other(name, number) => {
+                (*name, number.saturating_add(usize::from(*number >= process)))
+            }
             Loc::Pointer(..) => return None,
         };
         let (token, text) = (cx.token(name), quote(cx.text(name)));
@@ -102,7 +110,10 @@ impl<'t> Memory<'t> {
         let var = owners.get(owner).copied().flatten();
         if var.is_none() {
             let message = match owners.len() {
-                n if owner >= n => format!("there are only {n} processes, so {text} has no such owner"),
+                n if owner >= n => {
+                    let processes = counted(n, "process", "processes");
+                    format!("no process owns this {text}, as the file has {processes}")
+                }
                 _ => format!("process P{owner} has no data {text}"),
             };
             let help = "`x[my]` is the process's own; `x[0]`, `x[1]`, … are the others', in order";
@@ -157,7 +168,8 @@ pub fn values<'t>(cx: &mut Context<'_, 't>, decl: &Decl) -> Vec<i64> {
         (Some(value), None) => vec![value],
         (Some(value), Some((low, high))) => {
             if !(low..=high).contains(&value) {
-                let message = format!("{name} begins with {value}, outside its domain [{low}:{high}]");
+                let message =
+                    format!("{name} begins with {value}, outside its domain [{low}:{high}]");
                 cx.error(token.error(message));
             }
             vec![value]

@@ -10,10 +10,38 @@ use crate::{Diagnostic, MAX_NESTING};
 
 /// Words that cannot name anything.
 const KEYWORDS: [&str; 32] = [
-    "forbidden", "predicates", "data", "process", "registers", "text", "nop", "assume", "read",
-    "write", "locked", "slocked", "cas", "fence", "ssfence", "llfence", "if", "then", "else",
-    "while", "do", "goto", "either", "or", "not", "true", "false", "macro", "endmacro", "my",
-    "syncwr", "syncrd",
+    "forbidden",
+    "predicates",
+    "data",
+    "process",
+    "registers",
+    "text",
+    "nop",
+    "assume",
+    "read",
+    "write",
+    "locked",
+    "slocked",
+    "cas",
+    "fence",
+    "ssfence",
+    "llfence",
+    "if",
+    "then",
+    "else",
+    "while",
+    "do",
+    "goto",
+    "either",
+    "or",
+    "not",
+    "true",
+    "false",
+    "macro",
+    "endmacro",
+    "my",
+    "syncwr",
+    "syncrd",
 ];
 
 /// The most copies of one process.
@@ -146,9 +174,7 @@ impl<'s, 't> Parser<'s, 't> {
     /// At least one declaration, of variables or of registers.
     fn declarations(&mut self, kind: Kind) -> Parsed<Vec<Decl>> {
         let mut list = Vec::new();
-        while list.is_empty()
-            || self.peek().kind == kind && !KEYWORDS.contains(&self.peek().text)
-        {
+        while list.is_empty() || self.peek().kind == kind && !KEYWORDS.contains(&self.peek().text) {
             let name = match kind {
                 Kind::Register if self.peek().kind == kind => self.next(),
                 Kind::Register => return Err(self.unexpected("a register, as in `$r`")),
@@ -269,7 +295,8 @@ impl<'s, 't> Parser<'s, 't> {
             return Ok(Stmt::Block(block));
         }
         if token.is("syncwr") || token.is("syncrd") {
-            let message = format!("`{}` belongs to the model VIPS, which Weir does not have", token.text);
+            let message =
+                format!("`{}` belongs to the model VIPS, which Weir does not have", token.text);
             return Err(Box::new(token.error(message)));
         }
         let word = if token.kind == Kind::Word { token.text } else { "" };

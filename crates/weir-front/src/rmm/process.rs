@@ -108,7 +108,14 @@ impl<'t> Lowering<'_, '_, 't> {
         }
         let display = format!("{}.{name}", self.process.name);
         let (name, id) = (name.to_owned(), RegId::new(self.domains.len()));
-        self.process.registers.push(Register { name, display, domain: None, init, temporary, span });
+        self.process.registers.push(Register {
+            name,
+            display,
+            domain: None,
+            init,
+            temporary,
+            span,
+        });
         self.domains.push(domain);
         Some(id)
     }
@@ -166,7 +173,8 @@ impl<'t> Lowering<'_, '_, 't> {
     fn emit(&mut self, kind: StmtKind, span: SpanId) {
         self.statements += 1;
         if self.statements == MAX_NUMBERED + 1 {
-            let message = format!("process P{} has more than {MAX_NUMBERED} statements", self.number);
+            let message =
+                format!("process P{} has more than {MAX_NUMBERED} statements", self.number);
             self.cx.error(self.cx.tokens[0].error(message));
         }
         if self.statements <= MAX_NUMBERED {
@@ -288,7 +296,8 @@ impl<'t> Lowering<'_, '_, 't> {
                 let (token, name) = (self.cx.token(*label), self.cx.text(*label));
                 let Some((id, _)) = self.labels.get(name).copied() else {
                     let message = format!("{} is not a label of this process", quote(name));
-                    let error = did_you_mean(token.error(message), name, self.labels.keys().copied());
+                    let error =
+                        did_you_mean(token.error(message), name, self.labels.keys().copied());
                     self.cx.error(error);
                     return None;
                 };

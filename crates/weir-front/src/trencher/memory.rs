@@ -82,13 +82,15 @@ impl<'t> Memory<'t> {
         }
         memory.len = file.memory_size + order.len();
         if memory.len > MAX_ADDRESSES {
-            let message = format!("there are {} addresses; at most {MAX_ADDRESSES} are allowed", memory.len);
+            let message =
+                format!("there are {} addresses; at most {MAX_ADDRESSES} are allowed", memory.len);
             errors.push(Diagnostic::new(message, file.threads[0].name.range.clone()));
             return memory;
         }
         let mut used = BTreeSet::new();
         for (value, range) in constants {
-            let at = value.eval(&mut |word| memory.names.get(plain(word.text)).copied().unwrap_or(0));
+            let at =
+                value.eval(&mut |word| memory.names.get(plain(word.text)).copied().unwrap_or(0));
             match at {
                 Ok(at) if (0..memory.len as i64).contains(&at) => {
                     used.insert(at);

@@ -73,7 +73,8 @@ impl<'c, 't> Lowering<'c, 't> {
     fn declare_registers(&mut self) {
         let names = assigned(self.thread);
         for transition in &self.thread.transitions {
-            let (Instruction::Read(word, _) | Instruction::Local(word, _)) = &transition.instruction
+            let (Instruction::Read(word, _) | Instruction::Local(word, _)) =
+                &transition.instruction
             else {
                 continue;
             };
@@ -240,7 +241,11 @@ impl<'c, 't> Lowering<'c, 't> {
 
     /// What a transition does, each way in a block of its own. The state `next`
     /// comes right after it.
-    fn transition(&mut self, transition: &'c Transition<'t>, next: Option<&'t str>) -> Vec<Vec<Stmt>> {
+    fn transition(
+        &mut self,
+        transition: &'c Transition<'t>,
+        next: Option<&'t str>,
+    ) -> Vec<Vec<Stmt>> {
         let span = self.source.span(transition.range.clone());
         let kind = match &transition.instruction {
             Instruction::Lock => return self.locked(transition, next, span),
@@ -340,7 +345,8 @@ impl<'c, 't> Lowering<'c, 't> {
                         continue;
                     }
                     Instruction::Lock => {
-                        return self.refuse(transition, "this `lock` stands inside another".to_owned());
+                        return self
+                            .refuse(transition, "this `lock` stands inside another".to_owned());
                     }
                     Instruction::Nop | Instruction::Fence => Ok(()),
                     Instruction::Write(value, address) => {
@@ -359,7 +365,9 @@ impl<'c, 't> Lowering<'c, 't> {
                     Err(Refused::TooLarge) => "this `lock` is around too much",
                     Ok(()) if way.writes() > 1 => "a `lock` is around two writes here",
                     Ok(()) if visited.contains(&to) => "a `lock` is around a loop here",
-                    Ok(()) if work.len() + done.len() > MAX_WAYS => "a `lock` is around too many ways",
+                    Ok(()) if work.len() + done.len() > MAX_WAYS => {
+                        "a `lock` is around too many ways"
+                    }
                     Ok(()) => "",
                 };
                 if !message.is_empty() {

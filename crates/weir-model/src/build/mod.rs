@@ -30,8 +30,8 @@ use crate::flow::{Flow, Node, NodeId};
 use crate::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Code, Domain, EvalError, Place, Program, Rmw};
 use crate::system::{
-    Automaton, BuildError, Excess, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Op, State, StateKind,
-    System, Transition, Variable,
+    Automaton, BuildError, Excess, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Op, State,
+    StateKind, System, Transition, Variable,
 };
 
 /// The most transitions that one process may have.

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use weir::LoadError;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
-use weir::LoadError;
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
 use weir_channel::text::show_transition;

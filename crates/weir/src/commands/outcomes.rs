@@ -36,7 +36,9 @@ pub fn run(args: &Args) -> Status {
             status = status.and(Status::Unknown);
             let name = &loaded.system.program.name;
             let why = outcomes.stats.stopped.as_ref().map_or(String::new(), |s| format!(" ({s})"));
-            anstream::eprintln!("warning: {name}: not all states were seen{why}, there may be more");
+            anstream::eprintln!(
+                "warning: {name}: not all states were seen{why}, there may be more"
+            );
         }
         match args.format {
             OutcomesFormat::Human => {

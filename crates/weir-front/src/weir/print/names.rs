@@ -219,15 +219,15 @@ fn hull(program: &Program) -> Option<(Range<usize>, Range<usize>)> {
     }
     // Whole declarations only.
     let hull = hull?;
-    let (mut decls, mut vars) = (usize::MAX..0, usize::MAX..0);
+    let mut whole: Option<(Range<usize>, Range<usize>)> = None;
     let mut first = 0;
     for (i, decl) in program.vars.iter().enumerate() {
         let last = first + decl.init.len();
         if first < hull.end && hull.start < last {
-            decls = decls.start.min(i)..i + 1;
-            vars = vars.start.min(first)..last;
+            let (decls, vars) = whole.unwrap_or((i..i, first..first));
+            whole = Some((decls.start..i + 1, vars.start..last));
         }
         first = last;
     }
-    Some((decls, vars))
+    whole
 }
