@@ -1,8 +1,10 @@
 //! Memorax's and Dual-TSO's language, `.rmm`.
 //!
 //! The steps, one file each: `lexer` cuts the text into tokens, `expand` replaces
-//! macros by what they stand for, `parse` makes a `tree`, `memory` finds out where
-//! the variables are, and `lower` with `process` makes a program of it all.
+//! macros by what they stand for, `parse` with `expression` makes a `tree`, `memory`
+//! finds out where the variables are, and `lower` makes a program of it all, with
+//! `process` for what processes do, `target` for places in memory, and `locked` for
+//! what happens at once.
 //! `docs/rmm.md` says how each construct is read.
 //!
 //! ```
@@ -18,11 +20,14 @@
 //! ```
 
 mod expand;
+mod expression;
 mod lexer;
+mod locked;
 mod lower;
 mod memory;
 mod parse;
 mod process;
+mod target;
 mod tree;
 
 use std::path::Path;

@@ -1,15 +1,15 @@
 //! From tokens to a tree. Stops at the first error: what comes after one in this
 //! language of separators is guesswork.
 
-use weir_model::program::{BinOp, Expr, FenceKind, UnOp};
+use weir_model::program::FenceKind;
 
 use super::lexer::{Kind, Token};
-use super::tree::{At, Decl, File, Labelled, Loc, Process, Stmt, Value, Write};
+use super::tree::{At, Decl, File, Labelled, Loc, Process, Stmt, Write};
 use crate::errors::quote;
 use crate::{Diagnostic, MAX_NESTING};
 
 /// Words that cannot name anything.
-const KEYWORDS: [&str; 32] = [
+pub const KEYWORDS: [&str; 32] = [
     "forbidden",
     "predicates",
     "data",
@@ -48,7 +48,7 @@ const KEYWORDS: [&str; 32] = [
 const MAX_COPIES: i64 = 64;
 
 /// An error, ready to be reported.
-type Parsed<T> = Result<T, Box<Diagnostic>>;
+pub type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Parses a file.
 ///
@@ -58,7 +58,8 @@ pub fn file(tokens: &[Token<'_>]) -> Result<File, Diagnostic> {
     Parser { tokens, at: 0, depth: 0 }.file().map_err(|error| *error)
 }
 
-struct Parser<'s, 't> {
+/// Where the parser is.
+pub struct Parser<'s, 't> {
     tokens: &'s [Token<'t>],
     at: At,
     /// How many statements or brackets this stands in.
@@ -66,7 +67,7 @@ struct Parser<'s, 't> {
 }
 
 impl<'s, 't> Parser<'s, 't> {
-    fn peek(&self) -> &'s Token<'t> {
+    pub fn peek(&self) -> &'s Token<'t> {
         &self.tokens[self.at]
     }
 
@@ -75,13 +76,13 @@ impl<'s, 't> Parser<'s, 't> {
     }
 
     /// The number of the next token, which is passed. The last one never is.
-    fn next(&mut self) -> At {
+    pub fn next(&mut self) -> At {
         let at = self.at;
         self.at = (at + 1).min(self.tokens.len() - 1);
         at
     }
 
-    fn eat(&mut self, text: &str) -> bool {
+    pub fn eat(&mut self, text: &str) -> bool {
         let found = self.peek().is(text);
         if found {
             self.next();
@@ -89,14 +90,14 @@ impl<'s, 't> Parser<'s, 't> {
         found
     }
 
-    fn expect(&mut self, text: &str, before: &str) -> Parsed<()> {
+    pub fn expect(&mut self, text: &str, before: &str) -> Parsed<()> {
         match self.eat(text) {
             true => Ok(()),
             false => Err(self.unexpected(&format!("`{text}`{before}"))),
         }
     }
 
-    fn unexpected(&self, wanted: &str) -> Box<Diagnostic> {
+    pub fn unexpected(&self, wanted: &str) -> Box<Diagnostic> {
         let token = self.peek();
         let found = match token.kind {
             Kind::End => "the end of the file".to_owned(),
@@ -114,7 +115,7 @@ impl<'s, 't> Parser<'s, 't> {
     }
 
     /// Runs `parse` one level deeper.
-    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         // A statement can need two levels of a program.
         if self.depth >= MAX_NESTING / 2 {
             let message = format!("this nests more than {} deep", MAX_NESTING / 2);
@@ -393,134 +394,5 @@ impl<'s, 't> Parser<'s, 't> {
         };
         self.expect("]", "")?;
         Ok(place)
-    }
-
-    fn condition(&mut self) -> Parsed<Value> {
-        let and = |this: &mut Self| this.chain(BinOp::And, "&&", Self::literal);
-        let value = self.chain(BinOp::Or, "||", and)?;
-        self.shallow(value)
-    }
-
-    /// `value`, unless its operators nest too deep.
-    fn shallow(&self, value: Value) -> Parsed<Value> {
-        if depth(&value) <= MAX_NESTING / 2 {
-            return Ok(value);
-        }
-        let message = format!("operators nest more than {} deep here", MAX_NESTING / 2);
-        Err(Box::new(self.peek().error(message)))
-    }
-
-    /// `a op a op …`
-    fn chain(
-        &mut self,
-        op: BinOp,
-        sign: &str,
-        part: impl Fn(&mut Self) -> Parsed<Value>,
-    ) -> Parsed<Value> {
-        let mut value = part(self)?;
-        let mut length = 1;
-        while self.eat(sign) {
-            length = self.lengthen(length)?;
-            value = Expr::binary(op, value, part(self)?);
-        }
-        Ok(value)
-    }
-
-    fn lengthen(&self, length: usize) -> Parsed<usize> {
-        if length < MAX_NESTING / 4 {
-            return Ok(length + 1);
-        }
-        let message = format!("an expression has more than {} parts here", MAX_NESTING / 4);
-        Err(Box::new(self.peek().error(message).help("put some of them in brackets")))
-    }
-
-    fn literal(&mut self) -> Parsed<Value> {
-        if self.eat("not") {
-            return Ok(Expr::unary(UnOp::Not, self.literal_atom()?));
-        }
-        self.literal_atom()
-    }
-
-    fn literal_atom(&mut self) -> Parsed<Value> {
-        if self.eat("true") {
-            return Ok(Expr::Const(1));
-        }
-        if self.eat("false") {
-            return Ok(Expr::Const(0));
-        }
-        if self.eat("[") {
-            let inner = self.deeper(Self::condition)?;
-            self.expect("]", "")?;
-            return Ok(inner);
-        }
-        let left = self.value()?;
-        let op = match self.peek().text {
-            "=" => BinOp::Eq,
-            "!=" => BinOp::Ne,
-            "<" => BinOp::Lt,
-            ">" => BinOp::Gt,
-            "<=" => BinOp::Le,
-            ">=" => BinOp::Ge,
-            _ => return Err(self.unexpected("a comparison, such as `=`")),
-        };
-        self.next();
-        Ok(Expr::binary(op, left, self.value()?))
-    }
-
-    fn value(&mut self) -> Parsed<Value> {
-        let mut value = self.unit()?;
-        let mut length = 1;
-        loop {
-            let op = match self.peek() {
-                token if token.is("+") => BinOp::Add,
-                token if token.is("-") => BinOp::Sub,
-                _ => return self.shallow(value),
-            };
-            self.next();
-            length = self.lengthen(length)?;
-            value = Expr::binary(op, value, self.unit()?);
-        }
-    }
-
-    fn unit(&mut self) -> Parsed<Value> {
-        let token = self.peek();
-        match token.kind {
-            Kind::Register => Ok(Expr::Atom(self.next())),
-            Kind::Number(value) => {
-                self.next();
-                Ok(Expr::Const(value))
-            }
-            _ if token.is("-") => {
-                self.next();
-                self.deeper(|this| {
-                    Ok(match this.unit()? {
-                        Expr::Const(value) => Expr::Const(-value),
-                        e => Expr::unary(UnOp::Neg, e),
-                    })
-                })
-            }
-            _ if token.is("(") => {
-                self.next();
-                let inner = self.deeper(Self::value)?;
-                self.expect(")", "")?;
-                Ok(inner)
-            }
-            Kind::Word if !KEYWORDS.contains(&token.text) => {
-                let name = quote(token.text);
-                let message = format!("{name} is no register: an expression has registers only");
-                let help = "load it first, as in `read: $r := x`";
-                Err(Box::new(token.error(message).help(help)))
-            }
-            _ => Err(self.unexpected("a register or a number")),
-        }
-    }
-}
-
-/// How deep operators nest.
-fn depth(e: &Value) -> usize {
-    match e {
-        Expr::Const(_) | Expr::Atom(_) => 1,
-        Expr::Unary(_, e) => 1 + depth(e),
-        Expr::Binary(_, a, b) => 1 + depth(a).max(depth(b)),
     }
 }

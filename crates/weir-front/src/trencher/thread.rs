@@ -208,8 +208,11 @@ impl<'c, 't> Lowering<'c, 't> {
                 (&one.instruction, &other.instruction)
             && are_opposite(a, b)
         {
+            // What comes next anyway needs no jump.
+            let swap = next == Some(one.to.text);
+            let (one, other, test) = if swap { (other, one, b) } else { (one, other, a) };
             let span = self.source.span(one.range.clone());
-            let condition = self.code(a);
+            let condition = self.code(test);
             let then = self.goto(one.to.text, None, span);
             body.push(Stmt::new(StmtKind::If(condition, then, Vec::new()), span));
             let span = self.source.span(other.range.clone());
