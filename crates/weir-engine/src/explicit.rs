@@ -250,9 +250,13 @@ pub fn outcomes(
         _ => None,
     });
     let mut states = BTreeSet::new();
+    let mut left = None;
     let mut search = Search::new(system, model, limits);
     search.run(limits, progress, |semantics, store, id| {
         let config = store.get(id);
+        if left.is_none() {
+            left = system.left(semantics.controls(config)).map(ToString::to_string);
+        }
         if is_final(semantics, config) {
             let (controls, memory) = (semantics.controls(config), semantics.memory(config));
             let values = atoms.iter().map(|a| system.atom(*a, controls, memory)).collect();
@@ -261,5 +265,7 @@ pub fn outcomes(
         }
         ControlFlow::Continue(())
     });
-    Outcomes { atoms, states, stats: search.stats }
+    let mut stats = search.stats;
+    stats.stopped = stats.stopped.or(left);
+    Outcomes { atoms, states, stats }
 }

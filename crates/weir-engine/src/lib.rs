@@ -17,5 +17,5 @@ pub mod store;
 pub mod views;
 pub mod wsts;
 
-pub use portfolio::{Engine, check};
+pub use portfolio::{Engine, check, respect_bounds};
 pub use stats::{Limits, Progress, Stats, blame_time};

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use weir_model::answer::{Answer, Verdict};
+use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
@@ -79,6 +79,43 @@ const MOST_TO_PAIR: usize = 8;
 /// models that [`views::is_decided`] names; others are left to the explicit
 /// engine, and so is SC, which has no buffers.
 pub fn check(
+    system: &System,
+    model: MemoryModel,
+    engine: Engine,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
+    let (mut answers, stats) = search(system, model, engine, limits, progress);
+    respect_bounds(system, &mut answers);
+    (answers, stats)
+}
+
+/// Engines see no bounds, only processes that go round where a value left one.
+/// While such a place can be reached, a run still shows what it shows, but that
+/// there is none shows nothing.
+pub fn respect_bounds(system: &System, answers: &mut [Answer]) {
+    let Some(bounds) = system.bounds_property() else { return };
+    let reason = match (&answers[bounds].verdict, &answers[bounds].evidence) {
+        (Verdict::Holds, _) => return,
+        (_, Evidence::Reason(reason)) => {
+            format!("it is not known whether a value leaves its bound: {reason}")
+        }
+        (_, Evidence::Run(run)) => {
+            let controls: Vec<u16> = run.end().controls.iter().map(|s| s.0).collect();
+            system.left(&controls).map_or_else(String::new, ToString::to_string)
+        }
+        _ => "a value may leave its bound".to_owned(),
+    };
+    for (i, answer) in answers.iter_mut().enumerate() {
+        let shown = matches!(answer.evidence, Evidence::Run(_));
+        if i == bounds || is_known(answer) && !shown {
+            answer.verdict = Verdict::Unknown;
+            answer.evidence = Evidence::Reason(reason.clone());
+        }
+    }
+}
+
+fn search(
     system: &System,
     model: MemoryModel,
     engine: Engine,

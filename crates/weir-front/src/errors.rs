@@ -58,6 +58,11 @@ pub fn quote(name: &str) -> String {
     }
 }
 
+/// `1 process`, `2 processes`.
+pub fn counted(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}
+
 /// `error` with the candidate that was probably meant, if there is one.
 pub fn did_you_mean<'a>(
     error: Diagnostic,

@@ -16,8 +16,11 @@
 pub mod diagnostic;
 pub mod errors;
 pub mod litmus;
+mod locked;
+pub mod rmm;
 pub mod source;
 pub mod suggest;
+pub mod trencher;
 pub mod weir;
 
 pub use diagnostic::Diagnostic;
@@ -32,6 +35,10 @@ pub enum Language {
     Weir,
     /// Litmus tests in the X86 and X86_64 dialects, `.litmus`.
     Litmus,
+    /// Memorax's and Dual-TSO's, `.rmm`.
+    Rmm,
+    /// Trencher's, `.txt`.
+    Trencher,
 }
 
 /// How deep blocks and expressions may nest. Everything that walks a program
@@ -47,7 +54,10 @@ pub fn detect(name: &str, text: &str) -> Language {
     match ending.as_deref() {
         Some("weir") => Language::Weir,
         Some("litmus") => Language::Litmus,
+        Some("rmm") => Language::Rmm,
         _ if litmus::looks_like(text) => Language::Litmus,
+        _ if rmm::looks_like(text) => Language::Rmm,
+        _ if trencher::looks_like(text) => Language::Trencher,
         _ => Language::Weir,
     }
 }
@@ -72,5 +82,7 @@ pub fn read(
     match language.unwrap_or_else(|| detect(name, text)) {
         Language::Weir => weir::read(name, text),
         Language::Litmus => litmus::read(name, text),
+        Language::Rmm => rmm::read(name, text),
+        Language::Trencher => trencher::read(name, text),
     }
 }

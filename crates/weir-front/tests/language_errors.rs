@@ -39,6 +39,14 @@ fn names() {
     body_fails("x = a", "`a` is an array; say which element, as in `a[0]`", "a", "");
     body_fails("x = x[1]", "`x` is not an array", "x[1]", "");
     body_fails("r[1] = 1", "`r` is a register, not an array", "r[1]", "");
+    let (needs, write) = (
+        "`update` needs a register for what it reads",
+        "write it as a statement: `r = update(x, r == 0, r + 1)`",
+    );
+    body_fails("update(x, 1, 2)", needs, "update(x, 1, 2)", write);
+    body_fails("x = 1 + update(x, 1, 2)", needs, "update(x, 1, 2)", write);
+    let registers = "`update` waits with registers and constants only";
+    body_fails("r = update(x, flag == 0, 1)", registers, "update(x, flag == 0, 1)", "");
     body_fails("swap(r, 1)", "`r` is a register, not a shared variable", "r", "");
     body_fails("a[3] = 1", "index 3 is outside of `a`, which has 3 elements", "3", "");
     body_fails("x = a[N * -1]", "index -3 is outside of `a`, which has 3 elements", "N * -1", "");

@@ -95,17 +95,11 @@ fn atomic_operations() {
         &["reg r, t0, t1, t2", "t0 = y", "t1 = y", "t2 = cmpxchg(x, t0, t1 + 1)", "r = t2 == t0"],
     );
     becomes("reg r; r = cmpxchg(x, r, 1)", &["reg r", "r = cmpxchg(x, r, 1)"]);
+    let update = "r = update(a[r], r < 2 and s == 0, r + s)";
+    becomes(&format!("reg r, s; {update}"), &["reg r, s", update]);
     becomes(
         "while not cas(x, 0, 1) { }",
-        &[
-            "reg t0",
-            "loop {",
-            "    t0 = cmpxchg(x, 0, 1)",
-            "    if not not t0 == 0 {",
-            "        break",
-            "    }",
-            "}",
-        ],
+        &["reg t0", "loop {", "    t0 = cmpxchg(x, 0, 1)", "    if not not t0 == 0 { break }", "}"],
     );
 }
 
@@ -113,16 +107,7 @@ fn atomic_operations() {
 fn control() {
     becomes(
         "while x < 3 { nop }",
-        &[
-            "reg t0",
-            "loop {",
-            "    t0 = x",
-            "    if not t0 < 3 {",
-            "        break",
-            "    }",
-            "    nop",
-            "}",
-        ],
+        &["reg t0", "loop {", "    t0 = x", "    if not t0 < 3 { break }", "    nop", "}"],
     );
     becomes(
         "reg r; if r { exit } else if r == 2 { fence } else { wfence; rfence }",
@@ -240,18 +225,18 @@ var c[2]: 0..1 = any
 
 process p[0] {
     reg r: 0..2
-    here:
+here:
     r = s
 }
 
 process p[1] {
     reg r: 0..2 = 1
-    here:
+here:
     r = s
 }
 
 process q {
-    l:
+l:
     nop
 }
 

@@ -47,6 +47,7 @@ fn statement(program: &Program, process: &Process, stmt: &Stmt) -> String {
                 Rmw::Cas { expected, new } => format!("cas({}, {})", code(expected), code(new)),
                 Rmw::Swap(new) => format!("swap({})", code(new)),
                 Rmw::Fetch(op, e) => format!("fetch{op:?}({})", code(e)),
+                Rmw::Update { when, new } => format!("update({}, {})", code(when), code(new)),
             };
             format!("{} = {}.{rmw}", register(r), place(p))
         }

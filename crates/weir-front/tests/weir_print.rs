@@ -152,7 +152,7 @@ var x_1_2
 
 process P0 {
     reg EAX, loop_2
-    L0_:
+L0_:
     EAX = x_1
     x_1_2 = 1
     loop_2 = fetch_mul(x_1, 1)
@@ -181,7 +181,7 @@ var mem[2] = [4096, 0]
 
 process P0 {
     reg EAX, loop_2
-    L0_:
+L0_:
     EAX = mem[EAX]
     mem[1] = 1
     loop_2 = fetch_mul(mem[EAX], 1)

@@ -262,7 +262,7 @@ impl Node<'_> {
                 place(p, visit);
                 c.atoms(visit);
             }
-            Node::Rmw(_, p, rmw, _) => {
+            Node::Rmw(target, p, rmw, _) => {
                 place(p, visit);
                 match rmw {
                     Rmw::Cas { expected, new } => {
@@ -270,6 +270,16 @@ impl Node<'_> {
                         new.atoms(visit);
                     }
                     Rmw::Swap(c) | Rmw::Fetch(_, c) => Expr::atoms(c, visit),
+                    Rmw::Update { when, new } => {
+                        // The register stands for what is read, not for what it holds.
+                        let mut others = |r: &RegId| {
+                            if r != target {
+                                visit(r);
+                            }
+                        };
+                        when.atoms(&mut others);
+                        new.atoms(&mut others);
+                    }
                 }
             }
             _ => {}

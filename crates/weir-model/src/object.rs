@@ -137,6 +137,9 @@ impl Moved {
                     }
                     Rmw::Swap(e) => Rmw::Swap(self.code(e)),
                     Rmw::Fetch(op, e) => Rmw::Fetch(*op, self.code(e)),
+                    Rmw::Update { when, new } => {
+                        Rmw::Update { when: self.code(when), new: self.code(new) }
+                    }
                 };
                 StmtKind::Rmw(self.register(*r), self.place(place), rmw)
             }

@@ -66,6 +66,19 @@ pub struct Program {
     /// What `outcomes` prints of a final state; registers in this list keep
     /// their value until the end. `None` where only the properties count.
     pub observed: Option<Vec<Atom>>,
+    /// How far to look, for what has no domain of its own.
+    pub bounds: Bounds,
+}
+
+/// Ranges of values beyond which a program is not looked at. They are nothing
+/// that the program itself knows: a value outside is no failure, but what
+/// comes of it stays unknown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// Of variables.
+    pub vars: BTreeMap<VarId, (i64, i64)>,
+    /// Of registers.
+    pub registers: BTreeMap<(ProcessId, RegId), (i64, i64)>,
 }
 
 /// A shared variable or an array of them.
@@ -286,6 +299,14 @@ pub enum Rmw {
     Swap(Code),
     /// Writes `old op e`.
     Fetch(BinOp, Code),
+    /// Waits until `when` holds of the value, and writes `new` at once. In both,
+    /// the register that gets the value stands for it.
+    Update {
+        /// What the process waits for.
+        when: Code,
+        /// What is written then.
+        new: Code,
+    },
 }
 
 /// Which operations a fence orders.

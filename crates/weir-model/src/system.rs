@@ -41,6 +41,9 @@ pub struct System {
     pub vars: Vec<Variable>,
     /// The processes.
     pub processes: Vec<Automaton>,
+    /// Whether some control state has left a bound. The last property asks
+    /// then whether one is reached.
+    pub(crate) bounded: bool,
 }
 
 /// A variable of a system.
@@ -94,6 +97,28 @@ pub enum StateKind {
     Ended,
     /// The process did what a program must not do.
     Failed(Failure),
+    /// A value of the process left the bound that was given for it. What it
+    /// does from there on is not known: it goes round here for ever, so that
+    /// nothing seems to be stuck because of it.
+    Left(Excess),
+}
+
+/// A value outside its bound (see [`Bounds`](crate::program::Bounds)).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Excess {
+    /// The variable or register.
+    pub name: String,
+    /// The value.
+    pub value: i64,
+    /// The bound.
+    pub bound: (i64, i64),
+}
+
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, value, bound: (low, high) } = self;
+        write!(f, "{name} gets {value}, which is outside its bound {low}..{high}")
+    }
 }
 
 /// What a program must not do.
@@ -170,6 +195,8 @@ pub struct BuildError {
     pub span: SpanId,
     /// What to do about it.
     pub help: String,
+    /// The variable or register that takes too many values, if that is it.
+    pub unbounded: Option<String>,
 }
 
 /// The most control states that one process may have.
@@ -220,6 +247,7 @@ impl System {
                 message: format!("there are more than {MAX_STATES} control states with stops"),
                 span: SpanId::NONE,
                 help: "give the variables and registers smaller domains".to_owned(),
+                unbounded: None,
             });
         }
         let mut outgoing: BTreeMap<StateId, Vec<Transition>> = BTreeMap::new();
@@ -310,6 +338,19 @@ impl System {
             StateKind::Failed(failure) => Some((p, failure)),
             _ => None,
         })
+    }
+
+    /// What the first process that has left a bound has left it with.
+    pub fn left(&self, controls: &[u16]) -> Option<&Excess> {
+        self.process_ids().find_map(|p| match &self.state(p, StateId(controls[p.index()])).kind {
+            StateKind::Left(excess) => Some(excess),
+            _ => None,
+        })
+    }
+
+    /// The property that says that no value leaves its bound, if one could.
+    pub fn bounds_property(&self) -> Option<usize> {
+        self.bounded.then(|| self.program.properties.len() - 1)
     }
 
     /// Whether a process can go no further on a memory that nobody changes any

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use weir::{Limits, MemoryModel, Solver};
+use weir::load::read_text;
+use weir::{Bound, Limits, LoadError, Loaded, MemoryModel, Reading, Solver};
 use weir_front::litmus::generate;
 
 /// What concurrent programs can do on weak memory.
@@ -49,6 +50,8 @@ pub enum Command {
     Live(live::Live),
     /// Print a program with every load spelled out
     Show(Show),
+    /// Print a program in another language
+    Convert(Convert),
     /// Print the memory models and what can be decided about them
     Models(Models),
     /// Work with litmus tests
@@ -61,7 +64,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Programs (`.weir`, `.litmus`); `-` is standard input
+    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     #[command(flatten)]
@@ -83,7 +86,7 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Outcomes {
-    /// Programs (`.weir`, `.litmus`); `-` is standard input
+    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     #[command(flatten)]
@@ -97,7 +100,7 @@ pub struct Outcomes {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Programs (`.weir`, `.litmus`); `-` is standard input
+    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     /// The memory models, one column each (may be given several times)
@@ -125,13 +128,32 @@ pub struct Certify {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A program (`.weir`, `.litmus`); `-` is standard input
+    /// A program (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
     /// Print the automata instead: control states, transitions, domains
     #[arg(long)]
     pub system: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// A program (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// The language to print it in
+    #[arg(long, value_enum, default_value_t = Target::Weir)]
+    pub to: Target,
+    /// Write it to this file instead
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Target {
+    Weir,
 }
 
 #[derive(Debug, Args)]
@@ -291,6 +313,10 @@ pub struct LanguageArg {
     /// The input language, if the file's name does not tell
     #[arg(long, value_enum)]
     pub language: Option<Language>,
+    /// Look no further than this, for a variable or register without a domain
+    /// (several may be given); what lies beyond is unknown
+    #[arg(long = "domain", value_name = "X=0..7", value_delimiter = ',')]
+    pub domains: Vec<Bound>,
 }
 
 #[derive(Debug, Args)]
@@ -422,14 +448,25 @@ pub enum OutcomesFormat {
 pub enum Language {
     Weir,
     Litmus,
+    Rmm,
+    Trencher,
 }
 
 impl LanguageArg {
-    pub fn get(&self) -> Option<weir::Language> {
-        self.language.map(|l| match l {
+    /// How to read a file.
+    pub fn reading(&self) -> Reading {
+        let language = self.language.map(|l| match l {
             Language::Weir => weir::Language::Weir,
             Language::Litmus => weir::Language::Litmus,
-        })
+            Language::Rmm => weir::Language::Rmm,
+            Language::Trencher => weir::Language::Trencher,
+        });
+        Reading { language, bounds: self.domains.clone(), observing: false }
+    }
+
+    /// Reads a file and builds its system.
+    pub fn load(&self, file: &str) -> Result<Loaded, LoadError> {
+        Loaded::read(file, &read_text(file)?, &self.reading())
     }
 }
 

@@ -33,11 +33,13 @@
 //! assert_eq!(answers[0].verdict, Verdict::Violated);
 //! ```
 
+pub mod bounds;
 pub mod load;
 pub mod report;
 mod solver;
 
-pub use load::{LoadError, Loaded};
+pub use bounds::Bound;
+pub use load::{LoadError, Loaded, Reading};
 pub use solver::Solver;
 pub use weir_check::{Certificate, Witness};
 pub use weir_engine::explicit::Outcomes;

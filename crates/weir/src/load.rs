@@ -8,6 +8,8 @@ use weir_model::ids::SpanId;
 use weir_model::program::Program;
 use weir_model::system::{BuildError, System};
 
+use crate::bounds::Bound;
+
 /// A program with its text and its system.
 #[derive(Debug)]
 pub struct Loaded {
@@ -36,6 +38,25 @@ pub enum LoadError {
         /// What is wrong with it.
         errors: Vec<Diagnostic>,
     },
+    /// A bound does not fit it.
+    Bound {
+        /// The file's name.
+        name: String,
+        /// What is wrong with the bound.
+        reason: String,
+    },
+}
+
+/// How to read a file.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// The language, if the name and the text do not tell.
+    pub language: Option<Language>,
+    /// Bounds for what has no domain.
+    pub bounds: Vec<Bound>,
+    /// Whether every declared register keeps its value until the end, because
+    /// someone will look at final states.
+    pub observing: bool,
 }
 
 impl LoadError {
@@ -43,6 +64,7 @@ impl LoadError {
     pub fn render(&self, colour: bool) -> String {
         match self {
             Self::Unreadable { name, reason } => format!("error: cannot read `{name}`: {reason}"),
+            Self::Bound { name, reason } => format!("error: `{name}` with --domain: {reason}"),
             Self::Wrong { name, text, errors } => {
                 let rendered: Vec<_> =
                     errors.iter().map(|e| e.render(name, text, colour)).collect();
@@ -123,7 +145,7 @@ impl Loaded {
         text: &str,
         language: Option<Language>,
     ) -> Result<Self, LoadError> {
-        Self::prepared(name, text, language, |_| {})
+        Self::read(name, text, &Reading { language, ..Reading::default() })
     }
 
     /// Reads a program whose runs without end are asked about: an object with so
@@ -147,8 +169,9 @@ impl Loaded {
                 wrong(vec![Diagnostic::new(message, source.range(object.span))])
             })?,
         };
+        let language = language.unwrap_or_else(|| weir_front::detect(name, text));
         let built = System::with_rounds(program);
-        let system = built.map_err(|e| wrong(vec![diagnostic(&e, &source)]))?;
+        let system = built.map_err(|e| wrong(vec![diagnostic(&e, &source, language)]))?;
         Ok(Self { source, system })
     }
 
@@ -162,24 +185,24 @@ impl Loaded {
         text: &str,
         language: Option<Language>,
     ) -> Result<Self, LoadError> {
-        Self::prepared(name, text, language, |program| {
-            if program.observed.is_none() {
-                program.observed = Some(program.everything());
-            }
-        })
+        Self::read(name, text, &Reading { language, observing: true, ..Reading::default() })
     }
 
-    fn prepared(
-        name: &str,
-        text: &str,
-        language: Option<Language>,
-        prepare: impl FnOnce(&mut Program),
-    ) -> Result<Self, LoadError> {
-        let wrong =
-            |errors| LoadError::Wrong { name: name.to_owned(), text: text.to_owned(), errors };
-        let (mut program, source) = weir_front::read(name, text, language).map_err(wrong)?;
-        prepare(&mut program);
-        let system = System::new(program).map_err(|e| wrong(vec![diagnostic(&e, &source)]))?;
+    /// Builds the system of a text, read in a certain way.
+    ///
+    /// # Errors
+    /// If the text is wrong, or a bound does not fit it.
+    pub fn read(name: &str, text: &str, reading: &Reading) -> Result<Self, LoadError> {
+        let (mut program, source) = program(name, text, reading)?;
+        if reading.observing && program.observed.is_none() {
+            program.observed = Some(program.everything());
+        }
+        let language = reading.language.unwrap_or_else(|| weir_front::detect(name, text));
+        let system = System::new(program).map_err(|e| LoadError::Wrong {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            errors: vec![diagnostic(&e, &source, language)],
+        })?;
         Ok(Self { source, system })
     }
 
@@ -189,6 +212,30 @@ impl Loaded {
     }
 }
 
-fn diagnostic(error: &BuildError, source: &Source) -> Diagnostic {
-    Diagnostic::new(error.message.clone(), source.range(error.span)).help(error.help.clone())
+/// The program of a text, read in a certain way, without its system.
+///
+/// # Errors
+/// As for [`Loaded::read`].
+pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, Source), LoadError> {
+    let wrong = |errors| LoadError::Wrong { name: name.to_owned(), text: text.to_owned(), errors };
+    let (mut program, source) = weir_front::read(name, text, reading.language).map_err(wrong)?;
+    for bound in &reading.bounds {
+        let wrong = |reason| LoadError::Bound { name: name.to_owned(), reason };
+        bound.apply(&mut program).map_err(wrong)?;
+    }
+    Ok((program, source))
+}
+
+fn diagnostic(error: &BuildError, source: &Source, language: Language) -> Diagnostic {
+    let help = match (&error.unbounded, language) {
+        (None, _) | (_, Language::Weir) => error.help.clone(),
+        (Some(name), Language::Rmm) => format!(
+            "Weir needs finite domains: give it one, as in `x = 0 : [0:3]`, \
+             or say how far to look, with `--domain {name}=0..7`"
+        ),
+        (Some(name), _) => {
+            format!("Weir needs finite domains: say how far to look, with `--domain {name}=0..7`")
+        }
+    };
+    Diagnostic::new(error.message.clone(), source.range(error.span)).help(help)
 }

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Certify(args) => commands::certify::run(args),
         Command::Live(args) => commands::live::run(args),
         Command::Show(args) => commands::show::run(args),
+        Command::Convert(args) => commands::convert::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Litmus(args) => commands::litmus::run(args),
         Command::Channel(args) => commands::channel::run(args),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use weir_channel::decide;
-use weir_engine::{Engine, Limits, Progress, Stats, blame_time};
+use weir_engine::{Engine, Limits, Progress, Stats, blame_time, respect_bounds};
 use weir_model::answer::{Answer, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::has_bounded_guesses;
@@ -36,15 +36,19 @@ impl Solver {
         limits: &Limits,
         progress: Progress<'_>,
     ) -> (Vec<Answer>, Stats) {
-        match self {
+        let (mut answers, stats) = match self {
             Self::Channels => decide::check(system, model, limits, progress),
             Self::Engine(Engine::Auto)
                 if limits.guesses.is_some() && has_bounded_guesses(model) =>
             {
                 guessed(system, model, limits, progress)
             }
-            Self::Engine(engine) => weir_engine::check(system, model, engine, limits, progress),
-        }
+            Self::Engine(engine) => {
+                return weir_engine::check(system, model, engine, limits, progress);
+            }
+        };
+        respect_bounds(system, &mut answers);
+        (answers, stats)
     }
 }
 

@@ -68,7 +68,7 @@ const FETCH: [(&str, BinOp); 20] = [
 
 /// Everything that is called like a function.
 pub fn call_names() -> impl Iterator<Item = &'static str> {
-    ["cas", "cmpxchg", "swap", "min", "max", "count"]
+    ["cas", "cmpxchg", "swap", "update", "min", "max", "count"]
         .into_iter()
         .chain(FETCH.iter().map(|(name, _)| *name))
 }
@@ -90,6 +90,7 @@ pub fn atomic(name: &str) -> Option<Atomic> {
         "cas" => Some(Atomic::Cas),
         "cmpxchg" => Some(Atomic::Cmpxchg),
         "swap" => Some(Atomic::Swap),
+        "update" => Some(Atomic::Update),
         _ => FETCH.iter().find(|(n, _)| *n == name).map(|&(_, op)| Atomic::Fetch(op)),
     }
 }

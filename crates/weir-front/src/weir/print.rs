@@ -5,7 +5,7 @@
 //! ordinary registers, that names which are not names of the language (a litmus
 //! test's `x.1`) have been made into some, and that names of addresses are only
 //! comments. Where an index ranges over more than one declaration (a litmus
-//! test that calculates with addresses), all variables become one array `mem`.
+//! test that calculates with addresses), those variables become one array `mem`.
 
 mod declarations;
 mod expression;
@@ -131,7 +131,14 @@ impl Printer<'_> {
     fn statement(&mut self, stmt: &StmtKind) {
         let labels = &self.names.labels[self.process];
         let text = match stmt {
-            StmtKind::Label(label) => format!("{}:", labels[label.index()]),
+            StmtKind::Label(label) => {
+                // Labels stand out.
+                let text = format!("{}:", labels[label.index()]);
+                self.depth -= 1;
+                self.line(&text);
+                self.depth += 1;
+                return;
+            }
             StmtKind::Nop => "nop".to_owned(),
             StmtKind::Assign(r, e) => format!("{} = {}", self.register(*r), self.code(e)),
             // No value to choose and no way to go are both the end of the run.
@@ -156,9 +163,9 @@ impl Printer<'_> {
                 self.nested(body);
                 "}".to_owned()
             }
-            StmtKind::Break => "break".to_owned(),
-            StmtKind::Continue => "continue".to_owned(),
-            StmtKind::Goto(label) => format!("goto {}", labels[label.index()]),
+            StmtKind::Break | StmtKind::Continue | StmtKind::Exit | StmtKind::Goto(_) => {
+                self.jump(stmt).unwrap_or_default()
+            }
             StmtKind::Choose(blocks) => {
                 for (i, block) in blocks.iter().enumerate() {
                     self.line(if i == 0 { "choose {" } else { "} or {" });
@@ -177,7 +184,6 @@ impl Printer<'_> {
                 self.nested(loads);
                 format!("}} until {}", self.code(e))
             }
-            StmtKind::Exit => "exit".to_owned(),
             StmtKind::Return(None) => "return".to_owned(),
             StmtKind::Return(Some(e)) => format!("return {}", self.code(e)),
             // Clients are made of the object, which is what is printed.
@@ -186,7 +192,26 @@ impl Printer<'_> {
         self.line(&text);
     }
 
+    /// A statement that only goes somewhere else.
+    fn jump(&self, stmt: &StmtKind) -> Option<String> {
+        Some(match stmt {
+            StmtKind::Break => "break".to_owned(),
+            StmtKind::Continue => "continue".to_owned(),
+            StmtKind::Exit => "exit".to_owned(),
+            StmtKind::Goto(label) => {
+                format!("goto {}", self.names.labels[self.process][label.index()])
+            }
+            _ => return None,
+        })
+    }
+
     fn conditional(&mut self, before: &str, e: &Code, then: &[Stmt], other: &[Stmt]) {
+        // What only leaves stands on one line.
+        if let ([Stmt { kind, .. }], [], "") = (then, other, before)
+            && let Some(leave) = self.jump(kind)
+        {
+            return self.line(&format!("if {} {{ {leave} }}", self.code(e)));
+        }
         self.line(&format!("{before}if {} {{", self.code(e)));
         self.nested(then);
         match other {
@@ -227,13 +252,23 @@ impl Printer<'_> {
 
     fn place(&self, place: &Place) -> String {
         let Some(index) = &place.index else { return self.names.vars[place.first.index()].clone() };
-        match &self.names.memory {
-            Some(memory) if place.first.index() > 0 => {
-                let offset = Expr::Const(place.first.index() as i64);
-                let index = Expr::binary(BinOp::Add, offset, index.clone());
-                format!("{memory}[{}]", self.code(&index))
+        let (first, len) = (place.first.index(), place.len as usize);
+        match self.names.memory.as_ref().filter(|m| m.vars.contains(&first)) {
+            Some(memory) if memory.vars == (first..first + len) => {
+                format!("{}[{}]", memory.name, self.code(index))
             }
-            Some(memory) => format!("{memory}[{}]", self.code(index)),
+            // What leaves its own part of the array has to leave the array.
+            Some(memory) => {
+                let number = |n: usize| Expr::Const(n as i64);
+                let compare = |op, n| Expr::binary(op, index.clone(), number(n));
+                let inside =
+                    Expr::binary(BinOp::And, compare(BinOp::Ge, 0), compare(BinOp::Lt, len));
+                let offset = number(first - memory.vars.start + 1);
+                let element = Expr::binary(BinOp::Add, offset, index.clone());
+                let element = Expr::binary(BinOp::Mul, inside, element);
+                let index = Expr::binary(BinOp::Sub, element, Expr::Const(1));
+                format!("{}[{}]", memory.name, self.code(&index))
+            }
             None => {
                 let array = self.names.array(self.program, place);
                 format!("{array}[{}]", self.code(index))
@@ -248,6 +283,9 @@ impl Printer<'_> {
                 format!("cmpxchg({place}, {}, {})", self.code(expected), self.code(new))
             }
             Rmw::Swap(e) => format!("swap({place}, {})", self.code(e)),
+            Rmw::Update { when, new } => {
+                format!("update({place}, {}, {})", self.code(when), self.code(new))
+            }
             Rmw::Fetch(op, e) => {
                 format!("{}({place}, {})", operators::fetch_text(*op), self.code(e))
             }

@@ -202,6 +202,7 @@ pub enum Atomic {
     Cmpxchg,
     Swap,
     Fetch(BinOp),
+    Update,
 }
 
 /// A process as a formula names it.

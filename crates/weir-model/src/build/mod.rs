@@ -27,11 +27,11 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use self::watch::Watch;
 use crate::flow::{Flow, Node, NodeId};
-use crate::ids::{ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use crate::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Code, Domain, EvalError, Place, Program, Rmw};
 use crate::system::{
-    Automaton, BuildError, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Mark, Op, State, StateKind,
-    System, Transition, Variable,
+    Automaton, BuildError, Excess, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Mark, Op, State,
+    StateKind, System, Transition, Variable,
 };
 
 /// The most transitions that one process may have.
@@ -62,7 +62,8 @@ pub(crate) fn build(program: Program, rounds: Rounds) -> Result<System, BuildErr
     };
     let mut program = program;
     watch::ask_for_assertions(&mut program, &processes);
-    Ok(System { program, vars, processes })
+    let bounded = watch::ask_for_bounds(&mut program, &processes);
+    Ok(System { program, vars, processes, bounded })
 }
 
 /// A control state while it is being built.
@@ -70,7 +71,20 @@ pub(crate) fn build(program: Program, rounds: Rounds) -> Result<System, BuildErr
 struct Key {
     node: NodeId,
     registers: Vec<i64>,
-    failure: Option<Failure>,
+    stop: Option<Stop>,
+}
+
+/// Why a process goes no further.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stop {
+    Failed(Failure),
+    Left(Excess),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
 }
 
 /// An operation with its values as numbers.
@@ -139,7 +153,7 @@ enum Ran {
     On(NodeId),
     /// An `assume` does not hold.
     Blocked,
-    Failed(Failure),
+    Stopped(Stop),
 }
 
 impl<'a> Builder<'a> {
@@ -241,6 +255,7 @@ impl<'a> Builder<'a> {
             } else {
                 format!("every combination of register values counts: {}", counts.join(", "))
             },
+            unbounded: None,
         }
     }
 
@@ -288,15 +303,16 @@ impl<'a> Builder<'a> {
         code: &Code,
         registers: &[i64],
         span: SpanId,
-    ) -> Result<Result<i64, Failure>, BuildError> {
+    ) -> Result<Result<i64, Stop>, BuildError> {
         match code.eval(&mut |r| registers[r.index()]) {
             Ok(value) => Ok(Ok(value)),
-            Err(EvalError::DivisionByZero) => Ok(Err(Failure::DivisionByZero)),
+            Err(EvalError::DivisionByZero) => Ok(Err(Failure::DivisionByZero.into())),
             Err(EvalError::Overflow) => Err(BuildError {
                 message: "a value computed here does not fit 64 bits".to_owned(),
                 span,
                 help: "bound it: give its variables a domain, or compute modulo some number"
                     .to_owned(),
+                unbounded: None,
             }),
         }
     }
@@ -309,10 +325,16 @@ impl<'a> Builder<'a> {
         value: i64,
         registers: &mut [i64],
         span: SpanId,
-    ) -> Result<Result<(), Failure>, BuildError> {
+    ) -> Result<Result<(), Stop>, BuildError> {
         let declared = &self.program.processes[process.index()].registers[reg.index()];
         if declared.domain.is_some_and(|d| !self.program.admits(d, value)) {
-            return Ok(Err(Failure::Domain(declared.display.clone(), value)));
+            return Ok(Err(Failure::Domain(declared.display.clone(), value).into()));
+        }
+        if let Some(&bound) = self.program.bounds.registers.get(&(process, reg))
+            && !(bound.0..=bound.1).contains(&value)
+        {
+            let name = declared.display.clone();
+            return Ok(Err(Stop::Left(Excess { name, value, bound })));
         }
         let seen = &mut self.automata[process.index()].register_values[reg.index()];
         if seen.insert(value) && seen.len() > MAX_VALUES {
@@ -327,15 +349,15 @@ impl<'a> Builder<'a> {
         place: &Place,
         registers: &[i64],
         span: SpanId,
-    ) -> Result<Result<VarId, Failure>, BuildError> {
+    ) -> Result<Result<VarId, Stop>, BuildError> {
         let Some(index) = &place.index else { return Ok(Ok(place.first)) };
         let index = match self.eval(index, registers, span)? {
             Ok(index) => index,
-            Err(failure) => return Ok(Err(failure)),
+            Err(stop) => return Ok(Err(stop)),
         };
         Ok(match usize::try_from(index) {
             Ok(i) if i < place.len as usize => Ok(VarId::new(place.first.index() + i)),
-            _ => Err(Failure::Index(index)),
+            _ => Err(Failure::Index(index).into()),
         })
     }
 
@@ -353,7 +375,7 @@ impl<'a> Builder<'a> {
             ($code:expr) => {
                 match self.eval($code, registers, span)? {
                     Ok(value) => value,
-                    Err(failure) => return Ok(Ran::Failed(failure)),
+                    Err(stop) => return Ok(Ran::Stopped(stop)),
                 }
             };
         }
@@ -363,14 +385,14 @@ impl<'a> Builder<'a> {
                 let value = value!(code);
                 match self.set(process, *reg, value, registers, span)? {
                     Ok(()) => Ran::On(*next),
-                    Err(failure) => Ran::Failed(failure),
+                    Err(stop) => Ran::Stopped(stop),
                 }
             }
             Node::Branch(code, yes, no) => Ran::On(if value!(code) != 0 { *yes } else { *no }),
             Node::Assume(code, next) if value!(code) != 0 => Ran::On(*next),
             Node::Assume(..) => Ran::Blocked,
             Node::Assert(code, next) if value!(code) != 0 => Ran::On(*next),
-            Node::Assert(..) => Ran::Failed(Failure::Assertion),
+            Node::Assert(..) => Ran::Stopped(Failure::Assertion.into()),
             step => unreachable!("{step:?} is a step"),
         })
     }
@@ -406,8 +428,8 @@ impl<'a> Builder<'a> {
                 }
             }
             if self.is_seen(process, node) {
-                let failure = self.cannot_stand(process, node, &registers)?;
-                return Ok(Settled { key: Key { node, registers, failure }, within });
+                let stop = self.cannot_stand(process, node, &registers)?;
+                return Ok(Settled { key: Key { node, registers, stop }, within });
             }
             // Only code that runs long is watched for going round in circles.
             if path.len() > 64 && on_path.insert((node, registers.clone())) {
@@ -416,24 +438,25 @@ impl<'a> Builder<'a> {
                         message: "this code computes for too long without a step".to_owned(),
                         span: flow.nodes[node].span,
                         help: "a loop over registers only has to end soon".to_owned(),
+                        unbounded: None,
                     });
                 }
             } else if path.len() > 64 {
                 let start = path.iter().position(|p| p.0 == node && p.1 == registers);
                 let round = &path[start.expect("seen before")..];
                 let (node, registers) = round.iter().min().expect("not empty").clone();
-                return Ok(Settled { key: Key { node, registers, failure: None }, within });
+                return Ok(Settled { key: Key { node, registers, stop: None }, within });
             }
             path.push((node, registers.clone()));
-            let failure = match self.execute(process, node, &mut registers)? {
+            let stop = match self.execute(process, node, &mut registers)? {
                 Ran::On(next) => {
                     node = next;
                     continue;
                 }
                 Ran::Blocked => None,
-                Ran::Failed(failure) => Some(failure),
+                Ran::Stopped(stop) => Some(stop),
             };
-            return Ok(Settled { key: Key { node, registers, failure }, within });
+            return Ok(Settled { key: Key { node, registers, stop }, within });
         }
     }
 
@@ -444,7 +467,7 @@ impl<'a> Builder<'a> {
         process: ProcessId,
         node: NodeId,
         registers: &[i64],
-    ) -> Result<Option<Failure>, BuildError> {
+    ) -> Result<Option<Stop>, BuildError> {
         let located = &self.flows[process.index()].nodes[node];
         let span = located.span;
         let place = match &located.node {
@@ -453,31 +476,40 @@ impl<'a> Builder<'a> {
         };
         let var = match self.element(place, registers, span)? {
             Ok(var) => var,
-            Err(failure) => return Ok(Some(failure)),
+            Err(stop) => return Ok(Some(stop)),
         };
         let Node::Store(_, code, _) = &located.node else { return Ok(None) };
         Ok(match self.eval(code, registers, span)? {
-            Ok(value) => self.leaves_domain(var, value),
-            Err(failure) => Some(failure),
+            Ok(value) => self.leaves(var, value),
+            Err(stop) => Some(stop),
         })
     }
 
-    fn leaves_domain(&self, var: VarId, value: i64) -> Option<Failure> {
-        let domain = self.domains[var.index()]?;
-        (!self.program.admits(domain, value))
-            .then(|| Failure::Domain(self.program.var_name(var), value))
+    /// Why a value cannot be written to a variable.
+    fn leaves(&self, var: VarId, value: i64) -> Option<Stop> {
+        let admits = |domain| self.program.admits(domain, value);
+        if !self.domains[var.index()].is_none_or(admits) {
+            return Some(Failure::Domain(self.program.var_name(var), value).into());
+        }
+        let bound = *self.program.bounds.vars.get(&var)?;
+        let excess = || Excess { name: self.program.var_name(var), value, bound };
+        (!(bound.0..=bound.1).contains(&value)).then(|| Stop::Left(excess()))
     }
 
     /// Adds the transitions of a state that do not depend on what is read.
     fn expand(&mut self, process: ProcessId, state: StateId) -> Result<(), BuildError> {
-        let Key { node, registers, failure } =
-            self.automata[process.index()].keys[state.index()].clone();
-        if failure.is_some() {
+        let key = self.automata[process.index()].keys[state.index()].clone();
+        let flows = self.flows;
+        let located = &flows[process.index()].nodes[key.node];
+        let span = located.span;
+        if let Some(stop) = &key.stop {
+            if matches!(stop, Stop::Left(_)) {
+                let here = Settled { key, within: None };
+                self.add(process, state, RawOp::Nop, here, span)?;
+            }
             return Ok(());
         }
-        let flows = self.flows;
-        let located = &flows[process.index()].nodes[node];
-        let span = located.span;
+        let Key { node, registers, .. } = key;
         match &located.node {
             Node::End => {}
             Node::Nop(next) => {
@@ -529,8 +561,8 @@ impl<'a> Builder<'a> {
                         let mark = Mark::Return(*method, value);
                         self.add_marked(process, state, RawOp::Nop, to, Some(mark), span)?;
                     }
-                    Err(failure) => {
-                        let to = failed(node, registers, failure);
+                    Err(stop) => {
+                        let to = stopped(node, registers, stop);
                         self.add(process, state, RawOp::Nop, to, span)?;
                     }
                 }
@@ -560,7 +592,7 @@ impl<'a> Builder<'a> {
                 let to = match self.execute(process, node, &mut registers)? {
                     Ran::On(next) => self.settle(process, next, registers)?,
                     Ran::Blocked => return Ok(()),
-                    Ran::Failed(failure) => failed(node, registers, failure),
+                    Ran::Stopped(stop) => stopped(node, registers, stop),
                 };
                 self.add(process, state, RawOp::Nop, to, span)?;
             }
@@ -582,7 +614,7 @@ impl<'a> Builder<'a> {
         let span = self.flows[process.index()].nodes[node].span;
         match self.set(process, reg, value, &mut registers, span)? {
             Ok(()) => self.settle(process, next, registers),
-            Err(failure) => Ok(failed(node, registers, failure)),
+            Err(stop) => Ok(stopped(node, registers, stop)),
         }
     }
 
@@ -605,12 +637,11 @@ impl<'a> Builder<'a> {
                 self.add(process, state, RawOp::Read(var, value), to, span)
             }
             Node::Rmw(reg, _, rmw, next) => {
-                let written = match self.written(rmw, value, &registers, span)? {
-                    Ok(written) => match self.leaves_domain(var, written) {
-                        None => Ok(written),
-                        Some(failure) => Err(failure),
-                    },
-                    Err(failure) => Err(failure),
+                let written = match self.written(*reg, rmw, value, &registers, span)? {
+                    // It waits for another value.
+                    Ok(None) => return Ok(()),
+                    Ok(Some(written)) => self.leaves(var, written).map_or(Ok(written), Err),
+                    Err(stop) => Err(stop),
                 };
                 match written {
                     Ok(written) => {
@@ -620,8 +651,8 @@ impl<'a> Builder<'a> {
                         let to = self.go_on_with(process, node, *reg, value, &registers, *next)?;
                         self.add(process, state, RawOp::Arw(var, value, written), to, span)
                     }
-                    Err(failure) => {
-                        let to = failed(node, registers, failure);
+                    Err(stop) => {
+                        let to = stopped(node, registers, stop);
                         self.add(process, state, RawOp::Arw(var, value, value), to, span)
                     }
                 }
@@ -630,29 +661,40 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What an atomic read-write writes, given what it reads.
+    /// What an atomic read-write writes, given what it reads; `None` if it waits
+    /// for another value.
     fn written(
         &self,
+        reg: RegId,
         rmw: &Rmw,
         old: i64,
         registers: &[i64],
         span: SpanId,
-    ) -> Result<Result<i64, Failure>, BuildError> {
-        match rmw {
-            Rmw::Cas { expected, new } => match self.eval(expected, registers, span)? {
-                Ok(expected) if expected == old => self.eval(new, registers, span),
-                Ok(_) => Ok(Ok(old)),
-                Err(failure) => Ok(Err(failure)),
-            },
-            Rmw::Swap(new) => self.eval(new, registers, span),
-            Rmw::Fetch(op, code) => match self.eval(code, registers, span)? {
-                Ok(value) => {
-                    let (old, value) = (Code::Const(old), Code::Const(value));
-                    self.eval(&Code::binary(*op, old, value), registers, span)
+    ) -> Result<Result<Option<i64>, Stop>, BuildError> {
+        macro_rules! value {
+            ($code:expr, $registers:expr) => {
+                match self.eval($code, $registers, span)? {
+                    Ok(value) => value,
+                    Err(stop) => return Ok(Err(stop)),
                 }
-                Err(failure) => Ok(Err(failure)),
-            },
+            };
         }
+        Ok(Ok(Some(match rmw {
+            Rmw::Cas { expected, .. } if value!(expected, registers) != old => old,
+            Rmw::Cas { new, .. } | Rmw::Swap(new) => value!(new, registers),
+            Rmw::Fetch(op, code) => {
+                let value = Code::Const(value!(code, registers));
+                value!(&Code::binary(*op, Code::Const(old), value), registers)
+            }
+            Rmw::Update { when, new } => {
+                let mut registers = registers.to_vec();
+                registers[reg.index()] = old;
+                if value!(when, &registers) == 0 {
+                    return Ok(Ok(None));
+                }
+                value!(new, &registers)
+            }
+        })))
     }
 
     /// A node writes a value to a variable; `false` if it cannot come to that.
@@ -703,6 +745,7 @@ impl<'a> Builder<'a> {
                 ),
                 span,
                 help: "give the variables smaller domains".to_owned(),
+                unbounded: None,
             });
         }
         let ranks: Vec<HashMap<i64, ValueId>> = self
@@ -739,7 +782,9 @@ impl<'a> Builder<'a> {
             .zip(&self.program.processes)
             .zip(self.flows)
             .map(|((raw, process), flow)| {
-                let states = raw.keys.into_iter().map(|key| finish_state(key, flow)).collect();
+                let left = LabelId::new(process.labels.len());
+                let states =
+                    raw.keys.into_iter().map(|key| finish_state(key, flow, left)).collect();
                 let outgoing = raw
                     .outgoing
                     .into_iter()
@@ -766,19 +811,24 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn finish_state(key: Key, flow: &Flow<'_>) -> State {
+/// `left` is the label of what has left a bound.
+fn finish_state(key: Key, flow: &Flow<'_>, left: LabelId) -> State {
     let located = &flow.nodes[key.node];
-    let kind = match key.failure {
-        Some(failure) => StateKind::Failed(failure),
+    let mut labels = located.labels.clone();
+    let kind = match key.stop {
+        Some(Stop::Failed(failure)) => StateKind::Failed(failure),
+        Some(Stop::Left(excess)) => {
+            labels = vec![left];
+            StateKind::Left(excess)
+        }
         None if matches!(located.node, Node::End) => StateKind::Ended,
         None => StateKind::Inside,
     };
-    let labels = located.labels.clone().into();
-    State::new(kind, key.registers.into(), labels, located.span)
+    State::new(kind, key.registers.into(), labels.into(), located.span)
 }
 
-fn failed(node: NodeId, registers: Vec<i64>, failure: Failure) -> Settled {
-    Settled { key: Key { node, registers, failure: Some(failure) }, within: None }
+fn stopped(node: NodeId, registers: Vec<i64>, stop: Stop) -> Settled {
+    Settled { key: Key { node, registers, stop: Some(stop) }, within: None }
 }
 
 fn unbounded(what: &str, shown: &str, keyword: &str, name: &str, span: SpanId) -> BuildError {
@@ -786,8 +836,10 @@ fn unbounded(what: &str, shown: &str, keyword: &str, name: &str, span: SpanId) -
         message: format!("{what} `{shown}` takes more than {MAX_VALUES} values"),
         span,
         help: format!(
-            "Weir needs finite domains: bound it where it is declared, as in `{keyword} {name}: 0..3`, \
-             or count modulo some number, as in `{name} = ({name} + 1) % 4`"
+            "Weir needs finite domains: bound it where it is declared, as in `{keyword} {name}: 0..3`; \
+             or count modulo some number, as in `{name} = ({name} + 1) % 4`; \
+             or say how far to look, with `--domain {shown}=0..7`"
         ),
+        unbounded: Some(shown.to_owned()),
     }
 }

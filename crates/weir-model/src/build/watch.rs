@@ -1,8 +1,10 @@
 //! What is asked of a program, as far as building its system has to know.
 
-use crate::ids::SpanId;
-use crate::program::{Atom, Formula, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind};
-use crate::system::{Automaton, StateKind};
+use crate::ids::{LabelId, ProcessId, SpanId};
+use crate::program::{
+    Atom, BinOp, Formula, Label, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind, UnOp,
+};
+use crate::system::{Automaton, State, StateKind};
 
 /// What properties ask about, per process.
 pub(super) struct Watch {
@@ -75,6 +77,37 @@ pub(super) fn ask_for_assertions(program: &mut Program, processes: &[Automaton])
     {
         program.properties.push(Property { name: None, kind, span });
     }
+}
+
+/// The name of the label of what has left a bound. No language has such names.
+const LEFT: &str = "(left its bound)";
+
+/// A program in which a value can leave its bound is asked whether one does, last
+/// of all. And a state in which something has left a bound shows nothing else.
+pub(super) fn ask_for_bounds(program: &mut Program, processes: &[Automaton]) -> bool {
+    let mut left: Option<(Formula, SpanId)> = None;
+    for (p, automaton) in processes.iter().enumerate() {
+        let is_left = |s: &&State| matches!(s.kind, StateKind::Left(_));
+        let Some(state) = automaton.states.iter().find(is_left) else { continue };
+        let labels = &mut program.processes[p].labels;
+        labels.push(Label { name: LEFT.to_owned(), span: state.span });
+        let here = Formula::Atom(Atom::At(ProcessId::new(p), LabelId::new(labels.len() - 1)));
+        left = Some(match left {
+            Some((earlier, span)) => (Formula::binary(BinOp::Or, earlier, here), span),
+            None => (here, state.span),
+        });
+    }
+    let Some((left, span)) = left else { return false };
+    for property in &mut program.properties {
+        if let PropertyKind::Never(formula) = &mut property.kind {
+            let inside = Formula::unary(UnOp::Not, left.clone());
+            let asked = std::mem::replace(formula, Formula::Const(0));
+            *formula = Formula::binary(BinOp::And, inside, asked);
+        }
+    }
+    let (name, kind) = (Some("bounds".to_owned()), PropertyKind::Never(left));
+    program.properties.push(Property { name, kind, span });
+    true
 }
 
 fn first_assertion(block: &[Stmt]) -> Option<SpanId> {

@@ -28,7 +28,7 @@ pub fn run(args: &Certify) -> Status {
     if text.trim().is_empty() {
         return fail(&format!("`{file}` is empty: it is neither a witness nor a certificate"));
     }
-    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+    let loaded = match args.language.load(&args.file) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
@@ -41,7 +41,7 @@ pub fn run(args: &Certify) -> Status {
         Err(error) => Err(error),
     };
     let checked = match checked {
-        Ok(checked) => checked,
+        Ok(checked) => within_bounds(checked),
         Err(error) => {
             return fail(&format!("`{file}` is neither a witness nor a certificate: {error}"));
         }
@@ -76,15 +76,27 @@ fn quoted(names: &[String]) -> String {
 
 /// What became of a piece of evidence.
 struct Checked {
+    /// Whether it shows that no value leaves its bound, or need not.
+    within_bounds: bool,
     reason: Option<String>,
     what: String,
     model: String,
     properties: Vec<String>,
 }
 
+/// That something holds is shown only together with that nothing leaves its
+/// bound; a run shows what it shows.
+fn within_bounds(mut checked: Checked) -> Checked {
+    if !checked.within_bounds && checked.reason.is_none() {
+        checked.reason = Some("it does not show that no value leaves its bound".to_owned());
+    }
+    checked
+}
+
 fn witness(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let witness: Witness = serde_json::from_str(text)?;
     Ok(Checked {
+        within_bounds: true,
         reason: weir_check::check(&loaded.system, &witness).err().map(|r| r.to_string()),
         what: format!("a run of {}", counted(witness.steps.len(), "step")),
         model: witness.model,
@@ -95,8 +107,10 @@ fn witness(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
 fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let certificate: Certificate = serde_json::from_str(text)?;
     let known = loaded.system.program.properties.len();
+    let bounds = loaded.system.bounds_property();
     let names = certificate.properties.iter().filter(|p| **p < known);
     Ok(Checked {
+        within_bounds: bounds.is_none_or(|b| certificate.properties.contains(&b)),
         reason: weir_check::certificate::check(&loaded.system, &certificate).err(),
         what: format!(
             "an inductive set of {}",
@@ -115,6 +129,8 @@ fn lasso(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     };
     let (stem, cycle) = (lasso.stem.len(), lasso.cycle.len());
     Ok(Checked {
+        // Beyond a bound a process goes round in a place that is none of the program's.
+        within_bounds: loaded.system.bounds_property().is_none(),
         reason: weir_check::lasso::check(&loaded.system.program, &lasso).err(),
         what: format!("a lasso of {} and a cycle of {cycle}", counted(stem, "step")),
         model: lasso.model,
@@ -126,6 +142,7 @@ fn unblocked(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let file: Unblocked = serde_json::from_str(text)?;
     let stops = file.stops.len();
     Ok(Checked {
+        within_bounds: loaded.system.bounds_property().is_none(),
         reason: weir_check::unblocked::check(&loaded.system.program, &file).err(),
         what: match stops {
             0 => "the absence of blocking pairs".to_owned(),
@@ -139,9 +156,11 @@ fn unblocked(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
 fn upward_sets(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let sets: UpwardSets = serde_json::from_str(text)?;
     let known = loaded.system.program.properties.len();
+    let bounds = loaded.system.bounds_property();
     let names = sets.sets.iter().map(|s| s.property).filter(|p| *p < known);
     let states: usize = sets.sets.iter().map(|s| s.states.len()).sum();
     Ok(Checked {
+        within_bounds: bounds.is_none_or(|b| sets.sets.iter().any(|s| s.property == b)),
         reason: weir_check::upward::check(&loaded.system, &sets).err(),
         what: format!("an upward-closed set of {}", counted(states, "minimal state")),
         properties: names.map(|p| loaded.system.property_name(p)).collect(),

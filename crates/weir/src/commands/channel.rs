@@ -10,10 +10,10 @@ use std::fmt::Write as _;
 use anstream::eprintln;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use weir::LoadError;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
-use weir::{LoadError, Loaded};
 use weir_channel::evidence::Evidence;
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
@@ -92,10 +92,13 @@ fn multiply(args: &ChannelProduct) -> Status {
 
 /// Prints the machine of a program.
 fn of(args: &ChannelOf) -> Status {
-    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+    let loaded = match args.language.load(&args.file) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
+    if loaded.system.bounds_property().is_some() {
+        return fail("a value can leave its bound, and a channel machine cannot say so");
+    }
     match translated(&loaded.system, args) {
         Ok(machine) => {
             print(&text::print(&machine));

@@ -28,7 +28,7 @@ pub fn run(args: &Check) -> Status {
     let mut witness = args.witness.as_deref();
     let mut certificate = args.certificate.as_deref();
     for file in &args.files {
-        let loaded = match Loaded::from_file(file, args.search.language.get()) {
+        let loaded = match args.search.language.load(file) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));
@@ -106,6 +106,9 @@ fn human(
         let name = system.property_name(answer.property);
         let mut text: String = match property.kind {
             PropertyKind::Assertions => "nothing fails".to_owned(),
+            _ if system.bounds_property() == Some(answer.property) => {
+                "no value leaves its bound".to_owned()
+            }
             _ => {
                 let words = loaded.source.text_of(property.span).split_whitespace();
                 words.collect::<Vec<_>>().join(" ")

@@ -18,7 +18,7 @@ pub fn run(args: &Compare) -> Status {
     let mut status = Status::Fine;
     let mut rows = Vec::new();
     for file in &args.files {
-        let loaded = match Loaded::from_file(file, args.search.language.get()) {
+        let loaded = match args.search.language.load(file) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weir::load::read_text;
 use weir::report::table::Table;
 use weir::report::{herd, json};
-use weir::{Loaded, MemoryModel, Outcomes};
+use weir::{Loaded, MemoryModel, Outcomes, Reading};
 use weir_engine::explicit;
 use weir_model::program::{Property, PropertyKind};
 
@@ -18,8 +18,8 @@ pub fn run(args: &Args) -> Status {
     let mut status = Status::Fine;
     let model = args.model.model;
     for (i, file) in args.files.iter().enumerate() {
-        let language = args.search.language.get();
-        let loaded = read_text(file).and_then(|text| Loaded::observing(file, &text, language));
+        let reading = Reading { observing: true, ..args.search.language.reading() };
+        let loaded = read_text(file).and_then(|text| Loaded::read(file, &text, &reading));
         let loaded = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
@@ -39,7 +39,10 @@ pub fn run(args: &Args) -> Status {
         if !outcomes.stats.is_exact() {
             status = status.and(Status::Unknown);
             let name = &loaded.system.program.name;
-            anstream::eprintln!("warning: {name}: not all states were seen, there may be more");
+            let why = outcomes.stats.stopped.as_ref().map_or(String::new(), |s| format!(" ({s})"));
+            anstream::eprintln!(
+                "warning: {name}: not all states were seen{why}, there may be more"
+            );
         }
         match args.format {
             OutcomesFormat::Human => {

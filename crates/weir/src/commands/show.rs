@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use weir::Loaded;
-use weir::load::read_text;
+use weir::load::{program, read_text};
 use weir::report::table::Table;
 use weir_model::ids::StateId;
 use weir_model::system::StateKind;
@@ -12,9 +12,8 @@ use super::{Status, complain, print};
 use crate::cli::Show;
 
 pub fn run(args: &Show) -> Status {
-    let language = args.language.get();
     if args.system {
-        return match Loaded::from_file(&args.file, language) {
+        return match args.language.load(&args.file) {
             Ok(loaded) => {
                 print(&system(&loaded));
                 Status::Fine
@@ -22,19 +21,14 @@ pub fn run(args: &Show) -> Status {
             Err(error) => complain(&error),
         };
     }
-    let text = match read_text(&args.file) {
-        Ok(text) => text,
-        Err(error) => return complain(&error),
-    };
-    match weir_front::read(&args.file, &text, language) {
+    let reading = args.language.reading();
+    let read = read_text(&args.file).and_then(|text| program(&args.file, &text, &reading));
+    match read {
         Ok((program, _)) => {
             print(&weir_front::weir::print(&program));
             Status::Fine
         }
-        Err(errors) => {
-            let name = args.file.clone();
-            complain(&weir::LoadError::Wrong { name, text, errors })
-        }
+        Err(error) => complain(&error),
     }
 }
 
@@ -77,6 +71,7 @@ fn system(loaded: &Loaded) -> String {
                 StateKind::Inside => labels.join(", "),
                 StateKind::Ended => "ended".to_owned(),
                 StateKind::Failed(failure) => failure.to_string(),
+                StateKind::Left(excess) => excess.to_string(),
             };
             let line = loaded.line(state.span).to_string();
             let mut first = true;

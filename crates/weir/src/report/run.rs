@@ -190,6 +190,7 @@ fn ending(system: &System, end: &Snapshot) -> Vec<String> {
         let process = &system.program.processes[p.index()];
         let place = match &state.kind {
             StateKind::Failed(failure) => format!("fails: {failure}"),
+            StateKind::Left(excess) => format!("is lost: {excess}"),
             StateKind::Ended => "has ended".to_owned(),
             StateKind::Inside => {
                 let names: Vec<_> =

@@ -104,6 +104,12 @@ impl<'t> Lowering<'_, 't> {
                 let values = self.constants().choice(choice, e.span)?;
                 Box::new(|r| StmtKind::Any(r, values))
             }
+            ExprKind::Atomic(Atomic::Update, ..) if target.is_none() => {
+                let message = "`update` needs a register for what it reads";
+                let help = "write it as a statement: `r = update(x, r == 0, r + 1)`";
+                self.cx.error(Diagnostic::new(message, e.span.range()).help(help));
+                return None;
+            }
             ExprKind::Atomic(atomic, place, operands) => {
                 let (place, rmw) = self.atomic(*atomic, place, operands, e.span)?;
                 Box::new(|r| StmtKind::Rmw(r, place, rmw))
@@ -147,7 +153,11 @@ impl<'t> Lowering<'_, 't> {
     ) -> Option<(program::Place, Rmw)> {
         let waiting = self.check_not_waiting("an atomic operation", span);
         let place = self.place(place, "shared variable");
+        let before = self.out.len();
         let operands: Vec<_> = operands.iter().map(|e| self.value(e)).collect();
+        if atomic == Atomic::Update && self.out.len() > before {
+            self.cx.error_at("`update` waits with registers and constants only", span);
+        }
         let place = place?;
         waiting?;
         let mut operands = operands.into_iter();
@@ -156,6 +166,7 @@ impl<'t> Lowering<'_, 't> {
             Atomic::Cas | Atomic::Cmpxchg => Rmw::Cas { expected: operand()?, new: operand()? },
             Atomic::Swap => Rmw::Swap(operand()?),
             Atomic::Fetch(op) => Rmw::Fetch(op, operand()?),
+            Atomic::Update => Rmw::Update { when: operand()?, new: operand()? },
         };
         Some((place, rmw))
     }

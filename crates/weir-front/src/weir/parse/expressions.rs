@@ -210,6 +210,7 @@ impl<'t> Parser<'_, 't> {
         let operands: &[&str] = match atomic {
             Atomic::Cas | Atomic::Cmpxchg => &["expected value", "new value"],
             Atomic::Swap | Atomic::Fetch(_) => &["operand"],
+            Atomic::Update => &["condition", "new value"],
         };
         let mut depth = place.index.as_ref().map_or(0, |i| i.depth);
         let mut values = Vec::new();

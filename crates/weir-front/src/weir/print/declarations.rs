@@ -1,9 +1,10 @@
 //! Prints declarations and sets of values.
 
-use weir_model::program::{Decl, Domain};
+use weir_model::program::{Atom, Bounds, Decl, Domain};
 
 use super::Printer;
 use super::expression::number;
+use super::names::Memory;
 
 impl Printer<'_> {
     pub(super) fn enums(&mut self) {
@@ -16,35 +17,50 @@ impl Printer<'_> {
     }
 
     pub(super) fn declarations(&mut self) {
-        if self.names.memory.is_some() {
-            self.memory();
-        } else {
-            for (decl, name) in self.program.vars.iter().zip(&self.names.decls) {
-                let inits: Vec<&[i64]> = decl.init.iter().map(Vec::as_slice).collect();
-                let len = decl.len.map(|_| inits.len());
-                let text = self.declaration(name, len, decl.domain, &inits);
-                self.line(&format!("var {text}"));
+        self.bounds_given();
+        let memory = self.names.memory.as_ref();
+        for (i, (decl, name)) in self.program.vars.iter().zip(&self.names.decls).enumerate() {
+            match memory.filter(|m| m.decls.contains(&i)) {
+                Some(memory) if memory.decls.start == i => self.memory(memory),
+                Some(_) => {}
+                None => {
+                    let inits: Vec<&[i64]> = decl.init.iter().map(Vec::as_slice).collect();
+                    let len = decl.len.map(|_| inits.len());
+                    let text = self.declaration(name, len, decl.domain, &inits);
+                    self.line(&format!("var {text}"));
+                }
             }
         }
     }
 
-    /// All variables as one array.
-    fn memory(&mut self) {
-        let decls = &self.program.vars;
+    /// Bounds are no part of the language. They are given when a file is read.
+    fn bounds_given(&mut self) {
+        let Bounds { vars, registers } = &self.program.bounds;
+        let vars = vars.iter().map(|(x, bound)| (Atom::Var(*x), bound));
+        let registers = registers.iter().map(|((p, r), bound)| (Atom::Reg(*p, *r), bound));
+        for (atom, (low, high)) in vars.chain(registers) {
+            let name = self.names.atom(atom);
+            self.line(&format!("// read this with --domain {name}={low}..{high}"));
+        }
+    }
+
+    /// Variables that become one array.
+    fn memory(&mut self, memory: &Memory) {
+        let decls = &self.program.vars[memory.decls.clone()];
         let inits: Vec<&[i64]> =
             decls.iter().flat_map(|d| d.init.iter().map(Vec::as_slice)).collect();
         let mut element = 0;
         for Decl { name, init, .. } in decls {
             for i in 0..init.len() {
                 let part = if init.len() > 1 { format!("[{i}]") } else { String::new() };
-                self.line(&format!("// mem[{element}] is {}{part}", name.escape_default()));
+                let name = name.escape_default();
+                self.line(&format!("// {}[{element}] is {name}{part}", memory.name));
                 element += 1;
             }
         }
         let domain = decls.first().and_then(|d| d.domain);
         let domain = domain.filter(|d| decls.iter().all(|decl| decl.domain == Some(*d)));
-        let name = self.names.memory.as_deref().unwrap_or("mem");
-        let text = self.declaration(name, Some(inits.len()), domain, &inits);
+        let text = self.declaration(&memory.name, Some(inits.len()), domain, &inits);
         self.line(&format!("var {text}"));
     }
 

@@ -2,6 +2,7 @@
 //! allows them, otherwise ones that are made from them and unique.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use weir_model::program::{Atom, Label, Place, Program, Register, Stmt, StmtKind};
 
@@ -15,8 +16,8 @@ pub struct Names {
     pub decls: Vec<String>,
     /// Each variable: `x`, `a[1]` or `mem[1]`.
     pub vars: Vec<String>,
-    /// The name of the array that all variables become, if they have to.
-    pub memory: Option<String>,
+    /// The array that variables become which have to be one.
+    pub memory: Option<Memory>,
     /// `p` or `p[0]`.
     pub processes: Vec<String>,
     /// The object, if there is one.
@@ -33,6 +34,17 @@ pub struct Names {
     pub live: Vec<Option<String>>,
 }
 
+/// Variables that become one array, because an index ranges over several
+/// declarations.
+pub struct Memory {
+    /// What it is called.
+    pub name: String,
+    /// The declarations.
+    pub decls: Range<usize>,
+    /// The variables.
+    pub vars: Range<usize>,
+}
+
 impl Names {
     /// Names for everything in a program.
     pub fn new(program: &Program) -> Self {
@@ -42,17 +54,26 @@ impl Names {
             .iter()
             .map(|e| (scope.name(&e.name), e.members.iter().map(|m| scope.name(m)).collect()))
             .collect();
-        let mut memory = None;
-        let mut decls = Vec::new();
-        if has_wide_index(program) {
-            memory = Some(scope.name("mem"));
-        } else {
-            decls = program.vars.iter().map(|decl| scope.name(&decl.name)).collect();
+        let memory = hull(program).map(|(decls, vars)| {
+            let name = scope.name("mem");
+            Memory { name, decls, vars }
+        });
+        let inside = |i: usize| memory.as_ref().filter(|m| m.decls.contains(&i));
+        let decls: Vec<String> = program
+            .vars
+            .iter()
+            .enumerate()
+            .map(|(i, decl)| match inside(i) {
+                Some(memory) => memory.name.clone(),
+                None => scope.name(&decl.name),
+            })
+            .collect();
+        let mut vars = elements(program, &decls);
+        if let Some(memory) = &memory {
+            for (element, var) in memory.vars.clone().enumerate() {
+                vars[var] = format!("{}[{element}]", memory.name);
+            }
         }
-        let vars = match &memory {
-            Some(memory) => (0..program.var_count()).map(|i| format!("{memory}[{i}]")).collect(),
-            None => elements(program, &decls),
-        };
         let processes = processes(program, &mut scope);
         let object = program.object.as_ref();
         let object_name = object.map_or(String::new(), |o| scope.name(&o.name));
@@ -63,7 +84,7 @@ impl Names {
             names.map(|name| scope.name(name)).collect()
         };
         let registers = |list: &[Register]| named(&scope, &mut list.iter().map(|r| &*r.name));
-        let labels = |list: &[Label]| named(&Scope::default(), &mut list.iter().map(|l| &*l.name));
+        let labels = |list: &[Label]| named(&Scope::labels(), &mut list.iter().map(|l| &*l.name));
         let of_processes =
             program.processes.iter().map(|p| (registers(&p.registers), labels(&p.labels)));
         let of_methods = all().map(|m| (registers(&m.registers), labels(&m.labels)));
@@ -118,18 +139,31 @@ impl Names {
 /// let mut scope = Scope::default();
 /// assert_eq!(["q", "q 1", "q-1", "loop"].map(|n| scope.name(n)), ["q", "q_1", "q_1_2", "loop_2"]);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Scope {
     taken: HashSet<String>,
+    /// What a name begins with that would begin with a digit.
+    prefix: char,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self { taken: HashSet::new(), prefix: '_' }
+    }
 }
 
 impl Scope {
+    fn labels() -> Self {
+        Self { prefix: 'L', ..Self::default() }
+    }
+
     /// `name` itself if it can be, otherwise something like it.
     pub fn name(&mut self, name: &str) -> String {
         let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let mut base: String = name.chars().map(legal).collect();
+        // `flag[1]` is to be `flag_1`.
+        let mut base: String = name.chars().filter(|c| *c != ']').map(legal).collect();
         if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
-            base.insert(0, '_');
+            base.insert(0, self.prefix);
         }
         let numbered = (2..).map(|i| format!("{base}_{i}"));
         let mut candidates = std::iter::once(base.clone()).chain(numbered);
@@ -183,9 +217,18 @@ fn array_at(program: &Program, place: &Place) -> Option<usize> {
     None
 }
 
-/// Whether some index ranges over anything but one array.
-fn has_wide_index(program: &Program) -> bool {
-    let wide = |place: &Place| place.index.is_some() && array_at(program, place).is_none();
+/// The declarations, and the variables, over which indices range that range over
+/// anything but one array.
+fn hull(program: &Program) -> Option<(Range<usize>, Range<usize>)> {
+    let mut hull: Option<Range<usize>> = None;
+    let mut widen = |place: &Place| {
+        if place.index.is_some() && array_at(program, place).is_none() {
+            let first = place.first.index();
+            let last = first + place.len as usize;
+            let so_far = hull.clone().unwrap_or(first..last);
+            hull = Some(so_far.start.min(first)..so_far.end.max(last));
+        }
+    };
     let methods = program.object.iter().flat_map(|o| &o.methods).map(|m| m.body.as_slice());
     let processes = program.processes.iter().map(|p| p.body.as_slice());
     let mut blocks: Vec<&[Stmt]> = processes.chain(methods).collect();
@@ -194,11 +237,7 @@ fn has_wide_index(program: &Program) -> bool {
             match &stmt.kind {
                 StmtKind::Load(_, place)
                 | StmtKind::Store(place, _)
-                | StmtKind::Rmw(_, place, _)
-                    if wide(place) =>
-                {
-                    return true;
-                }
+                | StmtKind::Rmw(_, place, _) => widen(place),
                 StmtKind::If(_, then, other) => blocks.extend([then.as_slice(), other.as_slice()]),
                 StmtKind::Loop(body) | StmtKind::Await(body, _) => blocks.push(body),
                 StmtKind::Choose(choices) => blocks.extend(choices.iter().map(Vec::as_slice)),
@@ -206,5 +245,17 @@ fn has_wide_index(program: &Program) -> bool {
             }
         }
     }
-    false
+    // Whole declarations only.
+    let hull = hull?;
+    let mut whole: Option<(Range<usize>, Range<usize>)> = None;
+    let mut first = 0;
+    for (i, decl) in program.vars.iter().enumerate() {
+        let last = first + decl.init.len();
+        if first < hull.end && hull.start < last {
+            let (decls, vars) = whole.unwrap_or((i..i, first..first));
+            whole = Some((decls.start..i + 1, vars.start..last));
+        }
+        first = last;
+    }
+    whole
 }

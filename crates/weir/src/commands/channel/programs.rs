@@ -1,6 +1,5 @@
 //! Programs of machines, and of programs.
 
-use weir::Loaded;
 use weir_channel::empty::empty;
 use weir_channel::program::program;
 use weir_channel::{Machine, StateId};
@@ -43,7 +42,7 @@ fn goals(machine: &Machine, names: &[String]) -> Result<Vec<StateId>, Status> {
 
 /// Prints the program that asks for empty buffers in the place of any.
 pub fn with_empty_buffers(args: &ChannelEmpty) -> Status {
-    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+    let loaded = match args.language.load(&args.file) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };

@@ -1,0 +1,446 @@
+//! What one thread does: its states as labels, its transitions as what follows.
+//!
+//! States are written in the order in which one leads to the other, so that most
+//! of the code reads from top to bottom. What stands between `lock` and `unlock`
+//! happens at once (see `locked`).
+
+use std::collections::{HashMap, HashSet};
+
+use weir_model::ids::{LabelId, RegId, SpanId};
+use weir_model::program::{
+    BinOp, Code, Expr, FenceKind, Label, Place, Process, Register, Stmt, StmtKind, UnOp,
+};
+
+use super::memory::{Cell, Memory, assigned};
+use super::tree::{Instruction, Thread, Transition, Value, Word};
+use crate::errors::{Errors, quote};
+use crate::locked::{Path, Refused, drop_unused};
+use crate::{Diagnostic, Source};
+
+/// The most ways from a `lock` to its `unlock`s.
+const MAX_WAYS: usize = 64;
+/// The most states, transitions or registers of a thread.
+const MAX_NUMBERED: usize = 60_000;
+
+/// A thread as a process, and the label at which it has to end, if it says so.
+pub fn lower<'t>(
+    thread: &Thread<'t>,
+    memory: &Memory<'t>,
+    source: &mut Source,
+    errors: &mut Errors,
+) -> (Process, Option<LabelId>) {
+    let mut outgoing: HashMap<&'t str, Vec<&Transition<'t>>> = HashMap::new();
+    for transition in &thread.transitions {
+        outgoing.entry(transition.from.text).or_default().push(transition);
+    }
+    let mut lowering = Lowering {
+        thread,
+        memory,
+        source,
+        errors,
+        outgoing,
+        process: Process { name: thread.name.text.to_owned(), ..Process::default() },
+        registers: HashMap::new(),
+        labels: HashMap::new(),
+        ending: None,
+        temporaries: Vec::new(),
+    };
+    if thread.transitions.len() > MAX_NUMBERED {
+        let message = format!("a thread has at most {MAX_NUMBERED} transitions");
+        lowering.errors.push(Diagnostic::new(message, thread.name.range.clone()));
+        return (lowering.process, None);
+    }
+    lowering.declare_registers();
+    let end = lowering.body();
+    (lowering.process, end)
+}
+
+struct Lowering<'c, 't> {
+    thread: &'c Thread<'t>,
+    memory: &'c Memory<'t>,
+    source: &'c mut Source,
+    errors: &'c mut Errors,
+    outgoing: HashMap<&'t str, Vec<&'c Transition<'t>>>,
+    process: Process,
+    registers: HashMap<&'t str, RegId>,
+    labels: HashMap<&'t str, LabelId>,
+    /// The label after everything, if it is not that of a state.
+    ending: Option<LabelId>,
+    temporaries: Vec<RegId>,
+}
+
+impl<'c, 't> Lowering<'c, 't> {
+    fn declare_registers(&mut self) {
+        let names = assigned(self.thread);
+        for transition in &self.thread.transitions {
+            let (Instruction::Read(word, _) | Instruction::Local(word, _)) =
+                &transition.instruction
+            else {
+                continue;
+            };
+            if names.contains(word.text) && !self.registers.contains_key(word.text) {
+                let span = self.source.span(word.range.clone());
+                let register = self.add_register(word.text, false, span);
+                self.registers.insert(word.text, register);
+            }
+        }
+    }
+
+    fn add_register(&mut self, name: &str, temporary: bool, span: SpanId) -> RegId {
+        let id = RegId::new(self.process.registers.len());
+        let display = format!("{}.{name}", self.process.name);
+        let (name, domain) = (name.to_owned(), None);
+        self.process.registers.push(Register { name, display, domain, init: 0, temporary, span });
+        id
+    }
+
+    fn temporary(&mut self, number: usize) -> RegId {
+        while self.temporaries.len() <= number {
+            let name = match self.temporaries.len() {
+                0 => "tmp".to_owned(),
+                n => format!("tmp{n}"),
+            };
+            let register = self.add_register(&name, true, SpanId::NONE);
+            self.temporaries.push(register);
+        }
+        self.temporaries[number]
+    }
+
+    /// The body; returns the label of the final state.
+    fn body(&mut self) -> Option<LabelId> {
+        let thread = self.thread;
+        let order = self.order();
+        let end = thread.end.as_ref().map(|e| e.text);
+        // A final state that nothing leaves is the end of the text.
+        let last = end.filter(|e| self.leaving(e).is_empty());
+        let order: Vec<&'t str> = order.into_iter().filter(|s| Some(*s) != last).collect();
+        let mut body = Vec::new();
+        for (i, &state) in order.iter().enumerate() {
+            let label = self.label(state);
+            body.push(Stmt::new(StmtKind::Label(label), SpanId::NONE));
+            let next = order.get(i + 1).copied().or(last);
+            self.state(state, next, &mut body);
+        }
+        let ending = end.map(|state| self.ending(state, last.is_some()));
+        if let Some(ending) = ending {
+            body.push(Stmt::new(StmtKind::Label(ending), SpanId::NONE));
+        }
+        drop_unused_labels(&mut body, ending);
+        self.process.body = body;
+        drop_unused(&mut self.process);
+        ending
+    }
+
+    fn leaving(&self, state: &str) -> Vec<&'c Transition<'t>> {
+        self.outgoing.get(state).cloned().unwrap_or_default()
+    }
+
+    /// The states that can be reached outside of locks, each after the one that
+    /// leads to it first.
+    fn order(&mut self) -> Vec<&'t str> {
+        let mut order = Vec::new();
+        let mut seen = HashSet::new();
+        let mut work = vec![self.thread.initial.text];
+        while let Some(state) = work.pop() {
+            if !seen.insert(state) {
+                continue;
+            }
+            order.push(state);
+            let mut targets = Vec::new();
+            for transition in self.leaving(state) {
+                match transition.instruction {
+                    Instruction::Lock => {
+                        targets.extend(self.ways(transition).into_iter().map(|(_, to)| to));
+                    }
+                    _ => targets.push(transition.to.text),
+                }
+            }
+            work.extend(targets.into_iter().rev());
+        }
+        order
+    }
+
+    fn label(&mut self, state: &'t str) -> LabelId {
+        if let Some(label) = self.labels.get(state) {
+            return *label;
+        }
+        let label = self.add_label(state);
+        self.labels.insert(state, label);
+        label
+    }
+
+    fn add_label(&mut self, name: &str) -> LabelId {
+        self.process.labels.push(Label { name: name.to_owned(), span: SpanId::NONE });
+        LabelId::new(self.process.labels.len() - 1)
+    }
+
+    /// The label at the end, for the final state. `own` if it has no other.
+    fn ending(&mut self, state: &'t str, own: bool) -> LabelId {
+        if own {
+            return self.label(state);
+        }
+        match self.ending {
+            Some(label) => label,
+            None => {
+                let label = self.add_label(&format!("{state}_end"));
+                *self.ending.insert(label)
+            }
+        }
+    }
+
+    /// What follows the label of a state.
+    fn state(&mut self, state: &'t str, next: Option<&'t str>, body: &mut Vec<Stmt>) {
+        let thread = self.thread;
+        let leaving = self.leaving(state);
+        let ends = thread.end.as_ref().is_some_and(|e| e.text == state);
+        if leaving.is_empty() {
+            // Here or nowhere else is the end, if the thread says nothing of one.
+            let kind = match &thread.end {
+                Some(_) => StmtKind::Assume(Expr::Const(0)),
+                None => StmtKind::Exit,
+            };
+            body.push(Stmt::new(kind, SpanId::NONE));
+            return;
+        }
+        if let [one, other] = leaving.as_slice()
+            && !ends
+            && let (Instruction::Check(a), Instruction::Check(b)) =
+                (&one.instruction, &other.instruction)
+            && are_opposite(a, b)
+        {
+            // What comes next anyway needs no jump.
+            let swap = next == Some(one.to.text);
+            let (one, other, test) = if swap { (other, one, b) } else { (one, other, a) };
+            let span = self.source.span(one.range.clone());
+            let condition = self.code(test);
+            let then = self.goto(one.to.text, None, span);
+            body.push(Stmt::new(StmtKind::If(condition, then, Vec::new()), span));
+            let span = self.source.span(other.range.clone());
+            body.extend(self.goto(other.to.text, next, span));
+            return;
+        }
+        let mut choices = Vec::new();
+        if ends {
+            let ending = self.ending(state, false);
+            choices.push(vec![Stmt::new(StmtKind::Goto(ending), SpanId::NONE)]);
+        }
+        let only = leaving.len() == 1 && !ends;
+        for transition in leaving {
+            let next = next.filter(|_| only);
+            choices.extend(self.transition(transition, next));
+        }
+        match <[Vec<Stmt>; 1]>::try_from(choices) {
+            Ok([block]) => body.extend(block),
+            Err(choices) => body.push(Stmt::new(StmtKind::Choose(choices), SpanId::NONE)),
+        }
+    }
+
+    fn goto(&mut self, state: &'t str, next: Option<&'t str>, span: SpanId) -> Vec<Stmt> {
+        if next == Some(state) {
+            return Vec::new();
+        }
+        vec![Stmt::new(StmtKind::Goto(self.label(state)), span)]
+    }
+
+    /// What a transition does, each way in a block of its own. The state `next`
+    /// comes right after it.
+    fn transition(
+        &mut self,
+        transition: &'c Transition<'t>,
+        next: Option<&'t str>,
+    ) -> Vec<Vec<Stmt>> {
+        let span = self.source.span(transition.range.clone());
+        let kind = match &transition.instruction {
+            Instruction::Lock => return self.locked(transition, next, span),
+            Instruction::Unlock => {
+                let message = "this `unlock` is reached without a `lock`";
+                self.errors.push(Diagnostic::new(message, transition.range.clone()));
+                StmtKind::Nop
+            }
+            Instruction::Nop => StmtKind::Nop,
+            Instruction::Fence => StmtKind::Fence(FenceKind::Full),
+            Instruction::Write(value, address) => {
+                let place = self.place(address);
+                StmtKind::Store(place, self.code(value))
+            }
+            Instruction::Read(register, address) => {
+                StmtKind::Load(self.register(register), self.place(address))
+            }
+            Instruction::Local(register, value) => {
+                StmtKind::Assign(self.register(register), self.code(value))
+            }
+            Instruction::Check(value) => StmtKind::Assume(self.code(value)),
+        };
+        let mut block = vec![Stmt::new(kind, span)];
+        block.extend(self.goto(transition.to.text, next, span));
+        vec![block]
+    }
+
+    fn register(&self, word: &Word<'t>) -> RegId {
+        self.registers[word.text]
+    }
+
+    fn code(&self, value: &Value<'t>) -> Code {
+        match value {
+            Expr::Const(c) => Expr::Const(*c),
+            Expr::Atom(word) => match self.registers.get(word.text) {
+                Some(register) => Expr::Atom(*register),
+                None => Expr::Const(self.memory.address(word.text)),
+            },
+            Expr::Unary(op, e) => Expr::unary(*op, self.code(e)),
+            Expr::Binary(op, a, b) => Expr::binary(*op, self.code(a), self.code(b)),
+        }
+    }
+
+    fn place(&self, address: &Value<'t>) -> Place {
+        let index = self.code(address);
+        let mut constant = true;
+        index.atoms(&mut |_| constant = false);
+        let at = constant.then(|| index.eval(&mut |_| 0).unwrap_or(0));
+        match self.memory.cell(at) {
+            Cell::Var(var) => Place::var(var),
+            Cell::Element(len) => {
+                Place { first: weir_model::ids::VarId(0), len, index: Some(index) }
+            }
+        }
+    }
+
+    fn locked(
+        &mut self,
+        lock: &'c Transition<'t>,
+        next: Option<&'t str>,
+        span: SpanId,
+    ) -> Vec<Vec<Stmt>> {
+        let ways = self.ways(lock);
+        let next = next.filter(|_| ways.len() == 1);
+        let mut blocks = Vec::new();
+        for (way, to) in ways {
+            let mut made = 0;
+            let kinds = way.finish(&[], true, &mut || {
+                made += 1;
+                self.temporary(made)
+            });
+            let mut block: Vec<Stmt> = kinds.into_iter().map(|k| Stmt::new(k, span)).collect();
+            block.extend(self.goto(to, next, span));
+            blocks.push(block);
+        }
+        blocks
+    }
+
+    /// All ways from a `lock` to an `unlock`, with the states after them.
+    fn ways(&mut self, lock: &'c Transition<'t>) -> Vec<(Path, &'t str)> {
+        let mut done = Vec::new();
+        let start = Path::new(self.temporary(0));
+        // A way so far, where it is, and where it was.
+        let mut work = vec![(start, lock.to.text, vec![lock.to.text])];
+        while let Some((way, state, visited)) = work.pop() {
+            let leaving = self.leaving(state);
+            if leaving.is_empty() {
+                let message = format!("this `lock` may end in {} without `unlock`", quote(state));
+                return self.refuse(lock, message);
+            }
+            for transition in leaving.into_iter().rev() {
+                let mut way = way.clone();
+                let to = transition.to.text;
+                let taken = match &transition.instruction {
+                    Instruction::Unlock => {
+                        done.push((way, to));
+                        continue;
+                    }
+                    Instruction::Lock => {
+                        return self
+                            .refuse(transition, "this `lock` stands inside another".to_owned());
+                    }
+                    Instruction::Nop | Instruction::Fence => Ok(()),
+                    Instruction::Write(value, address) => {
+                        way.write(&self.place(address), &self.code(value))
+                    }
+                    Instruction::Read(register, address) => {
+                        way.read(self.register(register), &self.place(address))
+                    }
+                    Instruction::Local(register, value) => {
+                        way.assign(self.register(register), &self.code(value))
+                    }
+                    Instruction::Check(value) => way.assume(&self.code(value)),
+                };
+                let message = match taken {
+                    Err(Refused::SecondPlace) => "a `lock` is around two addresses here",
+                    Err(Refused::TooLarge) => "this `lock` is around too much",
+                    Ok(()) if way.writes() > 1 => "a `lock` is around two writes here",
+                    Ok(()) if visited.contains(&to) => "a `lock` is around a loop here",
+                    Ok(()) if work.len() + done.len() > MAX_WAYS => {
+                        "a `lock` is around too many ways"
+                    }
+                    Ok(()) => "",
+                };
+                if !message.is_empty() {
+                    return self.refuse(transition, message.to_owned());
+                }
+                let mut visited = visited.clone();
+                visited.push(to);
+                work.push((way, to, visited));
+            }
+        }
+        done.reverse();
+        done
+    }
+
+    fn refuse(&mut self, at: &Transition<'t>, message: String) -> Vec<(Path, &'t str)> {
+        let help = "Weir's atomic read-writes are one read and one write of one address";
+        self.errors.push(Diagnostic::new(message, at.range.clone()).help(help));
+        Vec::new()
+    }
+}
+
+/// Whether exactly one of two conditions always holds.
+fn are_opposite(a: &Value<'_>, b: &Value<'_>) -> bool {
+    let same = |a: &Value<'_>, b: &Value<'_>| is_same(a, b);
+    match (a, b) {
+        (Expr::Unary(UnOp::Not, a), b) if same(a, b) => true,
+        (a, Expr::Unary(UnOp::Not, b)) if same(a, b) => true,
+        (Expr::Binary(op, a, b), Expr::Binary(other, c, d)) => {
+            let opposite = match op {
+                BinOp::Eq => BinOp::Ne,
+                BinOp::Ne => BinOp::Eq,
+                BinOp::Lt => BinOp::Ge,
+                BinOp::Ge => BinOp::Lt,
+                BinOp::Le => BinOp::Gt,
+                BinOp::Gt => BinOp::Le,
+                _ => return false,
+            };
+            *other == opposite && same(a, c) && same(b, d)
+        }
+        _ => false,
+    }
+}
+
+fn is_same(a: &Value<'_>, b: &Value<'_>) -> bool {
+    match (a, b) {
+        (Expr::Const(a), Expr::Const(b)) => a == b,
+        (Expr::Atom(a), Expr::Atom(b)) => a.text == b.text,
+        (Expr::Unary(op, a), Expr::Unary(other, b)) => op == other && is_same(a, b),
+        (Expr::Binary(op, a, b), Expr::Binary(other, c, d)) => {
+            op == other && is_same(a, c) && is_same(b, d)
+        }
+        _ => false,
+    }
+}
+
+/// Leaves out labels that nothing goes to, other than `kept`.
+fn drop_unused_labels(body: &mut Vec<Stmt>, kept: Option<LabelId>) {
+    let mut used: HashSet<LabelId> = kept.into_iter().collect();
+    let mut blocks: Vec<&[Stmt]> = vec![body];
+    while let Some(block) = blocks.pop() {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::Goto(label) => {
+                    used.insert(*label);
+                }
+                StmtKind::If(_, then, other) => blocks.extend([then.as_slice(), other.as_slice()]),
+                StmtKind::Choose(choices) => blocks.extend(choices.iter().map(Vec::as_slice)),
+                _ => {}
+            }
+        }
+    }
+    body.retain(|stmt| !matches!(stmt.kind, StmtKind::Label(label) if !used.contains(&label)));
+}

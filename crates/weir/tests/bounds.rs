@@ -1,0 +1,249 @@
+//! A bound that a person gives makes things unknown, never wrong.
+//!
+//! Random programs with few values are asked without bounds, which is exact, and with
+//! bounds that are too small. What is still known then is what was known before.
+
+mod common;
+
+use common::weir;
+use weir::{Bound, Engine, Limits, Loaded, MemoryModel, Reading, System, Verdict};
+use weir_engine::explicit;
+use weir_gen::{Rng, Shape};
+use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Place, Program, Property, PropertyKind, Quantifier, Register, Stmt,
+    StmtKind,
+};
+use weir_model::system::StateKind;
+
+const SPAN: SpanId = SpanId::NONE;
+
+/// A random program that is asked everything that can be asked.
+fn program(rng: &mut Rng) -> Program {
+    let shape = Shape { values: 4, statements: 4, loops: rng.once_in(3), ..Shape::default() };
+    let mut program = weir_gen::program(rng, &shape);
+    let wait = |register: RegId, value: i64| {
+        let load = StmtKind::Load(register, Place::var(VarId(0)));
+        let ends = Expr::binary(BinOp::Eq, Expr::Atom(register), Expr::Const(value));
+        Stmt::new(StmtKind::Await(vec![Stmt::new(load, SPAN)], ends), SPAN)
+    };
+    for process in &mut program.processes {
+        let register = RegId::new(process.registers.len());
+        process.registers.push(Register {
+            name: "w".to_owned(),
+            display: format!("{}.w", process.name),
+            domain: None,
+            init: 0,
+            temporary: true,
+            span: SPAN,
+        });
+        if rng.once_in(3) {
+            let at = rng.below(process.body.len() + 1);
+            process.body.insert(at, wait(register, rng.below(4) as i64));
+        }
+        if rng.once_in(3) {
+            let test = Expr::binary(BinOp::Ne, Expr::Atom(RegId(0)), Expr::Const(2));
+            process.body.push(Stmt::new(StmtKind::Assert(test), SPAN));
+        }
+    }
+    let is =
+        |atom: Atom, value: i64| Formula::binary(BinOp::Eq, Expr::Atom(atom), Expr::Const(value));
+    let x = is(Atom::Var(VarId(0)), rng.below(4) as i64);
+    let y = is(Atom::Var(VarId(1)), rng.below(4) as i64);
+    let r = is(Atom::Reg(ProcessId(0), RegId(0)), rng.below(4) as i64);
+    let both = Formula::binary(BinOp::And, x.clone(), r.clone());
+    for kind in [
+        PropertyKind::Never(x.clone()),
+        PropertyKind::Never(both),
+        PropertyKind::NoDeadlock,
+        PropertyKind::Final(Quantifier::Exists, y.clone()),
+        PropertyKind::Final(Quantifier::Always, r),
+        PropertyKind::Final(Quantifier::Never, y),
+    ] {
+        program.properties.push(Property { name: None, kind, span: SPAN });
+    }
+    program
+}
+
+fn bounded(mut program: Program, rng: &mut Rng) -> Program {
+    let high = rng.below(3) as i64;
+    for x in 0..program.var_count() {
+        if rng.once_in(2) {
+            program.bounds.vars.insert(VarId::new(x), (0, high));
+        }
+    }
+    for (p, process) in program.processes.iter().enumerate() {
+        for r in 0..process.registers.len() {
+            if rng.once_in(3) {
+                let register = (ProcessId::new(p), RegId::new(r));
+                program.bounds.registers.insert(register, (0, high));
+            }
+        }
+    }
+    program
+}
+
+#[test]
+fn what_is_known_with_bounds_is_so_without_them() {
+    let mut counts = [0u32; 3];
+    for seed in 0..400 {
+        let mut rng = Rng::new(seed);
+        let program = program(&mut rng);
+        let small = System::new(bounded(program.clone(), &mut rng)).unwrap();
+        let whole = System::new(program).unwrap();
+        let limits = Limits::default();
+        for model in [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO] {
+            let (exact, _) = weir_engine::check(&whole, model, Engine::Auto, &limits, &mut |_| {});
+            for engine in [Engine::Auto, Engine::Explicit, Engine::Views, Engine::Backward] {
+                let little = Limits { memory: Some(8 << 20), ..limits };
+                let (found, _) = weir_engine::check(&small, model, engine, &little, &mut |_| {});
+                for (i, answer) in found.iter().enumerate() {
+                    if Some(i) == small.bounds_property() {
+                        assert_ne!(answer.verdict, Verdict::Violated, "seed {seed}");
+                        continue;
+                    }
+                    let kind = &small.program.properties[i].kind;
+                    let same = |p: &Property| {
+                        std::mem::discriminant(&p.kind) == std::mem::discriminant(kind)
+                    };
+                    // `assertions` may be missing where nothing can fail any more.
+                    let twin = (0..whole.program.properties.len())
+                        .find(|&j| j == i && same(&whole.program.properties[j]));
+                    let Some(twin) = twin else { continue };
+                    let exact = exact[twin].verdict;
+                    let known = [answer.verdict, exact].iter().all(|v| *v != Verdict::Unknown);
+                    let ok = !known || answer.verdict == exact;
+                    assert!(
+                        ok,
+                        "seed {seed}: property {i} under {model} by {engine:?}: {answer:?}"
+                    );
+                    counts[answer.verdict as usize] += 1;
+                }
+            }
+        }
+    }
+    assert!(counts.iter().all(|c| *c > 500), "{counts:?}");
+}
+
+#[test]
+fn final_states_within_bounds_are_final_states() {
+    let mut exact = 0;
+    for seed in 0..300 {
+        let mut rng = Rng::new(seed);
+        let program = program(&mut rng);
+        let small = System::new(bounded(program.clone(), &mut rng)).unwrap();
+        let whole = System::new(program).unwrap();
+        let limits = Limits::default();
+        let some = explicit::outcomes(&small, MemoryModel::TSO, &limits, &mut |_| {});
+        let all = explicit::outcomes(&whole, MemoryModel::TSO, &limits, &mut |_| {});
+        assert!(some.states.is_subset(&all.states), "seed {seed}");
+        if some.stats.is_exact() {
+            assert_eq!(some.states, all.states, "seed {seed}");
+            exact += 1;
+        }
+    }
+    assert!((50..280).contains(&exact), "{exact}");
+}
+
+fn load(text: &str, bounds: &[&str]) -> Result<Loaded, String> {
+    let bounds = bounds.iter().map(|b| b.parse::<Bound>().unwrap()).collect();
+    let reading = Reading { bounds, ..Reading::default() };
+    Loaded::read("p.weir", text, &reading).map_err(|e| e.render(false))
+}
+
+const COUNTER: &str = "var x, a[2], b: 0..3
+    process p { reg r  loop { r = x  x = r + 1 } }
+    process q { reg r  r = a[0]  a[1] = r }
+    never x == 3";
+
+#[test]
+fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
+    let error = load(COUNTER, &[]).unwrap_err();
+    assert!(error.contains("`x` takes more than 4096 values"), "{error}");
+    assert!(error.contains("--domain x=0..7"), "{error}");
+}
+
+#[test]
+fn a_value_outside_shows_in_the_system() {
+    let loaded = load(COUNTER, &["x=0..7"]).unwrap();
+    let system = &loaded.system;
+    assert_eq!(system.vars[0].values, (0..8).collect::<Vec<_>>());
+    let left: Vec<String> = system.processes[0]
+        .states
+        .iter()
+        .filter_map(|s| match &s.kind {
+            StateKind::Left(excess) => Some(excess.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(left, ["x gets 8, which is outside its bound 0..7"]);
+    let (answers, _) = weir::check(system, MemoryModel::SC, &Limits::default());
+    assert_eq!(answers[0].verdict, Verdict::Violated);
+    assert_eq!(answers[1].verdict, Verdict::Unknown);
+}
+
+#[test]
+fn bounds_name_what_they_bound() {
+    for bounds in [["a=0..1", "x=0..7"], ["a[1]=0..1", "p.r=0..7"], ["r=0..7", "x=0..9"]] {
+        load(COUNTER, &bounds).unwrap();
+    }
+    for (bound, message) in [
+        ("y=0..1", "there is no variable or register `y`"),
+        ("q.rr=0..1", "did you mean `q.r`?"),
+        ("b=0..1", "`b` has a domain of its own"),
+        ("x=1..2", "`x` begins with 0, outside 1..2"),
+    ] {
+        let error = load(COUNTER, &[bound]).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+    for wrong in ["x", "x=", "x=1", "x=..", "=0..1", "x=a..b", "x=2..1"] {
+        assert!(wrong.parse::<Bound>().is_err(), "{wrong}");
+    }
+    assert_eq!("x=0..=3".parse::<Bound>().unwrap().high, 3);
+}
+
+#[test]
+fn every_command_knows_bounds() {
+    let file = "corpus/rmm/unbounded.rmm";
+    for (args, status, out) in [
+        (vec!["check", file], 2, ""),
+        (vec!["check", file, "--domain", "count=0..7"], 3, "count gets 8"),
+        (vec!["check", file, "--domain", "count=0..7", "--engine", "views"], 3, "count gets 8"),
+        (vec!["check", file, "--domain", "count=0..3,$c=0..3", "--format", "json"], 3, "bounds"),
+        (vec!["compare", file, "--domain", "count=0..7"], 3, "unknown"),
+        (vec!["outcomes", file, "--domain", "count=0..3"], 3, "there may be more"),
+        (vec!["show", file, "--domain", "count=0..3"], 0, "--domain count=0..3"),
+        (vec!["show", "--system", file, "--domain", "count=0..3"], 0, "outside its bound"),
+        (vec!["convert", file, "--domain", "count=0..3"], 0, "--domain count=0..3"),
+        (vec!["convert", file, "--domain", "nothing=0..3"], 2, ""),
+        (vec!["channel", "of", file, "--domain", "count=0..3"], 2, ""),
+    ] {
+        let output = weir(&args);
+        assert_eq!(output.status, status, "{args:?}: {}{}", output.out, output.err);
+        assert!(output.out.contains(out), "{args:?}: {}", output.out);
+    }
+}
+
+/// A proof of something else does not show that nothing leaves its bound.
+#[test]
+fn a_certificate_has_to_show_the_bounds() {
+    let text = "var x process p { reg r  loop { r = x  x = r + 1 } } never x == 10";
+    let loaded = load(text, &["x=0..7"]).unwrap();
+    let limits = Limits { certificate: true, ..Limits::default() };
+    // What the engine itself finds, which knows nothing of bounds.
+    let (answers, _) =
+        weir_engine::views::check(&loaded.system, MemoryModel::TSO, &limits, &mut |_| {});
+    assert_eq!(answers[0].verdict, Verdict::Holds);
+    let proof = weir::report::json::certificate(&loaded, &answers[..1]).unwrap();
+
+    let folder = std::env::temp_dir().join(format!("weir-bounds-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (program, file) = (folder.join("p.weir"), folder.join("proof.json"));
+    std::fs::write(&program, text).unwrap();
+    std::fs::write(&file, serde_json::to_string(&proof).unwrap()).unwrap();
+    let (program, file) = (program.to_str().unwrap(), file.to_str().unwrap());
+    let rejected = weir(&["certify", file, program, "--domain", "x=0..7"]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(rejected.status, 1, "{}{}", rejected.out, rejected.err);
+    assert!(rejected.out.contains("no value leaves its bound"), "{}", rejected.out);
+}

@@ -1,0 +1,320 @@
+//! A program that is converted to `.weir` and read again is the same system.
+//!
+//! Two systems are *the same* if they have, in the same order,
+//!
+//! * variables with the same values, the same initial values and the same domain,
+//! * processes with the same control states (the same kind of place, and the same
+//!   register values), the same initial one, and the same transitions between them
+//!   (operation, target, and whether it is waiting),
+//! * properties, filter and observed parts that ask the same,
+//!
+//! and if one can be matched with the other so that a label of one is at a control
+//! state exactly where the matching one is. Names and places in the text may differ,
+//! and so may the number of an index that fails.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weir_gen::{Rng, Shape};
+use weir_model::ids::{LabelId, ProcessId, SpanId};
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Place, Program, PropertyKind, Stmt, StmtKind,
+};
+use weir_model::system::{Failure, StateKind, System};
+
+/// Which label of one system is which of another, by process.
+#[derive(Default)]
+struct Labels {
+    there: BTreeMap<(usize, LabelId), LabelId>,
+    back: BTreeMap<(usize, LabelId), LabelId>,
+}
+
+impl Labels {
+    /// Matches two labels, unless one is matched with another already.
+    fn matches(&mut self, process: usize, a: LabelId, b: LabelId) -> bool {
+        *self.there.entry((process, a)).or_insert(b) == b
+            && *self.back.entry((process, b)).or_insert(a) == a
+    }
+
+    fn same_formula(&mut self, a: &Formula, b: &Formula) -> bool {
+        match (a, b) {
+            (Expr::Atom(a), Expr::Atom(b)) => self.same_atom(*a, *b),
+            (Expr::Const(a), Expr::Const(b)) => a == b,
+            (Expr::Unary(op, a), Expr::Unary(other, b)) => op == other && self.same_formula(a, b),
+            (Expr::Binary(op, a, b), Expr::Binary(other, c, d)) => {
+                op == other && self.same_formula(a, c) && self.same_formula(b, d)
+            }
+            _ => false,
+        }
+    }
+
+    fn same_atom(&mut self, a: Atom, b: Atom) -> bool {
+        match (a, b) {
+            (Atom::At(p, l), Atom::At(q, m)) => p == q && self.matches(p.index(), l, m),
+            _ => a == b,
+        }
+    }
+}
+
+/// What kind of place it is, without names.
+fn kind(kind: &StateKind) -> (u8, Option<i64>) {
+    match kind {
+        StateKind::Inside => (0, None),
+        StateKind::Ended => (1, None),
+        StateKind::Failed(Failure::Assertion) => (2, None),
+        StateKind::Failed(Failure::DivisionByZero) => (3, None),
+        StateKind::Failed(Failure::Index(_)) => (4, None),
+        StateKind::Failed(Failure::Domain(_, value)) => (5, Some(*value)),
+        StateKind::Left(excess) => (6, Some(excess.value)),
+    }
+}
+
+/// In which way two systems differ, if they do.
+fn difference(a: &System, b: &System) -> Option<String> {
+    let mut labels = Labels::default();
+    if a.vars.len() != b.vars.len() || a.processes.len() != b.processes.len() {
+        return Some("number of variables or processes".to_owned());
+    }
+    for (x, y) in a.vars.iter().zip(&b.vars) {
+        let same = x.values == y.values && x.initial == y.initial && x.domain == y.domain;
+        if !same {
+            return Some(format!("variable {} {:?}, {} {:?}", x.name, x.values, y.name, y.values));
+        }
+    }
+    for (p, (x, y)) in a.processes.iter().zip(&b.processes).enumerate() {
+        let name = &x.name;
+        if x.states.len() != y.states.len() || x.initial != y.initial {
+            return Some(format!("{} or {} states of {name}", x.states.len(), y.states.len()));
+        }
+        for (i, (s, t)) in x.states.iter().zip(&y.states).enumerate() {
+            if kind(&s.kind) != kind(&t.kind) || s.registers != t.registers {
+                return Some(format!("state {i} of {name}: {s:?}, {t:?}"));
+            }
+            let mut there = s.labels.to_vec();
+            let mut here = t.labels.to_vec();
+            there.sort();
+            here.sort();
+            // Labels that are at the same states cannot be told apart, so that any
+            // order that fits everywhere will do.
+            let fit = there.len() == here.len()
+                && there.iter().zip(&here).all(|(l, m)| labels.matches(p, *l, *m));
+            if !fit {
+                return Some(format!("labels of state {i} of {name}"));
+            }
+        }
+        let steps = |t: &weir_model::system::Transition| (t.from, t.op, t.to, t.waits);
+        if !x.transitions.iter().map(steps).eq(y.transitions.iter().map(steps)) {
+            return Some(format!("transitions of {name}"));
+        }
+    }
+    let (p, q) = (&a.program, &b.program);
+    if p.properties.len() != q.properties.len() {
+        return Some("number of properties".to_owned());
+    }
+    for (i, (x, y)) in p.properties.iter().zip(&q.properties).enumerate() {
+        let same = match (&x.kind, &y.kind) {
+            (PropertyKind::Never(f), PropertyKind::Never(g)) => labels.same_formula(f, g),
+            (PropertyKind::Final(n, f), PropertyKind::Final(m, g)) => {
+                n == m && labels.same_formula(f, g)
+            }
+            (f, g) => f == g,
+        };
+        if !same {
+            return Some(format!("property {i}: {:?}, {:?}", x.kind, y.kind));
+        }
+    }
+    let same = match (&p.filter, &q.filter) {
+        (Some(f), Some(g)) => labels.same_formula(f, g),
+        (f, g) => f.is_none() && g.is_none(),
+    };
+    if !same {
+        return Some("filter".to_owned());
+    }
+    // Observing nothing has no text.
+    let observed = |p: &Program| p.observed.clone().filter(|o| !o.is_empty());
+    let same = match (observed(p), observed(q)) {
+        (Some(f), Some(g)) => {
+            f.len() == g.len() && f.iter().zip(&g).all(|(f, g)| labels.same_atom(*f, *g))
+        }
+        (f, g) => f.is_none() && g.is_none(),
+    };
+    (!same).then(|| "what is observed".to_owned())
+}
+
+/// Converts a program and reads it again; the systems are the same.
+fn survives(name: &str, program: Program) {
+    let text = weir_front::weir::print(&program);
+    let read = weir_front::weir::read("converted.weir", &text);
+    let again = read.unwrap_or_else(|errors| {
+        panic!("{name}: {}\n{text}", errors[0].render("converted.weir", &text, false))
+    });
+    let (before, after) = (System::new(program), System::new(again.0));
+    match (before, after) {
+        (Ok(before), Ok(after)) => {
+            if let Some(difference) = difference(&before, &after) {
+                panic!("{name} differs in {difference}\n{text}");
+            }
+        }
+        (Err(before), Err(after)) => assert_eq!(
+            before.unbounded.is_some(),
+            after.unbounded.is_some(),
+            "{name}: {before:?}, {after:?}"
+        ),
+        (before, after) => panic!("{name}: {:?}, {:?}\n{text}", before.err(), after.err()),
+    }
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let known = ["weir", "litmus", "rmm", "txt"];
+    files.retain(|f| f.extension().is_some_and(|e| known.contains(&e.to_str().unwrap())));
+    files.sort();
+    files
+}
+
+fn all_of(folder: &str, at_least: usize) {
+    let files = files(folder);
+    assert!(files.len() >= at_least, "only {} files in {folder}", files.len());
+    for path in files {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).unwrap();
+        let read = weir_front::read(&name, &text, None);
+        let (program, _) = read.unwrap_or_else(|e| panic!("{}", e[0].render(&name, &text, false)));
+        survives(&name, program);
+    }
+}
+
+#[test]
+fn rmm_programs_are_the_same_in_weir() {
+    all_of("corpus/rmm", 15);
+}
+
+#[test]
+fn trencher_programs_are_the_same_in_weir() {
+    all_of("corpus/trencher", 8);
+}
+
+#[test]
+fn litmus_tests_are_the_same_in_weir() {
+    all_of("litmus", 38);
+}
+
+#[test]
+fn examples_are_the_same_in_weir() {
+    all_of("examples", 13);
+}
+
+/// Some of the corpus, which is large.
+#[test]
+fn the_corpus_is_the_same_in_weir() {
+    for path in files("corpus").into_iter().step_by(9) {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).unwrap();
+        survives(&name, weir_front::read(&name, &text, None).unwrap().0);
+    }
+}
+
+#[test]
+fn random_programs_are_the_same_in_weir() {
+    for seed in 0..400 {
+        let mut rng = Rng::new(seed);
+        let shape = Shape {
+            processes: 1 + rng.below(3),
+            vars: 1 + rng.below(3),
+            values: 1 + rng.below(3) as i64,
+            loops: rng.once_in(2),
+            ..Shape::default()
+        };
+        let mut program = weir_gen::program(&mut rng, &shape);
+        let x = Formula::Atom(Atom::Var(weir_model::ids::VarId(0)));
+        let formula = Formula::binary(BinOp::Eq, x, Expr::Const(1));
+        let span = SpanId::NONE;
+        let kind = PropertyKind::Never(formula);
+        program.properties.push(weir_model::program::Property { name: None, kind, span });
+        survives(&format!("seed {seed}"), program);
+    }
+}
+
+/// Indices that range over anything: variables become one array, and what leaves
+/// its part of it fails all the same.
+#[test]
+fn random_indices_are_the_same_in_weir() {
+    for seed in 0..200 {
+        let mut rng = Rng::new(seed);
+        let shape = Shape { vars: 4, values: 3, ..Shape::default() };
+        let mut program = weir_gen::program(&mut rng, &shape);
+        let mut changed = false;
+        for stmt in program.processes.iter_mut().flat_map(|p| &mut p.body) {
+            if let StmtKind::Load(r, place) = &mut stmt.kind {
+                let (first, len) = *rng.pick(&[(0, 3), (1, 2), (1, 3)]);
+                let first = weir_model::ids::VarId(first);
+                *place = Place { first, len, index: Some(Expr::Atom(*r)) };
+                changed = true;
+            }
+        }
+        if changed {
+            survives(&format!("seed {seed}"), program);
+        }
+    }
+}
+
+/// The comparison can fail.
+#[test]
+fn different_systems_are_told_apart() {
+    let read = |text: &str| System::new(weir_front::read("p.weir", text, None).unwrap().0).unwrap();
+    let base = "var x process p { x = 1 l: nop m: nop } process q { reg r r = x } never p@l";
+    let others = [
+        base.replace("x = 1", "x = 2"),
+        base.replace("nop m", "fence m"),
+        base.replace("never p@l", "never p@m"),
+        base.replace("p@l", "p@l and x == 1"),
+        base.replace("r = x", "r = x r = x"),
+        base.replace("r = x", "await { r = x } until r == 1"),
+        base.replace("var x", "var x: 0..1"),
+        base.replace("never p@l", "never p@l observe q.r"),
+        base.replace("var x", "var x = any(0..1)"),
+    ];
+    assert_eq!(difference(&read(base), &read(base)), None);
+    let renamed = base.replace('x', "y").replace('l', "k");
+    assert_eq!(difference(&read(base), &read(&renamed)), None);
+    for other in others {
+        assert!(difference(&read(base), &read(&other)).is_some(), "{other}");
+    }
+}
+
+/// Marks every label of a program as one that a property asks for.
+#[test]
+fn every_label_is_kept() {
+    for path in files("corpus/trencher").into_iter().chain(files("corpus/rmm")) {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).unwrap();
+        let (mut program, _) = weir_front::read(&name, &text, None).unwrap();
+        for p in 0..program.processes.len() {
+            let used = labels_of(&program.processes[p].body);
+            for label in used {
+                let at = Formula::Atom(Atom::At(ProcessId::new(p), label));
+                let kind = PropertyKind::Never(at);
+                let span = SpanId::NONE;
+                program.properties.push(weir_model::program::Property { name: None, kind, span });
+            }
+        }
+        survives(&name, program);
+    }
+}
+
+fn labels_of(block: &[Stmt]) -> Vec<LabelId> {
+    let mut found = Vec::new();
+    for stmt in block {
+        match &stmt.kind {
+            StmtKind::Label(label) => found.push(*label),
+            StmtKind::If(_, a, b) => found.extend([labels_of(a), labels_of(b)].concat()),
+            StmtKind::Loop(body) => found.extend(labels_of(body)),
+            StmtKind::Choose(blocks) => found.extend(blocks.iter().flat_map(|b| labels_of(b))),
+            _ => {}
+        }
+    }
+    found
+}
