@@ -78,11 +78,15 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
     let at: Vec<StateId> = stops.into_iter().collect();
     let rebuilt = lasso::system(program, Some(file.clients))?;
     let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &at).map_err(|e| e.message)?;
-    let asked: Vec<Formula> = at.iter().zip(labels).map(|(q, label): (_, LabelId)| {
-        let set = &blocking[memories.pairs(*q)];
-        let here = Expr::Atom(Atom::At(CLIENT, label));
-        Expr::binary(BinOp::And, here, memories.formula(set, 0))
-    }).collect();
+    let asked: Vec<Formula> = at
+        .iter()
+        .zip(labels)
+        .map(|(q, label): (_, LabelId)| {
+            let set = &blocking[memories.pairs(*q)];
+            let here = Expr::Atom(Atom::At(CLIENT, label));
+            Expr::binary(BinOp::And, here, memories.formula(set, 0))
+        })
+        .collect();
     let formula = any_of(&asked);
     let property = Property { name: None, kind: PropertyKind::Never(formula), span: SpanId::NONE };
     stopping.program.properties = vec![property];

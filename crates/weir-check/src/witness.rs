@@ -110,9 +110,8 @@ impl WitnessStep {
     pub fn new(system: &System, step: &Step, line: &dyn Fn(SpanId) -> usize) -> Self {
         let name = |p: ProcessId| system.processes[p.index()].name.clone();
         let variable = |x: VarId| system.vars[x.index()].name.clone();
-        let taken = step
-            .transition
-            .map(|t| &system.processes[step.process.index()].transitions[t.index()]);
+        let taken =
+            step.transition.map(|t| &system.processes[step.process.index()].transitions[t.index()]);
         let place = match taken.map(|t| t.op) {
             Some(Op::Read(x, d) | Op::Write(x, d) | Op::Arw(x, d, _)) => Some((x, d)),
             Some(Op::Nop | Op::Fence(_)) => None,

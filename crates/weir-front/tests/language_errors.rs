@@ -247,7 +247,10 @@ fn errors_do_not_cascade() {
 #[test]
 fn objects_stand_alone() {
     for (text, message) in [
-        ("object o { method m { } } var x", "a file with an object has its variables in the object"),
+        (
+            "object o { method m { } } var x",
+            "a file with an object has its variables in the object",
+        ),
         ("object o { method m { } } process p { }", "a file with an object has no processes"),
         ("object o { method m { } } never 1", "an object has no properties"),
         ("object o { method m { } } object p { method n { } }", "one object only"),

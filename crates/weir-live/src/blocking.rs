@@ -107,8 +107,7 @@ pub fn check(system: &System, limits: &Limits, budget: &Budget) -> Result<Answer
     let left = budget.timeout.map(|t| t.saturating_sub(budget.began.elapsed()));
     let limits = Limits { timeout: left, ..*limits };
     let engine = if limits.certificate { Engine::Views } else { Engine::Auto };
-    let (found, _) =
-        weir_engine::check(&stopping, MemoryModel::TSO, engine, &limits, &mut |_| {});
+    let (found, _) = weir_engine::check(&stopping, MemoryModel::TSO, engine, &limits, &mut |_| {});
     match found.into_iter().next().map(|a| a.evidence) {
         Some(Shown::Run(run)) => {
             let evidence = Evidence::Lasso(lasso(system, &stopping, &run, budget)?);
@@ -225,7 +224,9 @@ impl Tree {
         let mut children = Vec::new();
         for value in 0..system.vars[from].values.len() {
             let agrees = |cube: &&Cube| cube.get(&var).is_none_or(|d| d.index() == value);
-            let without = |cube: &Cube| cube.iter().filter(|(x, _)| **x != var).map(|(x, d)| (*x, *d)).collect();
+            let without = |cube: &Cube| {
+                cube.iter().filter(|(x, _)| **x != var).map(|(x, d)| (*x, *d)).collect()
+            };
             let some = cubes.iter().filter(agrees).map(without).collect();
             children.push(Self::new(system, some, from + 1, tests)?);
         }
@@ -243,11 +244,8 @@ impl Tree {
                 let mut ways = Vec::new();
                 for (value, child) in children.iter().enumerate() {
                     let number = system.value(*var, ValueId::new(value));
-                    let test = Expr::binary(
-                        BinOp::Eq,
-                        Expr::Atom(Atom::Var(*var)),
-                        Expr::Const(number),
-                    );
+                    let test =
+                        Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(*var)), Expr::Const(number));
                     match child {
                         Self::None => {}
                         Self::All => ways.push(test),
@@ -272,12 +270,7 @@ fn join(op: BinOp, mut all: Vec<Formula>) -> Formula {
 }
 
 /// The violation that goes on from a run to a blocking pair.
-fn lasso(
-    system: &System,
-    stopping: &System,
-    run: &Run,
-    budget: &Budget,
-) -> Result<Lasso, String> {
+fn lasso(system: &System, stopping: &System, run: &Run, budget: &Budget) -> Result<Lasso, String> {
     let far = Form::Tso.semantics(system, MemoryModel::TSO, FAR);
     let start = far
         .initial()
@@ -287,8 +280,8 @@ fn lasso(
     let (mut steps, end) = follow(&*far, &start, &flushed(system, stopping, run)?);
     // Bounded by one, every write is flushed before the next: that is SC.
     let near = Form::Tso.semantics(system, MemoryModel::TSO, 1);
-    let alone = Graph::explore(&*near, system, &[end], Some(CLIENT), budget)
-        .map_err(|e| e.reason)?;
+    let alone =
+        Graph::explore(&*near, system, &[end], Some(CLIENT), budget).map_err(|e| e.reason)?;
     let question = Question::Progress(Progress::ObstructionFree);
     let cycle = hunts(&alone, question, true, false)
         .iter()

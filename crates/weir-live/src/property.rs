@@ -69,12 +69,9 @@ impl Progress {
     /// What it implies, by Definition 1.
     pub fn implies(self) -> &'static [Self] {
         match self {
-            Self::WaitFree => &[
-                Self::LockFree,
-                Self::ObstructionFree,
-                Self::StarvationFree,
-                Self::DeadlockFree,
-            ],
+            Self::WaitFree => {
+                &[Self::LockFree, Self::ObstructionFree, Self::StarvationFree, Self::DeadlockFree]
+            }
             Self::LockFree => &[Self::ObstructionFree, Self::DeadlockFree],
             Self::StarvationFree => &[Self::DeadlockFree],
             Self::ObstructionFree | Self::DeadlockFree => &[],
@@ -135,9 +132,7 @@ fn progress_hunts<'a>(graph: &'a Graph<'a>, progress: Progress) -> Vec<Hunt<'a>>
     let sched = move |p: Option<ProcessId>| -> Test<'a> {
         Box::new(move |place| match place {
             Place::Node(_) => false,
-            Place::Edge(n, e) => {
-                p.is_none_or(|p| e.process == p) && graph.is_pending(n, e.process)
-            }
+            Place::Edge(n, e) => p.is_none_or(|p| e.process == p) && graph.is_pending(n, e.process),
         })
     };
     let no_return: fn() -> Test<'a> = || edge_or_node(|e| !e.returns);
@@ -180,9 +175,7 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
     let fair = || {
         let one = |p: ProcessId| -> Test<'a> {
             Box::new(move |place| match place {
-                Place::Node(n) => {
-                    !graph.edges(n).iter().any(|e| e.process == p && !e.updates())
-                }
+                Place::Node(n) => !graph.edges(n).iter().any(|e| e.process == p && !e.updates()),
                 Place::Edge(_, e) => e.process == p && !e.updates(),
             })
         };

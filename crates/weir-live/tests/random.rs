@@ -22,7 +22,8 @@ fn shown(object: &Program, seed: u64) -> String {
 
 /// No property that holds implies one that is violated; under SC nothing is unknown.
 fn check_implications(answers: &[Answer], place: &str) {
-    let verdict = |p: Progress| answers[Progress::ALL.iter().position(|q| *q == p).unwrap()].verdict;
+    let verdict =
+        |p: Progress| answers[Progress::ALL.iter().position(|q| *q == p).unwrap()].verdict;
     for p in Progress::ALL {
         for q in p.implies() {
             let wrong = verdict(p) == Verdict::Holds && verdict(*q) == Verdict::Violated;
@@ -211,15 +212,15 @@ fn processes_under_sc_and_tso() {
         let program = processes(seed);
         let place = shown(&program, seed);
         let system = System::with_rounds(program.clone()).unwrap();
-        let questions: Vec<_> = system.program.live.iter().map(|l| Question::Live(&l.kind)).collect();
+        let questions: Vec<_> =
+            system.program.live.iter().map(|l| Question::Live(&l.kind)).collect();
         let ask = |options: Options| {
             let found = answers(&system, &questions, &options);
             for (i, answer) in found.iter().enumerate() {
                 let Evidence::Lasso(lasso) = &answer.evidence else { continue };
                 let asked = weir_check::lasso::Asked::Live(i);
                 let (run, fair) = ((&lasso.run, lasso.stem), options.flush_fair);
-                let file =
-                    weir_check::lasso::Lasso::new(&system, None, asked, fair, run, &|_| 0);
+                let file = weir_check::lasso::Lasso::new(&system, None, asked, fair, run, &|_| 0);
                 assert_eq!(weir_check::lasso::check(&program, &file), Ok(()), "{i}: {place}");
             }
             found.into_iter().map(|a| a.verdict).collect::<Vec<_>>()

@@ -148,20 +148,18 @@ impl Reference {
         // `prog-t` fails: the call of one process is pending for ever.
         let some = |bad: &dyn Fn(&BTreeSet<Step>, usize) -> bool| {
             let one = |p: usize| {
-                let may = |s: &Step| {
-                    self.pending[s.from][p] && self.pending[s.to][p]
-                };
+                let may = |s: &Step| self.pending[s.from][p] && self.pending[s.to][p];
                 any(&may, &|round| bad(round, p))
             };
             (0..n).map(one).collect::<Option<Vec<bool>>>().map(|all| all.contains(&true))
         };
         match progress {
-            Progress::LockFree => any(&no_return, &|round| {
-                (0..n).any(|p| pends(round, p) && moves(round, p))
-            }),
-            Progress::DeadlockFree => any(&no_return, &|round| {
-                fair(round) && (0..n).any(|p| pends(round, p))
-            }),
+            Progress::LockFree => {
+                any(&no_return, &|round| (0..n).any(|p| pends(round, p) && moves(round, p)))
+            }
+            Progress::DeadlockFree => {
+                any(&no_return, &|round| fair(round) && (0..n).any(|p| pends(round, p)))
+            }
             Progress::WaitFree => some(&|round, p| moves(round, p)),
             Progress::StarvationFree => some(&|round, _| fair(round)),
             Progress::ObstructionFree => {
@@ -196,5 +194,8 @@ fn answers_are_those_of_the_definitions() {
         }
     }
     eprintln!("{compared:?}");
-    assert!(compared.values().all(|[held, violated]| *held > 100 && *violated > 30), "{compared:?}");
+    assert!(
+        compared.values().all(|[held, violated]| *held > 100 && *violated > 30),
+        "{compared:?}"
+    );
 }

@@ -64,7 +64,8 @@ impl Program {
             // Every call begins with the initial values.
             let fresh = method.registers.iter().enumerate().skip(given);
             let fresh = fresh.map(|(r, register)| {
-                let set = StmtKind::Assign(place.register(RegId::new(r)), Expr::Const(register.init));
+                let set =
+                    StmtKind::Assign(place.register(RegId::new(r)), Expr::Const(register.init));
                 Stmt::new(set, register.span)
             });
             let body = fresh.chain(place.block(&method.body)).collect();

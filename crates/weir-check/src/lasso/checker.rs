@@ -193,8 +193,7 @@ impl<'s> Replay<'s> {
                 b.iter().rev().find(|(y, _)| *y == x).copied()
             };
             let mut vars = (0..self.system.vars.len()).map(VarId::new);
-            before == now
-                || !round.has_flushed[p] && vars.all(|x| last(before, x) == last(now, x))
+            before == now || !round.has_flushed[p] && vars.all(|x| last(before, x) == last(now, x))
         };
         self.config.controls == turn.controls
             && self.config.memory == turn.memory

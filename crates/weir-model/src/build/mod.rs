@@ -143,12 +143,7 @@ enum Ran {
 }
 
 impl<'a> Builder<'a> {
-    fn new(
-        program: &'a Program,
-        flows: &'a [Flow<'a>],
-        watch: &'a Watch,
-        rounds: Rounds,
-    ) -> Self {
+    fn new(program: &'a Program, flows: &'a [Flow<'a>], watch: &'a Watch, rounds: Rounds) -> Self {
         let (weights, max_depth) = depth::weigh(flows);
         let mut domains = Vec::new();
         let mut values = Vec::new();

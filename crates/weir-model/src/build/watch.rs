@@ -1,9 +1,7 @@
 //! What is asked of a program, as far as building its system has to know.
 
 use crate::ids::SpanId;
-use crate::program::{
-    Atom, Formula, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind,
-};
+use crate::program::{Atom, Formula, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind};
 use crate::system::{Automaton, StateKind};
 
 /// What properties ask about, per process.

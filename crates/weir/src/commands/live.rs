@@ -157,7 +157,8 @@ impl Report<'_> {
         }
         for (line, answer) in table.lines("  ").iter().zip(answers) {
             let word = answer.verdict.name();
-            let _ = writeln!(out, "  {}", line.replacen(word, &paint(style(answer.verdict), word), 1));
+            let _ =
+                writeln!(out, "  {}", line.replacen(word, &paint(style(answer.verdict), word), 1));
         }
         if let Some(note) = self.undecidable() {
             let _ = writeln!(out, "\n{}", paint(QUIET, note));
@@ -185,9 +186,8 @@ impl Report<'_> {
 
     /// What cannot be decided of what was asked.
     fn undecidable(&self) -> Option<&'static str> {
-        let is_open = |a: &AskedFor<'_>| {
-            a.question != Question::Progress(Progress::ObstructionFree)
-        };
+        let is_open =
+            |a: &AskedFor<'_>| a.question != Question::Progress(Progress::ObstructionFree);
         if self.model.normal() == MemoryModel::SC || !self.asked.iter().any(is_open) {
             return None;
         }

@@ -29,7 +29,8 @@ impl<'t> Context<'t> {
                     beside("a file with an object has its variables in the object", var.name.span);
                 }
                 Item::Process(process) => {
-                    let message = "a file with an object has no processes: clients call its methods";
+                    let message =
+                        "a file with an object has no processes: clients call its methods";
                     beside(message, process.name.span);
                 }
                 Item::Property(_, _, span) | Item::Filter(_, span) | Item::Observe(_, span) => {
@@ -66,7 +67,8 @@ impl<'t> Context<'t> {
         let labels: usize = methods.iter().map(|m| m.labels.len()).sum();
         if registers.max(labels) > most {
             let name = quote(object.name.text);
-            let message = format!("the methods of {name} have more than {most} registers or labels");
+            let message =
+                format!("the methods of {name} have more than {most} registers or labels");
             self.error_at(message, object.name.span);
         }
         let span = self.span(object.name.span);

@@ -64,7 +64,8 @@ impl Names {
         };
         let registers = |list: &[Register]| named(&scope, &mut list.iter().map(|r| &*r.name));
         let labels = |list: &[Label]| named(&Scope::default(), &mut list.iter().map(|l| &*l.name));
-        let of_processes = program.processes.iter().map(|p| (registers(&p.registers), labels(&p.labels)));
+        let of_processes =
+            program.processes.iter().map(|p| (registers(&p.registers), labels(&p.labels)));
         let of_methods = all().map(|m| (registers(&m.registers), labels(&m.labels)));
         let (registers, labels) = of_processes.chain(of_methods).unzip();
         let mut scope = Scope::default();
