@@ -153,7 +153,7 @@ fn cubes(
     numbers.insert(start.clone(), 0);
     nodes.push(start);
     while let Some((control, found, now)) = nodes.get(edges.len()).cloned() {
-        if edges.len() % 1024 == 0 {
+        if edges.len().is_multiple_of(1024) {
             budget.check_clock(0).map_err(|e| e.reason)?;
         }
         let mut out = Vec::new();

@@ -196,7 +196,7 @@ impl<'s> Graph<'s> {
         }
         let mut next: Vec<(Edge, Vec<u16>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
-            if graph.ends.len() % CLOCK == 0 {
+            if graph.ends.len().is_multiple_of(CLOCK) {
                 budget.check(graph.ends.len(), graph.bytes())?;
             }
             let config = graph.store.get(id);

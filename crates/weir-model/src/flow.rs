@@ -31,10 +31,14 @@ pub(crate) enum Node<'a> {
     Assert(&'a Code, NodeId),
     Branch(&'a Code, NodeId, NodeId),
     Choose(Vec<NodeId>),
-    /// One of the calls: the method, where its argument goes, and its body.
-    Call(Vec<(MethodId, Option<(RegId, &'a [i64])>, NodeId)>),
+    /// One of the calls.
+    Call(Vec<Way<'a>>),
     Return(MethodId, Option<&'a Code>, NodeId),
 }
+
+/// A call: the method, where its argument goes with the values that it may have, and
+/// the body.
+pub(crate) type Way<'a> = (MethodId, Option<(RegId, &'a [i64])>, NodeId);
 
 /// A node with where it came from.
 #[derive(Debug)]
