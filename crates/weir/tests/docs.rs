@@ -227,7 +227,7 @@ fn json_is_as_documented() {
             _ => {}
         }
     }
-    assert_eq!(checked, 5);
+    assert_eq!(checked, 6);
 }
 
 /// The names that a page has in the first column of its tables.
