@@ -50,7 +50,7 @@ use crate::{Answer, Evidence};
 const CLIENT: ProcessId = ProcessId(0);
 
 /// The most nodes of one client alone.
-const MAX_ALONE: usize = 2_000_000;
+const MAX_ALONE: usize = 500_000;
 
 /// The most tests in the formula that describes the pairs.
 const MAX_TESTS: usize = 100_000;

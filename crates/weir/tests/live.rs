@@ -11,12 +11,12 @@ use serde_json::Value;
 const OBJECTS: [&str; 13] = [
     "barrier",
     "cas-counter",
+    "double-read",
     "ms-queue",
     "overwrite",
     "peterson",
     "register",
     "seqlock",
-    "snapshot",
     "spin-lock",
     "store-buffering",
     "store-buffering-fenced",
@@ -161,7 +161,7 @@ fn termination() {
 
 #[test]
 fn limits_end_in_unknown() {
-    let object = object("snapshot");
+    let object = object("treiber-stack");
     let output = weir(&["live", &object, "--property", "lock-free", "--timeout", "0.000001"]);
     assert_eq!(output.status, 3, "{output:?}");
     assert!(output.out.contains("time limit"), "{output:?}");

@@ -67,25 +67,30 @@ impl Live {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Progress {
     /// Every call returns
-    WaitFree,
+    #[value(name = "wait-free")]
+    Wait,
     /// Some call returns
-    LockFree,
+    #[value(name = "lock-free")]
+    Lock,
     /// A call returns that runs alone
-    ObstructionFree,
+    #[value(name = "obstruction-free")]
+    Obstruction,
     /// Every call returns, if all clients take steps
-    StarvationFree,
+    #[value(name = "starvation-free")]
+    Starvation,
     /// Some call returns, if all clients take steps
-    DeadlockFree,
+    #[value(name = "deadlock-free")]
+    Deadlock,
 }
 
 impl From<Progress> for weir_live::Progress {
     fn from(property: Progress) -> Self {
         match property {
-            Progress::WaitFree => Self::WaitFree,
-            Progress::LockFree => Self::LockFree,
-            Progress::ObstructionFree => Self::ObstructionFree,
-            Progress::StarvationFree => Self::StarvationFree,
-            Progress::DeadlockFree => Self::DeadlockFree,
+            Progress::Wait => Self::WaitFree,
+            Progress::Lock => Self::LockFree,
+            Progress::Obstruction => Self::ObstructionFree,
+            Progress::Starvation => Self::StarvationFree,
+            Progress::Deadlock => Self::DeadlockFree,
         }
     }
 }

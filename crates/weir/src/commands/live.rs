@@ -29,9 +29,8 @@ pub fn run(args: &Live) -> Status {
         let why = "how runs go on beyond a bound is not known: give the program domains instead";
         return fail(&format!("`weir live` takes no --domain: {why}"));
     }
-    let loaded = read_text(&args.file).and_then(|text| {
-        Loaded::running(&args.file, &text, reading.language, args.clients.into())
-    });
+    let loaded = read_text(&args.file)
+        .and_then(|text| Loaded::running(&args.file, &text, reading.language, args.clients.into()));
     let loaded = match loaded {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
