@@ -7,6 +7,7 @@
 //! engine returns to `weir-check`.
 
 mod ahead;
+pub mod automata;
 pub mod backward;
 mod concrete;
 pub mod explicit;

@@ -307,6 +307,27 @@ pub struct SearchArgs {
     /// Give up when the configurations take up this many MiB
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
     pub memory: u32,
+    #[command(flatten)]
+    pub automata: AutomataArgs,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AutomataArgs {
+    /// For `automata`: follow steps in every order
+    #[arg(long)]
+    pub no_sleep_sets: bool,
+    /// For `automata`: do not fold cycles in
+    #[arg(long)]
+    pub no_acceleration: bool,
+}
+
+impl AutomataArgs {
+    pub fn options(self) -> weir_engine::automata::Options {
+        weir_engine::automata::Options {
+            sleep_sets: !self.no_sleep_sets,
+            acceleration: !self.no_acceleration,
+        }
+    }
 }
 
 impl SearchArgs {
@@ -315,7 +336,11 @@ impl SearchArgs {
     /// # Errors
     /// If the engine that was asked for does not decide the model.
     pub fn engine(&self, model: MemoryModel) -> Result<weir::Engine, String> {
-        self.engine.for_model(model)
+        let engine = self.engine.for_model(model)?;
+        Ok(match engine {
+            weir::Engine::Automata(_) => weir::Engine::Automata(self.automata.options()),
+            other => other,
+        })
     }
 
     pub fn limits(&self) -> Limits {
@@ -338,6 +363,8 @@ pub enum Engine {
     Views,
     /// Backward from what is asked for, for TSO, PSO and NSW: slow, and a second opinion
     Backward,
+    /// Buffer contents as automata, for TSO: a proof or a run, or it does not end
+    Automata,
 }
 
 impl Engine {
@@ -358,6 +385,11 @@ impl Engine {
                 weir::Engine::Backward,
                 weir_engine::backward::is_decided(model),
                 "backward search decides TSO, PSO and NSW",
+            ),
+            Self::Automata => (
+                weir::Engine::Automata(weir_engine::automata::Options::default()),
+                weir_engine::automata::is_decided(model),
+                "buffer automata are for TSO",
             ),
         };
         match decides {

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use weir::load::read_evidence;
 use weir::{Certificate, Loaded, Verdict, Witness};
+use weir_check::buffers::Buffers;
 use weir_check::upward::UpwardSets;
 
 use super::{Status, complain, fail, print, print_json};
@@ -32,6 +33,7 @@ pub fn run(args: &Certify) -> Status {
     let checked = match serde_json::from_str::<Kind>(&text) {
         Ok(kind) if kind.format == weir_check::certificate::FORMAT => certificate(&text, &loaded),
         Ok(kind) if kind.format == weir_check::upward::FORMAT => upward_sets(&text, &loaded),
+        Ok(kind) if kind.format == weir_check::buffers::FORMAT => buffers(&text, &loaded),
         Ok(_) => witness(&text, &loaded),
         Err(error) => Err(error),
     };
@@ -112,5 +114,17 @@ fn upward_sets(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
         what: format!("an upward-closed set of {}", counted(states, "minimal state")),
         properties: names.map(|p| loaded.system.property_name(p)).collect(),
         model: sets.model,
+    })
+}
+
+fn buffers(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let set: Buffers = serde_json::from_str(text)?;
+    let known = loaded.system.program.properties.len();
+    let names = set.properties.iter().filter(|p| **p < known);
+    Ok(Checked {
+        reason: weir_check::buffers::check(&loaded.system, &set).err(),
+        what: format!("a set of {} with buffer automata", counted(set.states.len(), "state")),
+        properties: names.map(|p| loaded.system.property_name(*p)).collect(),
+        model: set.model,
     })
 }

@@ -1,0 +1,201 @@
+//! The `automata` engine: TSO with sets of buffer contents as automata (paper 3).
+
+mod cycle;
+mod dfa;
+pub mod language;
+mod operations;
+mod runs;
+mod search;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use weir_model::answer::{
+    Answer, BufferAutomaton, BufferAutomatonState, BufferSet, BufferState, Evidence, Run, Verdict,
+};
+use weir_model::ids::{StateId, ValueId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{PropertyKind, Quantifier};
+use weir_model::semantics::Form;
+use weir_model::system::System;
+
+use crate::stats::{Limits, Progress, Stats};
+use cycle::Folding;
+use language::LanguageId;
+use search::Search;
+
+/// What can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether to leave out steps whose order does not matter.
+    pub sleep_sets: bool,
+    /// Whether to fold cycles in.
+    pub acceleration: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { sleep_sets: true, acceleration: true }
+    }
+}
+
+impl Options {
+    /// How the first search folds cycles in.
+    fn folding(self) -> Folding {
+        if self.acceleration { Folding::Paper } else { Folding::Never }
+    }
+}
+
+/// Whether this engine is for a model.
+pub fn is_decided(model: MemoryModel) -> bool {
+    Form::of(model)[0] == Form::Tso
+}
+
+/// How many states that settle a property are looked at for a real run before cycles
+/// are folded in with more care.
+const TRIES: usize = 16;
+
+/// What is known of a property.
+#[derive(Clone, Debug)]
+enum Found {
+    Nothing,
+    /// States that settle it without a run, so many times.
+    Spurious(usize),
+    /// A run that settles it.
+    Settled(Box<Run>),
+    /// Nothing settles it, as this shows.
+    Excluded(Evidence),
+}
+
+impl Found {
+    /// Whether this search can say no more about it.
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Spurious(tries) => *tries >= TRIES,
+            Self::Settled(_) | Self::Excluded(_) => true,
+        }
+    }
+}
+
+/// Answers every property of the system's program.
+///
+/// # Panics
+/// If [`is_decided`] says no.
+pub fn check(
+    system: &System,
+    model: MemoryModel,
+    options: Options,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
+    assert!(is_decided(model), "buffer automata are not for {model}");
+    let began = Instant::now();
+    let properties = &system.program.properties;
+    let mut found = vec![Found::Nothing; properties.len()];
+    let mut stats = Stats::default();
+    for folding in [options.folding(), Folding::Repeatable] {
+        let mut search = Search::new(system, folding, options.sleep_sets);
+        search.run(limits, began, progress, &mut |search, node| {
+            look(search, model, node, &mut found);
+            match found.iter().all(Found::is_done) && !found.is_empty() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        if search.stats.stopped.is_none() {
+            exclude(&mut search, model, limits, &mut found);
+        }
+        stats = search.stats;
+        let is_spurious = |f: &Found| matches!(f, Found::Spurious(_));
+        let is_limited = stats.stopped.is_some() && !found.iter().all(Found::is_done);
+        if !found.iter().any(is_spurious) || is_limited || folding == Folding::Repeatable {
+            break;
+        }
+        found.iter_mut().filter(|f| is_spurious(f)).for_each(|f| *f = Found::Nothing);
+    }
+    let answers = found.into_iter().enumerate().map(|(property, found)| {
+        let exists =
+            matches!(properties[property].kind, PropertyKind::Final(Quantifier::Exists, _));
+        let (yes, no) = match exists {
+            true => (Verdict::Violated, Verdict::Holds),
+            false => (Verdict::Holds, Verdict::Violated),
+        };
+        let (verdict, evidence) = match (found, &stats.stopped) {
+            (Found::Settled(run), _) => (no, Evidence::Run(*run)),
+            (Found::Excluded(evidence), _) => (yes, evidence),
+            (Found::Nothing, Some(reason)) => (Verdict::Unknown, Evidence::Reason(reason.clone())),
+            (Found::Nothing | Found::Spurious(_), _) => {
+                let reason = "a state was found to which no run leads; please report this";
+                (Verdict::Unknown, Evidence::Reason(reason.to_owned()))
+            }
+        };
+        Answer { property, verdict, evidence }
+    });
+    (answers.collect(), stats.clone())
+}
+
+/// Looks whether a stored state settles properties, and for runs that do.
+fn look(search: &Search<'_>, model: MemoryModel, node: search::NodeId, found: &mut [Found]) {
+    let state = &search.nodes[node as usize].state;
+    for (property, found) in search.space.system.program.properties.iter().zip(found) {
+        let tries = match found {
+            _ if found.is_done() => continue,
+            Found::Spurious(tries) => *tries,
+            _ => 0,
+        };
+        if search.space.settles(state, &property.kind) {
+            *found = match runs::run(search, model, node, &property.kind) {
+                Some(run) => Found::Settled(Box::new(run)),
+                None => Found::Spurious(tries + 1),
+            };
+        }
+    }
+}
+
+/// A search that saw everything excludes what it did not find.
+fn exclude(search: &mut Search<'_>, model: MemoryModel, limits: &Limits, found: &mut [Found]) {
+    let mut evidence = None;
+    // One set for all that it shows, also for what an earlier search has shown.
+    for found in found.iter_mut().filter(|f| matches!(f, Found::Nothing | Found::Excluded(_))) {
+        let evidence = evidence.get_or_insert_with(|| match limits.certificate {
+            true => Evidence::Buffers(Arc::new(buffer_set(search, model))),
+            false => Evidence::Exhausted,
+        });
+        *found = Found::Excluded(evidence.clone());
+    }
+}
+
+/// What was stored, as evidence.
+fn buffer_set(search: &mut Search<'_>, model: MemoryModel) -> BufferSet {
+    let mut used: Vec<LanguageId> = Vec::new();
+    let mut states = Vec::new();
+    for id in search.maximal() {
+        let state = &search.nodes[id as usize].state;
+        let mut number = |language: &LanguageId| {
+            used.iter().position(|l| l == language).unwrap_or_else(|| {
+                used.push(*language);
+                used.len() - 1
+            })
+        };
+        states.push(BufferState {
+            controls: search.space.controls(state).iter().map(|s| StateId(*s)).collect(),
+            memory: search.space.memory(state).iter().map(|v| ValueId(*v)).collect(),
+            buffers: state.buffers.iter().map(&mut number).collect(),
+        });
+    }
+    let automaton = |language: &LanguageId| {
+        let dfa = search.space.languages.get(*language);
+        let edge = |(letter, to): &(language::Letter, u32)| {
+            let (var, value) = search.space.store_of(*letter);
+            (var, value, *to as usize)
+        };
+        let state = |s: u32| BufferAutomatonState {
+            is_accepting: dfa.accepts_at(s),
+            edges: dfa.edges(s).iter().map(edge).collect(),
+        };
+        BufferAutomaton { states: (0..dfa.len() as u32).map(state).collect() }
+    };
+    BufferSet { model, automata: used.iter().map(automaton).collect(), states }
+}
