@@ -149,7 +149,7 @@ fn reason(stats: &Stats) -> String {
 
 /// Whether a configuration settles a question: shows that a property is
 /// violated or, for `final exists`, that it holds.
-fn settles(semantics: &dyn Semantics, config: &[u16], kind: &PropertyKind) -> bool {
+pub(crate) fn settles(semantics: &dyn Semantics, config: &[u16], kind: &PropertyKind) -> bool {
     let system = semantics.system();
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     match kind {

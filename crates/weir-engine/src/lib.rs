@@ -11,6 +11,7 @@ pub mod automata;
 pub mod backward;
 mod concrete;
 pub mod explicit;
+pub mod graph;
 pub mod portfolio;
 mod stats;
 pub mod store;

@@ -4,8 +4,11 @@ mod cycle;
 mod dfa;
 pub mod language;
 mod operations;
+mod regex;
 mod runs;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,9 +23,11 @@ use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
+use crate::graph::{self, Graph};
 use crate::stats::{Limits, Progress, Stats};
 use cycle::Folding;
 use language::LanguageId;
+use operations::Action;
 use search::Search;
 
 /// What can be switched off.
@@ -198,4 +203,94 @@ fn buffer_set(search: &mut Search<'_>, model: MemoryModel) -> BufferSet {
         BufferAutomaton { states: (0..dfa.len() as u32).map(state).collect() }
     };
     BufferSet { model, automata: used.iter().map(automaton).collect(), states }
+}
+
+/// The stored states of a program and the steps between them, with every violation.
+///
+/// # Errors
+/// If there are more than `most`, or a limit was hit.
+pub fn graph(
+    system: &System,
+    options: Options,
+    limits: &Limits,
+    most: usize,
+) -> Result<Graph, String> {
+    let mut search = Search::new(system, options.folding(), options.sleep_sets);
+    search.edges = Some(vec![]);
+    search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
+        if node as usize >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if search.nodes.len() > most {
+        return Err(graph::too_large(most));
+    }
+    if let Some(reason) = &search.stats.stopped {
+        return Err(reason.clone());
+    }
+    let space = &search.space;
+    let letter = |l| {
+        let (var, value) = space.store_of(l);
+        graph::show_store(system, var, value)
+    };
+    let buffer = |language: &LanguageId| {
+        let dfa = space.languages.get(*language);
+        regex::of(dfa, &letter).unwrap_or_else(|| format!("an automaton of {} states", dfa.len()))
+    };
+    let nodes = search.nodes.iter().map(|node| graph::Node {
+        controls: space.controls(&node.state).iter().map(|s| StateId(*s)).collect(),
+        memory: space.memory(&node.state).iter().map(|v| ValueId(*v)).collect(),
+        buffers: node.state.buffers.iter().map(buffer).collect(),
+        is_initial: node.parent.is_none(),
+        settles: settled(&search, &node.state),
+    });
+    let edges = search.edges.iter().flatten().map(|edge| graph::Edge {
+        from: edge.from as usize,
+        to: edge.to as usize,
+        process: edge.action.process(),
+        label: match edge.action {
+            Action::Take(p, id) => {
+                system.show_op(system.processes[p.index()].transitions[id.index()].op)
+            }
+            Action::Commit(_, l) => format!("commit {}", letter(l)),
+        },
+        is_folded: edge.is_folded,
+    });
+    Ok(Graph { nodes: nodes.collect(), edges: edges.collect(), is_cut: false })
+}
+
+/// The properties that some configuration of a state settles.
+fn settled(search: &Search<'_>, state: &operations::State) -> Vec<usize> {
+    let properties = search.space.system.program.properties.iter().enumerate();
+    let those = properties.filter(|(_, p)| search.space.settles(state, &p.kind));
+    those.map(|(i, _)| i).collect()
+}
+
+/// What a search did that went on when it found violations.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// What it did.
+    pub stats: Stats,
+    /// For each property the stored states that settle it.
+    pub errors: Vec<usize>,
+    /// How many cycles were folded in.
+    pub folds: usize,
+}
+
+/// Explores a program to the end as the paper does, to count. Whether its errors are
+/// real is for [`check`] to say.
+pub fn explore(
+    system: &System,
+    options: Options,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Exploration {
+    let mut search = Search::new(system, options.folding(), options.sleep_sets);
+    let mut errors = vec![0; system.program.properties.len()];
+    let mut folds = 0;
+    search.run(limits, Instant::now(), progress, &mut |search, node| {
+        let node = &search.nodes[node as usize];
+        settled(search, &node.state).into_iter().for_each(|i| errors[i] += 1);
+        folds += usize::from(node.fold.is_some());
+        ControlFlow::Continue(())
+    });
+    Exploration { stats: search.stats, errors, folds }
 }
