@@ -46,6 +46,8 @@ pub enum Command {
     Certify(Certify),
     /// Print a program with every load spelled out
     Show(Show),
+    /// Draw the states that an engine explores
+    Graph(Graph),
     /// Print the memory models and what can be decided about them
     Models(Models),
     /// Work with litmus tests
@@ -129,6 +131,49 @@ pub struct Show {
     /// Print the automata instead: control states, transitions, domains
     #[arg(long)]
     pub system: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: weir graph examples/store-buffering.weir --engine automata --output sb.svg")]
+pub struct Graph {
+    /// A program (`.weir`, `.litmus`); `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub model: ModelArg,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// Whose states to draw; `auto` is `explicit` here
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub automata: AutomataArgs,
+    /// For `explicit`: the most that a buffer may hold [default: enough for a program
+    /// without loops, otherwise 4]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
+    pub bound: Option<u16>,
+    /// Draw no graph with more states than this
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N", default_value_t = 200)]
+    pub most: u32,
+    /// Give up after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
+    pub timeout: Option<Duration>,
+    /// Write to this file; its ending, `.dot`, `.svg` or `.json`, says what
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What to write [default: what the name of the file says, otherwise DOT]
+    #[arg(long, value_enum)]
+    pub format: Option<GraphFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz
+    Dot,
+    /// A picture, made by Graphviz, which has to be installed
+    Svg,
+    /// For a program
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -267,6 +312,9 @@ pub struct Bench {
     /// Run Spin on what holds under SC
     #[arg(long)]
     pub spin: bool,
+    /// Run the programs of paper 3 instead, and print its table 2 beside what comes out
+    #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions"])]
+    pub paper3: bool,
     /// Run programs of growing size, and plot their times into this directory
     #[arg(long, value_name = "DIR", conflicts_with = "docs")]
     pub plots: Option<PathBuf>,

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(args),
         Command::Certify(args) => commands::certify::run(args),
         Command::Show(args) => commands::show::run(args),
+        Command::Graph(args) => commands::graph::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Litmus(args) => commands::litmus::run(args),
         Command::Channel(args) => commands::channel::run(args),

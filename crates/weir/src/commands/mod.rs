@@ -5,6 +5,7 @@ pub mod certify;
 pub mod channel;
 pub mod check;
 pub mod compare;
+pub mod graph;
 pub mod litmus;
 pub mod models;
 pub mod outcomes;

@@ -2,11 +2,12 @@
 //!
 //! `run` is one measured run, `rows` the results, `compare` this build against
 //! another, `spin` another program against this one. `plots` makes what `chart`
-//! draws, and `page` is the page of the documentation.
+//! draws, and `page` is the page of the documentation. `paper3` is a table of a paper.
 
 mod chart;
 mod compare;
 mod page;
+mod paper3;
 mod plots;
 mod rows;
 mod run;
@@ -33,6 +34,9 @@ const COUNTED: f64 = 0.5;
 const DOCS: &str = "docs";
 
 pub fn run(args: &Bench) -> Status {
+    if args.paper3 {
+        return paper3::run(args);
+    }
     match bench(args) {
         Ok(status) => status,
         Err(message) => fail(&message),
