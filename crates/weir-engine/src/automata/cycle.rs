@@ -106,27 +106,30 @@ impl Space<'_> {
         Ok(true)
     }
 
-    /// Whether a cycle can be taken from a state any number of times: from every
-    /// content it leads to the same with the word behind it, and loads then have the
-    /// same results. So it, and all others of which that is true, can follow.
-    fn is_repeatable(
-        &mut self,
-        state: &State,
-        process: ProcessId,
-        cycle: &Cycle,
-    ) -> Result<bool, TooLarge> {
-        // A process that commits its own stores, or waits until there are none, takes
-        // other steps when there are more.
-        let keeps_buffer = |action: &Action| match *action {
+    /// Whether a process only adds to its buffer on a path: the condition that the paper
+    /// leaves out. One that commits its own stores, or waits until there are none, takes
+    /// other steps when there are more of them.
+    fn only_adds(&self, process: ProcessId, path: &[Action]) -> bool {
+        let only_adds = |action: &Action| match *action {
             Action::Commit(p, _) => p != process,
             Action::Take(p, id) => {
                 let op = self.system.processes[p.index()].transitions[id.index()].op;
                 p != process || !matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full))
             }
         };
-        if !cycle.path.iter().all(keeps_buffer)
-            || !self.is_load_equivalent(state, process, &cycle.word)?
-        {
+        path.iter().all(only_adds)
+    }
+
+    /// Whether a cycle that only adds can be taken from a state any number of times: from
+    /// every content it leads to the same with the word behind it, and loads then have
+    /// the same results. So it, and all others of which that is true, can follow.
+    fn is_repeatable(
+        &mut self,
+        state: &State,
+        process: ProcessId,
+        cycle: &Cycle,
+    ) -> Result<bool, TooLarge> {
+        if !self.is_load_equivalent(state, process, &cycle.word)? {
             return Ok(false);
         }
         let mut at = state.clone();
@@ -166,6 +169,9 @@ impl Space<'_> {
             return Ok(None);
         }
         let new = Cycle { word, path: path() };
+        if !self.only_adds(process, &new.path) {
+            return Ok(None);
+        }
         let is_new_repeatable = self.is_repeatable(from, process, &new)?;
         let known = cycles.known.entry((process, from.head[process.index()])).or_default();
         let mut folded = Vec::new();

@@ -107,9 +107,8 @@ impl<'s> Space<'s> {
         state.buffers.iter().all(|b| self.languages.get(*b).accepts_at(0))
     }
 
-    /// All that can happen in a state, and where it leads. What processes do comes
-    /// first, and process by process, so that one goes round its cycles before
-    /// another moves.
+    /// All that can happen in a state, and where it leads, process by process: so one
+    /// goes round its cycles before another moves.
     ///
     /// # Errors
     /// If an automaton is too large.
@@ -117,17 +116,10 @@ impl<'s> Space<'s> {
         let mut all = Vec::new();
         let system = self.system;
         for p in system.process_ids() {
-            let control = StateId(state.head[p.index()]);
-            for (id, _) in system.transitions(p, control) {
-                let action = Action::Take(p, id);
-                if let Some(next) = self.successor(state, action)? {
-                    all.push((action, next));
-                }
-            }
-        }
-        for p in system.process_ids() {
-            for letter in self.languages.first(state.buffers[p.index()]) {
-                let action = Action::Commit(p, letter);
+            let first = self.languages.first(state.buffers[p.index()]);
+            let commits = first.into_iter().map(|letter| Action::Commit(p, letter));
+            let transitions = system.transitions(p, StateId(state.head[p.index()]));
+            for action in commits.chain(transitions.map(|(id, _)| Action::Take(p, id))) {
                 if let Some(next) = self.successor(state, action)? {
                     all.push((action, next));
                 }
