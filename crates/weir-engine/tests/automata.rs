@@ -53,7 +53,8 @@ fn one_process_unlocks_the_cycle_of_another() {
     let found = graph(&system, TSO, Engine::Automata(Options::default()));
     let start = &found.nodes[0];
     assert!(start.is_initial);
-    let there = found.nodes.iter().filter(|n| (&n.controls, &n.memory) == (&start.controls, &start.memory));
+    let there =
+        found.nodes.iter().filter(|n| (&n.controls, &n.memory) == (&start.controls, &start.memory));
     let buffers: Vec<String> = there.map(|n| n.buffers.join("  ")).collect();
     let both = "[(x,1)(x,0)]*  [(y,1)(y,0)]*";
     assert!(buffers.iter().any(|b| b == both), "{buffers:?}");
@@ -61,8 +62,7 @@ fn one_process_unlocks_the_cycle_of_another() {
 
     // Under SC whoever comes to the waiting place last stays there, and so does the
     // other: every state with both of them there is a deadlock.
-    let (answers, _) =
-        explicit::check(&system, MemoryModel::SC, &Limits::default(), &mut |_| {});
+    let (answers, _) = explicit::check(&system, MemoryModel::SC, &Limits::default(), &mut |_| {});
     assert_eq!(verdicts(&answers), ["violated", "holds", "holds"]);
     let waits = |model, engine| -> Vec<bool> {
         let graph = graph(&system, model, engine);

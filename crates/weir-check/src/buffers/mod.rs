@@ -99,10 +99,8 @@ fn write(system: &System, automaton: &BufferAutomaton) -> Vec<Place> {
         Edge(system.vars[x.index()].name.clone(), system.value(*x, *v), *to)
     };
     let states = automaton.states.iter();
-    let places = states.map(|s| Place {
-        accepting: s.is_accepting,
-        edges: s.edges.iter().map(edge).collect(),
-    });
+    let places = states
+        .map(|s| Place { accepting: s.is_accepting, edges: s.edges.iter().map(edge).collect() });
     places.collect()
 }
 

@@ -146,11 +146,7 @@ impl Languages {
     ///
     /// # Errors
     /// If the automaton is too large.
-    pub fn append(
-        &mut self,
-        language: LanguageId,
-        letter: Letter,
-    ) -> Result<LanguageId, TooLarge> {
+    pub fn append(&mut self, language: LanguageId, letter: Letter) -> Result<LanguageId, TooLarge> {
         self.remember(Operation::Append(language, letter), |all| {
             let dfa = all.get(language);
             if dfa.is_empty() {
@@ -216,7 +212,8 @@ impl Languages {
                     letters.sort_unstable();
                     letters.dedup();
                     let step = |x: Letter| {
-                        let to = (l.and_then(|l| left.step(l, x)), r.and_then(|r| right.step(r, x)));
+                        let to =
+                            (l.and_then(|l| left.step(l, x)), r.and_then(|r| right.step(r, x)));
                         (x, to)
                     };
                     letters.into_iter().map(step).collect()
@@ -242,9 +239,10 @@ impl Languages {
             Dfa::build(
                 (0, 0),
                 |&(l, r)| {
-                    let both = left.edges(l).iter().filter_map(|&(x, to)| {
-                        Some((x, (to, right.step(r, x)?)))
-                    });
+                    let both = left
+                        .edges(l)
+                        .iter()
+                        .filter_map(|&(x, to)| Some((x, (to, right.step(r, x)?))));
                     both.collect()
                 },
                 |&(l, r)| left.accepts_at(l) && right.accepts_at(r),

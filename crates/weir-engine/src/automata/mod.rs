@@ -1,4 +1,83 @@
 //! The `automata` engine: TSO with sets of buffer contents as automata (paper 3).
+//!
+//! *Problem.* Reachability under TSO, where store buffers have no bound.
+//!
+//! *Idea.* A state has control states, memory, and for each process a regular language:
+//! the set of its buffer contents ([`language`]). Stores, loads, commits and fences are
+//! operations on languages (`operations`; section 3). A depth-first search visits states,
+//! leaves out interleavings of independent actions with sleep sets, and stops at states
+//! that are included in stored ones (`search`; section 4). When a state on the stack
+//! differs only in one buffer, which got longer by a word, a cycle was found, and all
+//! that repeating it gives is folded in at once (`cycle`).
+//!
+//! *When it ends.* Not always. If it does, the stored states contain every reachable
+//! configuration, and every step from one of them leads into one of them: a certificate.
+//!
+//! *Violations* rest on runs. `runs` goes back from a stored state through the search and
+//! round the cycles, and what it finds is taken step by step on the store-buffer
+//! semantics, which decides.
+//!
+//! # What is not as printed
+//!
+//! 1. *Load.* `L1` is printed as `L ∩ Σ*·(m,d)·(Σ \ {(y,v) | y ≠ m})*`: behind `(m,d)` there
+//!    would be letters on `m` only. It has to be the other way round, `(Σ \ {(m,v)})*`: no
+//!    later store to `m`. As printed, a buffer `(x,1)(y,1)` would not give 1 for `x`, and
+//!    `(x,1)(x,0)` would.
+//! 2. *Sleep sets.* Algorithms 2 and 3 never add to a sleep set; the text says that an
+//!    executed transition is added. It is added where it was taken, so that it sleeps
+//!    behind those that are taken later.
+//! 3. *Independence*, rule 3, lets a commit to `m` be independent of all transitions of a
+//!    process that has `m` in its buffer, of its own commit to `m` too. Two commits to one
+//!    variable are never independent: the last one stays. And the words that have to
+//!    contain `m` are those of the process that loads, `L(A_p')`.
+//! 4. *Cycle conditions.* The three do not ask how the cycle came about. If the process
+//!    commits its own stores on the way, or waits for an empty buffer, then the cycle
+//!    cannot be repeated with more in the buffer. So there is a fourth condition: on the
+//!    way the process only adds to its buffer.
+//! 5. *Acceleration adds contents that no run leads to*, if cycles were folded in before.
+//!    `W^c(L)`, the words that can stand behind `L` without leaving it, remembers that a
+//!    cycle was folded in but not where. With `x = 1` in one loop and `y = 1` in the next,
+//!    `(x,1)*` becomes `((x,1) | (y,1))*`, in which the first loop comes behind the second.
+//!    A test has a program of which this makes a violation that is none. What holds
+//!    still holds, since states only get larger; of a state that looks violated a run is
+//!    looked for, and if there is none, a second search folds in only cycles that can be
+//!    taken right there ([`Folding::Repeatable`]): each is replayed from the state where
+//!    the new one begins, and has to lead back to it with its word behind every content
+//!    and no load changed. Then any sequence of them can be taken, all contents are real,
+//!    and a violation always has a run. That search may not end where the first does;
+//!    then the answer is *unknown*.
+//! 6. *`W^c(L)`* is one set by its definition, `{w | L·w ⊆ L}`, which is closed under
+//!    concatenation. What the paper computes "in practice", the words that lead from an
+//!    accepting state to itself, may leave `L` if there are several accepting states.
+//!    Here it is the definition.
+//!
+//! # What is done differently
+//!
+//! * `sync` of the paper commits all buffers. Here a full fence waits until the buffer of
+//!   its process is empty, and so does an atomic read-write; commits are steps of their own.
+//!   So a fence is independent of what others do.
+//! * A state into which a cycle was folded wakes everything that sleeps there: what sleeps
+//!   was done elsewhere from less. In the paper it sleeps on.
+//! * The paper takes the intersection of the sleep sets of all stored states that include
+//!   a new one. Here one stored state is chosen. If two include it, one of which leaves out
+//!   `a` and the other `b`, then each may count on the other, and nobody does both.
+//! * A state that is included in a stored one and leaves nothing to do is not stored.
+//!
+//! # Why the stored states are closed, sleep sets or not
+//!
+//! Say that an action is *first* in a sequence from a state if it can be moved to the front
+//! by swapping neighbors that are independent where they stand. Claim: if a state was
+//! visited with a sleep set that has no first action of a sequence, then what the sequence
+//! leads to is included in a stored state. By induction over the length. The first actions
+//! are done, here or at the stored state that includes this one; take the one that was done
+//! first. Behind it, an action that sleeps and is first in the rest is independent of it,
+//! so it was first before; then it slept before, which was excluded, or it was done earlier,
+//! which was excluded as well. Folding only adds, and wakes everything.
+//! Now take a stored state and an action that sleeps there. Some state above it on the stack
+//! did that action, and then those on the way, all independent of it and none of them
+//! asleep; there was no folding on the way. So the claim is true of the way followed by the
+//! action. The checker of certificates looks at every single step, so it does not have to
+//! believe this.
 
 mod cycle;
 mod dfa;

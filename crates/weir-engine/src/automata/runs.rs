@@ -117,26 +117,19 @@ fn undo(space: &Space<'_>, words: &mut Words, action: Action) -> Option<()> {
     let word = &mut words[action.process().index()];
     match action {
         Action::Commit(_, letter) => word.insert(0, letter),
-        Action::Take(p, id) => {
-            match space.system.processes[p.index()].transitions[id.index()].op {
-                Op::Write(x, d) => {
-                    word.pop().filter(|last| *last == space.letter(x, d))?;
-                }
-                Op::Arw(..) | Op::Fence(FenceKind::Full) => word.is_empty().then_some(())?,
-                Op::Nop | Op::Read(..) | Op::Fence(_) => {}
+        Action::Take(p, id) => match space.system.processes[p.index()].transitions[id.index()].op {
+            Op::Write(x, d) => {
+                word.pop().filter(|last| *last == space.letter(x, d))?;
             }
-        }
+            Op::Arw(..) | Op::Fence(FenceKind::Full) => word.is_empty().then_some(())?,
+            Op::Nop | Op::Read(..) | Op::Fence(_) => {}
+        },
     }
     Some(())
 }
 
 /// Does all that on the store-buffer semantics, which decides whether it is a run.
-fn replay(
-    space: &Space<'_>,
-    model: MemoryModel,
-    start: &[u16],
-    actions: &[Action],
-) -> Option<Run> {
+fn replay(space: &Space<'_>, model: MemoryModel, start: &[u16], actions: &[Action]) -> Option<Run> {
     let form = Form::of(model)[0];
     let semantics = form.semantics(space.system, model, actions.len() + 1);
     let is_start = |c: &Vec<u16>| semantics.memory(c) == start;

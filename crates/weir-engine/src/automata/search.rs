@@ -237,7 +237,9 @@ impl<'s> Search<'s> {
             let path = || frames[1..].iter().filter_map(|f| f.action).chain(action).collect();
             let node = frames[0].node;
             let from = &self.nodes[node as usize].state;
-            if let Some(fold) = self.space.fold(&mut self.cycles, self.folding, from, state, path)? {
+            if let Some(fold) =
+                self.space.fold(&mut self.cycles, self.folding, from, state, path)?
+            {
                 let is_more = fold.after != fold.before;
                 return Ok(is_more.then_some((fold, node)));
             }

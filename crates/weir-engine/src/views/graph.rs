@@ -14,11 +14,7 @@ use crate::graph::{Edge, Graph, Node, show_store, too_large};
 ///
 /// # Errors
 /// If there are more than `most`.
-pub fn graph(
-    system: &System,
-    model: MemoryModel,
-    most: usize,
-) -> Result<Graph, String> {
+pub fn graph(system: &System, model: MemoryModel, most: usize) -> Result<Graph, String> {
     let too_many = "memory has too many states to be told apart".to_owned();
     let mut search = Search::to_draw(system, model);
     search.draw(most).map_err(|_| too_many.clone())?;
@@ -100,4 +96,3 @@ fn show(system: &System, letters: &[Vec<Option<ValueId>>], view: &ViewParts) -> 
     parts.retain(|p| !p.is_empty());
     if parts.is_empty() { "ε".to_owned() } else { parts.join("; ") }
 }
-

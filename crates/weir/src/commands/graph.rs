@@ -27,11 +27,8 @@ fn draw(args: &Graph) -> Result<Status, String> {
         Ok(loaded) => loaded,
         Err(error) => return Ok(complain(&error)),
     };
-    let limits = Limits {
-        bound: args.bound.map(usize::from),
-        timeout: args.timeout,
-        ..Limits::default()
-    };
+    let limits =
+        Limits { bound: args.bound.map(usize::from), timeout: args.timeout, ..Limits::default() };
     let most = args.most as usize;
     let found = weir_engine::graph::explore(&loaded.system, model, engine, &limits, most)?;
     let text = match format {

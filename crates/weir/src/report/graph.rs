@@ -72,9 +72,8 @@ fn place(loaded: &Loaded, p: ProcessId, state: StateId) -> String {
     };
     let kept = process.registers.iter().zip(&state.registers);
     let values = kept.filter(|(r, v)| !r.temporary && **v != r.init);
-    let shown = values.map(|(r, v)| {
-        format!(" {}={}", r.name, system.program.show_value(r.domain, *v))
-    });
+    let shown =
+        values.map(|(r, v)| format!(" {}={}", r.name, system.program.show_value(r.domain, *v)));
     at + &shown.collect::<String>()
 }
 

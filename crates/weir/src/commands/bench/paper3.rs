@@ -101,14 +101,14 @@ fn beside(ours: impl std::fmt::Display, theirs: impl std::fmt::Display) -> Strin
 
 /// Runs all of it. The status is 1 if a verdict is not the paper's.
 pub fn run(args: &Bench) -> Status {
-    let mut counts = vec![[
-        "lock", "entry", "verdict", "stored", "visited", "seconds", "depth", "errors",
-    ]
-    .map(str::to_owned)
-    .to_vec()];
-    let mut savings = vec![["lock", "entry", "all on", "no sleep sets", "no acceleration"]
-        .map(str::to_owned)
-        .to_vec()];
+    let mut counts = vec![
+        ["lock", "entry", "verdict", "stored", "visited", "seconds", "depth", "errors"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    let mut savings = vec![
+        ["lock", "entry", "all on", "no sleep sets", "no acceleration"].map(str::to_owned).to_vec(),
+    ];
     let mut status = Status::Fine;
     for row in &TABLE {
         let outcome = match row.run(args.timeout) {
@@ -148,7 +148,10 @@ pub fn run(args: &Bench) -> Status {
             saved(no_fold),
         ]);
     }
-    print(&format!("{}\n\n", paint(STRONG, "Paper 3, table 2: what came out, and what the paper has")));
+    print(&format!(
+        "{}\n\n",
+        paint(STRONG, "Paper 3, table 2: what came out, and what the paper has")
+    ));
     print(&human(&counts));
     print(&format!("\n{}\n\n", paint(STRONG, "What sleep sets and acceleration save")));
     print(&human(&savings));
