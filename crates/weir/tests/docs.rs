@@ -16,7 +16,7 @@ use serde_json::Value;
 use weir::{Loaded, Witness};
 
 /// The pages whose commands are run.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/README.md",
@@ -27,6 +27,8 @@ const PAGES: [&str; 10] = [
     "docs/certificate.md",
     "docs/upward-set.md",
     "docs/channel-machines.md",
+    "docs/automata.md",
+    "docs/buffer-set.md",
 ];
 
 fn page(name: &str) -> String {
