@@ -52,11 +52,14 @@ pub fn check(system: &System, set: &Buffers) -> Result<(), String> {
     checker.check(&set.properties, &states)
 }
 
-/// A state: control states and memory, and the automaton of each process.
-type Read<'s> = ((Vec<u16>, Vec<u16>), Vec<&'s Automaton>);
+/// Control states and memory.
+type Head = (Vec<u16>, Vec<u16>);
 
-/// What a step leads to: control states and memory, and the buffer that changed.
-type Step = ((Vec<u16>, Vec<u16>), Automaton);
+/// A state, with the automaton of each process.
+type Read<'s> = (Head, Vec<&'s Automaton>);
+
+/// What a step leads to, and the buffer that changed.
+type Step = (Head, Automaton);
 
 struct Checker<'s> {
     system: &'s System,
@@ -89,12 +92,12 @@ impl Checker<'_> {
 
     fn check(&self, properties: &[usize], states: &[Read<'_>]) -> Result<(), String> {
         let system = self.system;
-        let mut stored: BTreeMap<&(Vec<u16>, Vec<u16>), Vec<&Vec<&Automaton>>> = BTreeMap::new();
+        let mut stored: BTreeMap<&Head, Vec<&[&Automaton]>> = BTreeMap::new();
         for (head, buffers) in states {
             stored.entry(head).or_default().push(buffers);
         }
         // A state with these buffers is in the set if one state of the set has them all.
-        let contains = |head: &(Vec<u16>, Vec<u16>), buffers: &[&Automaton]| {
+        let contains = |head: &Head, buffers: &[&Automaton]| {
             let alike = stored.get(head).into_iter().flatten();
             { alike }.any(|s| {
                 let pairs = buffers.iter().zip(s.iter());

@@ -208,7 +208,7 @@ fn loads_keep_the_words_that_give_the_value() {
                 for value in [0, 1].map(ValueId) {
                     let gives = |word: &&Word| {
                         let stores = word.iter().map(|l| space.store_of(*l));
-                        let last = { stores }.filter(|(var, _)| *var == x).last();
+                        let last = stores.rev().find(|(var, _)| *var == x);
                         last.map_or(memory, |(_, v)| v) == value
                     };
                     let expected: Set = words.iter().filter(gives).cloned().collect();
