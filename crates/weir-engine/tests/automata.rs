@@ -133,6 +133,22 @@ fn a_cycle_with_a_fence_does_not_fill_buffers() {
     }
 }
 
+/// If what sleeps did sleep on where a cycle is folded in, the store of `p` would not be
+/// committed everywhere.
+#[test]
+fn a_folded_cycle_wakes_what_sleeps() {
+    let text = "
+        var x, y
+        process p { y = 1 }
+        process q { loop { x = 1 y = 0 } }
+        no deadlock
+    ";
+    let system = system(text);
+    let answers = ask(&system, Options::default());
+    assert_eq!(verdicts(&answers), ["holds"]);
+    assert!(matches!(answers[0].evidence, Evidence::Buffers(_)));
+}
+
 fn certificate(system: &System) -> Buffers {
     let answers = ask(system, Options::default());
     let Evidence::Buffers(set) = &answers[0].evidence else { panic!("{:?}", answers[0]) };

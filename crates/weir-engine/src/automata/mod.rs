@@ -57,10 +57,12 @@
 //!   its process is empty, and so does an atomic read-write; commits are steps of their own.
 //!   So a fence is independent of what others do.
 //! * A state into which a cycle was folded wakes everything that sleeps there: what sleeps
-//!   was done elsewhere from less. In the paper it sleeps on.
+//!   was done elsewhere from less. In the paper it sleeps on, and then the stored states are
+//!   not closed: a test has a program of three stores for which a commit is missing.
 //! * The paper takes the intersection of the sleep sets of all stored states that include
 //!   a new one. Here one stored state is chosen. If two include it, one of which leaves out
-//!   `a` and the other `b`, then each may count on the other, and nobody does both.
+//!   `a` and the other `b`, then each may count on the other, and nobody does both: the
+//!   argument below needs one. No program is known for which it makes a difference.
 //! * A state that is included in a stored one and leaves nothing to do is not stored.
 //!
 //! # Why the stored states are closed, sleep sets or not
