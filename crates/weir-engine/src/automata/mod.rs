@@ -41,7 +41,7 @@
 //!    A test has a program of which this makes a violation that is none. What holds
 //!    still holds, since states only get larger; of a state that looks violated a run is
 //!    looked for, and if there is none, a second search folds in only cycles that can be
-//!    taken right there ([`Folding::Repeatable`]): each is replayed from the state where
+//!    taken right there (`Folding::Repeatable`): each is replayed from the state where
 //!    the new one begins, and has to lead back to it with its word behind every content
 //!    and no load changed. Then any sequence of them can be taken, all contents are real,
 //!    and a violation always has a run. That search may not end where the first does;
