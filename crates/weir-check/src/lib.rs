@@ -7,6 +7,7 @@
 //! the rewrite rules of the model (paper 2, 3.3) allow it and that every read
 //! has the value that memory had at that moment. It is naive on purpose.
 
+pub mod buffers;
 pub mod certificate;
 pub mod lasso;
 pub mod replay;

@@ -7,9 +7,11 @@
 //! engine returns to `weir-check`.
 
 pub mod ahead;
+pub mod automata;
 pub mod backward;
 mod concrete;
 pub mod explicit;
+pub mod graph;
 pub mod guided;
 pub mod portfolio;
 mod stats;

@@ -13,7 +13,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 use crate::stats::{Limits, Progress, Stats, blame_time};
-use crate::{backward, explicit, views};
+use crate::{automata, backward, explicit, views};
 
 /// How to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Engine {
     Views,
     /// Backward from what is asked for: buffers of any size, for TSO, PSO and NSW.
     Backward,
+    /// Buffer contents as automata: buffers of any size, for TSO.
+    Automata(automata::Options),
 }
 
 /// A search with less than all the memory there is.
@@ -128,6 +130,11 @@ fn search(
     }
     if engine == Engine::Backward && backward::is_decided(model) {
         return backward::check(system, model, limits, progress);
+    }
+    if let Engine::Automata(options) = engine
+        && automata::is_decided(model)
+    {
+        return automata::check(system, model, options, limits, progress);
     }
     if engine == Engine::Views || limits.certificate {
         return views::check(system, model, limits, progress);

@@ -116,7 +116,9 @@ pub fn check(system: &System, limits: &Limits, budget: &Budget) -> Result<Answer
         Some(Shown::Exhausted) => Ok(holds(None)),
         Some(Shown::Invariant(set)) => Ok(holds(Some(set))),
         Some(Shown::Reason(reason)) => Err(reason),
-        Some(Shown::Upward(_)) | None => Err("the search said nothing".to_owned()),
+        Some(Shown::Upward(_) | Shown::Buffers(_)) | None => {
+            Err("the search said nothing".to_owned())
+        }
     }
 }
 

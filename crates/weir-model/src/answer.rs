@@ -54,6 +54,9 @@ pub enum Evidence {
     /// A set of states from which alone there is a way to what settles it, and
     /// which has no initial one.
     Upward(Arc<UpwardSet>),
+    /// A set of states with sets of buffer contents that contains the initial ones, is
+    /// closed under every step, and has none that settles it the other way.
+    Buffers(Arc<BufferSet>),
     /// Why there is no answer.
     Reason(String),
 }
@@ -166,6 +169,45 @@ pub struct UpwardMessage {
     pub value: Option<ValueId>,
     /// Whether it is the last own write to the variable.
     pub own: bool,
+}
+
+/// A set of states of TSO whose buffers are given by automata. What it means is
+/// described in `docs/buffer-set.md`.
+#[derive(Clone, Debug)]
+pub struct BufferSet {
+    /// The model.
+    pub model: MemoryModel,
+    /// The automata of buffer contents.
+    pub automata: Vec<BufferAutomaton>,
+    /// The states.
+    pub states: Vec<BufferState>,
+}
+
+/// A deterministic automaton over stores. It starts in its first state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferAutomaton {
+    /// Its states.
+    pub states: Vec<BufferAutomatonState>,
+}
+
+/// A state of an automaton over stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferAutomatonState {
+    /// Whether what was read so far is a content of the buffer.
+    pub is_accepting: bool,
+    /// Where a store leads.
+    pub edges: Vec<(VarId, ValueId, usize)>,
+}
+
+/// Control states, memory, and for each process an automaton for its buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferState {
+    /// The control state of each process.
+    pub controls: Vec<StateId>,
+    /// Memory.
+    pub memory: Vec<ValueId>,
+    /// For each process an index into the automata.
+    pub buffers: Vec<usize>,
 }
 
 /// A configuration, taken apart for showing.

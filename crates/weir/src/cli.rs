@@ -52,6 +52,8 @@ pub enum Command {
     Show(Show),
     /// Print a program in another language
     Convert(Convert),
+    /// Draw the states that an engine explores
+    Graph(Graph),
     /// Print the memory models and what can be decided about them
     Models(Models),
     /// Work with litmus tests
@@ -154,6 +156,49 @@ pub struct Convert {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
     Weir,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: weir graph examples/store-buffering.weir --engine automata --output sb.svg")]
+pub struct Graph {
+    /// A program (`.weir`, `.litmus`); `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub model: ModelArg,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// Whose states to draw; `auto` is `explicit` here
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub automata: AutomataArgs,
+    /// For `explicit`: the most that a buffer may hold [default: enough for a program
+    /// without loops, otherwise 4]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
+    pub bound: Option<u16>,
+    /// Draw no graph with more states than this
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N", default_value_t = 200)]
+    pub most: u32,
+    /// Give up after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
+    pub timeout: Option<Duration>,
+    /// Write to this file; its ending, `.dot`, `.svg` or `.json`, says what
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What to write [default: what the name of the file says, otherwise DOT]
+    #[arg(long, value_enum)]
+    pub format: Option<GraphFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz
+    Dot,
+    /// A picture, made by Graphviz, which has to be installed
+    Svg,
+    /// For a program
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -292,6 +337,9 @@ pub struct Bench {
     /// Run Spin on what holds under SC
     #[arg(long)]
     pub spin: bool,
+    /// Run the programs of paper 3 instead, and print its table 2 beside what comes out
+    #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions"])]
+    pub paper3: bool,
     /// Run programs of growing size, and plot their times into this directory
     #[arg(long, value_name = "DIR", conflicts_with = "docs")]
     pub plots: Option<PathBuf>,
@@ -340,6 +388,27 @@ pub struct SearchArgs {
     /// Give up when the configurations take up this many MiB
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
     pub memory: u32,
+    #[command(flatten)]
+    pub automata: AutomataArgs,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AutomataArgs {
+    /// For `automata`: follow steps in every order
+    #[arg(long)]
+    pub no_sleep_sets: bool,
+    /// For `automata`: do not fold cycles in
+    #[arg(long)]
+    pub no_acceleration: bool,
+}
+
+impl AutomataArgs {
+    pub fn options(self) -> weir_engine::automata::Options {
+        weir_engine::automata::Options {
+            sleep_sets: !self.no_sleep_sets,
+            acceleration: !self.no_acceleration,
+        }
+    }
 }
 
 impl SearchArgs {
@@ -360,7 +429,12 @@ impl SearchArgs {
         if self.engine == Engine::Channels && guesses && self.guesses.is_none() {
             return Err(format!("with --engine channels {model} needs a bound: --guesses N"));
         }
-        self.engine.for_model(model)
+        Ok(match self.engine.for_model(model)? {
+            Solver::Engine(weir::Engine::Automata(_)) => {
+                Solver::Engine(weir::Engine::Automata(self.automata.options()))
+            }
+            other => other,
+        })
     }
 
     pub fn limits(&self) -> Limits {
@@ -386,6 +460,8 @@ pub enum Engine {
     Backward,
     /// Channel machines, for TSO and PSO, and with --guesses: slow, and a third opinion
     Channels,
+    /// Buffer contents as automata, for TSO: a proof or a run, or it does not end
+    Automata,
 }
 
 impl Engine {
@@ -417,6 +493,11 @@ impl Engine {
                 weir::Engine::Backward,
                 weir_engine::backward::is_decided(model),
                 "backward search decides TSO, PSO and NSW",
+            ),
+            Self::Automata => (
+                weir::Engine::Automata(weir_engine::automata::Options::default()),
+                weir_engine::automata::is_decided(model),
+                "buffer automata are for TSO",
             ),
         };
         match decides {

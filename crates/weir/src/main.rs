@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Live(args) => commands::live::run(args),
         Command::Show(args) => commands::show::run(args),
         Command::Convert(args) => commands::convert::run(args),
+        Command::Graph(args) => commands::graph::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Litmus(args) => commands::litmus::run(args),
         Command::Channel(args) => commands::channel::run(args),

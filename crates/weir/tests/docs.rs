@@ -31,6 +31,8 @@ const PAGES: &[&str] = &[
     "docs/channel-machines.md",
     "docs/liveness.md",
     "docs/lasso.md",
+    "docs/automata.md",
+    "docs/buffer-set.md",
 ];
 
 fn page(name: &str) -> String {

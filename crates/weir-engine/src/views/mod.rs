@@ -47,4 +47,7 @@ mod table;
 mod view;
 mod watch;
 
+mod graph;
+
+pub use graph::graph;
 pub use search::{check, check_some, is_decided};

@@ -79,12 +79,14 @@ fn rounds() -> impl Iterator<Item = Round> {
     short.into_iter().map(round(SHORT)).chain(long.into_iter().map(round(usize::MAX)))
 }
 
-struct Search<'s> {
+pub(super) struct Search<'s> {
     round: Round,
-    space: Space<'s>,
+    pub(super) space: Space<'s>,
     model: MemoryModel,
-    configs: Vec<Config>,
+    pub(super) configs: Vec<Config>,
     parents: Vec<Option<(u32, Step)>>,
+    /// The steps that were taken and what has what they lead to, if they are to be drawn.
+    pub(super) edges: Vec<(u32, Step, u32)>,
     /// Whether a later configuration covers this one.
     covered: Vec<bool>,
     /// The maximal configurations with each state.
@@ -170,6 +172,13 @@ impl Found {
 }
 
 impl<'s> Search<'s> {
+    /// A search that joins nothing and tells single letters apart, for drawing.
+    pub(super) fn to_draw(system: &'s System, model: MemoryModel) -> Self {
+        let active: Vec<ProcessId> = system.process_ids().collect();
+        let round = Round { level: Level(1), most: EVERYTHING, budget: usize::MAX };
+        Self::new(system, model, &active, round)
+    }
+
     fn new(system: &'s System, model: MemoryModel, active: &[ProcessId], round: Round) -> Self {
         Self {
             round,
@@ -177,6 +186,7 @@ impl<'s> Search<'s> {
             model,
             configs: vec![],
             parents: vec![],
+            edges: vec![],
             covered: vec![],
             buckets: FxHashMap::default(),
             maximal: 0,
@@ -191,16 +201,19 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Stores a configuration unless a stored one covers it.
-    fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) {
+    /// Stores a configuration unless a stored one covers it. Returns the number of the
+    /// one that has it.
+    fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) -> u32 {
         let bucket = self.buckets.entry(config.state.clone()).or_default();
         let (table, configs) = (&mut self.space.table, &self.configs);
         let mut sketch: Vec<u128> = config.views.iter().map(|&v| table.sketch(v)).collect();
         let views = |c: u32| &configs[c as usize].views;
-        if bucket.above(&sketch).any(|c| table.all_cover(views(c), &config.views)) {
+        let mut above = bucket.above(&sketch);
+        if let Some(c) = above.find(|&c| table.all_cover(views(c), &config.views)) {
             self.stats.covered += 1;
-            return;
+            return c;
         }
+        drop(above);
         if bucket.ids.len() >= self.round.most {
             let near = bucket.nearest(&sketch, |c| table.are_alike(views(c), &config.views));
             if let Some(c) = near {
@@ -222,6 +235,7 @@ impl<'s> Search<'s> {
         self.configs.push(config);
         self.parents.push(parent);
         self.covered.push(false);
+        self.configs.len() as u32 - 1
     }
 
     /// What happened on the way to a configuration, and where that began.
@@ -293,6 +307,31 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
+    /// Takes every step from every configuration and keeps which has what it leads to.
+    /// Stops when there are more than `most`.
+    pub(super) fn draw(&mut self, most: usize) -> Result<(), TooMany> {
+        for config in self.space.initial() {
+            self.insert(config, None);
+        }
+        let mut edges = Vec::new();
+        let mut next = 0;
+        while let Some(config) = self.configs.get(next).filter(|_| self.configs.len() <= most) {
+            let (id, config) = (next as u32, config.clone());
+            next += 1;
+            if self.covered[id as usize] {
+                continue;
+            }
+            let mut reached = Vec::new();
+            self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
+            for (step, next) in reached {
+                let to = self.insert(next, Some((id, step)));
+                edges.push((id, step, to));
+            }
+        }
+        self.edges = edges;
+        Ok(())
+    }
+
     /// What was stored, as evidence.
     fn invariant(&self) -> Invariant {
         let maximal = self.configs.iter().zip(&self.covered).filter(|(_, covered)| !**covered);
@@ -353,7 +392,7 @@ impl<'s> Search<'s> {
     }
 
     /// What processes do by themselves to settle a property, if they can.
-    fn settling(
+    pub(super) fn settling(
         &mut self,
         config: &Config,
         property: usize,

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use weir::load::read_evidence;
 use weir::{Certificate, Loaded, Verdict, Witness};
+use weir_check::buffers::Buffers;
 use weir_check::lasso::{Asked, Lasso};
 use weir_check::unblocked::Unblocked;
 use weir_check::upward::UpwardSets;
@@ -37,6 +38,7 @@ pub fn run(args: &Certify) -> Status {
         Ok(kind) if kind.format == weir_check::upward::FORMAT => upward_sets(&text, &loaded),
         Ok(kind) if kind.format == weir_check::lasso::FORMAT => lasso(&text, &loaded),
         Ok(kind) if kind.format == weir_check::unblocked::FORMAT => unblocked(&text, &loaded),
+        Ok(kind) if kind.format == weir_check::buffers::FORMAT => buffers(&text, &loaded),
         Ok(_) => witness(&text, &loaded),
         Err(error) => Err(error),
     };
@@ -165,5 +167,19 @@ fn upward_sets(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
         what: format!("an upward-closed set of {}", counted(states, "minimal state")),
         properties: names.map(|p| loaded.system.property_name(p)).collect(),
         model: sets.model,
+    })
+}
+
+fn buffers(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let set: Buffers = serde_json::from_str(text)?;
+    let known = loaded.system.program.properties.len();
+    let bounds = loaded.system.bounds_property();
+    let names = set.properties.iter().filter(|p| **p < known);
+    Ok(Checked {
+        within_bounds: bounds.is_none_or(|b| set.properties.contains(&b)),
+        reason: weir_check::buffers::check(&loaded.system, &set).err(),
+        what: format!("a set of {} with buffer automata", counted(set.states.len(), "state")),
+        properties: names.map(|p| loaded.system.property_name(*p)).collect(),
+        model: set.model,
     })
 }

@@ -60,6 +60,9 @@ pub fn run(args: &Check) -> Status {
                 .map(|found| write_evidence(path, &found))
                 .or_else(|| {
                     json::upward_sets(&loaded, &answers).map(|found| write_evidence(path, &found))
+                })
+                .or_else(|| {
+                    json::buffers(&loaded, &answers).map(|found| write_evidence(path, &found))
                 });
             if let Some(written) = written {
                 status = status.and(written);

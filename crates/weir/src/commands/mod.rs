@@ -6,6 +6,7 @@ pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod convert;
+pub mod graph;
 pub mod litmus;
 pub mod live;
 pub mod models;

@@ -10,6 +10,8 @@ use crate::progress::{counted, grouped};
 pub fn summary(stats: &Stats) -> String {
     let (what, exact) = match (stats.engine, stats.is_exact(), stats.level) {
         ("backward" | "channels", ..) => ("minimal state", ""),
+        ("automata", true, _) => ("state", ", which stand for all there are"),
+        ("automata", false, _) => ("state", ""),
         (_, true, None) => ("configuration", ", all there are"),
         (_, true, Some(_)) => ("configuration", ", which stand for all there are"),
         (_, false, _) => ("configuration", ""),
@@ -28,6 +30,9 @@ pub fn details(stats: &Stats) -> String {
     table.row(["  steps".to_owned(), grouped(stats.steps)]);
     if let Some(bound) = stats.bound {
         table.row(["  bound".to_owned(), bound.to_string()]);
+        table.row(["  depth".to_owned(), grouped(stats.depth)]);
+    }
+    if stats.engine == "automata" {
         table.row(["  depth".to_owned(), grouped(stats.depth)]);
     }
     if let Some(level) = stats.level {

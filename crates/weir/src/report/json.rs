@@ -1,9 +1,11 @@
 //! Answers as JSON. The shapes are described in `docs/json.md`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use weir_check::buffers::Buffers;
 use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
@@ -123,9 +125,10 @@ impl Report {
                 let property = &system.program.properties[answer.property];
                 let (reason, witness) = match &answer.evidence {
                     Evidence::Run(_) => (None, witness(loaded, answer)),
-                    Evidence::Exhausted | Evidence::Invariant(_) | Evidence::Upward(_) => {
-                        (None, None)
-                    }
+                    Evidence::Exhausted
+                    | Evidence::Invariant(_)
+                    | Evidence::Upward(_)
+                    | Evidence::Buffers(_) => (None, None),
                     Evidence::Reason(reason) => (Some(reason.clone()), None),
                 };
                 PropertyReport {
@@ -178,6 +181,19 @@ pub fn upward_sets(loaded: &Loaded, answers: &[Answer]) -> Option<UpwardSets> {
     let model = shown.first()?.1.model;
     let sets: Vec<_> = shown.iter().map(|(i, set)| (*i, set.states.as_slice())).collect();
     Some(UpwardSets::new(&loaded.system, model, &sets))
+}
+
+/// The states with sets of buffer contents of the answers that rest on the same as the
+/// first that does, if any does.
+pub fn buffers(loaded: &Loaded, answers: &[Answer]) -> Option<Buffers> {
+    let shown = answers.iter().filter_map(|a| match &a.evidence {
+        Evidence::Buffers(set) => Some((a.property, set)),
+        _ => None,
+    });
+    let shown: Vec<_> = shown.collect();
+    let (_, first) = shown.first()?;
+    let same = shown.iter().filter(|(_, set)| Arc::ptr_eq(set, first));
+    Some(Buffers::new(&loaded.system, first, same.map(|(property, _)| *property).collect()))
 }
 
 /// All final states of one program under one model.

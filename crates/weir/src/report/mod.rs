@@ -1,6 +1,7 @@
 //! What a person, or another program, sees of an answer.
 
 pub mod explain;
+pub mod graph;
 pub mod herd;
 pub mod json;
 pub mod promela;

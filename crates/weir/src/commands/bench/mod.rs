@@ -3,12 +3,13 @@
 //! `run` is one measured run, `rows` the results, `compare` this build against
 //! another, `spin` another program against this one, and `engines` the engines against
 //! one another. `plots` makes what `chart` draws, and `page` is the page of the
-//! documentation.
+//! documentation. `paper3` is a table of a paper.
 
 mod chart;
 mod compare;
 mod engines;
 mod page;
+mod paper3;
 mod plots;
 mod rows;
 mod run;
@@ -39,6 +40,9 @@ const ENGINES: Limits = Limits { timeout: Duration::from_secs(60), memory: 2048 
 const DOCS: &str = "docs";
 
 pub fn run(args: &Bench) -> Status {
+    if args.paper3 {
+        return paper3::run(args);
+    }
     match bench(args) {
         Ok(status) => status,
         Err(message) => fail(&message),

@@ -1,0 +1,203 @@
+//! Whether a set of states with sets of buffer contents shows that properties are
+//! never settled.
+//!
+//! A state says: the processes are here, memory is this, and the buffer of each
+//! process holds one of these words. It stands for every configuration of TSO like
+//! that. [`check`] looks at three things:
+//!
+//! 1. every initial configuration is in the set,
+//! 2. every step from a state of the set leads into one state of the set,
+//! 3. no configuration of the set settles one of the properties.
+//!
+//! For 2 it takes every step of the store-buffer semantics (paper 1, 3.2) on all words
+//! at once. The code is short and slow.
+
+use std::collections::BTreeMap;
+
+use weir_model::ids::{ProcessId, StateId, ValueId};
+use weir_model::memory_model::{MemoryModel, Relaxation};
+use weir_model::program::{FenceKind, PropertyKind, Quantifier};
+use weir_model::system::{Op, System};
+
+use super::automaton::Automaton;
+use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
+
+/// Checks that a set shows that its properties are never settled, or that a `final
+/// exists` is not met.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(system: &System, set: &Buffers) -> Result<(), String> {
+    if (set.format.as_str(), set.version) != (FORMAT, VERSION) {
+        let (format, version) = (&set.format, set.version);
+        return Err(format!("this is {format} version {version}, not {FORMAT} version {VERSION}"));
+    }
+    let model: MemoryModel = set.model.parse().map_err(|e| format!("memory model: {e}"))?;
+    if model.normal().without(Relaxation::Rwf) != MemoryModel::TSO.normal() {
+        return Err(format!("there are no sets of buffer contents for {model}"));
+    }
+    let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
+    if set.variables != names {
+        return Err("the variables are not those of the program".to_owned());
+    }
+    if set.properties.is_empty() {
+        return Err("it is said to settle nothing".to_owned());
+    }
+    let automata: Result<Vec<_>, _> = set.automata.iter().map(|a| read(system, a)).collect();
+    let checker = Checker { system, automata: automata? };
+    let mut states = Vec::new();
+    for state in &set.states {
+        states.push(checker.read(state)?);
+    }
+    checker.check(&set.properties, &states)
+}
+
+/// Control states and memory.
+type Head = (Vec<u16>, Vec<u16>);
+
+/// A state, with the automaton of each process.
+type Read<'s> = (Head, Vec<&'s Automaton>);
+
+/// What a step leads to, and the buffer that changed.
+type Step = (Head, Automaton);
+
+struct Checker<'s> {
+    system: &'s System,
+    automata: Vec<Automaton>,
+}
+
+impl Checker<'_> {
+    fn read(&self, state: &State) -> Result<Read<'_>, String> {
+        let system = self.system;
+        let n = system.processes.len();
+        if state.states.len() != n || state.buffers.len() != n {
+            return Err("a state does not have the processes of the program".to_owned());
+        }
+        if state.memory.len() != system.vars.len() {
+            return Err("a memory does not have the variables of the program".to_owned());
+        }
+        for (p, &s) in state.states.iter().enumerate() {
+            if usize::from(s) >= system.processes[p].states.len() {
+                return Err(format!("process {p} has no control state {s}"));
+            }
+        }
+        let automaton =
+            |i: &usize| self.automata.get(*i).ok_or_else(|| format!("there is no automaton {i}"));
+        let memory = vars(system).zip(&state.memory).map(|(x, v)| value(system, x, *v));
+        let memory: Vec<ValueId> = memory.collect::<Result<_, String>>()?;
+        let memory = memory.iter().map(|v| v.0).collect();
+        let buffers: Result<Vec<_>, _> = state.buffers.iter().map(automaton).collect();
+        Ok(((state.states.clone(), memory), buffers?))
+    }
+
+    fn check(&self, properties: &[usize], states: &[Read<'_>]) -> Result<(), String> {
+        let system = self.system;
+        let mut stored: BTreeMap<&Head, Vec<&[&Automaton]>> = BTreeMap::new();
+        for (head, buffers) in states {
+            stored.entry(head).or_default().push(buffers);
+        }
+        // A state with these buffers is in the set if one state of the set has them all.
+        let contains = |head: &Head, buffers: &[&Automaton]| {
+            let alike = stored.get(head).into_iter().flatten();
+            { alike }.any(|s| {
+                let pairs = buffers.iter().zip(s.iter());
+                { pairs }.all(|(small, big)| std::ptr::eq(*small, *big) || small.is_within(big))
+            })
+        };
+        let empty = Automaton::of_nothing_stored();
+        let controls: Vec<u16> = system.processes.iter().map(|p| p.initial.0).collect();
+        for memory in initial_memories(system) {
+            if !contains(&(controls.clone(), memory), &vec![&empty; controls.len()]) {
+                return Err("an initial configuration is not in the set".to_owned());
+            }
+        }
+        for property in properties {
+            let kind = &system.program.properties.get(*property);
+            let kind = &kind.ok_or("there is no such property")?.kind;
+            let name = system.property_name(*property);
+            if let Some(i) = states.iter().position(|s| self.settles(s, kind)) {
+                return Err(format!("state {i} settles `{name}`"));
+            }
+        }
+        for (i, state) in states.iter().enumerate() {
+            for p in system.process_ids() {
+                for (what, (head, buffer)) in self.steps(state, p) {
+                    let mut buffers = state.1.clone();
+                    buffers[p.index()] = &buffer;
+                    if !contains(&head, &buffers) {
+                        let process = &system.processes[p.index()].name;
+                        return Err(format!(
+                            "state {i}: {what} of `{process}` leads out of the set"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether some configuration of a state settles a property.
+    fn settles(&self, ((controls, memory), buffers): &Read<'_>, kind: &PropertyKind) -> bool {
+        let system = self.system;
+        let may_be_drained = buffers.iter().all(|b| b.accepts_nothing_stored());
+        match kind {
+            PropertyKind::Never(f) => system.holds(f, controls, memory),
+            PropertyKind::Assertions => system.failed(controls).is_some(),
+            PropertyKind::NoDeadlock => may_be_drained && system.is_deadlock(controls, memory),
+            PropertyKind::Final(quantifier, f) => {
+                let filter = system.program.filter.as_ref();
+                may_be_drained
+                    && system.all_ended(controls)
+                    && filter.is_none_or(|f| system.holds(f, controls, memory))
+                    && system.holds(f, controls, memory) == (*quantifier != Quantifier::Always)
+            }
+        }
+    }
+
+    /// Every step of a process from a state: what it is, and what becomes of the state.
+    fn steps(&self, state: &Read<'_>, p: ProcessId) -> Vec<(String, Step)> {
+        let ((controls, memory), buffers) = state;
+        let buffer = buffers[p.index()];
+        let mut steps = Vec::new();
+        for (_, t) in self.system.transitions(p, StateId(controls[p.index()])) {
+            let mut controls = controls.clone();
+            let mut memory = memory.clone();
+            controls[p.index()] = t.to.0;
+            let next = match t.op {
+                Op::Nop | Op::Fence(FenceKind::Read | FenceKind::Write) => buffer.clone(),
+                Op::Write(x, d) => buffer.with((x, d)),
+                Op::Read(x, d) => buffer.loading(x, d, ValueId(memory[x.index()])),
+                Op::Fence(FenceKind::Full) | Op::Arw(..) if !buffer.accepts_nothing_stored() => {
+                    continue;
+                }
+                Op::Fence(FenceKind::Full) => Automaton::of_nothing_stored(),
+                Op::Arw(x, d, _) if memory[x.index()] != d.0 => continue,
+                Op::Arw(x, _, e) => {
+                    memory[x.index()] = e.0;
+                    Automaton::of_nothing_stored()
+                }
+            };
+            if next.accepts_something() {
+                steps.push((self.system.show_op(t.op), ((controls, memory), next)));
+            }
+        }
+        for (x, d) in buffer.first() {
+            let mut memory = memory.clone();
+            memory[x.index()] = d.0;
+            let what = format!("the commit of {}", self.system.show_op(Op::Write(x, d)));
+            steps.push((what, ((controls.clone(), memory), buffer.behind((x, d)))));
+        }
+        steps
+    }
+}
+
+/// All initial memories.
+fn initial_memories(system: &System) -> Vec<Vec<u16>> {
+    let mut memories: Vec<Vec<u16>> = vec![vec![]];
+    for var in &system.vars {
+        let longer =
+            |m: Vec<u16>| var.initial.iter().map(move |v| m.iter().copied().chain([v.0]).collect());
+        memories = memories.into_iter().flat_map(longer).collect();
+    }
+    memories
+}

@@ -1,0 +1,136 @@
+//! Files of states with sets of buffer contents: what the search with automata proves,
+//! as JSON. The format and what it means are in `docs/buffer-set.md`; [`check`] says
+//! whether a set shows what it says.
+
+mod automaton;
+mod checker;
+
+use serde::{Deserialize, Serialize};
+use weir_model::answer::{BufferAutomaton, BufferSet};
+use weir_model::ids::{ValueId, VarId};
+use weir_model::system::System;
+
+use automaton::{Automaton, Letter};
+pub use checker::check;
+
+/// What `format` says in such a file.
+pub const FORMAT: &str = "weir-buffer-set";
+
+/// The version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// A set of states that shows what a program cannot do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffers {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The name of the program.
+    pub program: String,
+    /// The memory model.
+    pub model: String,
+    /// The properties that it settles, by their place in the program, from 0.
+    pub properties: Vec<usize>,
+    /// The variables, in the order of memories.
+    pub variables: Vec<String>,
+    /// The automata of buffer contents.
+    pub automata: Vec<Vec<Place>>,
+    /// The states.
+    pub states: Vec<State>,
+}
+
+/// A state of an automaton. The first of each is where it starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// Whether what was read so far is a content of the buffer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepting: bool,
+    /// Where stores lead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<Edge>,
+}
+
+/// An edge of an automaton: a variable, its value, and the place that it leads to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edge(pub String, pub i64, pub usize);
+
+/// Control states, memory, and for each process an automaton for its buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// The control state of each process.
+    pub states: Vec<u16>,
+    /// Memory.
+    pub memory: Vec<i64>,
+    /// For each process the place of its automaton in `automata`, from 0.
+    pub buffers: Vec<usize>,
+}
+
+impl Buffers {
+    /// The file of a set that settles some properties.
+    pub fn new(system: &System, set: &BufferSet, properties: Vec<usize>) -> Self {
+        let state = |state: &weir_model::answer::BufferState| State {
+            states: state.controls.iter().map(|s| s.0).collect(),
+            memory: vars(system).zip(&state.memory).map(|(x, v)| system.value(x, *v)).collect(),
+            buffers: state.buffers.clone(),
+        };
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: system.program.name.clone(),
+            model: set.model.to_string(),
+            properties,
+            variables: system.vars.iter().map(|v| v.name.clone()).collect(),
+            automata: set.automata.iter().map(|a| write(system, a)).collect(),
+            states: set.states.iter().map(state).collect(),
+        }
+    }
+}
+
+fn vars(system: &System) -> impl Iterator<Item = VarId> + use<> {
+    (0..system.vars.len()).map(VarId::new)
+}
+
+fn write(system: &System, automaton: &BufferAutomaton) -> Vec<Place> {
+    let edge = |(x, v, to): &(VarId, ValueId, usize)| {
+        Edge(system.vars[x.index()].name.clone(), system.value(*x, *v), *to)
+    };
+    let states = automaton.states.iter();
+    let places = states
+        .map(|s| Place { accepting: s.is_accepting, edges: s.edges.iter().map(edge).collect() });
+    places.collect()
+}
+
+fn value(system: &System, x: VarId, value: i64) -> Result<ValueId, String> {
+    let var = &system.vars[x.index()];
+    let id = var.values.binary_search(&value);
+    id.map(ValueId::new).map_err(|_| format!("`{}` is never {value}", var.name))
+}
+
+/// Reads an automaton, whose variables and values have to be the program's.
+fn read(system: &System, places: &[Place]) -> Result<Automaton, String> {
+    let mut read = Automaton::default();
+    for place in places {
+        let mut edges: Vec<(Letter, usize)> = Vec::new();
+        for Edge(name, number, to) in &place.edges {
+            let var = system.vars.iter().position(|v| v.name == *name).map(VarId::new);
+            let var = var.ok_or_else(|| format!("there is no variable `{name}`"))?;
+            let letter = (var, value(system, var, *number)?);
+            if *to >= places.len() {
+                return Err(format!("an automaton has no place {to}"));
+            }
+            if edges.iter().any(|(l, _)| *l == letter) {
+                return Err(format!("two edges of one place are for `{name}` = {number}"));
+            }
+            edges.push((letter, *to));
+        }
+        read.places.push((place.accepting, edges));
+    }
+    if !read.accepts_something() {
+        return Err("an automaton accepts nothing".to_owned());
+    }
+    Ok(read)
+}

@@ -1,0 +1,377 @@
+//! The `automata` engine: TSO with sets of buffer contents as automata (paper 3).
+//!
+//! *Problem.* Reachability under TSO, where store buffers have no bound.
+//!
+//! *Idea.* A state has control states, memory, and for each process a regular language:
+//! the set of its buffer contents ([`language`]). Stores, loads, commits and fences are
+//! operations on languages (`operations`; section 3). A depth-first search visits states,
+//! leaves out interleavings of independent actions with sleep sets, and stops at states
+//! that are included in stored ones (`search`; section 4). When a state on the stack
+//! differs only in one buffer, which got longer by a word, a cycle was found, and all
+//! that repeating it gives is folded in at once (`cycle`).
+//!
+//! *When it ends.* Not always. If it does, the stored states contain every reachable
+//! configuration, and every step from one of them leads into one of them: a certificate.
+//!
+//! *Violations* rest on runs. `runs` goes back from a stored state through the search and
+//! round the cycles, and what it finds is taken step by step on the store-buffer
+//! semantics, which decides.
+//!
+//! # What is not as printed
+//!
+//! 1. *Load.* `L1` is printed as `L ∩ Σ*·(m,d)·(Σ \ {(y,v) | y ≠ m})*`: behind `(m,d)` there
+//!    would be letters on `m` only. It has to be the other way round, `(Σ \ {(m,v)})*`: no
+//!    later store to `m`. As printed, a buffer `(x,1)(y,1)` would not give 1 for `x`, and
+//!    `(x,1)(x,0)` would.
+//! 2. *Sleep sets.* Algorithms 2 and 3 never add to a sleep set; the text says that an
+//!    executed transition is added. It is added where it was taken, so that it sleeps
+//!    behind those that are taken later.
+//! 3. *Independence*, rule 3, lets a commit to `m` be independent of all transitions of a
+//!    process that has `m` in its buffer, of its own commit to `m` too. Two commits to one
+//!    variable are never independent: the last one stays. And the words that have to
+//!    contain `m` are those of the process that loads, `L(A_p')`.
+//! 4. *Cycle conditions.* The three do not ask how the cycle came about. If the process
+//!    commits its own stores on the way, or waits for an empty buffer, then the cycle
+//!    cannot be repeated with more in the buffer. So there is a fourth condition: on the
+//!    way the process only adds to its buffer.
+//! 5. *Acceleration adds contents that no run leads to*, if cycles were folded in before.
+//!    `W^c(L)`, the words that can stand behind `L` without leaving it, remembers that a
+//!    cycle was folded in but not where. With `x = 1` in one loop and `y = 1` in the next,
+//!    `(x,1)*` becomes `((x,1) | (y,1))*`, in which the first loop comes behind the second.
+//!    A test has a program of which this makes a violation that is none. What holds
+//!    still holds, since states only get larger; of a state that looks violated a run is
+//!    looked for, and if there is none, a second search folds in only cycles that can be
+//!    taken right there (`Folding::Repeatable`): each is replayed from the state where
+//!    the new one begins, and has to lead back to it with its word behind every content
+//!    and no load changed. Then any sequence of them can be taken, all contents are real,
+//!    and a violation always has a run. That search may not end where the first does;
+//!    then the answer is *unknown*.
+//! 6. *`W^c(L)`* is one set by its definition, `{w | L·w ⊆ L}`, which is closed under
+//!    concatenation. What the paper computes "in practice", the words that lead from an
+//!    accepting state to itself, may leave `L` if there are several accepting states.
+//!    Here it is the definition.
+//!
+//! # What is done differently
+//!
+//! * `sync` of the paper commits all buffers. Here a full fence waits until the buffer of
+//!   its process is empty, and so does an atomic read-write; commits are steps of their own.
+//!   So a fence is independent of what others do.
+//! * A state into which a cycle was folded wakes everything that sleeps there: what sleeps
+//!   was done elsewhere from less. In the paper it sleeps on, and then the stored states are
+//!   not closed: a test has a program of three stores for which a commit is missing.
+//! * The paper takes the intersection of the sleep sets of all stored states that include
+//!   a new one. Here one stored state is chosen. If two include it, one of which leaves out
+//!   `a` and the other `b`, then each may count on the other, and nobody does both: the
+//!   argument below needs one. No program is known for which it makes a difference.
+//! * A state that is included in a stored one and leaves nothing to do is not stored.
+//!
+//! # Why the stored states are closed, sleep sets or not
+//!
+//! Say that an action is *first* in a sequence from a state if it can be moved to the front
+//! by swapping neighbors that are independent where they stand. Claim: if a state was
+//! visited with a sleep set that has no first action of a sequence, then what the sequence
+//! leads to is included in a stored state. By induction over the length. The first actions
+//! are done, here or at the stored state that includes this one; take the one that was done
+//! first. Behind it, an action that sleeps and is first in the rest is independent of it,
+//! so it was first before; then it slept before, which was excluded, or it was done earlier,
+//! which was excluded as well. Folding only adds, and wakes everything.
+//! Now take a stored state and an action that sleeps there. Some state above it on the stack
+//! did that action, and then those on the way, all independent of it and none of them
+//! asleep; there was no folding on the way. So the claim is true of the way followed by the
+//! action. The checker of certificates looks at every single step, so it does not have to
+//! believe this.
+
+mod cycle;
+mod dfa;
+pub mod language;
+mod operations;
+mod regex;
+mod runs;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use weir_model::answer::{
+    Answer, BufferAutomaton, BufferAutomatonState, BufferSet, BufferState, Evidence, Run, Verdict,
+};
+use weir_model::ids::{StateId, ValueId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{PropertyKind, Quantifier};
+use weir_model::semantics::Form;
+use weir_model::system::System;
+
+use crate::graph::{self, Graph};
+use crate::stats::{Limits, Progress, Stats};
+use cycle::Folding;
+use language::LanguageId;
+use operations::Action;
+use search::Search;
+
+/// What can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether to leave out steps whose order does not matter.
+    pub sleep_sets: bool,
+    /// Whether to fold cycles in.
+    pub acceleration: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { sleep_sets: true, acceleration: true }
+    }
+}
+
+impl Options {
+    /// How the first search folds cycles in.
+    fn folding(self) -> Folding {
+        if self.acceleration { Folding::Paper } else { Folding::Never }
+    }
+}
+
+/// Whether this engine is for a model.
+pub fn is_decided(model: MemoryModel) -> bool {
+    Form::of(model)[0] == Form::Tso
+}
+
+/// How many states that settle a property are looked at for a real run before cycles
+/// are folded in with more care.
+const TRIES: usize = 16;
+
+/// What is known of a property.
+#[derive(Clone, Debug)]
+enum Found {
+    Nothing,
+    /// States that settle it without a run, so many times.
+    Spurious(usize),
+    /// A run that settles it.
+    Settled(Box<Run>),
+    /// Nothing settles it, as this shows.
+    Excluded(Evidence),
+}
+
+impl Found {
+    /// Whether this search can say no more about it.
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Spurious(tries) => *tries >= TRIES,
+            Self::Settled(_) | Self::Excluded(_) => true,
+        }
+    }
+}
+
+/// Answers every property of the system's program.
+///
+/// # Panics
+/// If [`is_decided`] says no.
+pub fn check(
+    system: &System,
+    model: MemoryModel,
+    options: Options,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Vec<Answer>, Stats) {
+    assert!(is_decided(model), "buffer automata are not for {model}");
+    let began = Instant::now();
+    let properties = &system.program.properties;
+    let mut found = vec![Found::Nothing; properties.len()];
+    let mut stats = Stats::default();
+    for folding in [options.folding(), Folding::Repeatable] {
+        let mut search = Search::new(system, folding, options.sleep_sets);
+        search.run(limits, began, progress, &mut |search, node| {
+            look(search, model, node, &mut found);
+            match found.iter().all(Found::is_done) && !found.is_empty() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        if search.stats.stopped.is_none() {
+            exclude(&mut search, model, limits, &mut found);
+        }
+        stats = search.stats;
+        let is_spurious = |f: &Found| matches!(f, Found::Spurious(_));
+        let is_limited = stats.stopped.is_some() && !found.iter().all(Found::is_done);
+        if !found.iter().any(is_spurious) || is_limited || folding == Folding::Repeatable {
+            break;
+        }
+        found.iter_mut().filter(|f| is_spurious(f)).for_each(|f| *f = Found::Nothing);
+    }
+    let answers = found.into_iter().enumerate().map(|(property, found)| {
+        let exists =
+            matches!(properties[property].kind, PropertyKind::Final(Quantifier::Exists, _));
+        let (yes, no) = match exists {
+            true => (Verdict::Violated, Verdict::Holds),
+            false => (Verdict::Holds, Verdict::Violated),
+        };
+        let (verdict, evidence) = match (found, &stats.stopped) {
+            (Found::Settled(run), _) => (no, Evidence::Run(*run)),
+            (Found::Excluded(evidence), _) => (yes, evidence),
+            (Found::Nothing, Some(reason)) => (Verdict::Unknown, Evidence::Reason(reason.clone())),
+            (Found::Nothing | Found::Spurious(_), _) => {
+                let reason = "a state was found to which no run leads; please report this";
+                (Verdict::Unknown, Evidence::Reason(reason.to_owned()))
+            }
+        };
+        Answer { property, verdict, evidence }
+    });
+    (answers.collect(), stats.clone())
+}
+
+/// Looks whether a stored state settles properties, and for runs that do.
+fn look(search: &Search<'_>, model: MemoryModel, node: search::NodeId, found: &mut [Found]) {
+    let state = &search.nodes[node as usize].state;
+    for (property, found) in search.space.system.program.properties.iter().zip(found) {
+        let tries = match found {
+            _ if found.is_done() => continue,
+            Found::Spurious(tries) => *tries,
+            _ => 0,
+        };
+        if search.space.settles(state, &property.kind) {
+            *found = match runs::run(search, model, node, &property.kind) {
+                Some(run) => Found::Settled(Box::new(run)),
+                None => Found::Spurious(tries + 1),
+            };
+        }
+    }
+}
+
+/// A search that saw everything excludes what it did not find.
+fn exclude(search: &mut Search<'_>, model: MemoryModel, limits: &Limits, found: &mut [Found]) {
+    let mut evidence = None;
+    // One set for all that it shows, also for what an earlier search has shown.
+    for found in found.iter_mut().filter(|f| matches!(f, Found::Nothing | Found::Excluded(_))) {
+        let evidence = evidence.get_or_insert_with(|| match limits.certificate {
+            true => Evidence::Buffers(Arc::new(buffer_set(search, model))),
+            false => Evidence::Exhausted,
+        });
+        *found = Found::Excluded(evidence.clone());
+    }
+}
+
+/// What was stored, as evidence.
+fn buffer_set(search: &mut Search<'_>, model: MemoryModel) -> BufferSet {
+    let mut used: Vec<LanguageId> = Vec::new();
+    let mut states = Vec::new();
+    for id in search.maximal() {
+        let state = &search.nodes[id as usize].state;
+        let mut number = |language: &LanguageId| {
+            used.iter().position(|l| l == language).unwrap_or_else(|| {
+                used.push(*language);
+                used.len() - 1
+            })
+        };
+        states.push(BufferState {
+            controls: search.space.controls(state).iter().map(|s| StateId(*s)).collect(),
+            memory: search.space.memory(state).iter().map(|v| ValueId(*v)).collect(),
+            buffers: state.buffers.iter().map(&mut number).collect(),
+        });
+    }
+    let automaton = |language: &LanguageId| {
+        let dfa = search.space.languages.get(*language);
+        let edge = |(letter, to): &(language::Letter, u32)| {
+            let (var, value) = search.space.store_of(*letter);
+            (var, value, *to as usize)
+        };
+        let state = |s: u32| BufferAutomatonState {
+            is_accepting: dfa.accepts_at(s),
+            edges: dfa.edges(s).iter().map(edge).collect(),
+        };
+        BufferAutomaton { states: (0..dfa.len() as u32).map(state).collect() }
+    };
+    BufferSet { model, automata: used.iter().map(automaton).collect(), states }
+}
+
+/// The stored states of a program and the steps between them, with every violation.
+///
+/// # Errors
+/// If there are more than `most`, or a limit was hit.
+pub fn graph(
+    system: &System,
+    options: Options,
+    limits: &Limits,
+    most: usize,
+) -> Result<Graph, String> {
+    let mut search = Search::new(system, options.folding(), options.sleep_sets);
+    search.edges = Some(vec![]);
+    search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
+        if node as usize >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if search.nodes.len() > most {
+        return Err(graph::too_large(most));
+    }
+    if let Some(reason) = &search.stats.stopped {
+        return Err(reason.clone());
+    }
+    let space = &search.space;
+    let letter = |l| {
+        let (var, value) = space.store_of(l);
+        graph::show_store(system, var, value)
+    };
+    let buffer = |language: &LanguageId| {
+        let dfa = space.languages.get(*language);
+        regex::of(dfa, &letter).unwrap_or_else(|| format!("an automaton of {} states", dfa.len()))
+    };
+    let nodes = search.nodes.iter().map(|node| graph::Node {
+        controls: space.controls(&node.state).iter().map(|s| StateId(*s)).collect(),
+        memory: space.memory(&node.state).iter().map(|v| ValueId(*v)).collect(),
+        buffers: node.state.buffers.iter().map(buffer).collect(),
+        is_initial: node.parent.is_none(),
+        settles: settled(&search, &node.state),
+    });
+    let edges = search.edges.iter().flatten().map(|edge| graph::Edge {
+        from: edge.from as usize,
+        to: edge.to as usize,
+        process: edge.action.process(),
+        label: match edge.action {
+            Action::Take(p, id) => {
+                system.show_op(system.processes[p.index()].transitions[id.index()].op)
+            }
+            Action::Commit(_, l) => format!("commit {}", letter(l)),
+        },
+        is_folded: edge.is_folded,
+    });
+    Ok(Graph { nodes: nodes.collect(), edges: edges.collect(), is_cut: false })
+}
+
+/// The properties that some configuration of a state settles.
+fn settled(search: &Search<'_>, state: &operations::State) -> Vec<usize> {
+    let properties = search.space.system.program.properties.iter().enumerate();
+    let those = properties.filter(|(_, p)| search.space.settles(state, &p.kind));
+    those.map(|(i, _)| i).collect()
+}
+
+/// What a search did that went on when it found violations.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// What it did.
+    pub stats: Stats,
+    /// For each property the stored states that settle it.
+    pub errors: Vec<usize>,
+    /// How many cycles were folded in.
+    pub folds: usize,
+}
+
+/// Explores a program to the end as the paper does, to count. Whether its errors are
+/// real is for [`check`] to say.
+pub fn explore(
+    system: &System,
+    options: Options,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Exploration {
+    let mut search = Search::new(system, options.folding(), options.sleep_sets);
+    let mut errors = vec![0; system.program.properties.len()];
+    let mut folds = 0;
+    search.run(limits, Instant::now(), progress, &mut |search, node| {
+        let node = &search.nodes[node as usize];
+        settled(search, &node.state).into_iter().for_each(|i| errors[i] += 1);
+        folds += usize::from(node.fold.is_some());
+        ControlFlow::Continue(())
+    });
+    Exploration { stats: search.stats, errors, folds }
+}

@@ -1,0 +1,368 @@
+//! The depth-first search of the paper, with sleep sets and folded cycles
+//! (section 4, algorithms 1 to 3).
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use weir_model::program::{PropertyKind, Quantifier};
+use weir_model::system::System;
+
+use super::cycle::{Cycles, Fold, Folding};
+use super::language::TooLarge;
+use super::operations::{Action, Space, State};
+use crate::stats::{Limits, Progress, Stats};
+
+/// How many steps are taken between two looks at the clock.
+const CLOCK: usize = 1 << 6;
+
+/// The number of a stored state.
+pub type NodeId = u32;
+
+/// A stored state: an entry of the paper's table `H`.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The state, cycles folded in.
+    pub state: State,
+    /// Where it came from.
+    pub parent: Option<(NodeId, Action)>,
+    /// The cycle that was folded in, and the state from which it leads.
+    pub fold: Option<(Fold, NodeId)>,
+    /// What needs not be done here, since it is done elsewhere; sorted.
+    sleep: Vec<Action>,
+}
+
+/// A step that was followed, for drawing.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// From where.
+    pub from: NodeId,
+    /// What happened.
+    pub action: Action,
+    /// The stored state that it leads into.
+    pub to: NodeId,
+    /// Whether a cycle was folded in on the way.
+    pub is_folded: bool,
+}
+
+/// A state on the stack, and what is left to do there.
+struct Frame {
+    node: NodeId,
+    /// What led here from the frame below.
+    action: Option<Action>,
+    todo: std::vec::IntoIter<(Action, State)>,
+    /// Sorted.
+    sleep: Vec<Action>,
+}
+
+/// A search.
+pub struct Search<'s> {
+    /// States and languages.
+    pub space: Space<'s>,
+    /// What is stored, in the order of discovery.
+    pub nodes: Vec<Node>,
+    /// What was followed, if somebody wants to know.
+    pub edges: Option<Vec<Edge>>,
+    /// What it did.
+    pub stats: Stats,
+    folding: Folding,
+    sleeps: bool,
+    cycles: Cycles,
+    /// Stored states by control states and memory.
+    buckets: FxHashMap<Box<[u16]>, Vec<NodeId>>,
+    stack: Vec<Frame>,
+    /// Places on the stack by control states and memory.
+    on_stack: FxHashMap<Box<[u16]>, Vec<usize>>,
+    bytes: usize,
+}
+
+/// Called with every stored state.
+type Look<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> ControlFlow<()>;
+
+impl<'s> Search<'s> {
+    /// A search that has not begun.
+    pub fn new(system: &'s System, folding: Folding, sleeps: bool) -> Self {
+        Self {
+            space: Space::new(system),
+            nodes: vec![],
+            edges: None,
+            stats: Stats { engine: "automata", within_bound: true, ..Stats::default() },
+            folding,
+            sleeps,
+            cycles: Cycles::default(),
+            buckets: FxHashMap::default(),
+            stack: vec![],
+            on_stack: FxHashMap::default(),
+            bytes: 0,
+        }
+    }
+
+    /// Searches until there is nothing left, `look` breaks, or a limit is hit: then
+    /// `stats.stopped` says so.
+    pub fn run(&mut self, limits: &Limits, began: Instant, progress: Progress<'_>, look: Look<'_>) {
+        let stopped = match self.search(limits, began, progress, look) {
+            Ok(ControlFlow::Continue(())) => None,
+            Ok(ControlFlow::Break(reason)) => Some(reason),
+            Err(TooLarge) => {
+                let most = super::dfa::MOST_STATES;
+                Some(format!("the automaton of a buffer would have more than {most} states"))
+            }
+        };
+        self.stats.stopped = stopped;
+        self.measure(began);
+    }
+
+    fn measure(&mut self, began: Instant) {
+        self.stats.stored = self.nodes.len();
+        self.stats.bytes = self.bytes + self.space.languages.bytes();
+        self.stats.elapsed = began.elapsed();
+    }
+
+    fn search(
+        &mut self,
+        limits: &Limits,
+        began: Instant,
+        progress: Progress<'_>,
+        look: Look<'_>,
+    ) -> Result<ControlFlow<String>, TooLarge> {
+        let settled = || Ok(ControlFlow::Break("every question was settled".to_owned()));
+        for initial in self.space.initial() {
+            if self.visit(initial, vec![], None, look)?.is_break() {
+                return settled();
+            }
+            while let Some(frame) = self.stack.last_mut() {
+                let Some((action, next)) = frame.todo.next() else {
+                    self.pop();
+                    continue;
+                };
+                let sleep = self.sleep_after(action)?;
+                if self.visit(next, sleep, Some(action), look)?.is_break() {
+                    return settled();
+                }
+                self.stats.steps += 1;
+                if self.stats.steps.is_multiple_of(CLOCK) {
+                    self.measure(began);
+                    progress(&self.stats);
+                    if let Some(reason) = limits.hit(&self.stats) {
+                        return Ok(ControlFlow::Break(reason));
+                    }
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The sleep set behind an action at the top of the stack, which goes to sleep
+    /// there itself: what the paper's text says and its algorithms leave out.
+    fn sleep_after(&mut self, action: Action) -> Result<Vec<Action>, TooLarge> {
+        let Some(frame) = self.stack.last_mut().filter(|_| self.sleeps) else { return Ok(vec![]) };
+        let state = &self.nodes[frame.node as usize].state;
+        let mut kept = Vec::new();
+        for other in &frame.sleep {
+            if self.space.are_independent(state, action, *other)? {
+                kept.push(*other);
+            }
+        }
+        insert(&mut frame.sleep, action);
+        Ok(kept)
+    }
+
+    /// Looks at a state that was reached from the top of the stack, and puts it there
+    /// if something is left to do: the paper's algorithm 3 up to its loop.
+    fn visit(
+        &mut self,
+        mut state: State,
+        mut sleep: Vec<Action>,
+        action: Option<Action>,
+        look: Look<'_>,
+    ) -> Result<ControlFlow<()>, TooLarge> {
+        let parent = self.stack.last().map(|f| f.node).zip(action);
+        let fold = self.fold(&state, action)?;
+        if let Some((fold, _)) = &fold {
+            state.buffers[fold.process.index()] = fold.after;
+            // What sleeps was done from less.
+            sleep.clear();
+        }
+        let above = self.above(&state, &sleep);
+        let is_folded = fold.is_some();
+        let (node, todo, is_new) = match above {
+            None => {
+                let todo = self.space.successors(&state)?;
+                let todo = without(todo, &sleep);
+                (self.store(state, sleep.clone(), parent, fold), todo, true)
+            }
+            Some(above) => {
+                let stored = &self.nodes[above as usize];
+                // What is done there, or was done elsewhere, needs not be done here.
+                let missing = stored.sleep.iter().filter(|a| sleep.binary_search(a).is_err());
+                let missing: Vec<Action> = missing.copied().collect();
+                let mut todo = match missing.is_empty() {
+                    true => vec![],
+                    false => self.space.successors(&state)?,
+                };
+                todo.retain(|(a, _)| missing.binary_search(a).is_ok());
+                sleep.retain(|a| stored.sleep.binary_search(a).is_ok());
+                if stored.state == state {
+                    self.nodes[above as usize].sleep = sleep.clone();
+                }
+                if todo.is_empty() {
+                    self.stats.covered += 1;
+                    self.draw(parent, above, is_folded);
+                    return Ok(ControlFlow::Continue(()));
+                }
+                match self.nodes[above as usize].state == state {
+                    true => (above, todo, false),
+                    false => (self.store(state, sleep.clone(), parent, fold), todo, true),
+                }
+            }
+        };
+        self.draw(parent, node, is_folded);
+        if is_new && look(self, node).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.push(Frame { node, action, todo: todo.into_iter(), sleep });
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The cycle that a state closes, if it does, with the nearest state on the stack
+    /// for which that is so.
+    fn fold(
+        &mut self,
+        state: &State,
+        action: Option<Action>,
+    ) -> Result<Option<(Fold, NodeId)>, TooLarge> {
+        let Some(places) = self.on_stack.get(&state.head) else { return Ok(None) };
+        for &place in places.iter().rev() {
+            let frames = &self.stack[place..];
+            let path = || frames[1..].iter().filter_map(|f| f.action).chain(action).collect();
+            let node = frames[0].node;
+            let from = &self.nodes[node as usize].state;
+            if let Some(fold) =
+                self.space.fold(&mut self.cycles, self.folding, from, state, path)?
+            {
+                let is_more = fold.after != fold.before;
+                return Ok(is_more.then_some((fold, node)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A stored state that includes this one: the same if it is stored, unless there is
+    /// one that leaves nothing to do.
+    fn above(&mut self, state: &State, sleep: &[Action]) -> Option<NodeId> {
+        let bucket = self.buckets.get(&state.head)?;
+        let mut found: Option<(usize, NodeId)> = None;
+        for &id in bucket {
+            let stored = &self.nodes[id as usize];
+            let pairs = state.buffers.iter().zip(&stored.state.buffers);
+            if !{ pairs }.all(|(s, b)| self.space.languages.is_included(*s, *b)) {
+                continue;
+            }
+            let missing = stored.sleep.iter().filter(|a| sleep.binary_search(a).is_err()).count();
+            if missing == 0 {
+                return Some(id);
+            }
+            // Of two that leave something to do, the same state comes first.
+            let rank = if stored.state == *state { 0 } else { missing };
+            if found.is_none_or(|(best, _)| rank < best) {
+                found = Some((rank, id));
+            }
+        }
+        found.map(|(_, id)| id)
+    }
+
+    fn store(
+        &mut self,
+        state: State,
+        sleep: Vec<Action>,
+        parent: Option<(NodeId, Action)>,
+        fold: Option<(Fold, NodeId)>,
+    ) -> NodeId {
+        let id = self.nodes.len() as NodeId;
+        self.bytes += 2 * size_of_val(&*state.head)
+            + size_of_val(&*state.buffers)
+            + size_of_val(&*sleep)
+            + size_of::<Node>()
+            + 64;
+        self.buckets.entry(state.head.clone()).or_default().push(id);
+        self.nodes.push(Node { state, parent, fold, sleep });
+        id
+    }
+
+    fn push(&mut self, frame: Frame) {
+        let head = self.nodes[frame.node as usize].state.head.clone();
+        self.bytes += frame.todo.len() * (size_of::<State>() + 2 * head.len() + 16);
+        self.on_stack.entry(head).or_default().push(self.stack.len());
+        self.stack.push(frame);
+        self.stats.expanded += 1;
+        self.stats.depth = self.stats.depth.max(self.stack.len());
+    }
+
+    fn pop(&mut self) {
+        let Some(frame) = self.stack.pop() else { return };
+        let head = &self.nodes[frame.node as usize].state.head;
+        if let Some(places) = self.on_stack.get_mut(head) {
+            places.pop();
+        }
+    }
+
+    fn draw(&mut self, parent: Option<(NodeId, Action)>, to: NodeId, is_folded: bool) {
+        if let (Some(edges), Some((from, action))) = (&mut self.edges, parent) {
+            edges.push(Edge { from, action, to, is_folded });
+        }
+    }
+
+    /// The stored states that no other includes: they stand for all.
+    pub fn maximal(&mut self) -> Vec<NodeId> {
+        let mut maximal = Vec::new();
+        for id in 0..self.nodes.len() as NodeId {
+            let state = &self.nodes[id as usize].state;
+            let is_below = self.buckets[&state.head].iter().any(|&other| {
+                let bigger = &self.nodes[other as usize].state;
+                let is_same = bigger == state;
+                let pairs = state.buffers.iter().zip(&bigger.buffers);
+                !is_same && { pairs }.all(|(s, b)| self.space.languages.is_included(*s, *b))
+            });
+            if !is_below {
+                maximal.push(id);
+            }
+        }
+        maximal
+    }
+}
+
+impl Space<'_> {
+    /// Whether some configuration of a state settles a question: shows that a property
+    /// is violated or, for `final exists`, that it holds.
+    pub fn settles(&self, state: &State, kind: &PropertyKind) -> bool {
+        let (system, controls, memory) = (self.system, self.controls(state), self.memory(state));
+        match kind {
+            PropertyKind::Never(formula) => system.holds(formula, controls, memory),
+            PropertyKind::Assertions => system.failed(controls).is_some(),
+            PropertyKind::NoDeadlock => {
+                self.may_be_drained(state) && system.is_deadlock(controls, memory)
+            }
+            PropertyKind::Final(quantifier, formula) => {
+                let wanted = *quantifier != Quantifier::Always;
+                let filter = system.program.filter.as_ref();
+                system.all_ended(controls)
+                    && self.may_be_drained(state)
+                    && filter.is_none_or(|f| system.holds(f, controls, memory))
+                    && system.holds(formula, controls, memory) == wanted
+            }
+        }
+    }
+}
+
+/// Inserts into a sorted list.
+fn insert(list: &mut Vec<Action>, action: Action) {
+    if let Err(at) = list.binary_search(&action) {
+        list.insert(at, action);
+    }
+}
+
+/// What is left of `all` without those that sleep.
+fn without(mut all: Vec<(Action, State)>, sleep: &[Action]) -> Vec<(Action, State)> {
+    all.retain(|(action, _)| sleep.binary_search(action).is_err());
+    all
+}

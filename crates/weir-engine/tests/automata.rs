@@ -1,0 +1,249 @@
+//! The program of paper 3, figure 4, what acceleration adds that no run leads to, and
+//! sets of states that were tampered with.
+
+mod common;
+
+use common::{FENCED, HANDOVER, system};
+use weir_check::buffers::{Buffers, Edge, Place, State, check};
+use weir_engine::automata::{self, Options};
+use weir_engine::graph::{Graph, explore};
+use weir_engine::{Engine, Limits, explicit};
+use weir_model::answer::{Answer, Evidence};
+use weir_model::memory_model::MemoryModel;
+use weir_model::system::System;
+
+const TSO: MemoryModel = MemoryModel::TSO;
+
+fn ask(system: &System, options: Options) -> Vec<Answer> {
+    let limits = Limits { certificate: true, memory: Some(1 << 24), ..Limits::default() };
+    let (answers, _) = automata::check(system, TSO, options, &limits, &mut |_| {});
+    for answer in &answers {
+        if let Evidence::Run(run) = &answer.evidence {
+            let witness = weir_check::Witness::new(system, run, answer.property, &|_| 1);
+            assert_eq!(weir_check::check(system, &witness), Ok(()));
+        }
+        if let Evidence::Buffers(set) = &answer.evidence {
+            assert_eq!(check(system, &Buffers::new(system, set, vec![answer.property])), Ok(()));
+        }
+    }
+    answers
+}
+
+fn verdicts(answers: &[Answer]) -> Vec<&'static str> {
+    answers.iter().map(|a| a.verdict.name()).collect()
+}
+
+fn graph(system: &System, model: MemoryModel, engine: Engine) -> Graph {
+    explore(system, model, engine, &Limits::default(), 10_000).unwrap()
+}
+
+/// Figure 4: the second process goes round its cycle only when the first one's stores
+/// reach memory. Both can come to where under SC nobody gets any further.
+const UNLOCKING: &str = include_str!("../../weir/src/commands/bench/paper3/unlocking.weir");
+
+#[test]
+fn one_process_unlocks_the_cycle_of_another() {
+    let system = system(UNLOCKING);
+    let answers = ask(&system, Options::default());
+    // `no deadlock`, `both_go_on` and `still`.
+    assert_eq!(verdicts(&answers), ["violated", "violated", "violated"]);
+    assert!(answers.iter().all(|a| matches!(a.evidence, Evidence::Run(_))));
+
+    // Both cycles are folded in, with both processes back where they began.
+    let found = graph(&system, TSO, Engine::Automata(Options::default()));
+    let start = &found.nodes[0];
+    assert!(start.is_initial);
+    let there =
+        found.nodes.iter().filter(|n| (&n.controls, &n.memory) == (&start.controls, &start.memory));
+    let buffers: Vec<String> = there.map(|n| n.buffers.join("  ")).collect();
+    let both = "[(x,1)(x,0)]*  [(y,1)(y,0)]*";
+    assert!(buffers.iter().any(|b| b == both), "{buffers:?}");
+    assert!(found.edges.iter().any(|e| e.is_folded));
+
+    // Under SC whoever comes to the waiting place last stays there, and so does the
+    // other: every state with both of them there is a deadlock.
+    let (answers, _) = explicit::check(&system, MemoryModel::SC, &Limits::default(), &mut |_| {});
+    assert_eq!(verdicts(&answers), ["violated", "holds", "holds"]);
+    let waits = |model, engine| -> Vec<bool> {
+        let graph = graph(&system, model, engine);
+        let both = graph.nodes.iter().filter(|n| {
+            let at = |p: usize| &system.processes[p].states[n.controls[p].index()].labels;
+            let named = |p: usize, l: &weir_model::ids::LabelId| {
+                system.program.processes[p].labels[l.index()].name == "four"
+            };
+            (0..2).all(|p| at(p).iter().any(|l| named(p, l)))
+        });
+        both.map(|n| n.settles.contains(&0)).collect()
+    };
+    let under_sc = waits(MemoryModel::SC, Engine::Explicit);
+    assert!(!under_sc.is_empty() && under_sc.iter().all(|is_deadlock| *is_deadlock));
+    let under_tso = waits(TSO, Engine::Automata(Options::default()));
+    assert!(under_tso.contains(&true) && under_tso.contains(&false), "{under_tso:?}");
+}
+
+/// Two cycles of one process, one after the other, and never the first again.
+const IN_ORDER: &str = "
+    var x, y = 1
+    process p {
+        loop { choose { x = 1 } or { break } }
+        loop { choose { y = 1 } or { break } }
+    }
+    process q {
+        reg r
+        r = swap(y, 0)
+        await y == 1
+        r = swap(x, 0)
+        r = x
+    }
+    in_order: final never q.r == 1
+";
+
+/// Folding the second cycle in as the paper has it lets the first come behind it. No
+/// run does that, so the answer rests on a search that folds with more care.
+#[test]
+fn acceleration_adds_what_no_run_leads_to() {
+    let system = system(IN_ORDER);
+    let graph = graph(&system, TSO, Engine::Automata(Options::default()));
+    let buffers: Vec<&str> = graph.nodes.iter().map(|n| n.buffers[0].as_str()).collect();
+    assert!(buffers.iter().any(|b| b.contains("(x,1) | (y,1)]*")), "{buffers:?}");
+    assert!(graph.nodes.iter().any(|n| !n.settles.is_empty()), "it looks violated");
+    for sleep_sets in [true, false] {
+        let answers = ask(&system, Options { sleep_sets, acceleration: true });
+        assert_eq!(verdicts(&answers), ["holds"]);
+        assert!(matches!(answers[0].evidence, Evidence::Buffers(_)));
+    }
+}
+
+/// A fence in a cycle keeps it from piling up stores, which the paper's three conditions
+/// do not ask for: such a cycle is not folded in.
+#[test]
+fn a_cycle_with_a_fence_does_not_fill_buffers() {
+    let text = "
+        var x = 1
+        process p { loop { fence x = 1 } }
+        process q { reg r r = swap(x, 0) }
+        no deadlock
+    ";
+    let system = system(text);
+    for engine in [Engine::Explicit, Engine::Automata(Options::default())] {
+        let graph = graph(&system, TSO, engine);
+        let buffers: Vec<&str> = graph.nodes.iter().map(|n| n.buffers[0].as_str()).collect();
+        assert!(buffers.contains(&"(x,1)"), "{buffers:?}");
+        assert!(buffers.iter().all(|b| ["ε", "(x,1)"].contains(b)), "{buffers:?}");
+    }
+}
+
+/// If what sleeps did sleep on where a cycle is folded in, the store of `p` would not be
+/// committed everywhere.
+#[test]
+fn a_folded_cycle_wakes_what_sleeps() {
+    let text = "
+        var x, y
+        process p { y = 1 }
+        process q { loop { x = 1 y = 0 } }
+        no deadlock
+    ";
+    let system = system(text);
+    let answers = ask(&system, Options::default());
+    assert_eq!(verdicts(&answers), ["holds"]);
+    assert!(matches!(answers[0].evidence, Evidence::Buffers(_)));
+}
+
+fn certificate(system: &System) -> Buffers {
+    let answers = ask(system, Options::default());
+    let Evidence::Buffers(set) = &answers[0].evidence else { panic!("{:?}", answers[0]) };
+    Buffers::new(system, set, vec![0])
+}
+
+/// Nothing is folded in here, so each state is there because it is initial or a step
+/// leads to it that no other has.
+#[test]
+fn without_a_state() {
+    let system = system(FENCED);
+    let whole = certificate(&system);
+    assert_eq!(check(&system, &whole), Ok(()));
+    for i in (0..whole.states.len()).step_by(3) {
+        let mut less = whole.clone();
+        less.states.remove(i);
+        let why = check(&system, &less).expect_err("a state is missing");
+        assert!(why.contains("the set"), "without {i}: {why}");
+    }
+}
+
+/// With an automaton that accepts less, or another memory or control state.
+#[test]
+fn with_another_state() {
+    for system in [system(FENCED), system(HANDOVER)] {
+        let whole = certificate(&system);
+        assert_eq!(check(&system, &whole), Ok(()));
+        let mut rejected = 0;
+        for i in 0..whole.automata.len() {
+            for place in 0..whole.automata[i].len() {
+                if !whole.automata[i][place].accepting {
+                    continue;
+                }
+                let mut tampered = whole.clone();
+                tampered.automata[i][place].accepting = false;
+                assert!(check(&system, &tampered).is_err(), "automaton {i}, place {place}");
+                rejected += 1;
+            }
+        }
+        for i in (0..whole.states.len()).step_by(5) {
+            let mut tampered = whole.clone();
+            let values = &system.vars[0].values;
+            let at = values.iter().position(|v| *v == whole.states[i].memory[0]).unwrap();
+            tampered.states[i].memory[0] = values[(at + 1) % values.len()];
+            assert!(check(&system, &tampered).is_err(), "memory of {i}");
+            rejected += 1;
+        }
+        assert!(rejected > 10, "{rejected}");
+    }
+}
+
+#[test]
+fn for_something_else() {
+    let fenced = system(FENCED);
+    let whole = certificate(&fenced);
+    let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
+    assert!(check(&unfenced, &whole).unwrap_err().contains("leads out of the set"));
+    let bad = |change: &dyn Fn(&mut Buffers), reason: &str| {
+        let mut tampered = whole.clone();
+        change(&mut tampered);
+        let why = check(&fenced, &tampered).expect_err(reason);
+        assert!(why.contains(reason), "{reason}: {why}");
+    };
+    bad(&|s| s.format = "weir-witness".to_owned(), "not weir-buffer-set");
+    bad(&|s| s.version = 9, "version 9");
+    bad(&|s| s.model = "PSO".to_owned(), "no sets of buffer contents");
+    bad(&|s| s.model = "x86".to_owned(), "memory model");
+    bad(&|s| s.variables.reverse(), "variables");
+    bad(&|s| s.properties = vec![7], "no such property");
+    bad(&|s| s.properties.clear(), "settle nothing");
+    bad(&|s| s.states.clear(), "an initial configuration");
+    bad(&|s| s.states[0].buffers.truncate(1), "processes");
+    bad(&|s| s.states[0].memory.clear(), "a memory does not have");
+    bad(&|s| s.states[0].memory[0] = 9, "is never 9");
+    bad(&|s| s.states[0].states[0] = 999, "no control state 999");
+    bad(&|s| s.states[0].buffers[0] = 999, "no automaton 999");
+    bad(&|s| s.automata[0] = vec![], "accepts nothing");
+    let edge = |to| Edge("turn".to_owned(), 0, to);
+    bad(&|s| s.automata[0][0].edges = vec![edge(77)], "no place 77");
+    bad(&|s| s.automata[0][0].edges = vec![edge(0), edge(0)], "two edges");
+    bad(&|s| s.automata[0][0].edges = vec![Edge("none".to_owned(), 0, 0)], "no variable `none`");
+    // A set with everything in it is closed, and says nothing.
+    let everything = |s: &mut Buffers| {
+        let letters = fenced.vars.iter().flat_map(|v| v.values.iter().map(|d| (&v.name, *d)));
+        let edges = letters.map(|(name, d)| Edge(name.clone(), d, 0)).collect();
+        s.automata = vec![vec![Place { accepting: true, edges }]];
+        s.states = Vec::new();
+        for a in 0..fenced.processes[0].states.len() as u16 {
+            for b in 0..fenced.processes[1].states.len() as u16 {
+                for bits in 0..1 << fenced.vars.len() {
+                    let memory = (0..fenced.vars.len()).map(|v| i64::from(bits >> v & 1)).collect();
+                    s.states.push(State { states: vec![a, b], memory, buffers: vec![0, 0] });
+                }
+            }
+        }
+    };
+    bad(&everything, "settles `mutex`");
+}

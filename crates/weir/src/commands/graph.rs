@@ -1,0 +1,108 @@
+//! `weir graph`
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use weir::report::graph;
+use weir::{Limits, Solver};
+
+use super::{Status, complain, fail, print, write_whole};
+use crate::cli::{Graph, GraphFormat};
+
+pub fn run(args: &Graph) -> Status {
+    match draw(args) {
+        Ok(status) => status,
+        Err(message) => fail(&message),
+    }
+}
+
+fn draw(args: &Graph) -> Result<Status, String> {
+    let model = args.model.model;
+    let format = format(args)?;
+    let engine = match args.engine.for_model(model)? {
+        Solver::Engine(weir::Engine::Automata(_)) => {
+            weir::Engine::Automata(args.automata.options())
+        }
+        Solver::Engine(other) => other,
+        Solver::Channels => {
+            return Err("channel machines are no states of the program; `weir channel of` \
+                        prints the machine"
+                .to_owned());
+        }
+    };
+    let loaded = match args.language.load(&args.file) {
+        Ok(loaded) => loaded,
+        Err(error) => return Ok(complain(&error)),
+    };
+    let limits =
+        Limits { bound: args.bound.map(usize::from), timeout: args.timeout, ..Limits::default() };
+    let most = args.most as usize;
+    let found = weir_engine::graph::explore(&loaded.system, model, engine, &limits, most)?;
+    let text = match format {
+        GraphFormat::Dot => graph::dot(&loaded, &found),
+        GraphFormat::Svg => svg(&graph::dot(&loaded, &found))?,
+        GraphFormat::Json => {
+            let report = graph::Report::new(&loaded, model, &found);
+            serde_json::to_string(&report).map_err(|e| e.to_string())? + "\n"
+        }
+    };
+    if found.is_cut {
+        anstream::eprintln!("steps that need longer buffers were left out; `--bound` allows them");
+    }
+    Ok(match &args.output {
+        Some(path) => write_whole(path, &text),
+        None => {
+            print(&text);
+            Status::Fine
+        }
+    })
+}
+
+/// What was asked for, or what the name of the file says.
+fn format(args: &Graph) -> Result<GraphFormat, String> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    let Some(path) = &args.output else { return Ok(GraphFormat::Dot) };
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("dot" | "gv") => Ok(GraphFormat::Dot),
+        Some("svg") => Ok(GraphFormat::Svg),
+        Some("json") => Ok(GraphFormat::Json),
+        _ => Err(format!(
+            "what is to be written to `{}`? Its name ends in none of .dot, .svg and .json, and \
+             there is no `--format`",
+            path.display()
+        )),
+    }
+}
+
+/// A picture of a graph, as Graphviz makes it.
+fn svg(dot: &str) -> Result<String, String> {
+    let missing = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => "an SVG needs `dot` of Graphviz, which is not installed; \
+             write DOT instead, with `--format dot`"
+            .to_owned(),
+        _ => format!("cannot run `dot`: {e}"),
+    };
+    let mut child = Command::new("dot")
+        .arg("-Tsvg")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(missing)?;
+    // It may print before it has read everything.
+    let feeding = child.stdin.take().map(|mut input| {
+        let text = dot.to_owned();
+        std::thread::spawn(move || input.write_all(text.as_bytes()))
+    });
+    let output = child.wait_with_output().map_err(|e| format!("cannot run `dot`: {e}"))?;
+    if let Some(feeding) = feeding {
+        let _ = feeding.join();
+    }
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("`dot` failed: {}", why.trim()));
+    }
+    String::from_utf8(output.stdout).map_err(|_| "`dot` printed no text".to_owned())
+}

@@ -1,0 +1,163 @@
+//! The states that an engine explored: DOT as in paper 3, figure 3, and JSON.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use weir_engine::graph::{Edge, Graph, Node};
+use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::system::StateKind;
+
+use crate::load::Loaded;
+
+/// A graph for Graphviz. A box says where each process is, what its buffer holds, and
+/// what memory is. An initial one has a thick border, and one that settles a property is
+/// red. Where a cycle was folded in, the arrow is thick.
+pub fn dot(loaded: &Loaded, graph: &Graph) -> String {
+    let system = &loaded.system;
+    let mut out = String::from(
+        "digraph states {\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n  \
+         edge [fontname=\"monospace\", fontsize=9];\n",
+    );
+    for (number, node) in graph.nodes.iter().enumerate() {
+        let mut lines = vec![format!("{}", number + 1)];
+        for p in system.process_ids() {
+            let name = &system.processes[p.index()].name;
+            let at = place(loaded, p, node.controls[p.index()]);
+            lines.push(format!("{name}: {at}  {}", node.buffers[p.index()]));
+        }
+        lines.push(memory(loaded, node));
+        lines.extend(node.settles.iter().map(|i| format!("! {}", system.property_name(*i))));
+        // Lines of a box end in `\l`, which keeps them to the left.
+        let label: String = lines.iter().map(|l| escaped(l) + "\\l").collect();
+        let mut style = String::new();
+        if node.is_initial {
+            style += ", penwidth=2.5";
+        }
+        if !node.settles.is_empty() {
+            style += ", color=\"#b00020\", fontcolor=\"#b00020\"";
+        }
+        let _ = writeln!(out, "  s{} [label=\"{label}\"{style}];", number + 1);
+    }
+    for edge in &graph.edges {
+        let style = if edge.is_folded { ", penwidth=2.5" } else { "" };
+        let label = escaped(&format!("{}: {}", process(loaded, edge), edge.label));
+        let (from, to) = (edge.from + 1, edge.to + 1);
+        let _ = writeln!(out, "  s{from} -> s{to} [label=\"{label}\"{style}];");
+    }
+    out + "}\n"
+}
+
+fn process<'l>(loaded: &'l Loaded, edge: &Edge) -> &'l str {
+    &loaded.system.processes[edge.process.index()].name
+}
+
+/// Text within quotes of DOT.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// Where a process is: a label or a line, and its registers.
+fn place(loaded: &Loaded, p: ProcessId, state: StateId) -> String {
+    let system = &loaded.system;
+    let process = &system.program.processes[p.index()];
+    let state = system.state(p, state);
+    let at = match &state.kind {
+        StateKind::Failed(failure) => format!("fails, {failure}"),
+        StateKind::Left(excess) => excess.to_string(),
+        StateKind::Ended => "ended".to_owned(),
+        StateKind::Inside => match state.labels.first() {
+            Some(label) => process.labels[label.index()].name.clone(),
+            None => format!("line {}", loaded.line(state.span)),
+        },
+    };
+    let kept = process.registers.iter().zip(&state.registers);
+    let values = kept.filter(|(r, v)| !r.temporary && **v != r.init);
+    let shown =
+        values.map(|(r, v)| format!(" {}={}", r.name, system.program.show_value(r.domain, *v)));
+    at + &shown.collect::<String>()
+}
+
+fn memory(loaded: &Loaded, node: &Node) -> String {
+    let system = &loaded.system;
+    let cell = |(x, var): (usize, &weir_model::system::Variable)| {
+        format!("{}={}", var.name, system.show_value(VarId::new(x), node.memory[x]))
+    };
+    system.vars.iter().enumerate().map(cell).collect::<Vec<_>>().join(" ")
+}
+
+/// A graph as JSON.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The program's name.
+    pub program: String,
+    /// The memory model.
+    pub model: String,
+    /// Whether steps were left out because buffers were full.
+    pub cut: bool,
+    /// The states.
+    pub states: Vec<StateReport>,
+    /// The steps.
+    pub steps: Vec<StepReport>,
+}
+
+/// A state of a graph.
+#[derive(Debug, Serialize)]
+pub struct StateReport {
+    /// Whether it is initial.
+    pub initial: bool,
+    /// Where each process is.
+    pub places: Vec<String>,
+    /// Memory.
+    pub memory: String,
+    /// What each process has under way.
+    pub buffers: Vec<String>,
+    /// The names of the properties that it settles.
+    pub settles: Vec<String>,
+}
+
+/// A step of a graph.
+#[derive(Debug, Serialize)]
+pub struct StepReport {
+    /// The state that it leaves, from 0.
+    pub from: usize,
+    /// The state that it enters.
+    pub to: usize,
+    /// Whose it is.
+    pub process: String,
+    /// What happens.
+    pub step: String,
+    /// Whether a cycle was folded in.
+    pub folded: bool,
+}
+
+impl Report {
+    /// The report of a graph.
+    pub fn new(loaded: &Loaded, model: MemoryModel, graph: &Graph) -> Self {
+        let system = &loaded.system;
+        let state = |node: &Node| StateReport {
+            initial: node.is_initial,
+            places: system
+                .process_ids()
+                .map(|p| place(loaded, p, node.controls[p.index()]))
+                .collect(),
+            memory: memory(loaded, node),
+            buffers: node.buffers.clone(),
+            settles: node.settles.iter().map(|i| system.property_name(*i)).collect(),
+        };
+        let step = |edge: &Edge| StepReport {
+            from: edge.from,
+            to: edge.to,
+            process: process(loaded, edge).to_owned(),
+            step: edge.label.clone(),
+            folded: edge.is_folded,
+        };
+        Self {
+            program: system.program.name.clone(),
+            model: model.to_string(),
+            cut: graph.is_cut,
+            states: graph.nodes.iter().map(state).collect(),
+            steps: graph.edges.iter().map(step).collect(),
+        }
+    }
+}
