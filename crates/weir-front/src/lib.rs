@@ -16,6 +16,7 @@
 pub mod diagnostic;
 pub mod errors;
 pub mod litmus;
+pub mod promela;
 pub mod source;
 pub mod suggest;
 pub mod weir;
@@ -32,6 +33,8 @@ pub enum Language {
     Weir,
     /// Litmus tests in the X86 and X86_64 dialects, `.litmus`.
     Litmus,
+    /// Promela, the language of Spin, `.pml`.
+    Promela,
 }
 
 /// How deep blocks and expressions may nest. Everything that walks a program
@@ -47,7 +50,9 @@ pub fn detect(name: &str, text: &str) -> Language {
     match ending.as_deref() {
         Some("weir") => Language::Weir,
         Some("litmus") => Language::Litmus,
+        Some("pml" | "prom" | "promela") => Language::Promela,
         _ if litmus::looks_like(text) => Language::Litmus,
+        _ if promela::looks_like(text) => Language::Promela,
         _ => Language::Weir,
     }
 }
@@ -72,5 +77,6 @@ pub fn read(
     match language.unwrap_or_else(|| detect(name, text)) {
         Language::Weir => weir::read(name, text),
         Language::Litmus => litmus::read(name, text),
+        Language::Promela => promela::read(name, text),
     }
 }

@@ -389,6 +389,7 @@ pub enum OutcomesFormat {
 pub enum Language {
     Weir,
     Litmus,
+    Promela,
 }
 
 impl LanguageArg {
@@ -396,6 +397,7 @@ impl LanguageArg {
         self.language.map(|l| match l {
             Language::Weir => weir::Language::Weir,
             Language::Litmus => weir::Language::Litmus,
+            Language::Promela => weir::Language::Promela,
         })
     }
 }
