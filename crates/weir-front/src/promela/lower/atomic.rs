@@ -12,9 +12,8 @@
 //! once more for its local variables and assertions, with a register for the variable.
 
 use weir_model::ids::{LabelId, RegId};
-use weir_model::program::{BinOp, Code, Domain, Expr, Place, Rmw, StmtKind, UnOp};
+use weir_model::program::{BinOp, Code, Expr, Place, Rmw, StmtKind, UnOp};
 
-use super::Global;
 use super::process::{LocalPlace, Lowering};
 use super::value::{any, binary, not, replace, uses};
 use crate::promela::lexer::Token;
@@ -39,7 +38,6 @@ pub struct Path<'a, 't> {
     items: Vec<Item<'a, 't>>,
     /// The variable.
     place: Place,
-    global: Global,
     /// Whether the block writes to it, on some path.
     writes: bool,
     /// Whether there is no other path.
@@ -62,8 +60,6 @@ pub struct Planned {
     old: RegId,
     /// What is written.
     new: Code,
-    /// The same, before it was cut to the size of the variable.
-    uncut: Code,
 }
 
 impl Path<'_, '_> {
@@ -119,7 +115,7 @@ impl<'t> Lowering<'_, 't> {
         let mut found = Accesses::default();
         self.accesses(body, &mut found);
         self.declare_all(body)?;
-        let (place, global) = self.one_place(stmt, &found)?;
+        let place = self.one_place(stmt, &found)?;
         let mut paths = Vec::new();
         self.paths(vec![body], Vec::new(), &mut paths, 0)?;
         let only = paths.len() == 1;
@@ -127,7 +123,6 @@ impl<'t> Lowering<'_, 't> {
         let path = |items| Path {
             items,
             place: place.clone(),
-            global,
             writes,
             only,
             token: stmt.token,
@@ -160,8 +155,8 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The one variable that a block is about.
-    fn one_place(&mut self, stmt: &Stmt<'t>, found: &Accesses<'_, 't>) -> Option<(Place, Global)> {
-        let mut known: Option<(Place, Global, &tree::Place<'t>)> = None;
+    fn one_place(&mut self, stmt: &Stmt<'t>, found: &Accesses<'_, 't>) -> Option<Place> {
+        let mut known: Option<(Place, &tree::Place<'t>)> = None;
         for place in found.reads.iter().chain(&found.writes) {
             let global = self.global(place)?;
             if let Some(index) = &place.index {
@@ -173,7 +168,7 @@ impl<'t> Lowering<'_, 't> {
                 return self.too_much("this index", place.name.token);
             }
             match &known {
-                Some((first, _, one)) if *first != at => {
+                Some((first, one)) if *first != at => {
                     let message = "this block is more than one atomic read-write: it is about \
                                    two variables";
                     let error = stmt.token.error(message);
@@ -184,10 +179,10 @@ impl<'t> Lowering<'_, 't> {
                     return None;
                 }
                 Some(_) => {}
-                None => known = Some((at, global, place)),
+                None => known = Some((at, place)),
             }
         }
-        known.map(|(at, global, _)| (at, global))
+        known.map(|(at, _)| at)
     }
 
     /// The index has to stay what it is all through the block.
@@ -346,7 +341,6 @@ impl<'t> Lowering<'_, 't> {
 
     fn follow(&mut self, path: &Path<'_, 't>, old: RegId, now: RegId) -> Option<Planned> {
         let mut known: Vec<(RegId, Code)> = vec![(now, Expr::Atom(old))];
-        let mut uncut = Expr::Atom(old);
         let mut conditions = Vec::new();
         for item in &path.items {
             match item {
@@ -362,14 +356,11 @@ impl<'t> Lowering<'_, 't> {
                     conditions.push(not(any(&codes)));
                 }
                 Item::Do(Stmt { kind: Kind::Assign(place, e), .. }) => {
-                    let (code, whole) = self.known_value_for(place, e, &known)?;
+                    let code = self.known_value_for(place, e, &known)?;
                     let register = match self.global(place) {
                         Some(_) => now,
                         None => self.known_register(place)?,
                     };
-                    if register == now {
-                        uncut = whole;
-                    }
                     known.retain(|(r, _)| *r != register);
                     known.push((register, code));
                 }
@@ -379,7 +370,7 @@ impl<'t> Lowering<'_, 't> {
         let all = conditions.into_iter().reduce(|a, b| binary(BinOp::And, a, b));
         let condition = self.bounded(all.unwrap_or(Expr::Const(1)), path.token)?;
         let new = known.into_iter().find(|(r, _)| *r == now).map(|(_, code)| code)?;
-        Some(Planned { condition, old, new, uncut })
+        Some(Planned { condition, old, new })
     }
 
     /// The value of an expression in terms of what was there at the beginning.
@@ -398,20 +389,20 @@ impl<'t> Lowering<'_, 't> {
         Some((code, value.bounds))
     }
 
-    /// What is assigned to a place, and the same before it was cut to size.
+    /// What is assigned to a place.
     fn known_value_for(
         &mut self,
         place: &tree::Place<'t>,
         e: &tree::Expr<'t>,
         known: &[(RegId, Code)],
-    ) -> Option<(Code, Code)> {
+    ) -> Option<Code> {
         let (code, bounds) = self.known_value(e, known)?;
         let kind = match self.global(place) {
             Some(global) => global.kind,
             None => self.local(place.name.text).map_or(Type::Int, |l| l.kind),
         };
-        let cut = kind.fit(super::value::Value { code: code.clone(), bounds });
-        Some((self.bounded(cut, e.token)?, code))
+        let cut = kind.fit(super::value::Value { code, bounds });
+        self.bounded(cut, e.token)
     }
 
     fn known_register(&mut self, place: &tree::Place<'t>) -> Option<RegId> {
@@ -488,7 +479,7 @@ impl<'t> Lowering<'_, 't> {
     fn at_once(&mut self, path: &Path<'_, 't>, span: Span) -> Option<RegId> {
         let old = self.temporary(span)?;
         let planned = self.work_out(path, old)?;
-        let operation = match &planned.uncut {
+        let operation = match &planned.new {
             _ if !uses(&planned.new, old) => Some(Rmw::Swap(planned.new.clone())),
             Expr::Unary(UnOp::Not, e) if **e == Expr::Atom(old) => {
                 Some(Rmw::Fetch(BinOp::Eq, Expr::Const(0)))
@@ -498,12 +489,12 @@ impl<'t> Lowering<'_, 't> {
             }
             _ => None,
         };
-        let is_cut = planned.uncut != planned.new;
         match operation {
-            Some(operation) if !is_cut || self.guard_domain(&path.global) => {
+            Some(operation) => {
                 self.emit(StmtKind::Rmw(old, path.place.clone(), operation), span);
             }
-            _ => {
+            // Among these is what has to be cut to the size of its variable.
+            None => {
                 let again = self.new_label(span)?;
                 self.emit(StmtKind::Label(again), span);
                 self.emit(StmtKind::Load(old, path.place.clone()), span);
@@ -511,20 +502,6 @@ impl<'t> Lowering<'_, 't> {
             }
         }
         Some(old)
-    }
-
-    /// Makes it a failure when a value does not fit its variable: an operation that
-    /// computes cannot cut it off. `false` for a type that has no such bound.
-    fn guard_domain(&mut self, global: &Global) -> bool {
-        let bounds = global.kind.bounds();
-        if bounds.high - bounds.low >= 1 << 16 {
-            return false;
-        }
-        let decl = &mut self.cx.program.vars[global.decl];
-        if decl.domain.is_none() {
-            decl.domain = Some(Domain::Range(bounds.low, bounds.high));
-        }
-        true
     }
 
     /// The global variables that statements are about.
