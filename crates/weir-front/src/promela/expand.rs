@@ -93,6 +93,7 @@ impl<'t> Expander<'_, 't> {
             if self.taken > MAX_TOKENS {
                 let message = format!("with its macros the text has more than {MAX_TOKENS} words");
                 self.errors.push(token.error(message));
+                out.clear();
                 out.push(Token { kind: Kind::End, text: "", ..token });
                 return out;
             }

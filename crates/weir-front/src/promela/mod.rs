@@ -18,7 +18,7 @@ mod tree;
 
 use std::path::Path;
 
-use weir_model::program::Program;
+use weir_model::program::{Program, Property, PropertyKind};
 
 use crate::errors::Errors;
 use crate::{Diagnostic, Source, weir};
@@ -48,15 +48,25 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
         return Err(errors.sorted());
     }
     let source = Source::new(name, text);
-    let made = lower::model(&stem, &model, source, errors).map_err(Errors::sorted)?;
-    let (program, source) = made;
+    let made = lower::model(&stem, &model, source, errors);
+    let (program, source) = made.map_err(Errors::sorted)?;
     // What is asked, at the place where it stands.
     let mut asked = vec![b' '; text.len()];
     for question in &lexed.questions {
         asked[question.range()].copy_from_slice(&text.as_bytes()[question.range()]);
     }
     let asked = String::from_utf8(asked).unwrap_or_default();
-    weir::ask(&asked, &expanded.constants, program, source).map_err(Errors::sorted)
+    let made = weir::ask(&asked, &expanded.constants, program, source);
+    let (mut program, source) = made.map_err(Errors::sorted)?;
+    // Who asks for deadlocks need not be asked by us.
+    let properties = &mut program.properties;
+    let is_deadlock = |p: &Property| p.kind == PropertyKind::NoDeadlock;
+    if properties.iter().filter(|p| is_deadlock(p)).count() > 1
+        && let Some(ours) = properties.iter().position(is_deadlock)
+    {
+        properties.remove(ours);
+    }
+    Ok((program, source))
 }
 
 /// Whether a text looks like Promela rather than like one of the other languages.
