@@ -16,12 +16,13 @@ use serde_json::Value;
 use weir::{Loaded, Witness};
 
 /// The pages whose commands are run.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/README.md",
     "docs/command-line.md",
     "docs/json.md",
+    "docs/promela.md",
     "docs/models.md",
     "docs/witness.md",
     "docs/certificate.md",

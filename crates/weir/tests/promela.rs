@@ -79,7 +79,11 @@ fn every_model_keeps_its_promise() {
         let expected = expectations(name, &text);
         assert!(["sc", "tso"].iter().all(|m| expected.contains_key(*m)), "{name}: SC and TSO?");
         for (model, expected) in expected {
-            assert_eq!(verdicts(name, &loaded, model.parse().unwrap()), expected, "{name}, {model}");
+            assert_eq!(
+                verdicts(name, &loaded, model.parse().unwrap()),
+                expected,
+                "{name}, {model}"
+            );
         }
     }
 }
@@ -119,7 +123,14 @@ fn spin_agrees_on_random_models() {
     }
     let count = std::env::var("WEIR_SPIN").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
     for seed in 1..=count {
-        compare(&format!("seed {seed}"), &random::model(seed));
+        let (name, text) = (format!("seed {seed}"), random::model(seed));
+        // Where a `byte` is counted round and round, there may be too many states.
+        if let Err(error) = Loaded::from_text(&name, &text, Some(Language::Promela)) {
+            let error = error.render(false);
+            assert!(error.contains("has more than"), "{error}\nin\n{text}");
+            continue;
+        }
+        compare(&name, &text);
     }
 }
 
@@ -169,9 +180,10 @@ fn the_ending_or_the_first_words_tell() {
         assert_eq!(weir_front::detect(name, text), Language::Promela, "{name}");
     }
     assert_eq!(weir_front::detect("a.weir", text), Language::Weir);
-    for path in fs::read_dir(root().join("corpus")).unwrap().chain(
-        fs::read_dir(root().join("examples")).unwrap(),
-    ) {
+    for path in fs::read_dir(root().join("corpus"))
+        .unwrap()
+        .chain(fs::read_dir(root().join("examples")).unwrap())
+    {
         let path = path.unwrap().path();
         if path.extension().is_some_and(|e| e == "weir") {
             let text = fs::read_to_string(&path).unwrap();

@@ -158,8 +158,8 @@ impl<'t> Lexer<'t, '_> {
                 let message = format!("this text is not closed: `{first}` is missing");
                 self.errors.push(Diagnostic::new(message, self.at..self.at + 1));
             }
-            let line = inside.find('\n').unwrap_or(inside.len());
-            self.at += end.map_or(line + 1, |e| e + 2);
+            let line = || inside.find('\n').unwrap_or(inside.len());
+            self.at += end.map_or_else(|| line() + 1, |e| e + 2);
             return match end {
                 Some(1) if first == '\'' => Kind::Number(i64::from(inside.as_bytes()[0])),
                 _ => Kind::Text,

@@ -26,6 +26,9 @@ const MAX_PATHS: usize = 64;
 /// How many choices may follow each other on a path.
 const MAX_CHOICES: usize = 32;
 
+/// How often what is computed in a block may mention variables.
+const MAX_SIZE: usize = 1000;
+
 /// What a block is about.
 pub enum Around<'a, 't> {
     /// It needs no atomic operation: it is a block like others.
@@ -104,11 +107,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// What a block is about. `None` after an error.
-    pub fn around<'a>(
-        &mut self,
-        stmt: &Stmt<'t>,
-        body: &'a [Stmt<'t>],
-    ) -> Option<Around<'a, 't>> {
+    pub fn around<'a>(&mut self, stmt: &Stmt<'t>, body: &'a [Stmt<'t>]) -> Option<Around<'a, 't>> {
         if self.is_plain(body) {
             return Some(Around::Nothing);
         }
@@ -120,13 +119,7 @@ impl<'t> Lowering<'_, 't> {
         self.paths(vec![body], Vec::new(), &mut paths, 0)?;
         let only = paths.len() == 1;
         let writes = !found.writes.is_empty();
-        let path = |items| Path {
-            items,
-            place: place.clone(),
-            writes,
-            only,
-            token: stmt.token,
-        };
+        let path = |items| Path { items, place: place.clone(), writes, only, token: stmt.token };
         Some(Around::Paths(paths.into_iter().map(path).collect()))
     }
 
@@ -145,7 +138,10 @@ impl<'t> Lowering<'_, 't> {
                     }
                 }
                 Kind::If(options) => {
-                    options.iter().try_for_each(|option| self.declare_all(option).ok_or(())).ok()?;
+                    options
+                        .iter()
+                        .try_for_each(|option| self.declare_all(option).ok_or(()))
+                        .ok()?;
                 }
                 Kind::Block(body) | Kind::Atomic(body) => self.declare_all(body)?,
                 _ => {}
@@ -234,7 +230,9 @@ impl<'t> Lowering<'_, 't> {
                     items.push(Item::Do(stmt));
                     left.clear();
                 }
-                Kind::If(options) => return self.branch(stmt, options, left, items, paths, choices),
+                Kind::If(options) => {
+                    return self.branch(stmt, options, left, items, paths, choices);
+                }
                 Kind::Label(name) => {
                     let message = "a label cannot stand inside of `atomic` or `d_step`";
                     self.cx.error_at(message, name.token);
@@ -386,6 +384,11 @@ impl<'t> Lowering<'_, 't> {
         }
         let find = |r: RegId| known.iter().find(|(k, _)| *k == r).map(|(_, code)| code.clone());
         let code = self.bounded(replace(&value.code, &find), e.token)?;
+        let mut size = 0;
+        code.atoms(&mut |_| size += 1);
+        if size > MAX_SIZE {
+            return self.too_much("so much computing", e.token);
+        }
         Some((code, value.bounds))
     }
 

@@ -8,9 +8,9 @@
 use weir_model::ids::{RegId, VarId};
 use weir_model::program::{BinOp, Code, Expr, Place, StmtKind, UnOp};
 
+use super::Global;
 use super::process::{LocalPlace, Lowering};
 use super::value::{Bounds, Value, binary, not};
-use super::Global;
 use crate::errors::quote;
 use crate::promela::tree::{self, ExprKind, Type};
 use crate::weir::fold;
@@ -79,14 +79,28 @@ impl<'t> Lowering<'_, 't> {
                 self.short_circuit(*op, a, b, e.span)?
             }
             ExprKind::Binary(op, a, b) => {
-                let a = self.compute(a)?;
-                Value::binary(*op, a, self.compute(b)?)
+                let (mut a, mut b) = (self.compute(a)?, self.compute(b)?);
+                if *op == BinOp::Mod {
+                    a = self.simple(a, e.span)?;
+                    b = self.simple(b, e.span)?;
+                }
+                Value::binary(*op, a, b)
             }
             ExprKind::Conditional(c, a, b) => self.conditional(c, a, b, e.span)?,
             ExprKind::Run(..) => return None,
         };
         let code = self.bounded(value.code, e.token)?;
         Some(Value { code, ..value })
+    }
+
+    /// A value that may be written down more than once: a register or a constant.
+    fn simple(&mut self, value: Value, span: Span) -> Option<Value> {
+        if matches!(value.code, Expr::Const(_) | Expr::Atom(_)) {
+            return Some(value);
+        }
+        let register = self.temporary(span)?;
+        self.emit(StmtKind::Assign(register, value.code), span);
+        Some(Value { code: Expr::Atom(register), ..value })
     }
 
     /// `a && b` where `b` must not be looked at unless it is needed.
@@ -185,6 +199,7 @@ impl<'t> Lowering<'_, 't> {
                 (LocalPlace::Array(list), Some(index)) => {
                     let index = self.compute(index)?;
                     self.check_constant(&index, list.len() as i64, place)?;
+                    let index = self.simple(index, e.span)?;
                     let code = element(list, &index);
                     Some(Value { code, bounds: local.kind.bounds() })
                 }
@@ -246,9 +261,7 @@ impl<'t> Lowering<'_, 't> {
                 let index = self.compute(index)?;
                 self.check_constant(&index, i64::from(len), place)?;
                 Some(match index.known() {
-                    Some(known) => {
-                        Place::var(VarId::new(global.first.index() + known as usize))
-                    }
+                    Some(known) => Place::var(VarId::new(global.first.index() + known as usize)),
                     None => Place { first: global.first, len, index: Some(index.code) },
                 })
             }
@@ -313,9 +326,7 @@ impl<'t> Lowering<'_, 't> {
                 self.array_length(*name).map_or(Bounds::ANY, |len| Bounds::exactly(len - 1))
             }
             ExprKind::Not(_) => Bounds::TRUTH,
-            ExprKind::Negative(e) => {
-                Bounds::binary(BinOp::Sub, Bounds::exactly(0), self.bounds(e))
-            }
+            ExprKind::Negative(e) => Bounds::binary(BinOp::Sub, Bounds::exactly(0), self.bounds(e)),
             ExprKind::Complement(e) => {
                 Bounds::binary(BinOp::Sub, Bounds::exactly(-1), self.bounds(e))
             }
@@ -379,4 +390,3 @@ fn sum(list: &[RegId], from: usize, index: &Code) -> Code {
         }
     }
 }
-

@@ -320,5 +320,4 @@ impl<'t> Lowering<'_, 't> {
         self.cx.error_at(message, token);
         None
     }
-
 }

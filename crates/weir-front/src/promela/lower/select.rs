@@ -70,12 +70,7 @@ impl<'t> Lowering<'_, 't> {
         done
     }
 
-    fn options(
-        &mut self,
-        options: &[&[Stmt<'t>]],
-        labels: &[Name<'t>],
-        span: Span,
-    ) -> Option<()> {
+    fn options(&mut self, options: &[&[Stmt<'t>]], labels: &[Name<'t>], span: Span) -> Option<()> {
         self.scopes.push(Default::default());
         let done = self.ways(options).and_then(|ways| self.choose(ways, labels, span));
         self.scopes.pop();

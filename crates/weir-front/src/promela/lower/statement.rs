@@ -161,12 +161,7 @@ impl<'t> Lowering<'_, 't> {
 
     /// `x = e`: what the index on the left needs is loaded first, then what stands on
     /// the right; then comes the store.
-    pub fn assignment(
-        &mut self,
-        place: &Place<'t>,
-        e: &tree::Expr<'t>,
-        span: Span,
-    ) -> Option<()> {
+    pub fn assignment(&mut self, place: &Place<'t>, e: &tree::Expr<'t>, span: Span) -> Option<()> {
         if let Some(index) = &place.index {
             self.prepare(index)?;
         }
@@ -221,13 +216,7 @@ impl<'t> Lowering<'_, 't> {
         Some(())
     }
 
-    fn set_element(
-        &mut self,
-        list: &[RegId],
-        index: &Value,
-        code: Code,
-        span: Span,
-    ) -> Option<()> {
+    fn set_element(&mut self, list: &[RegId], index: &Value, code: Code, span: Span) -> Option<()> {
         if let Some(register) = index.known().and_then(|i| list.get(usize::try_from(i).ok()?)) {
             self.emit(StmtKind::Assign(*register, code), span);
             return Some(());

@@ -51,14 +51,12 @@ impl Bounds {
     /// Those of `a op b`.
     pub fn binary(op: BinOp, a: Self, b: Self) -> Self {
         match op {
-            BinOp::Add => Self {
-                low: a.low.saturating_add(b.low),
-                high: a.high.saturating_add(b.high),
-            },
-            BinOp::Sub => Self {
-                low: a.low.saturating_sub(b.high),
-                high: a.high.saturating_sub(b.low),
-            },
+            BinOp::Add => {
+                Self { low: a.low.saturating_add(b.low), high: a.high.saturating_add(b.high) }
+            }
+            BinOp::Sub => {
+                Self { low: a.low.saturating_sub(b.high), high: a.high.saturating_sub(b.low) }
+            }
             BinOp::Mul => {
                 let all = [a.low, a.high].map(|x| [b.low, b.high].map(|y| x.saturating_mul(y)));
                 let all = all.as_flattened();
@@ -196,9 +194,7 @@ pub fn replace(code: &Code, with: &impl Fn(RegId) -> Option<Code>) -> Code {
     match code {
         Expr::Const(c) => Expr::Const(*c),
         Expr::Atom(r) => with(*r).unwrap_or(Expr::Atom(*r)),
-        Expr::Unary(op, e) => {
-            fold::unary(*op, replace(e, with)).unwrap_or_else(|(_, kept)| kept)
-        }
+        Expr::Unary(op, e) => fold::unary(*op, replace(e, with)).unwrap_or_else(|(_, kept)| kept),
         Expr::Binary(op, a, b) => binary(*op, replace(a, with), replace(b, with)),
     }
 }

@@ -156,8 +156,11 @@ impl<'t> Parser<'_, 't> {
         };
         for (symbol, why) in [
             (".", "records are not supported: declare an array for each field"),
-            ("@", "a process cannot see where another one stands; ask in a comment, as in \
-                   `// weir: never P@label`"),
+            (
+                "@",
+                "a process cannot see where another one stands; ask in a comment, as in \
+                   `// weir: never P@label`",
+            ),
         ] {
             if self.is(symbol) {
                 let error = self.peek().error(why);

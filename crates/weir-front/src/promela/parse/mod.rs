@@ -72,10 +72,43 @@ const UNSUPPORTED: [(&str, &str); 31] = [
 
 /// Words that are no names.
 const WORDS: [&str; 37] = [
-    "active", "assert", "atomic", "bit", "bool", "break", "byte", "d_step", "do", "D_proctype",
-    "else", "false", "fi", "for", "goto", "hidden", "if", "in", "init", "inline", "int", "local",
-    "mtype", "od", "of", "pid", "printf", "printm", "proctype", "return", "run", "select", "short",
-    "show", "skip", "true", "unsigned",
+    "active",
+    "assert",
+    "atomic",
+    "bit",
+    "bool",
+    "break",
+    "byte",
+    "d_step",
+    "do",
+    "D_proctype",
+    "else",
+    "false",
+    "fi",
+    "for",
+    "goto",
+    "hidden",
+    "if",
+    "in",
+    "init",
+    "inline",
+    "int",
+    "local",
+    "mtype",
+    "od",
+    "of",
+    "pid",
+    "printf",
+    "printm",
+    "proctype",
+    "return",
+    "run",
+    "select",
+    "short",
+    "show",
+    "skip",
+    "true",
+    "unsigned",
 ];
 
 /// Why a word cannot be used, if it cannot.
@@ -121,7 +154,11 @@ impl<'t> Parser<'_, 't> {
 
     /// Takes `text`; `context` says where it was expected: "after the condition".
     fn expect(&mut self, text: &str, context: &str) -> Parsed<Token<'t>> {
-        if self.is(text) { Ok(self.next()) } else { Err(self.expected(&format!("`{text}` {context}"))) }
+        if self.is(text) {
+            Ok(self.next())
+        } else {
+            Err(self.expected(&format!("`{text}` {context}")))
+        }
     }
 
     fn name(&mut self, what: &str) -> Parsed<Name<'t>> {

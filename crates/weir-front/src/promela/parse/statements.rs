@@ -159,7 +159,12 @@ impl<'t> Parser<'_, 't> {
         let span = place.span;
         let read = Expr { kind: ExprKind::Place(place), token: first, span, depth };
         let kind = ExprKind::Binary(BinOp::Eq, read.into(), value.into());
-        Ok(StmtKind::Guard(Expr { kind, token: word, span: self.span_from(word), depth: depth + 1 }))
+        Ok(StmtKind::Guard(Expr {
+            kind,
+            token: word,
+            span: self.span_from(word),
+            depth: depth + 1,
+        }))
     }
 
     fn skip_brackets(&mut self) -> Parsed<()> {
@@ -279,4 +284,3 @@ impl<'t> Parser<'_, 't> {
         Ok(StmtKind::Guard(self.expr()?))
     }
 }
-

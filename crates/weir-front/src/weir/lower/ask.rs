@@ -25,9 +25,8 @@ pub(crate) fn ask(
     let mut errors = Errors::default();
     let tokens = lexer::tokens(text, &mut errors);
     let parsed = parse::file(&tokens, &mut errors);
-    let asks = |i: &Item<'_>| {
-        matches!(i, Item::Property(..) | Item::Filter(..) | Item::Observe(..))
-    };
+    let asks =
+        |i: &Item<'_>| matches!(i, Item::Property(..) | Item::Filter(..) | Item::Observe(..));
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -109,7 +108,6 @@ fn inside<'p>(process: &'p Process, spans: &impl Fn(SpanId) -> Span) -> Inside<'
     let registers =
         declared.map(|(i, r)| (r.name.as_str(), (RegId::new(i), spans(r.span)))).collect();
     let labels = process.labels.iter().enumerate();
-    let labels =
-        labels.map(|(i, l)| (l.name.as_str(), (LabelId::new(i), spans(l.span)))).collect();
+    let labels = labels.map(|(i, l)| (l.name.as_str(), (LabelId::new(i), spans(l.span)))).collect();
     Inside { registers, labels }
 }
