@@ -106,13 +106,13 @@ impl<'t> Lexer<'t, '_> {
                 let end = rest.find('\n').unwrap_or(rest.len());
                 self.question(&rest[2..end]);
                 self.at += end;
-            } else if rest.starts_with("/*") {
-                let end = rest[2..].find("*/");
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                let end = comment.find("*/");
                 if end.is_none() {
                     let message = "this comment is not closed: `*/` is missing";
                     self.errors.push(Diagnostic::new(message, self.at..self.at + 2));
                 }
-                self.question(&rest[2..end.map_or(rest.len(), |e| e + 2)]);
+                self.question(&comment[..end.unwrap_or(comment.len())]);
                 self.at += end.map_or(rest.len(), |e| e + 4);
             } else if let Some(rest) = rest.strip_prefix('\\')
                 && let Some(line) = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))

@@ -12,7 +12,7 @@
 //! The language is described in `docs/language.md`.
 
 pub(crate) mod fold;
-pub(crate) mod lexer;
+mod lexer;
 mod lower;
 mod operators;
 mod parse;

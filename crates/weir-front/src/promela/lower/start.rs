@@ -276,7 +276,7 @@ impl<'t> Prelude<'_, '_, 't> {
         let value = cx.evaluate(e, &mut |read: Read<'_, 't>| {
             let error = |message: String| (message, read.token);
             if let Some((name, arguments)) = read.run {
-                let found = begin(*model, names, runs, name, arguments);
+                let found = begin(model, names, runs, name, arguments);
                 return found.map_err(|message| wrong = Some(error(message))).ok();
             }
             let index = usize::try_from(read.index.unwrap_or(0)).unwrap_or(usize::MAX);
