@@ -17,6 +17,7 @@ pub mod diagnostic;
 pub mod errors;
 pub mod litmus;
 mod locked;
+pub mod promela;
 pub mod rmm;
 pub mod source;
 pub mod suggest;
@@ -39,6 +40,8 @@ pub enum Language {
     Rmm,
     /// Trencher's, `.txt`.
     Trencher,
+    /// Promela, the language of Spin, `.pml`.
+    Promela,
 }
 
 /// How deep blocks and expressions may nest. Everything that walks a program
@@ -55,7 +58,9 @@ pub fn detect(name: &str, text: &str) -> Language {
         Some("weir") => Language::Weir,
         Some("litmus") => Language::Litmus,
         Some("rmm") => Language::Rmm,
+        Some("pml" | "prom" | "promela") => Language::Promela,
         _ if litmus::looks_like(text) => Language::Litmus,
+        _ if promela::looks_like(text) => Language::Promela,
         _ if rmm::looks_like(text) => Language::Rmm,
         _ if trencher::looks_like(text) => Language::Trencher,
         _ => Language::Weir,
@@ -84,5 +89,6 @@ pub fn read(
         Language::Litmus => litmus::read(name, text),
         Language::Rmm => rmm::read(name, text),
         Language::Trencher => trencher::read(name, text),
+        Language::Promela => promela::read(name, text),
     }
 }

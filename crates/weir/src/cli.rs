@@ -162,7 +162,7 @@ pub enum Target {
 #[command(after_help = "\
 Example: weir graph examples/store-buffering.weir --engine automata --output sb.svg")]
 pub struct Graph {
-    /// A program (`.weir`, `.litmus`); `-` is standard input
+    /// A program (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub model: ModelArg,
@@ -295,7 +295,7 @@ Examples: weir bench --only burns --only ticket
           weir bench --instructions --csv before.csv
           weir bench --instructions --baseline before.csv")]
 pub struct Bench {
-    /// Programs (`.weir`, `.litmus`); without them, all of the corpus
+    /// Programs (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); without them, all of the corpus
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Where the corpus is
@@ -531,6 +531,7 @@ pub enum Language {
     Litmus,
     Rmm,
     Trencher,
+    Promela,
 }
 
 impl LanguageArg {
@@ -541,6 +542,7 @@ impl LanguageArg {
             Language::Litmus => weir::Language::Litmus,
             Language::Rmm => weir::Language::Rmm,
             Language::Trencher => weir::Language::Trencher,
+            Language::Promela => weir::Language::Promela,
         });
         Reading { language, bounds: self.domains.clone(), observing: false }
     }

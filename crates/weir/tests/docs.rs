@@ -22,6 +22,7 @@ const PAGES: &[&str] = &[
     "docs/README.md",
     "docs/command-line.md",
     "docs/json.md",
+    "docs/promela.md",
     "docs/models.md",
     "docs/rmm.md",
     "docs/trencher.md",

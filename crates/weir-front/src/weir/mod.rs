@@ -11,14 +11,15 @@
 //!
 //! The language is described in `docs/language.md`.
 
-mod fold;
+pub(crate) mod fold;
 mod lexer;
 mod lower;
 mod operators;
 mod parse;
 pub mod print;
-mod tree;
+pub(crate) mod tree;
 
+pub(crate) use lower::ask;
 pub use print::print;
 
 use std::path::Path;

@@ -11,6 +11,7 @@
 //! in the copy with `i = 0`), that code is *dead*: what would be an error in it
 //! stays as it is and would fail when it runs.
 
+mod ask;
 mod code;
 mod declare;
 mod domain;
@@ -19,6 +20,8 @@ mod object;
 mod process;
 mod statement;
 mod value;
+
+pub(crate) use ask::ask;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

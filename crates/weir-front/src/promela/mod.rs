@@ -1,0 +1,83 @@
+//! Promela, the language of Spin: `.pml`.
+//!
+//! Four steps:
+//!
+//! 1. `lexer` makes tokens of the text, and finds what comments ask of Weir;
+//! 2. `expand` replaces macros and calls of `inline`s;
+//! 3. `parse` turns the tokens into a `tree`;
+//! 4. `lower` says which processes there are and makes every access to a global
+//!    variable a load or a store of its own.
+//!
+//! What is read how is described in `docs/promela.md`.
+
+mod expand;
+mod lexer;
+mod lower;
+mod parse;
+mod tree;
+
+use std::path::Path;
+
+use weir_model::program::{Program, Property, PropertyKind};
+
+use crate::errors::Errors;
+use crate::{Diagnostic, Source, weir};
+
+/// Reads a model.
+///
+/// # Errors
+/// All the errors that were found, in the order of the text; never empty.
+///
+/// ```
+/// let text = "byte x; active [2] proctype P() { x = x + 1 }";
+/// let (program, _) = weir_front::promela::read("two.pml", text).unwrap();
+/// assert_eq!(program.processes[1].name, "P[1]");
+///
+/// let errors = weir_front::promela::read("chan.pml", "chan c = [1] of { byte };").unwrap_err();
+/// assert!(errors[0].message.contains("channels are not supported"));
+/// ```
+pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>> {
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    let mut errors = Errors::default();
+    let lexed = lexer::tokens(text, &mut errors);
+    let expanded = expand::expand(&lexed.tokens, &mut errors);
+    let model = parse::model(&expanded.tokens, &mut errors);
+    // After an error that may have swallowed declarations, every use of what they
+    // declare would look like another one.
+    if !errors.is_empty() {
+        return Err(errors.sorted());
+    }
+    let source = Source::new(name, text);
+    let made = lower::model(&stem, &model, source, errors);
+    let (program, source) = made.map_err(Errors::sorted)?;
+    // What is asked, at the place where it stands.
+    let mut asked = vec![b' '; text.len()];
+    for question in &lexed.questions {
+        asked[question.range()].copy_from_slice(&text.as_bytes()[question.range()]);
+    }
+    let asked = String::from_utf8(asked).unwrap_or_default();
+    let made = weir::ask(&asked, &expanded.constants, program, source);
+    let (mut program, source) = made.map_err(Errors::sorted)?;
+    // Who asks for deadlocks need not be asked by us.
+    let properties = &mut program.properties;
+    let is_deadlock = |p: &Property| p.kind == PropertyKind::NoDeadlock;
+    if properties.iter().filter(|p| is_deadlock(p)).count() > 1
+        && let Some(ours) = properties.iter().position(is_deadlock)
+    {
+        properties.remove(ours);
+    }
+    Ok((program, source))
+}
+
+/// Whether a text looks like Promela rather than like one of the other languages.
+pub fn looks_like(text: &str) -> bool {
+    let mut errors = Errors::default();
+    let head = text.char_indices().nth(1 << 16).map_or(text, |(cut, _)| &text[..cut]);
+    let lexed = lexer::tokens(head, &mut errors);
+    let tokens = &lexed.tokens;
+    tokens.iter().zip(&tokens[1..]).any(|(a, b)| {
+        (a.is("proctype") || a.is("mtype") || a.is("inline")) && b.kind == lexer::Kind::Name
+            || a.is("init") && b.is("{")
+            || a.is("mtype") && (b.is("=") || b.is("{"))
+    })
+}

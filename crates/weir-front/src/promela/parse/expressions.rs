@@ -1,0 +1,180 @@
+//! Parses expressions: C's operators with C's precedence, and `(a -> b : c)`.
+
+use weir_model::program::BinOp;
+
+use super::{Parsed, Parser};
+use crate::MAX_NESTING;
+use crate::promela::lexer::{Kind, Token};
+use crate::promela::tree::{Expr, ExprKind, Name, Place};
+
+/// Infix operators, and how strongly they bind.
+const INFIX: [(&str, BinOp, u8); 18] = [
+    ("||", BinOp::Or, 1),
+    ("&&", BinOp::And, 2),
+    ("|", BinOp::BitOr, 3),
+    ("^", BinOp::BitXor, 4),
+    ("&", BinOp::BitAnd, 5),
+    ("==", BinOp::Eq, 6),
+    ("!=", BinOp::Ne, 6),
+    ("<", BinOp::Lt, 7),
+    ("<=", BinOp::Le, 7),
+    (">", BinOp::Gt, 7),
+    (">=", BinOp::Ge, 7),
+    ("<<", BinOp::Shl, 8),
+    (">>", BinOp::Shr, 8),
+    ("+", BinOp::Add, 9),
+    ("-", BinOp::Sub, 9),
+    ("*", BinOp::Mul, 10),
+    ("/", BinOp::Div, 10),
+    ("%", BinOp::Mod, 10),
+];
+
+impl<'t> Parser<'_, 't> {
+    pub(super) fn expr(&mut self) -> Parsed<Expr<'t>> {
+        self.infix(1)
+    }
+
+    /// A number that nobody wrote.
+    pub(super) fn number(value: i64, token: Token<'t>) -> Expr<'t> {
+        Expr { kind: ExprKind::Number(value), token, span: token.span, depth: 1 }
+    }
+
+    fn made(&mut self, kind: ExprKind<'t>, first: Token<'t>, below: usize) -> Parsed<Expr<'t>> {
+        if below >= MAX_NESTING {
+            let message = format!("this expression nests more than {MAX_NESTING} deep");
+            self.at = self.tokens.len() - 1;
+            return Err(self.fail(first.error(message)));
+        }
+        Ok(Expr { kind, token: first, span: self.span_from(first), depth: below + 1 })
+    }
+
+    fn infix(&mut self, strength: u8) -> Parsed<Expr<'t>> {
+        let first = self.peek();
+        let mut left = self.prefix()?;
+        loop {
+            let token = self.peek();
+            let known = INFIX.iter().find(|(text, _, s)| token.is(text) && *s >= strength);
+            let Some(&(_, op, binds)) = known else { return Ok(left) };
+            self.next();
+            let right = self.nested(|this| this.infix(binds + 1))?;
+            let depth = left.depth.max(right.depth);
+            left = self.made(ExprKind::Binary(op, left.into(), right.into()), first, depth)?;
+        }
+    }
+
+    fn prefix(&mut self) -> Parsed<Expr<'t>> {
+        let first = self.peek();
+        let make: fn(Box<Expr<'t>>) -> ExprKind<'t> = match first.text {
+            "!" => ExprKind::Not,
+            "-" => ExprKind::Negative,
+            "~" => ExprKind::Complement,
+            _ => return self.primary(),
+        };
+        if first.kind != Kind::Symbol {
+            return self.primary();
+        }
+        self.next();
+        let inner = self.nested(Self::prefix)?;
+        let depth = inner.depth;
+        self.made(make(inner.into()), first, depth)
+    }
+
+    fn primary(&mut self) -> Parsed<Expr<'t>> {
+        let first = self.peek();
+        match (first.kind, first.text) {
+            (Kind::Number(value), _) => {
+                self.next();
+                self.made(ExprKind::Number(value), first, 0)
+            }
+            (Kind::Name, "true" | "skip") => {
+                self.next();
+                self.made(ExprKind::Number(1), first, 0)
+            }
+            (Kind::Name, "false") => {
+                self.next();
+                self.made(ExprKind::Number(0), first, 0)
+            }
+            (Kind::Name, "run") => {
+                self.next();
+                let name = self.name("the name of a `proctype`")?;
+                self.expect("(", "after the name")?;
+                let arguments = self.nested(|this| {
+                    let mut list = Vec::new();
+                    while !this.is(")") {
+                        list.push(this.expr()?);
+                        if !this.eat(",") {
+                            break;
+                        }
+                    }
+                    Ok(list)
+                })?;
+                self.expect(")", "after the arguments")?;
+                self.check(self.peek())?;
+                let depth = arguments.iter().map(|a| a.depth).max().unwrap_or(0);
+                self.made(ExprKind::Run(name, arguments), first, depth)
+            }
+            (Kind::Symbol, "(") => {
+                self.next();
+                let inner = self.nested(Self::bracketed)?;
+                self.expect(")", "after the expression")?;
+                Ok(Expr { span: self.span_from(first), token: first, ..inner })
+            }
+            (Kind::Name, _) => {
+                let place = self.place()?;
+                let depth = place.index.as_ref().map_or(0, |i| i.depth);
+                self.made(ExprKind::Place(place), first, depth)
+            }
+            _ => Err(self.expected("an expression")),
+        }
+    }
+
+    /// What stands in brackets: `e` or `a -> b : c`.
+    fn bracketed(&mut self) -> Parsed<Expr<'t>> {
+        let first = self.peek();
+        let condition = self.expr()?;
+        if !self.eat("->") {
+            return Ok(condition);
+        }
+        let yes = self.expr()?;
+        self.expect(":", "and what it is otherwise")?;
+        let no = self.expr()?;
+        let depth = condition.depth.max(yes.depth).max(no.depth);
+        let kind = ExprKind::Conditional(condition.into(), yes.into(), no.into());
+        self.made(kind, first, depth)
+    }
+
+    /// `x` or `a[e]`
+    pub(super) fn place(&mut self) -> Parsed<Place<'t>> {
+        let first = self.peek();
+        let name = self.name("an expression")?;
+        let index = if self.eat("[") {
+            let index = self.nested(Self::expr)?;
+            self.expect("]", "after the index")?;
+            Some(Box::new(index))
+        } else {
+            None
+        };
+        for (symbol, why) in [
+            (".", "records are not supported: declare an array for each field"),
+            (
+                "@",
+                "a process cannot see where another one stands; ask in a comment, as in \
+                   `// weir: never P@label`",
+            ),
+        ] {
+            if self.is(symbol) {
+                let error = self.peek().error(why);
+                return Err(self.fail(error));
+            }
+        }
+        if self.is("(") {
+            return Err(self.unknown_call(name));
+        }
+        Ok(Place { name, index, span: self.span_from(first) })
+    }
+
+    fn unknown_call(&mut self, name: Name<'t>) -> super::Failed {
+        let message = format!("there is no `inline` or macro {}", crate::errors::quote(name.text));
+        self.fail(name.token.error(message).help("it has to stand before it is used"))
+    }
+}

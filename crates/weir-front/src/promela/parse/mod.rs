@@ -1,0 +1,253 @@
+//! From tokens to a tree: a recursive-descent parser that goes on after errors.
+//!
+//! A function that fails has reported why and returns [`Failed`]; the nearest list of
+//! statements or declarations then skips to where the next one may begin. Recursion
+//! is bounded: blocks and brackets are counted, and so is the depth of the trees that
+//! long chains of operators make.
+
+mod declarations;
+mod expressions;
+mod statements;
+
+use super::lexer::{Kind, Token, Via};
+use super::tree::{Model, Name};
+use crate::errors::{Errors, did_you_mean, quote};
+use crate::weir::tree::Span;
+use crate::{Diagnostic, MAX_NESTING};
+
+/// Parses a whole model. It is worth a look only if there were no errors.
+pub fn model<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> Model<'t> {
+    let mut parser = Parser { tokens, at: 0, errors, nesting: 0 };
+    parser.model()
+}
+
+/// An error that has been reported.
+struct Failed;
+
+type Parsed<T> = Result<T, Failed>;
+
+struct Parser<'a, 't> {
+    /// The last one is [`Kind::End`].
+    tokens: &'a [Token<'t>],
+    at: usize,
+    errors: &'a mut Errors,
+    /// Open blocks and brackets.
+    nesting: usize,
+}
+
+/// What belongs to Promela and not to Weir, and what to do instead.
+const UNSUPPORTED: [(&str, &str); 31] = [
+    ("chan", "channels are not supported: processes share variables here"),
+    ("ltl", "`ltl` blocks are not supported: Weir asks about reachable states"),
+    ("never", "`never` claims are not supported: Weir asks about reachable states"),
+    ("trace", "`trace` is not supported"),
+    ("notrace", "`notrace` is not supported"),
+    ("typedef", "`typedef` is not supported: declare an array for each field"),
+    ("timeout", "`timeout` is not supported: no program can see that all others wait"),
+    ("unless", "`unless` is not supported"),
+    ("provided", "`provided` is not supported"),
+    ("priority", "`priority` is not supported"),
+    ("xr", "channels are not supported: processes share variables here"),
+    ("xs", "channels are not supported: processes share variables here"),
+    ("len", "channels are not supported: processes share variables here"),
+    ("empty", "channels are not supported: processes share variables here"),
+    ("nempty", "channels are not supported: processes share variables here"),
+    ("full", "channels are not supported: processes share variables here"),
+    ("nfull", "channels are not supported: processes share variables here"),
+    ("eval", "channels are not supported: processes share variables here"),
+    ("c_code", "C code is not supported"),
+    ("c_decl", "C code is not supported"),
+    ("c_expr", "C code is not supported"),
+    ("c_state", "C code is not supported"),
+    ("c_track", "C code is not supported"),
+    ("_nr_pr", "`_nr_pr` is not supported: no program can see how many processes run"),
+    ("_last", "`_last` is not supported"),
+    ("np_", "`np_` is not supported"),
+    ("enabled", "`enabled` is not supported"),
+    ("pc_value", "`pc_value` is not supported"),
+    ("get_priority", "`priority` is not supported"),
+    ("set_priority", "`priority` is not supported"),
+    ("_priority", "`priority` is not supported"),
+];
+
+/// Words that are no names.
+const WORDS: [&str; 37] = [
+    "active",
+    "assert",
+    "atomic",
+    "bit",
+    "bool",
+    "break",
+    "byte",
+    "d_step",
+    "do",
+    "D_proctype",
+    "else",
+    "false",
+    "fi",
+    "for",
+    "goto",
+    "hidden",
+    "if",
+    "in",
+    "init",
+    "inline",
+    "int",
+    "local",
+    "mtype",
+    "od",
+    "of",
+    "pid",
+    "printf",
+    "printm",
+    "proctype",
+    "return",
+    "run",
+    "select",
+    "short",
+    "show",
+    "skip",
+    "true",
+    "unsigned",
+];
+
+/// Why a word cannot be used, if it cannot.
+fn unsupported(word: &str) -> Option<&'static str> {
+    UNSUPPORTED.iter().find(|(w, _)| *w == word).map(|(_, why)| *why)
+}
+
+impl<'t> Parser<'_, 't> {
+    fn peek(&self) -> Token<'t> {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> Token<'t> {
+        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    fn next(&mut self) -> Token<'t> {
+        let token = self.peek();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// The token that was read last.
+    fn last(&self) -> Token<'t> {
+        self.tokens[self.at.saturating_sub(1)]
+    }
+
+    fn is(&self, text: &str) -> bool {
+        self.peek().is(text)
+    }
+
+    fn is_end(&self) -> bool {
+        self.peek().kind == Kind::End
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.is(text);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Takes `text`; `context` says where it was expected: "after the condition".
+    fn expect(&mut self, text: &str, context: &str) -> Parsed<Token<'t>> {
+        if self.is(text) {
+            Ok(self.next())
+        } else {
+            Err(self.expected(&format!("`{text}` {context}")))
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Name<'t>> {
+        let token = self.peek();
+        if token.kind != Kind::Name {
+            return Err(self.expected(what));
+        }
+        self.check(token)?;
+        if WORDS.contains(&token.text) {
+            let message = format!("`{}` is a word of the language, not a name", token.text);
+            return Err(self.fail(token.error(message).label(format!("expected {what}"))));
+        }
+        self.next();
+        Ok(Name { text: token.text, token })
+    }
+
+    /// Reports a word that is not supported.
+    fn check(&mut self, token: Token<'t>) -> Parsed<()> {
+        match unsupported(token.text).filter(|_| token.kind == Kind::Name) {
+            Some(why) => Err(self.fail(token.error(why))),
+            None => Ok(()),
+        }
+    }
+
+    /// Reports that something else was expected than the next token.
+    fn expected(&mut self, what: &str) -> Failed {
+        let token = self.peek();
+        if self.check(token).is_err() {
+            return Failed;
+        }
+        let found = match token.kind {
+            Kind::End => "the end of the file".to_owned(),
+            _ => quote(token.text),
+        };
+        self.fail(token.error(format!("expected {what}, found {found}")))
+    }
+
+    fn fail(&mut self, error: Diagnostic) -> Failed {
+        self.errors.push(error);
+        Failed
+    }
+
+    /// What `parse` reads, one level deeper.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.nesting >= MAX_NESTING {
+            let error = self.peek().error(format!("this nests more than {MAX_NESTING} deep"));
+            // All that follows would be noise.
+            self.at = self.tokens.len() - 1;
+            return Err(self.fail(error));
+        }
+        self.nesting += 1;
+        let parsed = parse(self);
+        self.nesting -= 1;
+        parsed
+    }
+
+    /// From `first` to the token that was read last, if both stand in one place.
+    fn span_from(&self, first: Token<'t>) -> Span {
+        let last = self.last();
+        let together = match (first.via, last.via) {
+            (None, None) | (Some(Via::Macro(_)) | None, Some(Via::Macro(_)) | None) => true,
+            (a, b) => a == b,
+        };
+        let in_order = first.span.range().start <= last.span.range().start;
+        if together && in_order { first.span.to(last.span) } else { first.span }
+    }
+
+    /// Skips to the end of a statement or a declaration, not out of its block.
+    fn skip(&mut self) {
+        let mut depth = 0usize;
+        while !self.is_end() {
+            let token = self.peek();
+            let opens = ["{", "(", "[", "if", "do"].iter().any(|t| token.is(t));
+            let closes = ["}", ")", "]", "fi", "od"].iter().any(|t| token.is(t));
+            if depth == 0 && (closes || [";", "->", "::"].iter().any(|t| token.is(t))) {
+                return;
+            }
+            if depth == 1 && closes && token.is("}") {
+                self.next();
+                return;
+            }
+            depth += usize::from(opens);
+            depth = depth.saturating_sub(usize::from(closes));
+            self.next();
+        }
+    }
+}
+
+/// The error for a word that was probably meant to be another one.
+fn misspelt(error: Diagnostic, word: &str) -> Diagnostic {
+    did_you_mean(error, word, WORDS.iter().copied())
+}

@@ -1,0 +1,286 @@
+//! Parses statements.
+
+use weir_model::program::{BinOp, FenceKind};
+
+use super::{Parsed, Parser};
+use crate::promela::lexer::{Kind, Token};
+use crate::promela::tree::{Expr, ExprKind, Place, Stmt, StmtKind};
+
+impl<'t> Parser<'_, 't> {
+    /// `{ … }`
+    pub(super) fn block(&mut self, context: &str) -> Parsed<Vec<Stmt<'t>>> {
+        let open = self.expect("{", context)?;
+        let body = self.nested(Self::sequence)?;
+        if !self.eat("}") {
+            self.check(self.peek())?;
+            let error = match self.is_end() {
+                true => open.error("this block is not closed: `}` is missing"),
+                false => return Err(self.expected("`;` or `}`")),
+            };
+            return Err(self.fail(error));
+        }
+        Ok(body)
+    }
+
+    /// Statements up to what closes them.
+    fn sequence(&mut self) -> Parsed<Vec<Stmt<'t>>> {
+        let mut list = Vec::new();
+        loop {
+            while self.eat(";") || self.eat("->") {}
+            if self.is_end() || ["}", "::", "fi", "od"].iter().any(|t| self.is(t)) {
+                return Ok(list);
+            }
+            let start = self.at;
+            if self.statement(&mut list).is_err() {
+                self.skip();
+                if self.at == start {
+                    self.next();
+                }
+                continue;
+            }
+            let block_ends = ["}", "fi", "od", ":"].iter().any(|t| self.last().is(t));
+            let more = [";", "->", "}", "::", "fi", "od"].iter().any(|t| self.is(t));
+            if !more && !block_ends && !self.is_end() {
+                self.expected("`;` between two statements");
+                self.skip();
+            }
+        }
+    }
+
+    fn statement(&mut self, list: &mut Vec<Stmt<'t>>) -> Parsed<()> {
+        let first = self.peek();
+        self.check(first)?;
+        if self.begins_declaration() {
+            let declared = self.declarations()?;
+            return self.push(list, StmtKind::Declare(declared), first);
+        }
+        if first.kind == Kind::Name && self.peek_at(1).is(":") {
+            let name = self.name("a label")?;
+            self.next();
+            return self.push(list, StmtKind::Label(name), first);
+        }
+        let kind = match first.text {
+            _ if first.kind != Kind::Name && !first.is("{") => self.plain()?,
+            "{" => StmtKind::Block(self.block("")?),
+            "atomic" | "d_step" => {
+                self.next();
+                let span = first.span;
+                let body = self.block("after this word")?;
+                list.push(Stmt { kind: StmtKind::Atomic(body), token: first, span });
+                return Ok(());
+            }
+            "if" | "do" => {
+                self.next();
+                let options = self.nested(|this| this.options(first))?;
+                let is_if = first.is("if");
+                let kind = if is_if { StmtKind::If(options) } else { StmtKind::Do(options) };
+                list.push(Stmt { kind, token: first, span: first.span });
+                return self.no_unless();
+            }
+            "for" => return self.for_loop(list),
+            "select" => {
+                self.next();
+                self.expect("(", "after `select`")?;
+                let (place, low, high) = self.range()?;
+                self.expect(")", "after the range")?;
+                StmtKind::Select(place, low, high)
+            }
+            "goto" => {
+                self.next();
+                StmtKind::Goto(self.name("a label")?)
+            }
+            "break" => self.word(StmtKind::Break),
+            "else" => self.word(StmtKind::Else),
+            "skip" => self.word(StmtKind::Skip),
+            "assert" => {
+                self.next();
+                StmtKind::Assert(self.expr()?)
+            }
+            "printf" | "printm" => {
+                self.next();
+                self.skip_brackets()?;
+                StmtKind::Skip
+            }
+            "fence" | "sync" if self.is_alone() => self.fence(FenceKind::Full)?,
+            "rfence" if self.is_alone() => self.fence(FenceKind::Read)?,
+            "wfence" if self.is_alone() => self.fence(FenceKind::Write)?,
+            "store" | "load" if self.peek_at(1).is("(") => self.access(first)?,
+            _ => self.plain()?,
+        };
+        self.push(list, kind, first)?;
+        self.no_unless()
+    }
+
+    fn push(&self, list: &mut Vec<Stmt<'t>>, kind: StmtKind<'t>, token: Token<'t>) -> Parsed<()> {
+        list.push(Stmt { kind, token, span: self.span_from(token) });
+        Ok(())
+    }
+
+    fn no_unless(&mut self) -> Parsed<()> {
+        match self.is("unless") {
+            true => self.check(self.peek()),
+            false => Ok(()),
+        }
+    }
+
+    fn word(&mut self, kind: StmtKind<'t>) -> StmtKind<'t> {
+        self.next();
+        kind
+    }
+
+    /// Whether the next word is a whole statement, perhaps with `()`.
+    fn is_alone(&self) -> bool {
+        let after = self.peek_at(1);
+        [";", "->", "}", "::", "fi", "od", "("].iter().any(|t| after.is(t))
+    }
+
+    fn fence(&mut self, kind: FenceKind) -> Parsed<StmtKind<'t>> {
+        self.next();
+        if self.eat("(") {
+            self.expect(")", "after `(`")?;
+        }
+        Ok(StmtKind::Fence(kind))
+    }
+
+    /// `store(x, v)` writes; `load(x, v)` reads, and waits until that gives `v`
+    /// (paper 3, section 2).
+    fn access(&mut self, word: Token<'t>) -> Parsed<StmtKind<'t>> {
+        self.next();
+        self.next();
+        let first = self.peek();
+        let place = self.place()?;
+        self.expect(",", "and a value")?;
+        let value = self.expr()?;
+        self.expect(")", "after the value")?;
+        if word.is("store") {
+            return Ok(StmtKind::Assign(place, value));
+        }
+        let depth = value.depth.max(place.index.as_ref().map_or(0, |i| i.depth) + 1);
+        let span = place.span;
+        let read = Expr { kind: ExprKind::Place(place), token: first, span, depth };
+        let kind = ExprKind::Binary(BinOp::Eq, read.into(), value.into());
+        Ok(StmtKind::Guard(Expr {
+            kind,
+            token: word,
+            span: self.span_from(word),
+            depth: depth + 1,
+        }))
+    }
+
+    fn skip_brackets(&mut self) -> Parsed<()> {
+        self.expect("(", "after this word")?;
+        let mut depth = 1usize;
+        while depth > 0 {
+            if self.is_end() {
+                return Err(self.expected("`)`"));
+            }
+            let token = self.next();
+            depth += usize::from(token.is("("));
+            depth -= usize::from(token.is(")"));
+        }
+        Ok(())
+    }
+
+    /// The options of `if` or `do`, and what closes it.
+    fn options(&mut self, open: Token<'t>) -> Parsed<Vec<Vec<Stmt<'t>>>> {
+        let close = if open.is("if") { "fi" } else { "od" };
+        let mut options = Vec::new();
+        while self.eat("::") {
+            options.push(self.sequence()?);
+            if options.last().is_some_and(Vec::is_empty) {
+                let error = self.peek().error("an option needs a statement");
+                return Err(self.fail(error));
+            }
+        }
+        if options.is_empty() {
+            return Err(self.expected("`::` and an option"));
+        }
+        if self.eat(close) {
+            return Ok(options);
+        }
+        if self.is_end() {
+            let error = open.error(format!("this is not closed: `{close}` is missing"));
+            return Err(self.fail(error));
+        }
+        Err(self.expected(&format!("`::` or `{close}`")))
+    }
+
+    /// `x : low .. high`
+    fn range(&mut self) -> Parsed<(Place<'t>, Expr<'t>, Expr<'t>)> {
+        let place = self.place()?;
+        self.expect(":", "and a range")?;
+        let low = self.expr()?;
+        self.expect("..", "and the last value")?;
+        Ok((place, low, self.expr()?))
+    }
+
+    /// `for (i : low .. high) { … }` and `for (i in a) { … }`, as Spin takes them:
+    /// `i = low; do :: i <= high -> …; i++ :: else -> break od`.
+    fn for_loop(&mut self, list: &mut Vec<Stmt<'t>>) -> Parsed<()> {
+        let first = self.next();
+        self.expect("(", "after `for`")?;
+        let (place, low, high) = if self.peek_at(1).is("in") {
+            let place = self.place()?;
+            let token = self.next();
+            let array = self.name("the name of an array")?;
+            let kind = ExprKind::LastOf(array);
+            (place, Self::number(0, token), Expr { kind, token, span: token.span, depth: 1 })
+        } else {
+            self.range()?
+        };
+        self.expect(")", "after the range")?;
+        let span = self.span_from(first);
+        let body = self.block("after the range")?;
+        let stmt = |kind| Stmt { kind, token: first, span };
+        let read = Self::read(&place, first);
+        let guard = self.binary(BinOp::Le, read.clone(), high, first);
+        let up = self.binary(BinOp::Add, read, Self::number(1, first), first);
+        let round = vec![
+            stmt(StmtKind::Guard(guard)),
+            stmt(StmtKind::Block(body)),
+            stmt(StmtKind::Assign(place.clone(), up)),
+        ];
+        let leave = vec![stmt(StmtKind::Else), stmt(StmtKind::Break)];
+        let rest = stmt(StmtKind::Do(vec![round, leave]));
+        let begin = stmt(StmtKind::Assign(place, low));
+        list.push(stmt(StmtKind::Block(vec![begin, rest])));
+        Ok(())
+    }
+
+    fn read(place: &Place<'t>, token: Token<'t>) -> Expr<'t> {
+        let depth = place.index.as_ref().map_or(0, |i| i.depth) + 1;
+        Expr { kind: ExprKind::Place(place.clone()), token, span: place.span, depth }
+    }
+
+    fn binary(&self, op: BinOp, a: Expr<'t>, b: Expr<'t>, token: Token<'t>) -> Expr<'t> {
+        let (depth, span) = (a.depth.max(b.depth) + 1, self.span_from(token));
+        Expr { kind: ExprKind::Binary(op, a.into(), b.into()), token, span, depth }
+    }
+
+    /// An assignment or a condition.
+    fn plain(&mut self) -> Parsed<StmtKind<'t>> {
+        let first = self.peek();
+        if first.kind == Kind::Name && !["true", "false", "run"].contains(&first.text) {
+            let start = self.at;
+            let place = self.place()?;
+            let token = self.peek();
+            if ["!", "!!", "?", "??"].iter().any(|t| token.is(t)) {
+                let why = super::unsupported("chan").unwrap_or_default();
+                return Err(self.fail(token.error(why)));
+            }
+            if self.eat("=") {
+                let value = self.expr()?;
+                return Ok(StmtKind::Assign(place, value));
+            }
+            for (symbol, op) in [("++", BinOp::Add), ("--", BinOp::Sub)] {
+                if self.eat(symbol) {
+                    let one = Self::number(1, first);
+                    let value = self.binary(op, Self::read(&place, first), one, first);
+                    return Ok(StmtKind::Assign(place, value));
+                }
+            }
+            self.at = start;
+        }
+        Ok(StmtKind::Guard(self.expr()?))
+    }
+}

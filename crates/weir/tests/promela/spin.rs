@@ -1,0 +1,75 @@
+//! Asks Spin.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What Spin found.
+pub struct Found {
+    /// No assertion fails.
+    pub assertions: bool,
+    /// No process stays where it may not.
+    pub end_states: bool,
+}
+
+/// Whether Spin and a compiler are installed; says so if they are not.
+pub fn is_there() -> bool {
+    let runs = |program: &str, option: &str| {
+        let mut command = Command::new(program);
+        let quiet = command.arg(option).stdout(Stdio::null()).stderr(Stdio::null());
+        quiet.status().is_ok_and(|s| s.success())
+    };
+    let there = runs("spin", "-V") && runs("gcc", "--version");
+    if !there {
+        println!("left out: spin and gcc are not installed");
+    }
+    there
+}
+
+/// A folder that goes away.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run(folder: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(program);
+    let command = command.args(arguments).current_dir(folder);
+    let output = command.output().map_err(|e| format!("{program}: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.success() || text.contains("errors:") {
+        true => Ok(text),
+        false => Err(format!("{program}: {text}{}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// What Spin says of a model.
+///
+/// # Errors
+/// If it says nothing.
+pub fn verify(text: &str) -> Result<Found, String> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("weir-promela-{}-{number}", std::process::id());
+    let scratch = Scratch(std::env::temp_dir().join(name));
+    let folder = scratch.0.as_path();
+    fs::create_dir_all(folder).map_err(|e| e.to_string())?;
+    fs::write(folder.join("model.pml"), text).map_err(|e| e.to_string())?;
+    run(folder, "spin", &["-a", "model.pml"])?;
+    run(folder, "gcc", &["-w", "-DSAFETY", "-o", "pan", "pan.c"])?;
+    // One option leaves out end states, the other one assertions.
+    let errors = |option: &str| {
+        let text = run(folder, "./pan", &["-m100000", option])?;
+        let count = text.split("errors: ").nth(1).and_then(|t| t.split_whitespace().next());
+        let count = count.ok_or_else(|| format!("no answer in {text}"))?;
+        if text.contains("max search depth too small") {
+            return Err(format!("the search was cut short: {text}"));
+        }
+        Ok(count == "0")
+    };
+    Ok(Found { assertions: errors("-E")?, end_states: errors("-A")? })
+}
