@@ -9,6 +9,7 @@
 
 pub mod certificate;
 pub mod replay;
+pub mod strategy;
 pub mod upward;
 pub mod witness;
 

@@ -56,6 +56,8 @@ pub struct Program {
     pub processes: Vec<Process>,
     /// What is asked.
     pub properties: Vec<Property>,
+    /// Games between the program and its memory.
+    pub games: Vec<Game>,
     /// Only final states that satisfy this count (a litmus test's `filter`).
     pub filter: Option<Formula>,
     /// What `outcomes` prints of a final state; registers in this list keep
@@ -446,6 +448,29 @@ pub enum PropertyKind {
     /// About the states in which every process has ended and every write has
     /// reached memory.
     Final(Quantifier, Formula),
+}
+
+/// A game of the program against its memory (paper 4): one player picks
+/// instructions, the other picks which buffered writes reach memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Game {
+    /// The name that a person gave it.
+    pub name: Option<String>,
+    /// What the process player is after.
+    pub objective: Objective,
+    /// The local states that count, `Q_W`: it is enough that one process is in one.
+    pub targets: Vec<(ProcessId, LabelId)>,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// What the process player of a game is after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Objective {
+    /// `game reach`: to get to a target, a reachability condition.
+    Reach,
+    /// `game avoid`: never to get to a target, a safety condition.
+    Avoid,
 }
 
 /// How many final states have to satisfy a formula.

@@ -39,8 +39,10 @@ pub struct Token<'t> {
 
 /// Words that begin a declaration or a property: none of them can stand inside
 /// a process, so they show where a forgotten `}` should have been.
-pub const TOP_KEYWORDS: [&str; 10] =
-    ["const", "enum", "var", "process", "never", "no", "final", "assertions", "filter", "observe"];
+pub const TOP_KEYWORDS: [&str; 11] = [
+    "const", "enum", "var", "process", "never", "no", "final", "assertions", "game", "filter",
+    "observe",
+];
 
 /// Words that begin a statement.
 pub const STATEMENT_KEYWORDS: [&str; 16] = [
@@ -48,12 +50,12 @@ pub const STATEMENT_KEYWORDS: [&str; 16] = [
     "loop", "choose", "assume", "assert", "await",
 ];
 
-const OTHER_KEYWORDS: [&str; 12] = [
+const OTHER_KEYWORDS: [&str; 14] = [
     "else", "until", "or", "and", "not", "any", "true", "false", "bool", "deadlock", "exists",
-    "always",
+    "always", "reach", "avoid",
 ];
 
-const RESERVED: [&str; 7] = ["object", "method", "call", "return", "game", "reach", "avoid"];
+const RESERVED: [&str; 4] = ["object", "method", "call", "return"];
 
 /// Longer ones first.
 const SYMBOLS: [&str; 32] = [

@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use weir_model::ids::RegId;
 use weir_model::program::{
-    BinOp, Code, Expr, FenceKind, Place, Program, PropertyKind, Quantifier, Rmw, Stmt, StmtKind,
+    Atom, BinOp, Code, Expr, FenceKind, Objective, Place, Program, PropertyKind, Quantifier, Rmw, Stmt, StmtKind,
 };
 
 use super::operators;
@@ -202,6 +202,16 @@ impl Printer<'_> {
                 }
             };
             lines.push(name + &question);
+        }
+        for (game, name) in self.program.games.iter().zip(&self.names.games) {
+            let name = name.as_ref().map_or(String::new(), |name| format!("{name}: "));
+            let objective = match game.objective {
+                Objective::Reach => "reach",
+                Objective::Avoid => "avoid",
+            };
+            let targets: Vec<_> =
+                game.targets.iter().map(|(p, l)| self.names.atom(Atom::At(*p, *l))).collect();
+            lines.push(format!("{name}game {objective} {}", targets.join(" or ")));
         }
         lines.extend(self.program.filter.as_ref().map(|e| format!("filter {}", formula(e))));
         // There is no text for observing nothing.

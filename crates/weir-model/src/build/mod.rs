@@ -712,7 +712,9 @@ fn finish_state(key: Key, flow: &Flow<'_>) -> State {
         None => StateKind::Inside,
     };
     let labels = located.labels.clone().into();
-    State::new(kind, key.registers.into(), labels, located.span)
+    let is_choice =
+        kind == StateKind::Inside && matches!(located.node, Node::Choose(_) | Node::Any(..));
+    State::new(kind, key.registers.into(), labels, is_choice, located.span)
 }
 
 fn failed(node: NodeId, registers: Vec<i64>, failure: Failure) -> Settled {

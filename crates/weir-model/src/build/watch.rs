@@ -27,6 +27,9 @@ impl Watch {
                 PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
             }
         }
+        for (process, label) in program.games.iter().flat_map(|g| &g.targets) {
+            watch.atom(Atom::At(*process, *label), true);
+        }
         if let Some(formula) = &program.filter {
             watch.formula(formula, false);
         }

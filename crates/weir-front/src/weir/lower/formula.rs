@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use weir_model::ids::{ProcessId, VarId};
-use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
+use weir_model::ids::{LabelId, ProcessId, VarId};
+use weir_model::program::{Atom, BinOp, Expr, Formula, Game, Property, PropertyKind};
 
 use super::value::{Constants, Values};
 use super::{Context, Family, Variable, What};
@@ -23,10 +23,22 @@ impl<'t> Context<'t> {
                     if let (Some(name), Some(first)) = (name, first) {
                         self.declared_twice(*name, first);
                     }
-                    if let Some(kind) = self.question(question) {
-                        let name = name.map(|name| name.text.to_owned());
-                        let span = self.span(*span);
-                        self.program.properties.push(Property { name, kind, span });
+                    let name = name.map(|name| name.text.to_owned());
+                    let id = self.span(*span);
+                    match question {
+                        Question::Game(objective, e) => {
+                            let mut targets = Vec::new();
+                            self.targets(e, &mut targets);
+                            targets.sort_unstable();
+                            targets.dedup();
+                            let objective = *objective;
+                            self.program.games.push(Game { name, objective, targets, span: id });
+                        }
+                        _ => {
+                            if let Some(kind) = self.question(question) {
+                                self.program.properties.push(Property { name, kind, span: id });
+                            }
+                        }
                     }
                 }
                 Item::Filter(e, span) => {
@@ -57,7 +69,36 @@ impl<'t> Context<'t> {
             Question::NoDeadlock => PropertyKind::NoDeadlock,
             Question::Final(quantifier, e) => PropertyKind::Final(*quantifier, formulas.value(e)?),
             Question::Assertions => PropertyKind::Assertions,
+            Question::Game(..) => return None,
         })
+    }
+
+    /// The places of a game, joined by `or`. A family without a number is all of
+    /// its members.
+    ///
+    /// Recursive: the parser bounds how deep expressions nest.
+    fn targets(&mut self, e: &tree::Expr<'t>, targets: &mut Vec<(ProcessId, LabelId)>) {
+        match &e.kind {
+            ExprKind::Binary(BinOp::Or, a, b) => {
+                self.targets(a, targets);
+                self.targets(b, targets);
+            }
+            ExprKind::At(who, label) => {
+                let mut formulas = Formulas { cx: self };
+                // The sum of the places is how many of them are taken.
+                if let Some(places) = formulas.count(who, *label) {
+                    places.atoms(&mut |atom| {
+                        if let Atom::At(process, label) = atom {
+                            targets.push((*process, *label));
+                        }
+                    });
+                }
+            }
+            _ => {
+                let message = "a game is about places, as in `p@here or q@there`";
+                self.error_at(message, e.span);
+            }
+        }
     }
 
     fn observed(&mut self, e: &tree::Expr<'t>) -> Option<Atom> {

@@ -1,6 +1,6 @@
 //! Parses declarations and properties.
 
-use weir_model::program::Quantifier;
+use weir_model::program::{Objective, Quantifier};
 
 use super::{Failed, Parsed, Parser, is, misspelt};
 use crate::Diagnostic;
@@ -26,7 +26,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn skip_item(&mut self, start: usize) {
-        let question = ["never", "final", "filter", "observe"];
+        let question = ["never", "final", "game", "filter", "observe"];
         self.lost_names |= !question.iter().any(|k| is(self.tokens[start], k));
         while !self.is_end() {
             let property = self.peek().kind == Kind::Name
@@ -49,7 +49,7 @@ impl<'t> Parser<'_, 't> {
         if start.kind == Kind::Name && is(self.peek_at(1), ":") {
             let name = self.name("a name")?;
             self.next();
-            let question = self.question("`never`, `no deadlock`, `final` or `assertions`")?;
+            let question = self.question("`never`, `no deadlock`, `final`, `assertions` or `game`")?;
             items.push(Item::Property(Some(name), question, start.span.to(self.last())));
         } else if self.eat("const") {
             let name = self.name("the name of the constant")?;
@@ -116,6 +116,14 @@ impl<'t> Parser<'_, 't> {
             };
             self.next();
             Ok(Question::Final(quantifier, self.expr()?))
+        } else if self.eat("game") {
+            let objective = match self.peek().text {
+                "reach" => Objective::Reach,
+                "avoid" => Objective::Avoid,
+                _ => return Err(self.expected("`reach` or `avoid` after `game`")),
+            };
+            self.next();
+            Ok(Question::Game(objective, self.expr()?))
         } else {
             Err(self.expected(what))
         }

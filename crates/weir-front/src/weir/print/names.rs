@@ -25,6 +25,8 @@ pub struct Names {
     pub labels: Vec<Vec<String>>,
     /// The properties that have names.
     pub properties: Vec<Option<String>>,
+    /// The games that have names.
+    pub games: Vec<Option<String>>,
 }
 
 impl Names {
@@ -65,7 +67,12 @@ impl Names {
             .iter()
             .map(|property| property.name.as_ref().map(|name| scope.name(name)))
             .collect();
-        Self { enums, decls, vars, memory, processes, registers, labels, properties }
+        let games = program
+            .games
+            .iter()
+            .map(|game| game.name.as_ref().map(|name| scope.name(name)))
+            .collect();
+        Self { enums, decls, vars, memory, processes, registers, labels, properties, games }
     }
 
     /// An atom of a formula.
