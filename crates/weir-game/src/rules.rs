@@ -7,7 +7,9 @@
 //! write reaches memory at once and leaves an own-message; the update player puts
 //! values of memory into buffers and deletes what is oldest. A message that is
 //! deleted leaves no trace, so two equal neighbors are as good as one, and load
-//! buffers are kept without such repeats: that changes nothing for either player.
+//! buffers are kept without such repeats. What is in the load buffer of a process that
+//! can neither read nor fence any more is not kept either. Both change nothing for
+//! either player.
 
 use weir_model::game::{Board, Buffers, Configuration, Instruction, Message};
 use weir_model::ids::{ProcessId, ValueId, VarId};
@@ -91,6 +93,9 @@ impl Rules<'_> {
                 }
             }
         }
+        if self.buffers == Buffers::Load && !self.board.looks(process, i.to) {
+            after.buffers[process.index()].clear();
+        }
         after
     }
 
@@ -101,6 +106,7 @@ impl Rules<'_> {
             match self.buffers {
                 Buffers::Store if buffer.is_empty() => {}
                 Buffers::Store => steps.push(Step::Update(p)),
+                Buffers::Load if !self.board.looks(p, at.states[p.index()]) => {}
                 Buffers::Load => {
                     if !buffer.is_empty() {
                         steps.push(Step::Delete(p));

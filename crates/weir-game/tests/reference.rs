@@ -172,7 +172,7 @@ fn certified(system: &System, game: usize, options: Options, seed: u64) -> Optio
 #[test]
 fn concurrent_games_and_games_of_one_process_agree() {
     let mut won = [0; 4];
-    for seed in seeds(400) {
+    for seed in seeds(1000) {
         let system = system(seed);
         for game in 0..2 {
             let expected = Reference::new(&system, game, Fairness::None).winner();
@@ -188,7 +188,7 @@ fn concurrent_games_and_games_of_one_process_agree() {
 fn games_with_update_fairness_agree() {
     let mut won = [0; 2];
     let mut differ = 0;
-    for seed in seeds(400) {
+    for seed in seeds(1000) {
         let system = system(seed);
         let options = Options { fairness: Fairness::Update, ..Options::default() };
         let expected = Reference::new(&system, 0, Fairness::Update).winner();
@@ -201,7 +201,7 @@ fn games_with_update_fairness_agree() {
             "seed {seed}: fairness of the other one cannot hurt"
         );
     }
-    assert!(won.iter().all(|n| *n > 20) && differ > 5, "{won:?}, {differ} differ");
+    assert!(won.iter().all(|n| *n > 20) && differ > 10, "{won:?}, {differ} differ");
 }
 
 /// The view of a configuration, as section 6 defines it.
@@ -223,7 +223,7 @@ fn view_of(at: &Configuration, process: ProcessId) -> View {
 #[test]
 fn views_are_bisimilar_to_configurations() {
     let mut compared = 0;
-    for seed in seeds(300) {
+    for seed in seeds(1000) {
         let system = system(seed);
         let board = Board::new(&system, 0).unwrap();
         let rules = Rules { board: board.clone(), buffers: Buffers::Store };

@@ -131,6 +131,8 @@ pub struct Board<'s> {
     instructions: Vec<Vec<Vec<Instruction>>>,
     /// For each process and local state, whether it is in `Q_W`.
     targets: Vec<Vec<bool>>,
+    /// For each process and local state, whether a read or a fence may still come.
+    looks: Vec<Vec<bool>>,
 }
 
 impl<'s> Board<'s> {
@@ -171,7 +173,8 @@ impl<'s> Board<'s> {
         for p in system.process_ids() {
             instructions.push(instructions_of(system, p, &targets[p.index()], &mut room)?);
         }
-        Ok(Self { system, game, instructions, targets })
+        let looks = instructions.iter().map(|of| looks(of)).collect();
+        Ok(Self { system, game, instructions, targets, looks })
     }
 
     /// The game.
@@ -194,6 +197,13 @@ impl<'s> Board<'s> {
     #[inline]
     pub fn is_target(&self, process: ProcessId, state: StateId) -> bool {
         self.targets[process.index()][state.index()]
+    }
+
+    /// Whether a process in a local state may still read or fence. If not, nobody can
+    /// tell any more what is in its load buffer, and it counts as empty.
+    #[inline]
+    pub fn looks(&self, process: ProcessId, state: StateId) -> bool {
+        self.looks[process.index()][state.index()]
     }
 
     /// Whether a configuration is in `C_W`: some process is in a target (section 5).
@@ -299,6 +309,25 @@ fn instructions_of(
         all.push(found);
     }
     Ok(all)
+}
+
+/// The states from which a read or a fence can be reached.
+fn looks(instructions: &[Vec<Instruction>]) -> Vec<bool> {
+    let mut before = vec![vec![]; instructions.len()];
+    let mut looks = vec![false; instructions.len()];
+    for (from, all) in instructions.iter().enumerate() {
+        all.iter().for_each(|i| before[i.to.index()].push(from));
+        looks[from] = all.iter().any(|i| matches!(i.op, Op::Read(..) | Op::Fence(_)));
+    }
+    let mut work: Vec<usize> = (0..looks.len()).filter(|s| looks[*s]).collect();
+    while let Some(state) = work.pop() {
+        for &from in &before[state] {
+            if !std::mem::replace(&mut looks[from], true) {
+                work.push(from);
+            }
+        }
+    }
+    looks
 }
 
 /// A configuration `⟨S, B, M⟩` (sections 3 and 9).

@@ -1,6 +1,8 @@
 //! The command line.
 
 pub mod channel;
+pub mod game;
+pub mod reduce;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -52,6 +54,10 @@ pub enum Command {
     Litmus(Litmus),
     /// Work with channel machines
     Channel(channel::Channel),
+    /// Say who wins a game between a program and its memory, and how
+    Game(game::Game),
+    /// Make one problem of another
+    Reduce(reduce::Reduce),
     /// Measure time, memory and instructions, and compare them with another build
     Bench(Bench),
 }

@@ -14,7 +14,8 @@
 //! An answer of the update player may have fewer messages than the rules would give:
 //! of equal neighbors in a store buffer all but one may be missing. With more of them
 //! she can do all that she can do with one, by updating them together. In load
-//! buffers equal neighbors are as good as one for both players, and only one is kept.
+//! buffers equal neighbors are as good as one for both players, and only one is kept;
+//! a process that can neither read nor fence any more has an empty one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -301,7 +302,7 @@ impl Checker<'_> {
                     format!("position {number} does not expect all that the update player can do")
                 })?;
                 follow.push(*n);
-                for one in rules::updates(self.buffers, &config) {
+                for one in rules::updates(&self.board, self.buffers, &config) {
                     if seen.insert(one.clone()) {
                         work.push(one);
                     }
@@ -372,9 +373,11 @@ impl Checker<'_> {
         if self.buffers == Buffers::Load {
             return Ok(after.states == wanted.states
                 && after.memory == wanted.memory
-                && after.buffers.iter().zip(&wanted.buffers).all(|(have, want)| {
+                && after.buffers.iter().zip(&wanted.buffers).enumerate().all(|(p, (have, want))| {
                     // Some oldest messages go, and loads of memory are added.
-                    (0..=have.len()).any(|gone| {
+                    let looks = self.board.looks(ProcessId::new(p), after.states[p]);
+                    (looks || want.is_empty())
+                        && (0..=have.len()).any(|gone| {
                         want.strip_prefix(&have[gone..]).is_some_and(|added| {
                             let mut before = have[gone..].last();
                             added.iter().all(|m| {
@@ -394,7 +397,7 @@ impl Checker<'_> {
             if same && config.buffers.iter().zip(&wanted.buffers).all(|(h, w)| repeats(h, w)) {
                 return Ok(true);
             }
-            for one in rules::updates(self.buffers, &config) {
+            for one in rules::updates(&self.board, self.buffers, &config) {
                 if seen.insert(one.clone()) {
                     work.push(one);
                 }

@@ -116,6 +116,9 @@ pub fn moves(
             }
             _ => continue,
         }
+        if buffers == Buffers::Load && !board.looks(process, i.to) {
+            after.buffers[p].clear();
+        }
         if i.waits {
             let mut reads = at.memory.clone();
             buffer.iter().for_each(|m| reads[m.0.index()] = m.1);
@@ -129,7 +132,7 @@ pub fn moves(
 }
 
 /// What one step of the update player leads to.
-pub fn updates(buffers: Buffers, at: &Config) -> Vec<Config> {
+pub fn updates(board: &Board<'_>, buffers: Buffers, at: &Config) -> Vec<Config> {
     let mut found = Vec::new();
     for p in 0..at.buffers.len() {
         if let Some((x, d, _)) = at.buffers[p].first().copied() {
@@ -140,7 +143,8 @@ pub fn updates(buffers: Buffers, at: &Config) -> Vec<Config> {
             }
             found.push(after);
         }
-        if buffers == Buffers::Load {
+        let looks = board.looks(ProcessId::new(p), at.states[p]);
+        if buffers == Buffers::Load && looks {
             for (x, d) in at.memory.iter().enumerate() {
                 let mut after = at.clone();
                 after.buffers[p].push((VarId::new(x), *d, false));

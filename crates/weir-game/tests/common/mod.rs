@@ -26,8 +26,8 @@ pub fn random(seed: u64) -> Program {
     let mut rng = Rng::new(seed);
     let shape = Shape {
         processes: 1 + rng.below(3),
-        vars: 1 + rng.below(2),
-        statements: 2 + rng.below(3),
+        vars: 1 + rng.below(3),
+        statements: 3 + rng.below(4),
         atomics: false,
         ..Shape::default()
     };

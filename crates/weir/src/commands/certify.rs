@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use weir::load::read_evidence;
 use weir::{Certificate, Loaded, Verdict, Witness};
+use weir_check::strategy::StrategyFile;
 use weir_check::upward::UpwardSets;
 
 use super::{Status, complain, fail, print, print_json};
@@ -32,6 +33,7 @@ pub fn run(args: &Certify) -> Status {
     let checked = match serde_json::from_str::<Kind>(&text) {
         Ok(kind) if kind.format == weir_check::certificate::FORMAT => certificate(&text, &loaded),
         Ok(kind) if kind.format == weir_check::upward::FORMAT => upward_sets(&text, &loaded),
+        Ok(kind) if kind.format == weir_check::strategy::FORMAT => strategy(&text, &loaded),
         Ok(_) => witness(&text, &loaded),
         Err(error) => Err(error),
     };
@@ -99,6 +101,20 @@ fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
         ),
         properties: names.map(|p| loaded.system.property_name(*p)).collect(),
         model: certificate.model,
+    })
+}
+
+fn strategy(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let file: StrategyFile = serde_json::from_str(text)?;
+    let known = file.game < loaded.system.program.games.len();
+    Ok(Checked {
+        reason: weir_check::strategy::check(&loaded.system, &file).err(),
+        what: format!("a strategy of the {} player", file.winner),
+        properties: known.then(|| loaded.system.game_name(file.game)).into_iter().collect(),
+        model: match file.fairness.as_str() {
+            "none" => file.semantics,
+            fairness => format!("{} and {fairness} fairness", file.semantics),
+        },
     })
 }
 

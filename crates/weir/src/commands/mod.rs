@@ -5,9 +5,11 @@ pub mod certify;
 pub mod channel;
 pub mod check;
 pub mod compare;
+pub mod game;
 pub mod litmus;
 pub mod models;
 pub mod outcomes;
+pub mod reduce;
 pub mod show;
 mod stats;
 
@@ -57,7 +59,8 @@ impl From<Verdict> for Status {
 
 /// Says that a program has no property, and what to do about it.
 pub fn asks_for_nothing(file: &str) -> Status {
-    let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
+    let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`; games \
+                  are for `weir game`";
     fail(&format!("`{file}` asks for nothing: {advice}"))
 }
 
