@@ -30,7 +30,9 @@ impl<'a, 's> Graph<'a, 's> {
     /// The graph of an arena.
     pub fn new(arena: &'a Arena<'s>) -> Self {
         let mut first = vec![0u32; arena.len() + 1];
-        let all = || (0..arena.len() as Position).flat_map(|p| arena.next(p).iter().map(move |t| (p, *t)));
+        let all = || {
+            (0..arena.len() as Position).flat_map(|p| arena.next(p).iter().map(move |t| (p, *t)))
+        };
         all().for_each(|(_, to)| first[to as usize + 1] += 1);
         for p in 1..first.len() {
             first[p] += first[p - 1];

@@ -55,9 +55,9 @@ pub fn solve(
         let winner = solved.winner();
         if arena.is_exact || winner == kept_by {
             let argument = match (arena.is_exact, kept_by) {
-                (true, _) => format!(
-                    "no buffer needs more than {size}, so this is the game without a bound"
-                ),
+                (true, _) => {
+                    format!("no buffer needs more than {size}, so this is the game without a bound")
+                }
                 (false, Player::Process) => format!(
                     "she wins without ever holding more than {size} in a buffer, and the update \
                      player has all her moves"
@@ -135,11 +135,10 @@ impl Solved {
         let objective = graph.arena.rules.board.objective();
         let plan = if fairness == Fairness::Process && objective == Objective::Avoid {
             let processes: Vec<_> = graph.arena.rules.board.system.process_ids().collect();
-            Some(Pairs { graph, choice: vec![None; graph.arena.len()] }.plan(
-                &self.mine,
-                &processes,
-                clock,
-            )?)
+            Some(
+                Pairs { graph, choice: vec![None; graph.arena.len()] }
+                    .plan(&self.mine, &processes, clock)?,
+            )
         } else {
             None
         };

@@ -136,8 +136,7 @@ impl Pairs<'_, '_, '_> {
                 let rest = without(processes, process);
                 let won = self.solve(core, &rest, clock)?;
                 let plan = self.plan(&won, &rest, clock)?;
-                let layer =
-                    self.graph.attract(&left, Player::Process, Graph::positions(&won));
+                let layer = self.graph.attract(&left, Player::Process, Graph::positions(&won));
                 let before = left.clone();
                 left = Self::minus(&left, &layer.set);
                 layers.push((sparse(&layer.choice), plan));

@@ -88,8 +88,10 @@ pub fn solve(
     let no = |message: &str| NoGame { message: message.to_owned(), span: board.asked().span };
     match (fairness, buffers, objective) {
         (Fairness::Update, _, Objective::Avoid) => {
-            return Err(no("update fairness is for `game reach`: it lets the process player wait, \
-                           and in `game avoid` waiting is all that she wants"));
+            return Err(no(
+                "update fairness is for `game reach`: it lets the process player wait, \
+                           and in `game avoid` waiting is all that she wants",
+            ));
         }
         (Fairness::Update, Buffers::Load, _) => {
             return Err(no("update fairness is about writes that wait in store buffers; paper 4 \

@@ -17,11 +17,12 @@
 //!   state but `h1` and `h2` of the message itself, `proc1` may leave for a `sink` while
 //!   `x_rd` holds a message, so that no rotation is wasted.
 //!
-//! The text of the paper leaves two things open, since the figures are not part of it.
+//! The text of the paper leaves some things open, since the figures are not part of it.
 //! In section 7, a process player in `h1` who waits for another message than the oldest
 //! one would be in a deadlock, and the update player would have to go on and lose that
 //! message; so in `h1` a read of any other message from `x_rd` goes round, and there is no
-//! deadlock. In section 8, `z` keeps the name of the last transition, and one that leads
+//! deadlock. That must not shield an update player who has lost messages herself; so
+//! `proc2` looks at `y` before it shows a message as well. In section 8, `z` keeps the name of the last transition, and one that leads
 //! back to its own state could be simulated again without the update player's doing; so
 //! such a transition is cut in two.
 
@@ -87,7 +88,11 @@ const NONE: i64 = 0;
 ///
 /// # Panics
 /// With no fairness: there is nothing to reduce to.
-pub fn reduce(machine: &Machine, goal: StateId, fairness: Fairness) -> Result<Program, ReduceError> {
+pub fn reduce(
+    machine: &Machine,
+    goal: StateId,
+    fairness: Fairness,
+) -> Result<Program, ReduceError> {
     assert_ne!(fairness, Fairness::None, "plain games are decidable");
     let mut edges = edges(machine)?;
     let mut states = machine.states().count();
@@ -143,9 +148,8 @@ pub fn reduce(machine: &Machine, goal: StateId, fairness: Fairness) -> Result<Pr
 
 /// The transitions of a machine that is a perfect channel system (section 2).
 fn edges(machine: &Machine) -> Result<Vec<Edge>, ReduceError> {
-    let no = |message: &str, transition| {
-        Err(ReduceError { message: message.to_owned(), transition })
-    };
+    let no =
+        |message: &str, transition| Err(ReduceError { message: message.to_owned(), transition });
     if machine.channels().count() > 1 {
         return no("a perfect channel system has one channel", None);
     }
@@ -232,29 +236,33 @@ fn proc2() -> Process {
     let win = LabelId::new(0);
     let fence = || stmt(StmtKind::Fence(FenceKind::Full));
     let copy = StmtKind::Store(Place::var(X_RD), Expr::Atom(SEEN));
-    let otherwise_win = |var, is_wrong| {
+    // Goes to `win` unless the variable is as it was at first.
+    let must_be_reset = |var| {
+        let looked = RegId::new(1);
+        let wrong = Expr::binary(BinOp::Ne, Expr::Atom(looked), Expr::Const(NONE));
         let goto = vec![stmt(StmtKind::Goto(win))];
-        [
-            stmt(StmtKind::Load(SEEN, Place::var(var))),
-            stmt(StmtKind::If(is_wrong, goto, vec![])),
-        ]
+        [stmt(StmtKind::Load(looked, Place::var(var))), stmt(StmtKind::If(wrong, goto, vec![]))]
     };
-    let mut rotation = vec![
-        wait(X_WR, seen_is(BinOp::Ne, NONE)),
-        stmt(copy),
-        fence(),
-        store(X_WR, NONE),
-        fence(),
-    ];
-    // Only one message was updated, or the `⟨y, 1⟩` between two would show.
-    rotation.extend(otherwise_win(Y, seen_is(BinOp::Ne, 0)));
+    let mut rotation = vec![wait(X_WR, seen_is(BinOp::Ne, NONE))];
+    // If more than one message was updated, the `⟨y, 1⟩` between them shows: before the
+    // message is shown, and after `x_wr` is reset, which may hide another one.
+    rotation.extend(must_be_reset(Y));
+    rotation.extend([stmt(copy), fence(), store(X_WR, NONE), fence()]);
+    rotation.extend(must_be_reset(Y));
     rotation.extend([store(Y, 0), store(X_RD, NONE), fence()]);
     // Since then only one `⟨y, 1⟩` was updated. The fence is before this: what comes
     // between a look and the reset of `y` would be missed.
-    rotation.extend(otherwise_win(X_WR, seen_is(BinOp::Ne, NONE)));
+    rotation.extend(must_be_reset(X_WR));
     let forever = stmt(StmtKind::Loop(vec![stmt(StmtKind::Nop)]));
     let body = vec![stmt(StmtKind::Loop(rotation)), stmt(StmtKind::Label(win)), forever];
-    process("proc2".into(), vec!["win".into()], body)
+    let mut process = process("proc2".into(), vec!["win".into()], body);
+    let looked = Register {
+        name: "looked".into(),
+        display: "proc2.looked".into(),
+        ..process.registers[0].clone()
+    };
+    process.registers.push(looked);
+    process
 }
 
 /// `Proc^e` (section 8): offers a transition again and again.
@@ -315,10 +323,13 @@ impl Writer<'_> {
     /// Reads any message from `x_rd` but this one.
     fn other_message(&self, expected: Option<MessageId>) -> Stmt {
         let any = seen_is(BinOp::Ne, NONE);
-        wait(X_RD, match expected {
-            Some(m) => Expr::binary(BinOp::And, any, seen_is(BinOp::Ne, value_of(m))),
-            None => any,
-        })
+        wait(
+            X_RD,
+            match expected {
+                Some(m) => Expr::binary(BinOp::And, any, seen_is(BinOp::Ne, value_of(m))),
+                None => any,
+            },
+        )
     }
 
     /// What simulates a transition.

@@ -61,11 +61,8 @@ impl<'b, 's> ViewGame<'b, 's> {
     ) -> Result<Self, Stopped> {
         let mut game = Self { board, process, views: Store::default(), edges: Vec::new() };
         let start = board.start();
-        let first = View {
-            state: start.states[process.index()],
-            values: start.memory,
-            fence: true,
-        };
+        let first =
+            View { state: start.states[process.index()], values: start.memory, fence: true };
         game.number(&first)?;
         let before = clock.stats.stored;
         let mut next = 0;

@@ -12,7 +12,8 @@ use common::{read, seeds, system};
 
 fn play(system: &System, game: usize, fairness: Fairness, buffers: Buffers) -> Outcome {
     let options = Options { fairness, buffers };
-    solve(system, game, &options, Limits::default(), &mut |_| {}).unwrap_or_else(|e| panic!("{e:?}"))
+    solve(system, game, &options, Limits::default(), &mut |_| {})
+        .unwrap_or_else(|e| panic!("{e:?}"))
 }
 
 fn file(system: &System, game: usize, how: (Fairness, Buffers), outcome: &Outcome) -> StrategyFile {
@@ -72,8 +73,9 @@ fn strategies_with_load_buffers_are_accepted() {
             match outcome.winner {
                 Some(winner) => {
                     let file = file(&system, game, (fairness, Buffers::Load), &outcome);
-                    check(&system, &file)
-                        .unwrap_or_else(|e| panic!("seed {seed}, {game}, {fairness:?}: {winner:?}: {e}"));
+                    check(&system, &file).unwrap_or_else(|e| {
+                        panic!("seed {seed}, {game}, {fairness:?}: {winner:?}: {e}")
+                    });
                     won[usize::from(winner == Player::Update)] += 1;
                 }
                 None => won[2] += 1,
@@ -146,8 +148,10 @@ fn a_strategy_with_a_losing_move_is_rejected() {
         let p = system.processes.iter().position(|a| a.name == *process).unwrap();
         let board = weir_model::game::Board::new(&system, 0).unwrap();
         let first = moves.iter_mut().find(|m| m.state == 0).unwrap();
-        let all = board.instructions(weir_model::ids::ProcessId::new(p), weir_model::ids::StateId(0));
-        let other = all.iter().find(|i| i.path.iter().map(|t| t.0).ne(first.transitions.iter().copied()));
+        let all =
+            board.instructions(weir_model::ids::ProcessId::new(p), weir_model::ids::StateId(0));
+        let other =
+            all.iter().find(|i| i.path.iter().map(|t| t.0).ne(first.transitions.iter().copied()));
         first.transitions = other.unwrap().path.iter().map(|t| t.0).collect();
         assert!(check(&system, &file).is_err(), "{text}");
     }

@@ -39,9 +39,7 @@ impl<'s> Reference<'s> {
         let asked = &system.program.games[game];
         let targets = system.process_ids().map(|p| {
             let states = system.processes[p.index()].states.iter();
-            states
-                .map(|s| s.labels.iter().any(|l| asked.targets.contains(&(p, *l))))
-                .collect()
+            states.map(|s| s.labels.iter().any(|l| asked.targets.contains(&(p, *l)))).collect()
         });
         Self {
             system,
@@ -73,7 +71,9 @@ impl<'s> Reference<'s> {
         while let Some((who, at)) = work.pop() {
             for (process, after) in self.steps(&at) {
                 let Some(p) = process.filter(|p| who.is_none_or(|w| w == *p)) else { continue };
-                let state = |c: &[u16]| self.system.state(p, StateId(self.semantics.controls(c)[p.index()]));
+                let state = |c: &[u16]| {
+                    self.system.state(p, StateId(self.semantics.controls(c)[p.index()]))
+                };
                 let goes_on = state(&at).is_choice
                     && state(&after).kind == StateKind::Inside
                     && !self.in_target(&after);
@@ -211,11 +211,7 @@ fn view_of(at: &Configuration, process: ProcessId) -> View {
         let own = buffer.iter().rev().find(|m| m.var.index() == x);
         own.map_or(*memory, |m| m.value)
     });
-    View {
-        state: at.states[process.index()],
-        values: values.collect(),
-        fence: buffer.is_empty(),
-    }
+    View { state: at.states[process.index()], values: values.collect(), fence: buffer.is_empty() }
 }
 
 /// Theorem 7, move by move: on every configuration of a process alone, the moves of

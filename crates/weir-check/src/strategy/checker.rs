@@ -168,10 +168,10 @@ impl Checker<'_> {
             let path: Vec<_> =
                 told.transitions.iter().map(|t| weir_model::ids::TransitionId(*t)).collect();
             let can = rules::moves(&self.board, Buffers::Store, &config, process);
-            let (_, after) =
-                can.into_iter().find(|((_, p), _)| *p == path).ok_or_else(|| {
-                    format!("the move in state {} is not possible there", state.0)
-                })?;
+            let (_, after) = can
+                .into_iter()
+                .find(|((_, p), _)| *p == path)
+                .ok_or_else(|| format!("the move in state {} is not possible there", state.0))?;
             let to = after.states[process.index()];
             if self.board.is_target(process, to) {
                 if self.board.objective() == Objective::Avoid {
@@ -373,21 +373,23 @@ impl Checker<'_> {
         if self.buffers == Buffers::Load {
             return Ok(after.states == wanted.states
                 && after.memory == wanted.memory
-                && after.buffers.iter().zip(&wanted.buffers).enumerate().all(|(p, (have, want))| {
-                    // Some oldest messages go, and loads of memory are added.
-                    let looks = self.board.looks(ProcessId::new(p), after.states[p]);
-                    (looks || want.is_empty())
-                        && (0..=have.len()).any(|gone| {
-                        want.strip_prefix(&have[gone..]).is_some_and(|added| {
-                            let mut before = have[gone..].last();
-                            added.iter().all(|m| {
-                                let is_new = before != Some(m);
-                                before = Some(m);
-                                is_new && !m.2 && after.memory[m.0.index()] == m.1
+                && after.buffers.iter().zip(&wanted.buffers).enumerate().all(
+                    |(p, (have, want))| {
+                        // Some oldest messages go, and loads of memory are added.
+                        let looks = self.board.looks(ProcessId::new(p), after.states[p]);
+                        (looks || want.is_empty())
+                            && (0..=have.len()).any(|gone| {
+                                want.strip_prefix(&have[gone..]).is_some_and(|added| {
+                                    let mut before = have[gone..].last();
+                                    added.iter().all(|m| {
+                                        let is_new = before != Some(m);
+                                        before = Some(m);
+                                        is_new && !m.2 && after.memory[m.0.index()] == m.1
+                                    })
+                                })
                             })
-                        })
-                    })
-                }));
+                    },
+                ));
         }
         let mut seen = BTreeSet::from([after.clone()]);
         let mut work = vec![after.clone()];

@@ -100,9 +100,7 @@ pub fn moves(
                 let own = buffer.iter().rev().find(|m| m.0 == x && m.2).map(|m| m.1);
                 let otherwise = match buffers {
                     Buffers::Store => Some(at.memory[x.index()]),
-                    Buffers::Load => {
-                        buffer.first().and_then(|m| (m.0 == x && !m.2).then_some(m.1))
-                    }
+                    Buffers::Load => buffer.first().and_then(|m| (m.0 == x && !m.2).then_some(m.1)),
                 };
                 if own.or(otherwise) != Some(d) {
                     continue;

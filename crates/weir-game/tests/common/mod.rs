@@ -89,7 +89,8 @@ pub fn random(seed: u64) -> Program {
         }
         process.body = body;
     }
-    let game = |objective| Game { name: None, objective, targets: targets.clone(), span: SpanId::NONE };
+    let game =
+        |objective| Game { name: None, objective, targets: targets.clone(), span: SpanId::NONE };
     made.games = vec![game(Objective::Reach), game(Objective::Avoid)];
     made
 }
@@ -101,6 +102,7 @@ pub fn system(seed: u64) -> System {
 
 /// A program of the language.
 pub fn read(text: &str) -> System {
-    let (program, _) = weir_front::read("test.weir", text, None).unwrap_or_else(|e| panic!("{e:?}"));
+    let (program, _) =
+        weir_front::read("test.weir", text, None).unwrap_or_else(|e| panic!("{e:?}"));
     System::new(program).unwrap()
 }

@@ -96,13 +96,10 @@ fn chosen(loaded: &Loaded, args: &Game) -> Result<Vec<usize>, Status> {
 
 fn solve(loaded: &Loaded, game: usize, args: &Game) -> Result<Outcome, Status> {
     let mut progress = Progress::new();
-    let outcome = weir_game::solve(
-        &loaded.system,
-        game,
-        &args.options(),
-        args.limits(),
-        &mut |stats| progress.update(stats),
-    );
+    let outcome =
+        weir_game::solve(&loaded.system, game, &args.options(), args.limits(), &mut |stats| {
+            progress.update(stats)
+        });
     drop(progress);
     outcome.map_err(|NoGame { message, span }| {
         complain(&LoadError::Wrong {

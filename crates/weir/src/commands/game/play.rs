@@ -137,7 +137,11 @@ impl Game<'_> {
         for line in table.lines("  ") {
             let _ = writeln!(out, "  {line}");
         }
-        let _ = writeln!(out, "  {}", paint(QUIET, &format!("memory {}", values(self.loaded, &self.at.memory))));
+        let _ = writeln!(
+            out,
+            "  {}",
+            paint(QUIET, &format!("memory {}", values(self.loaded, &self.at.memory)))
+        );
         print(&out);
     }
 
