@@ -156,8 +156,9 @@ impl Solved {
         let mut order = vec![(0, Memory::new())];
         known.insert((0, Memory::new()), 0);
         let mut positions = Vec::new();
+        let mut ways = 0;
         while let Some((position, memory)) = order.get(positions.len()).cloned() {
-            clock.look(0)?;
+            clock.look(ways * size_of::<usize>())?;
             let at = arena.configuration(position);
             let chosen = match plan {
                 Some(plan) => plan.advise(graph, position, &memory),
@@ -180,6 +181,7 @@ impl Solved {
                 });
                 next.push(number);
             }
+            ways += next.len();
             positions.push(ProcessPosition { at, action: Some((process, path)), next });
         }
         Ok(Strategy::Process(positions))

@@ -301,22 +301,25 @@ impl Writer<'_> {
             body.push(stmt(StmtKind::Label(LabelId::new(state))));
             let outgoing = self.edges.iter().enumerate().filter(|(_, e)| e.from == state);
             let ways = outgoing.map(|(number, edge)| self.gadget(number, edge)).collect();
-            body.push(self.state(ways, None));
+            body.extend(self.state(ways, None));
         }
-        let forever = stmt(StmtKind::Loop(vec![stmt(StmtKind::Nop)]));
-        body.extend([stmt(StmtKind::Label(self.sink())), forever]);
+        if self.fairness == Fairness::Process {
+            let forever = stmt(StmtKind::Loop(vec![stmt(StmtKind::Nop)]));
+            body.extend([stmt(StmtKind::Label(self.sink())), forever]);
+        }
         process("proc1".into(), labels, body)
     }
 
     /// A state with several ways to go on. Under process fairness there is one more:
     /// to the sink, on any message in `x_rd` but the one that is expected.
-    fn state(&self, mut ways: Vec<Vec<Stmt>>, expected: Option<MessageId>) -> Stmt {
+    fn state(&self, mut ways: Vec<Vec<Stmt>>, expected: Option<MessageId>) -> Vec<Stmt> {
         if self.fairness == Fairness::Process {
             ways.push(vec![self.other_message(expected), stmt(StmtKind::Goto(self.sink()))]);
         }
-        match ways.is_empty() {
-            true => stmt(StmtKind::Assume(Expr::Const(0))),
-            false => stmt(StmtKind::Choose(ways)),
+        match ways.len() {
+            0 => vec![stmt(StmtKind::Assume(Expr::Const(0)))],
+            1 => ways.swap_remove(0),
+            _ => vec![stmt(StmtKind::Choose(ways))],
         }
     }
 
@@ -339,10 +342,10 @@ impl Writer<'_> {
             gadget.push(read(Z, number as i64 + 1));
         }
         match edge.does {
-            Does::Skip => gadget.push(self.state(vec![vec![stmt(StmtKind::Nop)]], None)),
+            Does::Skip => gadget.extend(self.state(vec![vec![stmt(StmtKind::Nop)]], None)),
             Does::Send(m) => {
-                gadget.push(self.state(vec![vec![store(X_WR, value_of(m))]], None));
-                gadget.push(self.state(vec![vec![store(Y, 1)]], None));
+                gadget.extend(self.state(vec![vec![store(X_WR, value_of(m))]], None));
+                gadget.extend(self.state(vec![vec![store(Y, 1)]], None));
             }
             Does::Receive(m) => {
                 let mut ways = vec![vec![read(X_RD, value_of(m))]];
@@ -353,8 +356,8 @@ impl Writer<'_> {
                     ways.push(vec![self.other_message(Some(m)), again]);
                 }
                 gadget.push(stmt(StmtKind::Label(self.h1(number))));
-                gadget.push(self.state(ways, Some(m)));
-                gadget.push(self.state(vec![vec![read(X_RD, NONE)]], Some(m)));
+                gadget.extend(self.state(ways, Some(m)));
+                gadget.extend(self.state(vec![vec![read(X_RD, NONE)]], Some(m)));
             }
         }
         gadget.push(stmt(StmtKind::Goto(LabelId::new(edge.to))));

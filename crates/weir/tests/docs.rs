@@ -16,7 +16,7 @@ use serde_json::Value;
 use weir::{Loaded, Witness};
 
 /// The pages whose commands are run.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/README.md",
@@ -27,6 +27,8 @@ const PAGES: [&str; 10] = [
     "docs/certificate.md",
     "docs/upward-set.md",
     "docs/channel-machines.md",
+    "docs/games.md",
+    "docs/strategy.md",
 ];
 
 fn page(name: &str) -> String {
@@ -82,6 +84,9 @@ fn steady(line: &str) -> String {
     let line = line.trim_end();
     if line.contains(" configurations") && line.ends_with(" s") {
         return "configurations".to_owned();
+    }
+    if line.ends_with(" s") && (line.starts_with("views: ") || line.starts_with("bounded: ")) {
+        return "positions".to_owned();
     }
     match line.strip_prefix("Time ").and_then(|l| l.rsplit_once(' ')) {
         Some((name, _)) => format!("Time {name}"),
