@@ -30,9 +30,11 @@ pub fn program(variables: usize, objective: &str) -> String {
     for location in 0..40 {
         let _ = writeln!(text, "l{location}:");
         let mut ways = Vec::new();
-        for _ in 0..3 {
-            let (x, d, to) = (below(variables), below(2), below(39));
-            ways.push(match below(8) {
+        for way in 0..3 {
+            let (x, d, far) = (below(variables), below(2), below(39));
+            // The first way writes and leads on, so that every location comes up.
+            let (to, what) = if way == 0 { ((location + 1) % 39, 0) } else { (far, below(8)) };
+            ways.push(match what {
                 0..=3 => format!("{{ x[{x}] = {d}  goto l{to} }}"),
                 4..=5 => format!("{{ await x[{x}] == {d}  goto l{to} }}"),
                 6 => format!("{{ nop  goto l{to} }}"),

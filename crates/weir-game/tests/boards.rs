@@ -113,7 +113,7 @@ fn what_has_no_game_says_why() {
     let text = "var x  process p { x = 1 at: }  game avoid p@at";
     let fair = Options { fairness: Fairness::Update, ..Options::default() };
     assert!(no(text, fair).contains("update fairness"));
-    let text = "var x, y  process p { await x == 0 or y == 0 at: }  game reach p@at";
+    let text = "var x, y  process p { x = 1  y = 1  await x == 0 or y == 0  at: }  game reach p@at";
     let load = Options { buffers: Buffers::Load, ..Options::default() };
     assert!(no(text, load).contains("one variable"));
 }

@@ -188,6 +188,30 @@ fn under_process_fairness_the_update_player_plays_the_run() {
     let system = game_of(&machine, "end", Fairness::Process);
     let outcome = play(&system, Fairness::Process, 2);
     assert_eq!(outcome.winner, Some(Player::Update), "{}", outcome.argument);
+    assert_eq!(offers_taken(&system, &outcome.strategy.unwrap()), ["e0", "e1"]);
+}
+
+/// The transitions that `proc1` reads from `z`, against the update player's strategy and
+/// a process player who takes the processes in turn.
+fn offers_taken(system: &System, strategy: &Strategy) -> Vec<String> {
+    let Strategy::Update(positions) = strategy else { panic!("a strategy on configurations") };
+    let mut taken = Vec::new();
+    let (mut at, mut due) = (0, 0);
+    for _ in 0..1000 {
+        let count = system.processes.len();
+        let replies = &positions[at].replies;
+        let turns = (0..count).map(|n| (due + n) % count);
+        let next = turns.filter_map(|p| replies.iter().find(|r| r.0.index() == p)).next();
+        let Some((process, path, to)) = next else { return taken };
+        let transitions = &system.processes[process.index()].transitions;
+        if let Op::Read(x, d) = transitions[path[path.len() - 1].index()].op
+            && system.vars[x.index()].name == "z"
+        {
+            taken.push(system.show_value(x, d));
+        }
+        (at, due) = (*to, process.index() + 1);
+    }
+    panic!("the update player does not get there: {taken:?}")
 }
 
 #[test]

@@ -20,12 +20,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::game::{Board, Buffers, Fairness};
-use weir_model::graph::components;
 use weir_model::ids::ProcessId;
 use weir_model::program::Objective;
 use weir_model::system::System;
 
 use super::rules::{self, Config, Move, ViewKey};
+use super::ways::{Turns, no_way_round};
 use super::{Action, FORMAT, ProcessMove, Shape, StrategyFile, UpdateMove, VERSION, ViewMove};
 
 /// The most messages and variables in all that one turn of the update player may lead to.
@@ -92,15 +92,6 @@ struct Checker<'s> {
     board: Board<'s>,
     fairness: Fairness,
     buffers: Buffers,
-}
-
-/// The turns of a strategy and what may come after each.
-struct Turns {
-    next: Vec<Vec<usize>>,
-    /// The process that is played in on each of these ways.
-    played: Vec<Vec<ProcessId>>,
-    /// The processes that are enabled.
-    enabled: Vec<Vec<ProcessId>>,
 }
 
 impl Checker<'_> {
@@ -314,7 +305,7 @@ impl Checker<'_> {
         let turns = Turns { next, played, enabled };
         match (objective, self.fairness) {
             (Objective::Reach, _) => no_way_round(&turns.next),
-            (Objective::Avoid, Fairness::Process) => self.always_fair(&turns),
+            (Objective::Avoid, Fairness::Process) => turns.always_fair(self.system()),
             (Objective::Avoid, _) => Ok(()),
         }
     }
@@ -359,7 +350,7 @@ impl Checker<'_> {
         let turns = Turns { next, played, enabled };
         match (objective, self.fairness) {
             (Objective::Reach, _) => Ok(()),
-            (Objective::Avoid, Fairness::Process) => self.never_fair(&turns),
+            (Objective::Avoid, Fairness::Process) => turns.never_fair(),
             (Objective::Avoid, _) => no_way_round(&turns.next),
         }
     }
@@ -416,63 +407,6 @@ impl Checker<'_> {
             false => Ok(()),
         }
     }
-
-    /// No way through the turns passes infinitely often where a process is enabled and
-    /// plays in it only finitely often.
-    fn always_fair(&self, turns: &Turns) -> Result<(), String> {
-        for process in self.system().process_ids() {
-            let ways = |n: usize| -> Vec<usize> {
-                let all = turns.next[n].iter().zip(&turns.played[n]);
-                all.filter(|(_, p)| **p != process).map(|(to, _)| *to).collect()
-            };
-            let component = components(turns.next.len(), ways);
-            for n in 0..turns.next.len() {
-                let round = ways(n).into_iter().any(|to| component[to] == component[n]);
-                if round && turns.enabled[n].contains(&process) {
-                    let name = &self.system().processes[process.index()].name;
-                    return Err(format!("`{name}` can be enabled for ever and never played in"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// No way through the turns is fair to all processes: take a component, and as long
-    /// as some process is enabled in it and never played in, take away where it is.
-    fn never_fair(&self, turns: &Turns) -> Result<(), String> {
-        let mut work: Vec<BTreeSet<usize>> = vec![(0..turns.next.len()).collect()];
-        while let Some(set) = work.pop() {
-            let ways = |n: usize| -> Vec<usize> {
-                let inside = set.contains(&n);
-                let all = turns.next[n].iter().copied();
-                all.filter(|to| inside && set.contains(to)).collect()
-            };
-            let component = components(turns.next.len(), ways);
-            let mut parts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-            for n in &set {
-                parts.entry(component[*n]).or_default().insert(*n);
-            }
-            for part in parts.into_values() {
-                let inner = |n: usize| {
-                    let all = turns.next[n].iter().zip(&turns.played[n]);
-                    all.filter(|(to, _)| part.contains(to))
-                };
-                let played: BTreeSet<ProcessId> =
-                    part.iter().flat_map(|n| inner(*n)).map(|(_, p)| *p).collect();
-                if played.is_empty() {
-                    continue;
-                }
-                let unfair = |n: &&usize| turns.enabled[**n].iter().any(|p| !played.contains(p));
-                let bad: BTreeSet<usize> = part.iter().filter(unfair).copied().collect();
-                if bad.is_empty() {
-                    let way = "the process player can go on for ever and be fair to all processes";
-                    return Err(way.to_owned());
-                }
-                work.push(&part - &bad);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Whether `want` is `have` with fewer of equal neighbors.
@@ -488,16 +422,4 @@ fn repeats<T: PartialEq>(have: &[T], want: &[T]) -> bool {
         }
     }
     have.next().is_none()
-}
-
-/// That no way leads round.
-fn no_way_round(next: &[Vec<usize>]) -> Result<(), String> {
-    let component = components(next.len(), |n| next[n].clone());
-    let mut size = vec![0; next.len()];
-    component.iter().for_each(|c| size[*c] += 1);
-    let round = (0..next.len()).find(|&n| size[component[n]] > 1 || next[n].contains(&n));
-    match round {
-        Some(n) => Err(format!("play can come back to position {n} again and again")),
-        None => Ok(()),
-    }
 }

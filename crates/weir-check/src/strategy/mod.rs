@@ -3,6 +3,7 @@
 
 mod checker;
 mod rules;
+mod ways;
 
 use std::collections::BTreeMap;
 
