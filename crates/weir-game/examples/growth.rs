@@ -31,9 +31,13 @@ pub fn program(variables: usize, objective: &str) -> String {
         let _ = writeln!(text, "l{location}:");
         let mut ways = Vec::new();
         for way in 0..3 {
-            let (x, d, far) = (below(variables), below(2), below(39));
-            // The first way writes and leads on, so that every location comes up.
-            let (to, what) = if way == 0 { ((location + 1) % 39, 0) } else { (far, below(8)) };
+            let mut pick = (below(variables), below(2), below(39), below(8));
+            // The first way writes and leads on, so that every location and nearly
+            // every memory comes up.
+            if way == 0 {
+                pick = (location / 2 % variables, location % 2, (location + 1) % 39, 0);
+            }
+            let (x, d, to, what) = pick;
             ways.push(match what {
                 0..=3 => format!("{{ x[{x}] = {d}  goto l{to} }}"),
                 4..=5 => format!("{{ await x[{x}] == {d}  goto l{to} }}"),
