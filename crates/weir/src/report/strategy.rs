@@ -87,15 +87,16 @@ fn row(loaded: &Loaded, number: usize, at: &Configuration, rest: [String; 2]) ->
     cells
 }
 
+/// A view, whether the process may fence, and what to play.
+type Row<'m> = (&'m View, &'static str, &'m [TransitionId]);
+
 /// Rows in which it does not matter whether the process may fence are one.
-fn merged(
-    moves: &[(View, Box<[TransitionId]>)],
-) -> Vec<(&View, &'static str, &Box<[TransitionId]>)> {
-    let mut rows: Vec<(&View, &'static str, &Box<[TransitionId]>)> = Vec::new();
+fn merged(moves: &[(View, Box<[TransitionId]>)]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for (view, path) in moves {
         match rows.last_mut() {
             Some((last, fence, same))
-                if (last.state, &last.values) == (view.state, &view.values) && *same == path =>
+                if (last.state, &last.values) == (view.state, &view.values) && **same == **path =>
             {
                 *fence = "either way";
             }
