@@ -54,12 +54,6 @@ struct Game<'l> {
     input: Lines<StdinLock<'static>>,
 }
 
-/// What the person wants.
-enum Said {
-    Number(usize),
-    Quit,
-}
-
 impl Game<'_> {
     fn introduce(&self, outcome: &Outcome) {
         let you = match self.person {
@@ -150,31 +144,27 @@ impl Game<'_> {
         for (number, choice) in choices.iter().enumerate() {
             print(&format!("  {:>3}  {choice}\n", number + 1));
         }
-        loop {
-            print("> ");
-            match self.listen(choices.len()) {
-                Said::Number(number) => return Some(number),
-                Said::Quit => {
-                    print("\nThe game is not over.\n");
-                    return None;
-                }
-            }
+        print("> ");
+        let said = self.listen(choices.len());
+        if said.is_none() {
+            print("\nThe game is not over.\n");
         }
+        said
     }
 
-    /// What the person says, once it makes sense.
-    fn listen(&mut self, choices: usize) -> Said {
+    /// What the person says, once it makes sense; `None` to stop.
+    fn listen(&mut self, choices: usize) -> Option<usize> {
         loop {
-            let Some(Ok(line)) = self.input.next() else { return Said::Quit };
+            let line = self.input.next()?.ok()?;
             match line.trim() {
-                "q" | "quit" => return Said::Quit,
+                "q" | "quit" => return None,
                 "?" | "help" => print(
                     "Type the number of a move. A buffer shows its oldest message first. `q` \
                      quits.\n> ",
                 ),
                 word => match word.parse::<usize>() {
                     Ok(number) if (1..=choices).contains(&number) => {
-                        return Said::Number(number - 1);
+                        return Some(number - 1);
                     }
                     _ => print(&format!("A number from 1 to {choices}, `?` or `q`.\n> ")),
                 },
