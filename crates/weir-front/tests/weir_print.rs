@@ -25,6 +25,7 @@ fn erase(block: &mut [Stmt]) {
 fn without_places(mut program: Program) -> Program {
     program.vars.iter_mut().for_each(|v| v.span = SPAN);
     program.properties.iter_mut().for_each(|p| p.span = SPAN);
+    program.games.iter_mut().for_each(|g| g.span = SPAN);
     for process in &mut program.processes {
         for register in &mut process.registers {
             register.span = SPAN;

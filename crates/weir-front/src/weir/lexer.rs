@@ -40,7 +40,16 @@ pub struct Token<'t> {
 /// Words that begin a declaration or a property: none of them can stand inside
 /// a process, so they show where a forgotten `}` should have been.
 pub const TOP_KEYWORDS: [&str; 11] = [
-    "const", "enum", "var", "process", "never", "no", "final", "assertions", "game", "filter",
+    "const",
+    "enum",
+    "var",
+    "process",
+    "never",
+    "no",
+    "final",
+    "assertions",
+    "game",
+    "filter",
     "observe",
 ];
 

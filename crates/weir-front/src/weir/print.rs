@@ -15,7 +15,8 @@ use std::fmt::Write;
 
 use weir_model::ids::RegId;
 use weir_model::program::{
-    Atom, BinOp, Code, Expr, FenceKind, Objective, Place, Program, PropertyKind, Quantifier, Rmw, Stmt, StmtKind,
+    Atom, BinOp, Code, Expr, FenceKind, Objective, Place, Program, PropertyKind, Quantifier, Rmw,
+    Stmt, StmtKind,
 };
 
 use super::operators;

@@ -49,7 +49,8 @@ impl<'t> Parser<'_, 't> {
         if start.kind == Kind::Name && is(self.peek_at(1), ":") {
             let name = self.name("a name")?;
             self.next();
-            let question = self.question("`never`, `no deadlock`, `final`, `assertions` or `game`")?;
+            let question =
+                self.question("`never`, `no deadlock`, `final`, `assertions` or `game`")?;
             items.push(Item::Property(Some(name), question, start.span.to(self.last())));
         } else if self.eat("const") {
             let name = self.name("the name of the constant")?;
