@@ -195,14 +195,21 @@ fn under_process_fairness_the_update_player_plays_the_run() {
 /// a process player who takes the processes in turn.
 fn offers_taken(system: &System, strategy: &Strategy) -> Vec<String> {
     let Strategy::Update(positions) = strategy else { panic!("a strategy on configurations") };
+    let rules = weir_game::rules::Rules {
+        board: Board::new(system, 0).unwrap(),
+        buffers: weir_model::game::Buffers::Store,
+    };
     let mut taken = Vec::new();
     let (mut at, mut due) = (0, 0);
     for _ in 0..1000 {
         let count = system.processes.len();
         let replies = &positions[at].replies;
-        let turns = (0..count).map(|n| (due + n) % count);
-        let next = turns.filter_map(|p| replies.iter().find(|r| r.0.index() == p)).next();
-        let Some((process, path, to)) = next else { return taken };
+        let mut turns = (0..count).map(|n| ProcessId::new((due + n) % count));
+        let Some(p) = turns.find(|p| rules.enabled(&positions[at].at, *p).next().is_some()) else {
+            panic!("there is always an offer")
+        };
+        // What leads to the target needs no reply.
+        let Some((process, path, to)) = replies.iter().find(|r| r.0 == p) else { return taken };
         let transitions = &system.processes[process.index()].transitions;
         if let Op::Read(x, d) = transitions[path[path.len() - 1].index()].op
             && system.vars[x.index()].name == "z"
