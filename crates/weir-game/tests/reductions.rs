@@ -293,3 +293,37 @@ fn games_of_random_channel_systems_are_won_as_they_should_be() {
     }
     assert!(reached > 10 && not > 10, "{reached} reached, {not} not");
 }
+
+/// Tiny systems under process fairness: the update player wins if there is a short run,
+/// and never if there is none.
+#[test]
+fn games_with_process_fairness_are_won_as_they_should_be() {
+    let (mut reached, mut not) = (0, 0);
+    for seed in common::seeds(12) {
+        let mut rng = Rng::new(seed);
+        let mut text =
+            "machine r;  messages a, b;  channels c;  states s0, s1, end;  initial s0;\n"
+                .to_owned();
+        let first = ["c!a", "c!b", "nop"][rng.below(3)];
+        let second = ["c?a", "c?b", "nop"][rng.below(3)];
+        text += &format!("s0 -> s1 do {first};\ns1 -> end do {second};\n");
+        let machine = machine(&text);
+        let goal = Goal { state: machine.state("end").unwrap(), contents: Contents::Any };
+        let limits = Limits::default();
+        let found =
+            explicit::search(&machine, Semantics::Perfect, Some(&goal), &limits, &mut |_| {});
+        let system = game_of(&machine, "end", Fairness::Process);
+        let winner = play(&system, Fairness::Process, 2).winner;
+        match found.goal {
+            Some(Reach::Reached(_)) => {
+                assert_eq!(winner, Some(Player::Update), "seed {seed}\n{text}");
+                reached += 1;
+            }
+            _ => {
+                assert_ne!(winner, Some(Player::Update), "seed {seed}\n{text}");
+                not += 1;
+            }
+        }
+    }
+    assert!(reached > 2 && not > 2, "{reached} reached, {not} not");
+}
