@@ -11,6 +11,7 @@ pub mod buffers;
 pub mod certificate;
 pub mod lasso;
 pub mod replay;
+pub mod strategy;
 pub mod unblocked;
 pub mod upward;
 pub mod witness;

@@ -65,6 +65,13 @@ impl Store {
         slice(&self.cells, &self.ends, id.0)
     }
 
+    /// The id of a configuration, if it is there.
+    #[inline]
+    pub fn find(&self, config: &[u16]) -> Option<ConfigId> {
+        let same = |&id: &u32| slice(&self.cells, &self.ends, id) == config;
+        self.table.find(hash(config), same).map(|&id| ConfigId(id))
+    }
+
     /// The configuration from which this one was reached first.
     pub fn parent(&self, id: ConfigId) -> Option<ConfigId> {
         let parent = self.parents[id.index()];
@@ -147,6 +154,7 @@ mod tests {
         let second = store.insert(&[1, 2], Some(first)).unwrap().unwrap();
         assert_eq!(store.insert(&[1, 2, 3], Some(second)), Ok(None));
         assert_eq!(store.get(second), [1, 2]);
+        assert_eq!((store.find(&[1, 2]), store.find(&[2])), (Some(second), None));
         assert_eq!(store.parent(second), Some(first));
         assert_eq!(store.parent(first), None);
         for i in 0..10_000_u16 {

@@ -37,6 +37,7 @@ fn without_places(mut program: Program) -> Program {
             erase(&mut method.body);
         }
     }
+    program.games.iter_mut().for_each(|g| g.span = SPAN);
     for process in &mut program.processes {
         for register in &mut process.registers {
             register.span = SPAN;

@@ -6,6 +6,7 @@
 pub mod answer;
 mod build;
 mod flow;
+pub mod game;
 pub mod graph;
 pub mod ids;
 pub mod memory_model;

@@ -61,6 +61,8 @@ pub struct Program {
     pub properties: Vec<Property>,
     /// What is asked about runs without end.
     pub live: Vec<Live>,
+    /// Games between the program and its memory.
+    pub games: Vec<Game>,
     /// Only final states that satisfy this count (a litmus test's `filter`).
     pub filter: Option<Formula>,
     /// What `outcomes` prints of a final state; registers in this list keep
@@ -525,6 +527,20 @@ pub struct Live {
     pub name: Option<String>,
     /// What is asked.
     pub kind: LiveKind,
+    /// Where it was written.
+    pub span: SpanId,
+}
+
+/// A game of the program against its memory (paper 4): one player picks
+/// instructions, the other picks which buffered writes reach memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Game {
+    /// The name that a person gave it.
+    pub name: Option<String>,
+    /// What the process player is after.
+    pub objective: Objective,
+    /// The local states that count, `Q_W`: it is enough that one process is in one.
+    pub targets: Vec<(ProcessId, LabelId)>,
     /// Where it stands.
     pub span: SpanId,
 }
@@ -542,6 +558,15 @@ pub enum LiveKind {
     Always(Formula),
     /// There is no fair run without end.
     Terminates,
+}
+
+/// What the process player of a game is after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Objective {
+    /// `game reach`: to get to a target, a reachability condition.
+    Reach,
+    /// `game avoid`: never to get to a target, a safety condition.
+    Avoid,
 }
 
 /// How many final states have to satisfy a formula.

@@ -81,6 +81,9 @@ pub struct State {
     pub registers: Box<[i64]>,
     /// The labels at which the process stands here.
     pub labels: Box<[crate::ids::LabelId]>,
+    /// Whether the process makes a choice here (`choose`, `any`): its transitions
+    /// are the ways that it may go.
+    pub is_choice: bool,
     /// Where in the source.
     pub span: SpanId,
     /// The transitions that leave it.
@@ -260,7 +263,7 @@ impl System {
             let (to, label) = (StateId::new(states.len()), LabelId::new(labels.len()));
             let State { registers, span, .. } = &states[from.index()];
             let (registers, span) = (registers.clone(), *span);
-            states.push(State::new(StateKind::Inside, registers, [label].into(), span));
+            states.push(State::new(StateKind::Inside, registers, [label].into(), false, span));
             labels.push(Label { name: format!("stop{}", from.0), span });
             let op = Op::Fence(FenceKind::Full);
             let stop = Transition { from, op, to, waits: false, mark: None, span };
@@ -417,6 +420,19 @@ impl System {
         format!("{base} #{}", (0..=index).filter(|&i| same(i)).count())
     }
 
+    /// What a person calls a game.
+    pub fn game_name(&self, index: usize) -> String {
+        let games = &self.program.games;
+        match &games[index].name {
+            Some(name) => name.clone(),
+            None if games.iter().filter(|g| g.name.is_none()).count() < 2 => "game".to_owned(),
+            None => {
+                let number = games[..=index].iter().filter(|g| g.name.is_none()).count();
+                format!("game #{number}")
+            }
+        }
+    }
+
     /// What an atom is called in reports.
     pub fn atom_name(&self, atom: Atom) -> String {
         match atom {
@@ -514,8 +530,9 @@ impl State {
         kind: StateKind,
         registers: Box<[i64]>,
         labels: Box<[crate::ids::LabelId]>,
+        is_choice: bool,
         span: SpanId,
     ) -> Self {
-        Self { kind, registers, labels, span, first: 0, count: 0 }
+        Self { kind, registers, labels, is_choice, span, first: 0, count: 0 }
     }
 }

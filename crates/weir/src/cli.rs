@@ -1,7 +1,9 @@
 //! The command line.
 
 pub mod channel;
+pub mod game;
 pub mod live;
+pub mod reduce;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -60,6 +62,10 @@ pub enum Command {
     Litmus(Litmus),
     /// Work with channel machines
     Channel(channel::Channel),
+    /// Say who wins a game between a program and its memory, and how
+    Game(game::Game),
+    /// Make one problem of another
+    Reduce(reduce::Reduce),
     /// Measure time, memory and instructions, and compare them with another build
     Bench(Bench),
 }
@@ -545,6 +551,21 @@ impl LanguageArg {
             Language::Promela => weir::Language::Promela,
         });
         Reading { language, bounds: self.domains.clone(), observing: false }
+    }
+
+    /// The language, for a command that has no use for bounds.
+    ///
+    /// # Errors
+    /// If there are bounds.
+    pub fn unbounded(&self, command: &str) -> Result<Option<weir::Language>, String> {
+        let Reading { language, bounds, .. } = self.reading();
+        match bounds.is_empty() {
+            true => Ok(language),
+            false => Err(format!(
+                "`weir {command}` takes no --domain: how a program goes on beyond a bound is not \
+                 known; give it domains instead"
+            )),
+        }
     }
 
     /// Reads a file and builds its system.

@@ -34,6 +34,8 @@ const PAGES: &[&str] = &[
     "docs/lasso.md",
     "docs/automata.md",
     "docs/buffer-set.md",
+    "docs/games.md",
+    "docs/strategy.md",
 ];
 
 fn page(name: &str) -> String {
@@ -89,6 +91,9 @@ fn steady(line: &str) -> String {
     let line = line.trim_end();
     if line.contains(" configurations") && line.ends_with(" s") {
         return "configurations".to_owned();
+    }
+    if line.ends_with(" s") && (line.starts_with("views: ") || line.starts_with("bounded: ")) {
+        return "positions".to_owned();
     }
     match line.strip_prefix("Time ").and_then(|l| l.rsplit_once(' ')) {
         Some((name, _)) => format!("Time {name}"),

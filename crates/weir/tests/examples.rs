@@ -41,7 +41,8 @@ fn every_example_keeps_its_promise() {
     for entry in fs::read_dir(examples).unwrap() {
         let path = entry.unwrap().path();
         let name = path.display().to_string();
-        // `weir-channel` looks after the machines, and `tests/live.rs` after objects.
+        // `weir-channel` looks after the machines, `tests/live.rs` after objects, and
+        // `tests/games.rs` after games.
         if name.ends_with(".chm") || path.is_dir() {
             continue;
         }

@@ -29,6 +29,14 @@ use weir_front::errors::{Errors, did_you_mean, quote};
 /// assert_eq!(errors[0].help.as_deref(), Some("did you mean `wire`?"));
 /// ```
 pub fn read(text: &str) -> Result<Machine, Vec<Diagnostic>> {
+    read_placed(text).map(|(machine, _)| machine)
+}
+
+/// Reads a machine, and says where each of its transitions stands.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_placed(text: &str) -> Result<(Machine, Vec<Range<usize>>), Vec<Diagnostic>> {
     if text.len() > MAX_TEXT {
         let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
         return Err(vec![Diagnostic::new(size, 0..0)]);
@@ -98,6 +106,7 @@ impl<'t> Names<'t> {
 /// Where the parts of a transition stand.
 #[derive(Default)]
 pub(super) struct Places {
+    whole: Range<usize>,
     pub guards: Vec<(ChannelId, Range<usize>)>,
     ops: Vec<(ChannelId, Range<usize>)>,
 }
@@ -399,7 +408,7 @@ impl<'t> Reader<'_, 't> {
             return Err(self.fail(Diagnostic::new(message, range)));
         }
         match self.builder.transition(transition) {
-            Ok(_) => self.places.push(places),
+            Ok(_) => self.places.push(Places { whole: range, ..places }),
             Err(error) => {
                 self.fail(Diagnostic::new(error.to_string(), range));
             }
@@ -466,7 +475,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// The machine, if nothing was wrong.
-    fn finish(mut self) -> Result<Machine, Vec<Diagnostic>> {
+    fn finish(mut self) -> Result<(Machine, Vec<Range<usize>>), Vec<Diagnostic>> {
         match &self.name {
             Some(name) => self.builder.rename(name.text),
             // It is probably something else altogether: one error is enough.
@@ -498,7 +507,9 @@ impl<'t> Reader<'_, 't> {
         };
         if let (Some(initial), true) = (initial, self.errors.is_empty()) {
             match self.builder.build(initial) {
-                Ok(machine) => return Ok(machine),
+                Ok(machine) => {
+                    return Ok((machine, self.places.into_iter().map(|p| p.whole).collect()));
+                }
                 Err(error) => self.errors.push(explain(&error, &self.places)),
             }
         }

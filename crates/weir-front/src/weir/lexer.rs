@@ -39,7 +39,7 @@ pub struct Token<'t> {
 
 /// Words that begin a declaration or a property: none of them can stand inside
 /// a process, so they show where a forgotten `}` should have been.
-pub const TOP_KEYWORDS: [&str; 13] = [
+pub const TOP_KEYWORDS: [&str; 14] = [
     "const",
     "enum",
     "var",
@@ -51,6 +51,7 @@ pub const TOP_KEYWORDS: [&str; 13] = [
     "final",
     "live",
     "assertions",
+    "game",
     "filter",
     "observe",
 ];
@@ -61,12 +62,12 @@ pub const STATEMENT_KEYWORDS: [&str; 17] = [
     "while", "loop", "choose", "assume", "assert", "await",
 ];
 
-const OTHER_KEYWORDS: [&str; 12] = [
+const OTHER_KEYWORDS: [&str; 14] = [
     "else", "until", "or", "and", "not", "any", "true", "false", "bool", "deadlock", "exists",
-    "always",
+    "always", "reach", "avoid",
 ];
 
-const RESERVED: [&str; 4] = ["call", "game", "reach", "avoid"];
+const RESERVED: [&str; 1] = ["call"];
 
 /// Longer ones first.
 const SYMBOLS: [&str; 32] = [

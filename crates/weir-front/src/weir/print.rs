@@ -15,8 +15,8 @@ use std::fmt::Write;
 
 use weir_model::ids::RegId;
 use weir_model::program::{
-    Atom, BinOp, Code, Domain, Expr, FenceKind, LiveKind, Object, Place, Program, PropertyKind,
-    Quantifier, Register, Rmw, Stmt, StmtKind,
+    Atom, BinOp, Code, Domain, Expr, FenceKind, LiveKind, Object, Objective, Place, Program,
+    PropertyKind, Quantifier, Register, Rmw, Stmt, StmtKind,
 };
 
 use super::operators;
@@ -321,6 +321,16 @@ impl Printer<'_> {
                 LiveKind::Terminates => "live terminates".to_owned(),
             };
             lines.push(name + &question);
+        }
+        for (game, name) in self.program.games.iter().zip(&self.names.games) {
+            let name = name.as_ref().map_or(String::new(), |name| format!("{name}: "));
+            let objective = match game.objective {
+                Objective::Reach => "reach",
+                Objective::Avoid => "avoid",
+            };
+            let targets: Vec<_> =
+                game.targets.iter().map(|(p, l)| self.names.atom(Atom::At(*p, *l))).collect();
+            lines.push(format!("{name}game {objective} {}", targets.join(" or ")));
         }
         lines.extend(self.program.filter.as_ref().map(|e| format!("filter {}", formula(e))));
         // There is no text for observing nothing.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use weir_model::program::{BinOp, FenceKind, Quantifier, UnOp};
+use weir_model::program::{BinOp, FenceKind, Objective, Quantifier, UnOp};
 
 /// A range of bytes of the text, small enough to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,6 +121,7 @@ pub enum Question<'t> {
     Assertions,
     Live(Quantifier, Expr<'t>),
     Terminates,
+    Game(Objective, Expr<'t>),
 }
 
 pub type Block<'t> = Vec<Stmt<'t>>;

@@ -824,7 +824,9 @@ fn finish_state(key: Key, flow: &Flow<'_>, left: LabelId) -> State {
         None if matches!(located.node, Node::End) => StateKind::Ended,
         None => StateKind::Inside,
     };
-    State::new(kind, key.registers.into(), labels.into(), located.span)
+    let is_choice =
+        kind == StateKind::Inside && matches!(located.node, Node::Choose(_) | Node::Any(..));
+    State::new(kind, key.registers.into(), labels.into(), is_choice, located.span)
 }
 
 fn stopped(node: NodeId, registers: Vec<i64>, stop: Stop) -> Settled {

@@ -37,6 +37,9 @@ impl Watch {
                 LiveKind::Terminates => {}
             }
         }
+        for (process, label) in program.games.iter().flat_map(|g| &g.targets) {
+            watch.atom(Atom::At(*process, *label), true);
+        }
         if let Some(formula) = &program.filter {
             watch.formula(formula, false);
         }

@@ -5,6 +5,7 @@ use weir::load::read_evidence;
 use weir::{Certificate, Loaded, Verdict, Witness};
 use weir_check::buffers::Buffers;
 use weir_check::lasso::{Asked, Lasso};
+use weir_check::strategy::StrategyFile;
 use weir_check::unblocked::Unblocked;
 use weir_check::upward::UpwardSets;
 
@@ -39,6 +40,7 @@ pub fn run(args: &Certify) -> Status {
         Ok(kind) if kind.format == weir_check::lasso::FORMAT => lasso(&text, &loaded),
         Ok(kind) if kind.format == weir_check::unblocked::FORMAT => unblocked(&text, &loaded),
         Ok(kind) if kind.format == weir_check::buffers::FORMAT => buffers(&text, &loaded),
+        Ok(kind) if kind.format == weir_check::strategy::FORMAT => strategy(&text, &loaded),
         Ok(_) => witness(&text, &loaded),
         Err(error) => Err(error),
     };
@@ -152,6 +154,21 @@ fn unblocked(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
         },
         model: "TSO".to_owned(),
         properties: vec!["obstruction-free".to_owned()],
+    })
+}
+
+fn strategy(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
+    let file: StrategyFile = serde_json::from_str(text)?;
+    let known = file.game < loaded.system.program.games.len();
+    Ok(Checked {
+        within_bounds: loaded.system.bounds_property().is_none(),
+        reason: weir_check::strategy::check(&loaded.system, &file).err(),
+        what: format!("a strategy of the {} player", file.winner),
+        properties: known.then(|| loaded.system.game_name(file.game)).into_iter().collect(),
+        model: match file.fairness.as_str() {
+            "none" => file.semantics,
+            fairness => format!("{} and {fairness} fairness", file.semantics),
+        },
     })
 }
 

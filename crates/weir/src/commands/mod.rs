@@ -6,11 +6,13 @@ pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod convert;
+pub mod game;
 pub mod graph;
 pub mod litmus;
 pub mod live;
 pub mod models;
 pub mod outcomes;
+pub mod reduce;
 pub mod show;
 mod stats;
 
@@ -63,6 +65,9 @@ impl From<Verdict> for Status {
 pub fn asks_for_nothing(file: &str, program: &Program) -> Status {
     if program.object.is_some() || !program.live.is_empty() {
         return fail(&format!("`{file}` asks about runs without end: use `weir live`"));
+    }
+    if !program.games.is_empty() {
+        return fail(&format!("`{file}` asks about games: use `weir game`"));
     }
     let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
     fail(&format!("`{file}` asks for nothing: {advice}"))

@@ -1,11 +1,13 @@
 //! What a person, or another program, sees of an answer.
 
+pub mod draw;
 pub mod explain;
 pub mod graph;
 pub mod herd;
 pub mod json;
 pub mod promela;
 pub mod run;
+pub mod strategy;
 pub mod table;
 
 /// The most memory that this process has had, in bytes, where the system tells.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use weir_model::ids::{ProcessId, VarId};
+use weir_model::ids::{LabelId, ProcessId, VarId};
 use weir_model::program::{
-    Atom, BinOp, Expr, Formula, Live, LiveKind, Property, PropertyKind, Quantifier,
+    Atom, BinOp, Expr, Formula, Game, Live, LiveKind, Property, PropertyKind, Quantifier,
 };
 
 use super::value::{Constants, Values};
@@ -25,15 +25,23 @@ impl<'t> Context<'t> {
                     if let (Some(name), Some(first)) = (name, first) {
                         self.declared_twice(*name, first);
                     }
-                    let asked = self.question(question);
                     let name = name.map(|name| name.text.to_owned());
-                    let span = self.span(*span);
-                    match asked {
+                    let id = self.span(*span);
+                    if let Question::Game(objective, e) = question {
+                        let mut targets = Vec::new();
+                        self.targets(e, &mut targets);
+                        targets.sort_unstable();
+                        targets.dedup();
+                        let objective = *objective;
+                        self.program.games.push(Game { name, objective, targets, span: id });
+                        continue;
+                    }
+                    match self.question(question) {
                         Some(Asked::State(kind)) => {
-                            self.program.properties.push(Property { name, kind, span });
+                            self.program.properties.push(Property { name, kind, span: id });
                         }
                         Some(Asked::Live(kind)) => {
-                            self.program.live.push(Live { name, kind, span });
+                            self.program.live.push(Live { name, kind, span: id });
                         }
                         None => {}
                     }
@@ -74,9 +82,38 @@ impl<'t> Context<'t> {
                     Quantifier::Always => LiveKind::Always(formula),
                 }));
             }
+            Question::Game(..) => return None,
             Question::Terminates => return Some(Asked::Live(LiveKind::Terminates)),
         };
         Some(Asked::State(kind))
+    }
+
+    /// The places of a game, joined by `or`. A family without a number is all of
+    /// its members.
+    ///
+    /// Recursive: the parser bounds how deep expressions nest.
+    fn targets(&mut self, e: &tree::Expr<'t>, targets: &mut Vec<(ProcessId, LabelId)>) {
+        match &e.kind {
+            ExprKind::Binary(BinOp::Or, a, b) => {
+                self.targets(a, targets);
+                self.targets(b, targets);
+            }
+            ExprKind::At(who, label) => {
+                let mut formulas = Formulas { cx: self };
+                // The sum of the places is how many of them are taken.
+                if let Some(places) = formulas.count(who, *label) {
+                    places.atoms(&mut |atom| {
+                        if let Atom::At(process, label) = atom {
+                            targets.push((*process, *label));
+                        }
+                    });
+                }
+            }
+            _ => {
+                let message = "a game is about places, as in `p@here or q@there`";
+                self.error_at(message, e.span);
+            }
+        }
     }
 
     fn observed(&mut self, e: &tree::Expr<'t>) -> Option<Atom> {

@@ -1,6 +1,6 @@
 //! Parses declarations and properties.
 
-use weir_model::program::Quantifier;
+use weir_model::program::{Objective, Quantifier};
 
 use super::{Failed, Parsed, Parser, is, misspelt};
 use crate::Diagnostic;
@@ -28,7 +28,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn skip_item(&mut self, start: usize) {
-        let question = ["never", "final", "live", "filter", "observe"];
+        let question = ["never", "final", "live", "game", "filter", "observe"];
         self.lost_names |= !question.iter().any(|k| is(self.tokens[start], k));
         while !self.is_end() {
             let property = self.peek().kind == Kind::Name
@@ -51,7 +51,7 @@ impl<'t> Parser<'_, 't> {
         if start.kind == Kind::Name && is(self.peek_at(1), ":") {
             let name = self.name("a name")?;
             self.next();
-            let what = "`never`, `no deadlock`, `final`, `live` or `assertions`";
+            let what = "`never`, `no deadlock`, `final`, `live`, `assertions` or `game`";
             let question = self.question(what)?;
             items.push(Item::Property(Some(name), question, start.span.to(self.last())));
         } else if self.eat("const") {
@@ -131,6 +131,14 @@ impl<'t> Parser<'_, 't> {
                 return Err(self.expected(what));
             };
             Ok(Question::Live(quantifier, self.expr()?))
+        } else if self.eat("game") {
+            let objective = match self.peek().text {
+                "reach" => Objective::Reach,
+                "avoid" => Objective::Avoid,
+                _ => return Err(self.expected("`reach` or `avoid` after `game`")),
+            };
+            self.next();
+            Ok(Question::Game(objective, self.expr()?))
         } else {
             Err(self.expected(what))
         }

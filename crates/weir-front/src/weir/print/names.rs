@@ -30,6 +30,8 @@ pub struct Names {
     pub labels: Vec<Vec<String>>,
     /// The properties that have names.
     pub properties: Vec<Option<String>>,
+    /// The games that have names.
+    pub games: Vec<Option<String>>,
     /// The same for what is asked about runs without end.
     pub live: Vec<Option<String>>,
 }
@@ -93,6 +95,7 @@ impl Names {
         let mut named = |name: &Option<String>| name.as_ref().map(|name| scope.name(name));
         let properties = program.properties.iter().map(|p| named(&p.name)).collect();
         let live = program.live.iter().map(|l| named(&l.name)).collect();
+        let games = program.games.iter().map(|g| named(&g.name)).collect();
         Self {
             enums,
             decls,
@@ -105,6 +108,7 @@ impl Names {
             labels,
             properties,
             live,
+            games,
         }
     }
 

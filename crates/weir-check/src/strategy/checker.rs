@@ -1,0 +1,425 @@
+//! Checks strategies against every move of the opponent, with buffers of any size.
+//!
+//! A strategy leaves a finite graph of turns of the process player in which only the
+//! opponent chooses. The checker makes sure that whatever the opponent does leads to a
+//! turn of the graph, and then that every way through the graph is won:
+//!
+//! * to reach a target, there may be no way round;
+//! * to avoid it, every turn needs a move that leads to no target, and under process
+//!   fairness (section 8) no way round may pass where a process is enabled and never
+//!   play in it;
+//! * for the update player it is the other way round. A way round that is fair to all
+//!   processes is looked for by taking components apart.
+//!
+//! An answer of the update player may have fewer messages than the rules would give:
+//! of equal neighbors in a store buffer all but one may be missing. With more of them
+//! she can do all that she can do with one, by updating them together. In load
+//! buffers equal neighbors are as good as one for both players, and only one is kept;
+//! a process that can neither read nor fence any more has an empty one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_model::game::{Board, Buffers, Fairness};
+use weir_model::ids::ProcessId;
+use weir_model::program::Objective;
+use weir_model::system::System;
+
+use super::rules::{self, Config, Move, ViewKey};
+use super::ways::{Turns, no_way_round};
+use super::{Action, FORMAT, ProcessMove, Shape, StrategyFile, UpdateMove, VERSION, ViewMove};
+
+/// The most messages and variables in all that one turn of the update player may lead to.
+const MAX_TURN: usize = 20_000_000;
+
+/// Checks that a strategy wins a game of a system's program.
+///
+/// # Errors
+/// Why it does not.
+pub fn check(system: &System, file: &StrategyFile) -> Result<(), String> {
+    if file.format != FORMAT || file.version != VERSION {
+        return Err(format!("this is not version {VERSION} of the format `{FORMAT}`"));
+    }
+    if file.game >= system.program.games.len() {
+        return Err(format!("the program has no game number {}", file.game));
+    }
+    let board = Board::new(system, file.game).map_err(|e| e.message)?;
+    let fairness = Fairness::ALL.into_iter().find(|f| f.name() == file.fairness);
+    let fairness = fairness.ok_or_else(|| format!("there is no fairness `{}`", file.fairness))?;
+    let buffers = Buffers::ALL.into_iter().find(|b| b.name() == file.semantics);
+    let buffers = buffers.ok_or_else(|| format!("there is no semantics `{}`", file.semantics))?;
+    let objective = board.objective();
+    let by_process = match file.winner.as_str() {
+        "process" => true,
+        "update" => false,
+        other => return Err(format!("there is no player `{other}`")),
+    };
+    if fairness == Fairness::Update && (objective == Objective::Avoid || buffers == Buffers::Load) {
+        return Err("update fairness is for `game reach` with store buffers".to_owned());
+    }
+    if buffers == Buffers::Load && board.long_wait().is_some() {
+        return Err("with load buffers an `await` can read only one variable".to_owned());
+    }
+    // Section 8: process fairness restricts nobody in a reachability game.
+    let fairness = match (fairness, objective) {
+        (Fairness::Process, Objective::Reach) => Fairness::None,
+        (fairness, _) => fairness,
+    };
+    let begins_in_target = board.is_won(&board.start().states);
+    if let Shape::Nothing = file.strategy {
+        let wins = (objective == Objective::Reach) == by_process;
+        return match begins_in_target {
+            true if wins => Ok(()),
+            true => Err("the game begins in a target, so the other one wins".to_owned()),
+            false => Err("the game does not begin in a target".to_owned()),
+        };
+    }
+    if begins_in_target {
+        return Err("the game begins in a target".to_owned());
+    }
+    let plain = fairness == Fairness::None && buffers == Buffers::Store;
+    let checker = Checker { board, fairness, buffers };
+    match &file.strategy {
+        Shape::Nothing => Ok(()),
+        Shape::Views { process, moves } if by_process && plain => checker.views(process, moves),
+        Shape::NeverUpdate if !by_process && plain => checker.never_update(),
+        Shape::Process(turns) if by_process => checker.process(turns),
+        Shape::Update(turns) if !by_process => checker.update(turns),
+        _ => Err("this kind of strategy is not one for this player and game".to_owned()),
+    }
+}
+
+struct Checker<'s> {
+    board: Board<'s>,
+    fairness: Fairness,
+    buffers: Buffers,
+}
+
+impl Checker<'_> {
+    fn system(&self) -> &System {
+        self.board.system
+    }
+
+    fn process_named(&self, name: &str) -> Result<ProcessId, String> {
+        let found = self.system().processes.iter().position(|p| p.name == name);
+        found.map(ProcessId::new).ok_or_else(|| format!("there is no process `{name}`"))
+    }
+
+    fn action(&self, action: &Action) -> Result<Move, String> {
+        let process = self.process_named(&action.process)?;
+        let path = action.transitions.iter().map(|t| weir_model::ids::TransitionId(*t)).collect();
+        Ok((process, path))
+    }
+
+    fn moves(&self, at: &Config) -> Vec<(Move, Config)> {
+        let processes = self.system().process_ids();
+        processes.flat_map(|p| rules::moves(&self.board, self.buffers, at, p)).collect()
+    }
+
+    fn enabled(&self, at: &Config) -> Vec<ProcessId> {
+        let can = |p: &ProcessId| !rules::moves(&self.board, self.buffers, at, *p).is_empty();
+        self.system().process_ids().filter(can).collect()
+    }
+
+    /// Whether the update player has left the process player in a deadlock that update
+    /// fairness forbids (section 7).
+    fn is_unfair(&self, at: &Config) -> bool {
+        self.fairness == Fairness::Update && at.buffers.iter().any(|b| !b.is_empty())
+    }
+
+    /// A view as a configuration of its process alone: memory is what it reads, and one
+    /// message that changes nothing keeps it from fencing.
+    fn views(&self, process: &str, moves: &[ViewMove]) -> Result<(), String> {
+        let process = self.process_named(process)?;
+        let mut table: BTreeMap<ViewKey, &ViewMove> = BTreeMap::new();
+        for entry in moves {
+            let view = rules::view(self.system(), process, entry)
+                .ok_or_else(|| format!("state {} is not of this program", entry.state))?;
+            if table.insert(view, entry).is_some() {
+                return Err(format!("there are two moves for one view of state {}", entry.state));
+            }
+        }
+        let start = rules::start(self.system());
+        let first = (start.states[process.index()], start.memory.clone(), true);
+        let mut numbers = BTreeMap::from([(first.clone(), 0)]);
+        let mut order = vec![first];
+        let mut next: Vec<Vec<usize>> = Vec::new();
+        while let Some(view) = order.get(next.len()).cloned() {
+            let (state, values, fence) = &view;
+            let told = table
+                .get(&view)
+                .ok_or_else(|| format!("there is no move for a view of state {}", state.0))?;
+            let mut config = start.clone();
+            config.states[process.index()] = *state;
+            config.memory.clone_from(values);
+            let read_back = values.first().map(|d| (weir_model::ids::VarId(0), *d, true));
+            if !fence {
+                let message = read_back.ok_or("a buffer without variables cannot fill")?;
+                config.buffers[process.index()].push(message);
+            }
+            let path: Vec<_> =
+                told.transitions.iter().map(|t| weir_model::ids::TransitionId(*t)).collect();
+            let can = rules::moves(&self.board, Buffers::Store, &config, process);
+            let (_, after) = can
+                .into_iter()
+                .find(|((_, p), _)| *p == path)
+                .ok_or_else(|| format!("the move in state {} is not possible there", state.0))?;
+            let to = after.states[process.index()];
+            if self.board.is_target(process, to) {
+                if self.board.objective() == Objective::Avoid {
+                    return Err(format!("the move in state {} leads to a target", state.0));
+                }
+                next.push(vec![]);
+                continue;
+            }
+            let mut reads = after.memory.clone();
+            after.buffers[process.index()].iter().for_each(|m| reads[m.0.index()] = m.1);
+            let empty = after.buffers[process.index()].is_empty();
+            // The update player may leave the buffer as it is, or empty it.
+            let replies = BTreeSet::from([(to, reads.clone(), empty), (to, reads, true)]);
+            let mut follow = Vec::new();
+            for reply in replies {
+                let fresh = numbers.len();
+                let number = *numbers.entry(reply.clone()).or_insert(fresh);
+                if number == fresh {
+                    order.push(reply);
+                }
+                follow.push(number);
+            }
+            next.push(follow);
+        }
+        match self.board.objective() {
+            Objective::Reach => no_way_round(&next),
+            Objective::Avoid => Ok(()),
+        }
+    }
+
+    /// The update player never updates: each process is alone with what it wrote.
+    fn never_update(&self) -> Result<(), String> {
+        for process in self.system().process_ids() {
+            let name = &self.system().processes[process.index()].name;
+            let start = rules::start(self.system());
+            // Of a buffer that never gets to memory only the newest value of each
+            // variable matters, and whether there is anything in it.
+            let mut numbers = BTreeMap::from([(start.clone(), 0usize)]);
+            let mut order = vec![start];
+            let mut next: Vec<Vec<usize>> = Vec::new();
+            while let Some(at) = order.get(next.len()).cloned() {
+                let mut follow = Vec::new();
+                for (_, mut after) in rules::moves(&self.board, Buffers::Store, &at, process) {
+                    if self.board.is_target(process, after.states[process.index()]) {
+                        if self.board.objective() == Objective::Reach {
+                            return Err(format!("`{name}` gets to a target by itself"));
+                        }
+                        continue;
+                    }
+                    let newest: BTreeMap<_, _> =
+                        after.buffers[process.index()].iter().map(|m| (m.0, *m)).collect();
+                    after.buffers[process.index()] = newest.into_values().collect();
+                    let fresh = numbers.len();
+                    let number = *numbers.entry(after.clone()).or_insert(fresh);
+                    if number == fresh {
+                        order.push(after);
+                    }
+                    follow.push(number);
+                }
+                next.push(follow);
+            }
+            if self.board.objective() == Objective::Avoid && no_way_round(&next).is_err() {
+                return Err(format!("`{name}` can go on for ever without a target"));
+            }
+        }
+        Ok(())
+    }
+
+    fn configs<'t>(
+        &self,
+        places: impl Iterator<Item = &'t super::Place>,
+    ) -> Result<Vec<Config>, String> {
+        let mut all = Vec::new();
+        for (number, place) in places.enumerate() {
+            let config = rules::config(self.system(), place)
+                .ok_or_else(|| format!("position {number} is not a configuration"))?;
+            all.push(config);
+        }
+        match all.first() {
+            Some(first) if *first == rules::start(self.system()) => Ok(all),
+            _ => Err("the first position is not where the game begins".to_owned()),
+        }
+    }
+
+    fn process(&self, turns: &[ProcessMove]) -> Result<(), String> {
+        let configs = self.configs(turns.iter().map(|t| &t.at))?;
+        let objective = self.board.objective();
+        let (mut next, mut played, mut enabled) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, turn) in turns.iter().enumerate() {
+            let at = &configs[number];
+            let can = self.moves(at);
+            enabled.push(self.enabled(at));
+            let Some(action) = &turn.action else {
+                let won = objective == Objective::Reach && can.is_empty() && self.is_unfair(at);
+                if !won {
+                    return Err(format!("there is no move at position {number}"));
+                }
+                next.push(vec![]);
+                played.push(vec![]);
+                continue;
+            };
+            let action = self.action(action)?;
+            let (_, after) = can
+                .into_iter()
+                .find(|(m, _)| *m == action)
+                .ok_or_else(|| format!("the move at position {number} is not possible there"))?;
+            if self.board.is_won(&after.states) {
+                if objective == Objective::Avoid {
+                    return Err(format!("the move at position {number} leads to a target"));
+                }
+                next.push(vec![]);
+                played.push(vec![]);
+                continue;
+            }
+            // Whatever the update player does has to be among what the strategy
+            // expects; so there is an end to it.
+            let mut expected = BTreeMap::new();
+            for &n in &turn.next {
+                let config = configs.get(n).ok_or_else(|| format!("there is no position {n}"))?;
+                expected.insert(config, n);
+            }
+            let mut seen = BTreeSet::from([after.clone()]);
+            let mut work = vec![after];
+            let mut follow = Vec::new();
+            while let Some(config) = work.pop() {
+                self.is_small(seen.len(), &config)?;
+                let n = expected.get(&config).ok_or_else(|| {
+                    format!("position {number} does not expect all that the update player can do")
+                })?;
+                follow.push(*n);
+                for one in rules::updates(&self.board, self.buffers, &config) {
+                    if seen.insert(one.clone()) {
+                        work.push(one);
+                    }
+                }
+            }
+            played.push(vec![action.0; follow.len()]);
+            next.push(follow);
+        }
+        let turns = Turns { next, played, enabled };
+        match (objective, self.fairness) {
+            (Objective::Reach, _) => no_way_round(&turns.next),
+            (Objective::Avoid, Fairness::Process) => turns.always_fair(self.system()),
+            (Objective::Avoid, _) => Ok(()),
+        }
+    }
+
+    fn update(&self, turns: &[UpdateMove]) -> Result<(), String> {
+        let configs = self.configs(turns.iter().map(|t| &t.at))?;
+        let objective = self.board.objective();
+        let (mut next, mut played, mut enabled) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, turn) in turns.iter().enumerate() {
+            let at = &configs[number];
+            let mut replies: Vec<(Move, usize)> = Vec::new();
+            for reply in &turn.replies {
+                replies.push((self.action(&reply.action)?, reply.next));
+            }
+            let can = self.moves(at);
+            enabled.push(self.enabled(at));
+            if can.is_empty() && self.is_unfair(at) {
+                return Err(format!("position {number} is a deadlock with something in a buffer"));
+            }
+            let (mut follow, mut by) = (Vec::new(), Vec::new());
+            for (action, after) in can {
+                if self.board.is_won(&after.states) {
+                    if objective == Objective::Reach {
+                        return Err(format!("a move at position {number} leads to a target"));
+                    }
+                    continue;
+                }
+                let (_, n) = replies
+                    .iter()
+                    .find(|(m, _)| *m == action)
+                    .ok_or_else(|| format!("position {number} has no answer to every move"))?;
+                let reply = configs.get(*n).ok_or_else(|| format!("there is no position {n}"))?;
+                if !self.can_become(&after, reply)? {
+                    return Err(format!("an answer at position {number} is not possible"));
+                }
+                follow.push(*n);
+                by.push(action.0);
+            }
+            next.push(follow);
+            played.push(by);
+        }
+        let turns = Turns { next, played, enabled };
+        match (objective, self.fairness) {
+            (Objective::Reach, _) => Ok(()),
+            (Objective::Avoid, Fairness::Process) => turns.never_fair(),
+            (Objective::Avoid, _) => no_way_round(&turns.next),
+        }
+    }
+
+    /// Whether the update player can make one configuration of another, doing without
+    /// some of equal neighbors.
+    ///
+    /// What she wants is known, so there is an end to this: messages only get fewer,
+    /// and in load buffers none is added that the wanted buffer does not end with.
+    fn can_become(&self, after: &Config, wanted: &Config) -> Result<bool, String> {
+        if self.buffers == Buffers::Load {
+            return Ok(after.states == wanted.states
+                && after.memory == wanted.memory
+                && after.buffers.iter().zip(&wanted.buffers).enumerate().all(
+                    |(p, (have, want))| {
+                        // Some oldest messages go, and loads of memory are added.
+                        let looks = self.board.looks(ProcessId::new(p), after.states[p]);
+                        (looks || want.is_empty())
+                            && (0..=have.len()).any(|gone| {
+                                want.strip_prefix(&have[gone..]).is_some_and(|added| {
+                                    let mut before = have[gone..].last();
+                                    added.iter().all(|m| {
+                                        let is_new = before != Some(m);
+                                        before = Some(m);
+                                        is_new && !m.2 && after.memory[m.0.index()] == m.1
+                                    })
+                                })
+                            })
+                    },
+                ));
+        }
+        let mut seen = BTreeSet::from([after.clone()]);
+        let mut work = vec![after.clone()];
+        while let Some(config) = work.pop() {
+            self.is_small(seen.len(), &config)?;
+            let same = config.states == wanted.states && config.memory == wanted.memory;
+            if same && config.buffers.iter().zip(&wanted.buffers).all(|(h, w)| repeats(h, w)) {
+                return Ok(true);
+            }
+            for one in rules::updates(&self.board, self.buffers, &config) {
+                if seen.insert(one.clone()) {
+                    work.push(one);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// That what the update player can do in one turn is not too much to look at.
+    fn is_small(&self, seen: usize, at: &Config) -> Result<(), String> {
+        let messages: usize = at.buffers.iter().map(Vec::len).sum();
+        match seen.saturating_mul(messages + at.memory.len() + 1) > MAX_TURN {
+            true => Err("the buffers are too long to look at every update".to_owned()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whether `want` is `have` with fewer of equal neighbors.
+fn repeats<T: PartialEq>(have: &[T], want: &[T]) -> bool {
+    let mut have = have.iter().peekable();
+    for (i, message) in want.iter().enumerate() {
+        if have.next() != Some(message) {
+            return false;
+        }
+        // The last of the wanted run takes all that is left of it.
+        if want.get(i + 1) != Some(message) {
+            while have.next_if_eq(&message).is_some() {}
+        }
+    }
+    have.next().is_none()
+}

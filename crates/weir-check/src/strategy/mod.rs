@@ -1,0 +1,230 @@
+//! Files of strategies: how a player wins a game (paper 4), as JSON. The format and
+//! what it means are in `docs/strategy.md`; [`check`] says whether a strategy wins.
+
+mod checker;
+mod rules;
+mod ways;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use weir_model::game::{Buffers, Configuration, Fairness, Message, Player, Strategy, View};
+use weir_model::ids::{ProcessId, TransitionId, VarId};
+use weir_model::system::System;
+
+pub use checker::check;
+
+/// What `format` says in such a file.
+pub const FORMAT: &str = "weir-strategy";
+
+/// The version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// How a player wins a game.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StrategyFile {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The name of the program.
+    pub program: String,
+    /// Which game of the program, from 0.
+    pub game: usize,
+    /// `none`, `update` or `process`.
+    pub fairness: String,
+    /// `store-buffer` or `load-buffer`.
+    pub semantics: String,
+    /// Who wins: `process` or `update`.
+    pub winner: String,
+    /// How.
+    pub strategy: Shape,
+}
+
+/// The kinds of strategies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shape {
+    /// The game begins in a target.
+    Nothing,
+    /// The process player plays in one process and looks at its view.
+    Views {
+        /// The process, by its name.
+        process: String,
+        /// What to do in each view.
+        moves: Vec<ViewMove>,
+    },
+    /// The update player never updates anything.
+    NeverUpdate,
+    /// The process player looks at configurations.
+    Process(Vec<ProcessMove>),
+    /// The update player looks at configurations.
+    Update(Vec<UpdateMove>),
+}
+
+/// What to do in a view.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ViewMove {
+    /// The local state of the process.
+    pub state: u16,
+    /// What the process reads from each variable.
+    pub values: BTreeMap<String, i64>,
+    /// Whether the process may fence.
+    pub fence: bool,
+    /// The transitions to take: choices, then an instruction.
+    pub transitions: Vec<u32>,
+}
+
+/// A turn of the process player in a strategy of hers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessMove {
+    /// The configuration.
+    pub at: Place,
+    /// What to do, unless she has won.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
+    /// The turns that may come next, by their places in the list.
+    pub next: Vec<usize>,
+}
+
+/// A turn of the process player in a strategy of the update player.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateMove {
+    /// The configuration.
+    pub at: Place,
+    /// The answer to each instruction.
+    pub replies: Vec<Reply>,
+}
+
+/// An instruction of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    /// The process, by its name.
+    pub process: String,
+    /// The transitions to take: choices, then an instruction.
+    pub transitions: Vec<u32>,
+}
+
+/// What the update player makes of an instruction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// The instruction.
+    #[serde(rename = "to")]
+    pub action: Action,
+    /// The turn that comes next, by its place in the list.
+    pub next: usize,
+}
+
+/// A configuration with names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The local state of each process, in order.
+    pub states: Vec<u16>,
+    /// The value of each variable.
+    pub memory: BTreeMap<String, i64>,
+    /// What is in the buffer of each process, oldest first.
+    pub buffers: Vec<Vec<PlaceMessage>>,
+}
+
+/// A message: the variable, its value, and whether it is an own-message of a load buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlaceMessage(pub String, pub i64, #[serde(default)] pub bool);
+
+impl StrategyFile {
+    /// The file of a strategy.
+    pub fn new(
+        system: &System,
+        game: usize,
+        (fairness, buffers): (Fairness, Buffers),
+        winner: Player,
+        strategy: &Strategy,
+    ) -> Self {
+        let action = |p: ProcessId, path: &[TransitionId]| Action {
+            process: system.processes[p.index()].name.clone(),
+            transitions: path.iter().map(|t| t.0).collect(),
+        };
+        let shape = match strategy {
+            Strategy::Nothing => Shape::Nothing,
+            Strategy::NeverUpdate => Shape::NeverUpdate,
+            Strategy::Views { process, moves } => Shape::Views {
+                process: system.processes[process.index()].name.clone(),
+                moves: moves.iter().map(|(view, path)| ViewMove::new(system, view, path)).collect(),
+            },
+            Strategy::Process(positions) => Shape::Process(
+                positions
+                    .iter()
+                    .map(|p| ProcessMove {
+                        at: Place::new(system, &p.at),
+                        action: p.action.as_ref().map(|(process, path)| action(*process, path)),
+                        next: p.next.clone(),
+                    })
+                    .collect(),
+            ),
+            Strategy::Update(positions) => Shape::Update(
+                positions
+                    .iter()
+                    .map(|p| UpdateMove {
+                        at: Place::new(system, &p.at),
+                        replies: p
+                            .replies
+                            .iter()
+                            .map(|(process, path, next)| Reply {
+                                action: action(*process, path),
+                                next: *next,
+                            })
+                            .collect(),
+                    })
+                    .collect(),
+            ),
+        };
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: system.program.name.clone(),
+            game,
+            fairness: fairness.name().to_owned(),
+            semantics: buffers.name().to_owned(),
+            winner: winner.name().to_owned(),
+            strategy: shape,
+        }
+    }
+}
+
+impl ViewMove {
+    fn new(system: &System, view: &View, path: &[TransitionId]) -> Self {
+        Self {
+            state: view.state.0,
+            values: named(system, &view.values),
+            fence: view.fence,
+            transitions: path.iter().map(|t| t.0).collect(),
+        }
+    }
+}
+
+impl Place {
+    /// A configuration with names.
+    pub fn new(system: &System, at: &Configuration) -> Self {
+        let message = |m: &Message| {
+            let name = system.vars[m.var.index()].name.clone();
+            PlaceMessage(name, system.value(m.var, m.value), m.own)
+        };
+        let buffers = at.buffers.iter().map(|b| b.iter().map(message).collect()).collect();
+        Self {
+            states: at.states.iter().map(|s| s.0).collect(),
+            memory: named(system, &at.memory),
+            buffers,
+        }
+    }
+}
+
+fn named(system: &System, values: &[weir_model::ids::ValueId]) -> BTreeMap<String, i64> {
+    let each = values.iter().enumerate();
+    each.map(|(x, d)| (system.vars[x].name.clone(), system.value(VarId::new(x), *d))).collect()
+}

@@ -1,0 +1,87 @@
+//! Ways through a finite graph of turns in which only the opponent chooses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weir_model::graph::components;
+use weir_model::ids::ProcessId;
+use weir_model::system::System;
+
+/// The turns of a strategy and what may come after each.
+pub struct Turns {
+    pub next: Vec<Vec<usize>>,
+    /// The process that is played in on each of these ways.
+    pub played: Vec<Vec<ProcessId>>,
+    /// The processes that are enabled.
+    pub enabled: Vec<Vec<ProcessId>>,
+}
+
+impl Turns {
+    /// No way through the turns passes infinitely often where a process is enabled and
+    /// plays in it only finitely often.
+    pub fn always_fair(&self, system: &System) -> Result<(), String> {
+        for process in system.process_ids() {
+            let ways = |n: usize| -> Vec<usize> {
+                let all = self.next[n].iter().zip(&self.played[n]);
+                all.filter(|(_, p)| **p != process).map(|(to, _)| *to).collect()
+            };
+            let component = components(self.next.len(), ways);
+            for n in 0..self.next.len() {
+                let round = ways(n).into_iter().any(|to| component[to] == component[n]);
+                if round && self.enabled[n].contains(&process) {
+                    let name = &system.processes[process.index()].name;
+                    return Err(format!("`{name}` can be enabled for ever and never played in"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// No way through the turns is fair to all processes: take a component, and as long
+    /// as some process is enabled in it and never played in, take away where it is.
+    pub fn never_fair(&self) -> Result<(), String> {
+        let mut work: Vec<BTreeSet<usize>> = vec![(0..self.next.len()).collect()];
+        while let Some(set) = work.pop() {
+            let ways = |n: usize| -> Vec<usize> {
+                let inside = set.contains(&n);
+                let all = self.next[n].iter().copied();
+                all.filter(|to| inside && set.contains(to)).collect()
+            };
+            let component = components(self.next.len(), ways);
+            let mut parts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+            for n in &set {
+                parts.entry(component[*n]).or_default().insert(*n);
+            }
+            for part in parts.into_values() {
+                let inner = |n: usize| {
+                    let all = self.next[n].iter().zip(&self.played[n]);
+                    all.filter(|(to, _)| part.contains(to))
+                };
+                let played: BTreeSet<ProcessId> =
+                    part.iter().flat_map(|n| inner(*n)).map(|(_, p)| *p).collect();
+                if played.is_empty() {
+                    continue;
+                }
+                let unfair = |n: &&usize| self.enabled[**n].iter().any(|p| !played.contains(p));
+                let bad: BTreeSet<usize> = part.iter().filter(unfair).copied().collect();
+                if bad.is_empty() {
+                    let way = "the process player can go on for ever and be fair to all processes";
+                    return Err(way.to_owned());
+                }
+                work.push(&part - &bad);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// That no way leads round.
+pub fn no_way_round(next: &[Vec<usize>]) -> Result<(), String> {
+    let component = components(next.len(), |n| next[n].clone());
+    let mut size = vec![0; next.len()];
+    component.iter().for_each(|c| size[*c] += 1);
+    let round = (0..next.len()).find(|&n| size[component[n]] > 1 || next[n].contains(&n));
+    match round {
+        Some(n) => Err(format!("play can come back to position {n} again and again")),
+        None => Ok(()),
+    }
+}

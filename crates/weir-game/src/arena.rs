@@ -1,0 +1,292 @@
+//! The game on configurations with buffers up to a bound, as a finite graph.
+//!
+//! A *position* is a configuration with whose turn it is. The turn of the update
+//! player is cut into single steps and a last one that ends the turn, and a position
+//! of hers knows in which process the other one played. That gives the same turns as
+//! `up*` (paper 4, section 5) with far fewer edges. A turn has to end; where it could
+//! go round for ever (load buffers), [`crate::attractor`] sees to that.
+//!
+//! One of the players *keeps* the buffers within the bound, and it is her moves that
+//! are left out:
+//!
+//! * The process player does not write into a full buffer. All else is as in the game
+//!   without a bound, so what she wins here she wins there.
+//! * The update player may not end her turn while a buffer holds more than the bound,
+//!   and if the other one writes what the newest message of a full store buffer says
+//!   already, the update player does without the new message. With `m m` she can do all
+//!   that she can do with `m`: update both where she would update the one. So what she
+//!   wins here she wins in the game without a bound. With load buffers she does not
+//!   propagate into a full buffer either.
+//!
+//! If nothing was left out, the graph is the whole game.
+
+use weir_engine::store::{ConfigId, Store};
+use weir_model::game::{Buffers, Configuration, Fairness, Message, Player};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::program::Objective;
+use weir_model::system::Op;
+
+use crate::clock::{Clock, Stopped};
+use crate::rules::{Rules, Step};
+
+/// Who keeps buffers within which bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Whose moves are left out.
+    pub kept_by: Player,
+    /// The most messages of a buffer.
+    pub size: usize,
+}
+
+/// The number of a position.
+pub type Position = u32;
+
+/// The positions of a game and where they lead.
+pub struct Arena<'s> {
+    /// The rules.
+    pub rules: Rules<'s>,
+    bound: Bound,
+    positions: Store,
+    /// Where the edges of each position begin, and of one more.
+    first: Vec<u32>,
+    to: Vec<Position>,
+    /// Who has won where play ends.
+    pub ends: Vec<Option<Player>>,
+    /// The processes that are enabled, as bits, where it is the process player's turn.
+    enabled: Vec<u64>,
+    /// Whether nothing was left out.
+    pub is_exact: bool,
+}
+
+impl<'s> Arena<'s> {
+    /// All positions that can come up. The first one is the start.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn new(
+        rules: Rules<'s>,
+        fairness: Fairness,
+        bound: Bound,
+        clock: &mut Clock<'_>,
+    ) -> Result<Self, Stopped> {
+        let start = rules.board.start();
+        let mut arena = Self {
+            rules,
+            bound,
+            positions: Store::default(),
+            first: vec![0],
+            to: Vec::new(),
+            ends: Vec::new(),
+            enabled: Vec::new(),
+            is_exact: true,
+        };
+        arena.number(&start, None)?;
+        let before = clock.stats.stored;
+        let mut next = 0;
+        while next < arena.positions.len() {
+            arena.expand(next as Position, fairness)?;
+            arena.first.push(u32::try_from(arena.to.len()).map_err(|_| Stopped::full())?);
+            next += 1;
+            clock.stats.stored = before + arena.positions.len();
+            clock.stats.expanded += 1;
+            clock.look(arena.bytes())?;
+        }
+        Ok(arena)
+    }
+
+    fn bytes(&self) -> usize {
+        self.positions.bytes() + self.to.capacity() * 4 + self.first.capacity() * 13
+    }
+
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none. There is always one.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Where a position leads.
+    pub fn next(&self, position: Position) -> &[Position] {
+        let p = position as usize;
+        &self.to[self.first[p] as usize..self.first[p + 1] as usize]
+    }
+
+    /// Whose turn it is.
+    pub fn turn(&self, position: Position) -> Player {
+        match self.cells(position)[0] {
+            0 => Player::Process,
+            _ => Player::Update,
+        }
+    }
+
+    /// The process that was played in, where it is the update player's turn.
+    pub fn played(&self, position: Position) -> Option<ProcessId> {
+        let turn = usize::from(self.cells(position)[0]);
+        turn.checked_sub(1).map(ProcessId::new)
+    }
+
+    /// Whether a process is enabled, where it is the process player's turn. In the
+    /// game without a bound: to be out of room is not to be disabled.
+    pub fn is_enabled(&self, position: Position, process: ProcessId) -> bool {
+        self.enabled[position as usize] >> process.index() & 1 == 1
+    }
+
+    /// The moves of the process player, in the order of the edges.
+    pub fn moves(&self, position: Position) -> Vec<(ProcessId, usize)> {
+        let (moves, _) = self.allowed(&self.configuration(position));
+        moves
+    }
+
+    /// The moves within the bound, and whether there are others.
+    fn allowed(&self, at: &Configuration) -> (Vec<(ProcessId, usize)>, bool) {
+        let board = &self.rules.board;
+        let (mut moves, mut others) = (Vec::new(), false);
+        for p in board.system.process_ids() {
+            let full = at.buffers[p.index()].len() >= self.bound.size;
+            let instructions = board.instructions(p, at.states[p.index()]).iter().enumerate();
+            for (number, i) in instructions.filter(|(_, i)| self.rules.is_enabled(at, p, i)) {
+                let writes = matches!(i.op, Op::Write(..));
+                if self.bound.kept_by == Player::Process && writes && full {
+                    others = true;
+                } else {
+                    moves.push((p, number));
+                }
+            }
+        }
+        (moves, others)
+    }
+
+    fn expand(&mut self, position: Position, fairness: Fairness) -> Result<(), Stopped> {
+        let at = self.configuration(position);
+        self.ends.push(None);
+        self.enabled.push(0);
+        let index = position as usize;
+        if self.rules.board.is_won(&at.states) {
+            self.ends[index] = Some(match self.rules.board.objective() {
+                Objective::Reach => Player::Process,
+                Objective::Avoid => Player::Update,
+            });
+            return Ok(());
+        }
+        match self.played(position) {
+            None => self.process_turn(index, &at, fairness),
+            Some(played) => self.update_turn(&at, played),
+        }
+    }
+
+    fn process_turn(
+        &mut self,
+        index: usize,
+        at: &Configuration,
+        fairness: Fairness,
+    ) -> Result<(), Stopped> {
+        let processes = self.rules.board.system.process_ids();
+        let is_enabled = |p: &ProcessId| self.rules.enabled(at, *p).next().is_some();
+        let enabled = processes.filter(is_enabled).fold(0, |bits, p| bits | 1 << p.index());
+        self.enabled[index] = enabled;
+        let (moves, others) = self.allowed(at);
+        self.is_exact &= !others;
+        if moves.is_empty() {
+            // A player in a deadlock loses (section 4), unless the other one has left
+            // her there against update fairness (section 7).
+            let unfair = enabled == 0
+                && fairness == Fairness::Update
+                && at.buffers.iter().any(|b| !b.is_empty());
+            self.ends[index] = Some(if unfair { Player::Process } else { Player::Update });
+        }
+        for (p, number) in moves {
+            let instruction = &self.rules.board.instructions(p, at.states[p.index()])[number];
+            let mut after = self.rules.after(at, p, instruction);
+            if let [.., one, two] = after.buffers[p.index()].as_slice()
+                && self.bound.kept_by == Player::Update
+                && self.rules.buffers == Buffers::Store
+                && after.buffers[p.index()].len() > self.bound.size
+                && after.buffers[p.index()].len() > at.buffers[p.index()].len()
+                && one == two
+            {
+                after.buffers[p.index()].pop();
+                self.is_exact = false;
+            }
+            let to = self.number(&after, Some(p))?;
+            self.to.push(to);
+        }
+        Ok(())
+    }
+
+    fn update_turn(&mut self, at: &Configuration, played: ProcessId) -> Result<(), Stopped> {
+        let size = self.bound.size;
+        let kept_by_update = self.bound.kept_by == Player::Update;
+        if kept_by_update && at.buffers.iter().any(|b| b.len() > size) {
+            self.is_exact = false;
+        } else {
+            // The end of the turn comes first: to do nothing is the simplest.
+            let to = self.number(at, None)?;
+            self.to.push(to);
+        }
+        for step in self.rules.steps(at) {
+            if let Step::Propagate(p, _) = step
+                && at.buffers[p.index()].len() >= size
+            {
+                self.is_exact = false;
+                continue;
+            }
+            let after = self.rules.take(at, step);
+            let to = self.number(&after, Some(played))?;
+            self.to.push(to);
+        }
+        Ok(())
+    }
+
+    fn number(
+        &mut self,
+        at: &Configuration,
+        played: Option<ProcessId>,
+    ) -> Result<Position, Stopped> {
+        let mut cells = vec![played.map_or(0, |p| p.index() as u16 + 1)];
+        cells.extend(at.states.iter().map(|s| s.0));
+        cells.extend(at.memory.iter().map(|v| v.0));
+        for buffer in &at.buffers {
+            cells.push(u16::try_from(buffer.len()).map_err(|_| Stopped::full())?);
+            cells.extend(buffer.iter().flat_map(|m| [m.var.0 * 2 + u16::from(m.own), m.value.0]));
+        }
+        if let Some(id) = self.positions.find(&cells) {
+            return Ok(id.index() as Position);
+        }
+        match self.positions.insert(&cells, None) {
+            Ok(Some(id)) => Ok(id.index() as Position),
+            _ => Err(Stopped::full()),
+        }
+    }
+
+    fn cells(&self, position: Position) -> &[u16] {
+        let id: ConfigId = self.positions.id(position as usize).expect("a position of this arena");
+        self.positions.get(id)
+    }
+
+    /// The configuration of a position.
+    pub fn configuration(&self, position: Position) -> Configuration {
+        let system = self.rules.board.system;
+        let cells = self.cells(position);
+        let (states, rest) = cells[1..].split_at(system.processes.len());
+        let (memory, mut rest) = rest.split_at(system.vars.len());
+        let mut buffers = Vec::new();
+        for _ in states {
+            let (messages, after) = rest[1..].split_at(2 * usize::from(rest[0]));
+            let message = |m: &[u16]| Message {
+                var: VarId(m[0] / 2),
+                own: m[0] % 2 == 1,
+                value: ValueId(m[1]),
+            };
+            buffers.push(messages.chunks(2).map(message).collect());
+            rest = after;
+        }
+        Configuration {
+            states: states.iter().map(|s| StateId(*s)).collect(),
+            memory: memory.iter().map(|v| ValueId(*v)).collect(),
+            buffers,
+        }
+    }
+}

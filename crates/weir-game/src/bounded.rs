@@ -1,0 +1,235 @@
+//! Games that are undecidable (paper 4, theorems 8 and 9), with buffers up to a bound.
+//!
+//! Two games are solved. In the first, the process player keeps the buffers within
+//! the bound: if she wins, she wins. In the second, the update player does: if she wins,
+//! she wins. [`crate::arena`] says why. If nothing was left out of a game, it is the
+//! game without a bound and both are right. Otherwise nobody knows.
+//!
+//! With load buffers only the second game is finite: the update player may propagate
+//! for ever.
+
+use std::collections::{HashMap, VecDeque};
+
+use weir_model::game::{
+    Board, Buffers, Fairness, Player, ProcessPosition, Strategy, UpdatePosition,
+};
+use weir_model::program::Objective;
+
+use crate::arena::{Arena, Bound, Position};
+use crate::attractor::{Graph, Set};
+use crate::clock::{Clock, Stopped};
+use crate::fair::{Memory, Pairs, Plan};
+use crate::rules::Rules;
+
+/// Who wins, and what the bound has to do with it.
+pub struct Found {
+    /// Who wins the game without a bound; `None` if nobody knows.
+    pub winner: Option<Player>,
+    /// Why that is so.
+    pub argument: String,
+    /// How she wins.
+    pub strategy: Option<Strategy>,
+}
+
+/// Solves a game with buffers up to `size`.
+///
+/// # Errors
+/// If a limit is reached.
+pub fn solve(
+    board: &Board<'_>,
+    fairness: Fairness,
+    buffers: Buffers,
+    size: usize,
+    clock: &mut Clock<'_>,
+) -> Result<Found, Stopped> {
+    clock.stats.bound = Some(size);
+    let keepers: &[Player] = match buffers {
+        Buffers::Store => &[Player::Process, Player::Update],
+        Buffers::Load => &[Player::Update],
+    };
+    for &kept_by in keepers {
+        let rules = Rules { board: board.clone(), buffers };
+        let arena = Arena::new(rules, fairness, Bound { kept_by, size }, clock)?;
+        let solved = Solved::new(&Graph::new(&arena), fairness, clock)?;
+        clock.stats.within_bound = arena.is_exact;
+        let winner = solved.winner();
+        if arena.is_exact || winner == kept_by {
+            let argument = match (arena.is_exact, kept_by) {
+                (true, _) => {
+                    format!("no buffer needs more than {size}, so this is the game without a bound")
+                }
+                (false, Player::Process) => format!(
+                    "she wins without ever holding more than {size} in a buffer, and the update \
+                     player has all her moves"
+                ),
+                (false, Player::Update) => format!(
+                    "she wins though she does without whatever is more than {size} in a buffer, \
+                     and the process player has all her moves"
+                ),
+            };
+            let strategy = Some(solved.strategy(&Graph::new(&arena), fairness, clock)?);
+            return Ok(Found { winner: Some(winner), argument, strategy });
+        }
+    }
+    let argument = format!("neither player wins within buffers of {size}; a larger bound may tell");
+    Ok(Found { winner: None, argument, strategy: None })
+}
+
+/// Who wins where in an arena.
+struct Solved {
+    /// Where the process player wins.
+    mine: Set,
+    /// Where to go, for the positions of the winner.
+    choice: Vec<Option<Position>>,
+}
+
+impl Solved {
+    fn new(
+        graph: &Graph<'_, '_>,
+        fairness: Fairness,
+        clock: &mut Clock<'_>,
+    ) -> Result<Self, Stopped> {
+        let arena = graph.arena;
+        if arena.rules.board.objective() == Objective::Reach {
+            let reached = graph.reach();
+            let mut choice = reached.mine.choice;
+            for (kept, other) in choice.iter_mut().zip(reached.other) {
+                *kept = kept.or(other);
+            }
+            return Ok(Self { mine: reached.mine.set, choice });
+        }
+        let everything = vec![true; arena.len()];
+        let ends = (0..arena.len() as Position)
+            .filter(|p| arena.ends[*p as usize] == Some(Player::Update));
+        let lost = graph.attract(&everything, Player::Update, ends);
+        let mut mine: Set = lost.set.iter().map(|lost| !lost).collect();
+        let mut choice = lost.choice;
+        if fairness == Fairness::Process {
+            let processes: Vec<_> = arena.rules.board.system.process_ids().collect();
+            let mut pairs = Pairs { graph, choice };
+            mine = pairs.solve(mine, &processes, clock)?;
+            choice = pairs.choice;
+        }
+        // To stay where she wins is all that the process player has to do without
+        // fairness.
+        for p in Graph::positions(&mine).filter(|p| arena.turn(*p) == Player::Process) {
+            let stays = |to: &&Position| mine[**to as usize];
+            choice[p as usize] = arena.next(p).iter().find(stays).copied();
+        }
+        Ok(Self { mine, choice })
+    }
+
+    fn winner(&self) -> Player {
+        if self.mine[0] { Player::Process } else { Player::Update }
+    }
+
+    fn strategy(
+        &self,
+        graph: &Graph<'_, '_>,
+        fairness: Fairness,
+        clock: &mut Clock<'_>,
+    ) -> Result<Strategy, Stopped> {
+        if !self.mine[0] {
+            return Ok(self.update_strategy(graph));
+        }
+        let objective = graph.arena.rules.board.objective();
+        let plan = if fairness == Fairness::Process && objective == Objective::Avoid {
+            let processes: Vec<_> = graph.arena.rules.board.system.process_ids().collect();
+            Some(
+                Pairs { graph, choice: vec![None; graph.arena.len()] }
+                    .plan(&self.mine, &processes, clock)?,
+            )
+        } else {
+            None
+        };
+        self.process_strategy(graph, plan.as_ref(), clock)
+    }
+
+    fn process_strategy(
+        &self,
+        graph: &Graph<'_, '_>,
+        plan: Option<&Plan>,
+        clock: &mut Clock<'_>,
+    ) -> Result<Strategy, Stopped> {
+        let arena = graph.arena;
+        let mut known: HashMap<(Position, Memory), usize> = HashMap::new();
+        let mut order = vec![(0, Memory::new())];
+        known.insert((0, Memory::new()), 0);
+        let mut positions = Vec::new();
+        let mut ways = 0;
+        while let Some((position, memory)) = order.get(positions.len()).cloned() {
+            clock.look(ways * size_of::<usize>())?;
+            let at = arena.configuration(position);
+            let chosen = match plan {
+                Some(plan) => plan.advise(graph, position, &memory),
+                None => self.choice[position as usize].map(|to| (to, Memory::new())),
+            };
+            let Some((to, memory)) = chosen else {
+                positions.push(ProcessPosition { at, action: None, next: vec![] });
+                continue;
+            };
+            let which = arena.next(position).iter().position(|t| *t == to);
+            let (process, number) = arena.moves(position)[which.expect("the choice is an edge")];
+            let state = at.states[process.index()];
+            let path = arena.rules.board.instructions(process, state)[number].path.clone();
+            let mut next = Vec::new();
+            for end in turn_ends(arena, to) {
+                let key = (end, memory.clone());
+                let number = *known.entry(key.clone()).or_insert_with(|| {
+                    order.push(key);
+                    order.len() - 1
+                });
+                next.push(number);
+            }
+            ways += next.len();
+            positions.push(ProcessPosition { at, action: Some((process, path)), next });
+        }
+        Ok(Strategy::Process(positions))
+    }
+
+    fn update_strategy(&self, graph: &Graph<'_, '_>) -> Strategy {
+        let arena = graph.arena;
+        let mut known: HashMap<Position, usize> = HashMap::from([(0, 0)]);
+        let mut order: Vec<Position> = vec![0];
+        let mut positions = Vec::new();
+        while let Some(&position) = order.get(positions.len()) {
+            let at = arena.configuration(position);
+            let mut replies = Vec::new();
+            for (&to, (process, number)) in arena.next(position).iter().zip(arena.moves(position)) {
+                let mut end = to;
+                // She goes where her choice leads until it is the other's turn, or until
+                // a target decides.
+                while arena.turn(end) == Player::Update && arena.ends[end as usize].is_none() {
+                    end = self.choice[end as usize].expect("she has a choice where she wins");
+                }
+                if arena.turn(end) == Player::Update {
+                    continue;
+                }
+                let number_of_end = *known.entry(end).or_insert_with(|| {
+                    order.push(end);
+                    order.len() - 1
+                });
+                let state = at.states[process.index()];
+                let path = arena.rules.board.instructions(process, state)[number].path.clone();
+                replies.push((process, path, number_of_end));
+            }
+            positions.push(UpdatePosition { at, replies });
+        }
+        Strategy::Update(positions)
+    }
+}
+
+/// The positions at which a turn of the update player may end.
+fn turn_ends(arena: &Arena<'_>, start: Position) -> Vec<Position> {
+    let mut seen = std::collections::HashSet::from([start]);
+    let mut work = VecDeque::from([start]);
+    let mut ends = Vec::new();
+    while let Some(position) = work.pop_front() {
+        if arena.turn(position) == Player::Process {
+            ends.push(position);
+            continue;
+        }
+        work.extend(arena.next(position).iter().copied().filter(|to| seen.insert(*to)));
+    }
+    ends
+}

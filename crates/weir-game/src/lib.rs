@@ -1,0 +1,171 @@
+//! Games between a program and its memory (paper 4): does the program get there
+//! whatever the hardware does with its buffers?
+//!
+//! The *process player* picks instructions, the *update player* picks which buffered
+//! writes reach memory. [`solve`] says who wins a game of a program and how.
+//!
+//! * Plain games are decided, by [`views`].
+//! * Games with fairness, and games with load buffers, are solved up to a bound, by
+//!   [`bounded`]: [`rules`] are the rules, [`arena`] the positions, [`attractor`] and
+//!   [`fair`] the solvers.
+//! * [`reduce`] makes games of perfect channel systems.
+//!
+//! ```
+//! use weir_engine::Limits;
+//! use weir_game::{Options, solve};
+//! use weir_model::game::Player;
+//! use weir_model::system::System;
+//!
+//! // A process that has to read its own write back gets there, whatever is updated.
+//! let text = "var x  process p { x = 1  await x == 1  there: }  game reach p@there";
+//! let (program, _) = weir_front::read("own.weir", text, None).unwrap();
+//! let system = System::new(program).unwrap();
+//! let outcome = solve(&system, 0, &Options::default(), Limits::default(), &mut |_| {}).unwrap();
+//! assert_eq!(outcome.winner, Some(Player::Process));
+//! ```
+
+pub mod arena;
+pub mod attractor;
+pub mod bounded;
+pub mod clock;
+pub mod fair;
+pub mod reduce;
+pub mod rules;
+pub mod views;
+
+use weir_engine::{Limits, Progress, Stats};
+use weir_model::game::{Board, Buffers, Fairness, NoGame, Player, Strategy};
+use weir_model::program::Objective;
+use weir_model::system::{Op, System};
+
+use clock::{Clock, Stopped};
+
+/// The bound on buffers if a program can fill them without end.
+pub const DEFAULT_BOUND: usize = 4;
+
+/// How a game is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What the players have to observe.
+    pub fairness: Fairness,
+    /// What stands between a process and memory.
+    pub buffers: Buffers,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { fairness: Fairness::None, buffers: Buffers::Store }
+    }
+}
+
+/// Who wins a game.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Who wins; `None` if nobody knows.
+    pub winner: Option<Player>,
+    /// Why that is so, in words.
+    pub argument: String,
+    /// How she wins.
+    pub strategy: Option<Strategy>,
+    /// What the search did.
+    pub stats: Stats,
+}
+
+/// Solves one of the games of a system's program.
+///
+/// # Errors
+/// If the program has no such game, or the paper does not say what it would be.
+pub fn solve(
+    system: &System,
+    game: usize,
+    options: &Options,
+    limits: Limits,
+    progress: Progress<'_>,
+) -> Result<Outcome, NoGame> {
+    let board = Board::new(system, game)?;
+    let Options { fairness, buffers } = *options;
+    let objective = board.objective();
+    let no = |message: &str| NoGame { message: message.to_owned(), span: board.asked().span };
+    match (fairness, buffers, objective) {
+        (Fairness::Update, _, Objective::Avoid) => {
+            return Err(no(
+                "update fairness is for `game reach`: it lets the process player wait, \
+                           and in `game avoid` waiting is all that she wants",
+            ));
+        }
+        (Fairness::Update, Buffers::Load, _) => {
+            return Err(no("update fairness is about writes that wait in store buffers; paper 4 \
+                           does not say what it is for load buffers"));
+        }
+        _ => {}
+    }
+    if let (Buffers::Load, Some(span)) = (buffers, board.long_wait()) {
+        let message = "with load buffers an `await` can read only one variable";
+        return Err(NoGame { message: message.to_owned(), span });
+    }
+    if board.is_won(&board.start().states) {
+        let winner = match objective {
+            Objective::Reach => Player::Process,
+            Objective::Avoid => Player::Update,
+        };
+        return Ok(Outcome {
+            winner: Some(winner),
+            argument: "the game begins in a target".to_owned(),
+            strategy: Some(Strategy::Nothing),
+            stats: Stats { engine: "views", within_bound: true, ..Stats::default() },
+        });
+    }
+    // Who reaches a target does so in finitely many moves: process fairness restricts
+    // nobody there (section 8).
+    let fairness = match (fairness, objective) {
+        (Fairness::Process, Objective::Reach) => Fairness::None,
+        (fairness, _) => fairness,
+    };
+    let plain = fairness == Fairness::None && buffers == Buffers::Store;
+    let mut clock = Clock::new(if plain { "views" } else { "bounded" }, limits, progress);
+    let found = if plain {
+        by_views(&board, &mut clock)
+    } else {
+        let size = limits.bound.unwrap_or_else(|| enough(system, buffers));
+        bounded::solve(&board, fairness, buffers, size, &mut clock)
+    };
+    let found = found.unwrap_or_else(|Stopped(reason)| {
+        clock.stats.stopped = Some(reason.clone());
+        bounded::Found { winner: None, argument: reason, strategy: None }
+    });
+    let bounded::Found { winner, argument, strategy } = found;
+    Ok(Outcome { winner, argument, strategy, stats: clock.finish() })
+}
+
+/// Plain games, by theorem 4: one process after the other.
+fn by_views(board: &Board<'_>, clock: &mut Clock<'_>) -> Result<bounded::Found, Stopped> {
+    for process in board.system.process_ids() {
+        let game = views::ViewGame::new(board, process, clock)?;
+        if let Some(moves) = game.solve() {
+            let name = &board.system.processes[process.index()].name;
+            return Ok(bounded::Found {
+                winner: Some(Player::Process),
+                argument: format!("she wins by playing in `{name}` only"),
+                strategy: Some(Strategy::Views { process, moves }),
+            });
+        }
+    }
+    Ok(bounded::Found {
+        winner: Some(Player::Update),
+        argument: "she wins by never updating anything: no process gets there alone".to_owned(),
+        strategy: Some(Strategy::NeverUpdate),
+    })
+}
+
+/// A bound that no buffer reaches, or [`DEFAULT_BOUND`].
+fn enough(system: &System, buffers: Buffers) -> usize {
+    let writes = |p: weir_model::ids::ProcessId| {
+        let longest = system.longest(p, |op| matches!(op, Op::Write(..)));
+        longest[system.processes[p.index()].initial.index()]
+    };
+    let most = system.process_ids().map(writes).try_fold(1, |most, n| Some(n?.max(most)));
+    match (most, buffers) {
+        (Some(most), Buffers::Store) => most,
+        _ => DEFAULT_BOUND,
+    }
+}

@@ -1,0 +1,409 @@
+//! Games between a program and its memory (paper 4).
+//!
+//! The *process player* picks an instruction, then the *update player* picks which
+//! buffered writes reach memory, and so on. This file says what both the solvers
+//! and the checker of strategies have to agree on: the processes as the paper has
+//! them, the configurations, and what a strategy is. It has no rules of play.
+//!
+//! A process of the paper (section 3) is an automaton over reads `rd(x,d)`, writes
+//! `wr(x,d)`, `skip` and the fence `mf`. [`Board`] makes one of each process of a
+//! system:
+//!
+//! * A state in which a process may go several ways has several instructions. In the
+//!   language that is `choose`, which is no instruction: the process makes the choice
+//!   together with the first instruction of the way that it takes. So
+//!   `choose { await x == 1 … } or { await y == 1 … }` is a state with two reads. A
+//!   choice that leads to the end of the process, to a target, or round and round
+//!   without an instruction, is a `skip`.
+//! * `await x == 1` is the read `rd(x,1)`, which is disabled while `x` is not 1. An
+//!   `await` that reads several variables takes several reads; one that would lead
+//!   to no way out with the values that the process can read now is disabled
+//!   ([`Board::goes_on`]), so that waiting is no play.
+//! * `rfence` and `wfence` order nothing under TSO and are `skip`.
+//! * Atomic read-writes are not in the paper, and its theorem 4 is wrong with them:
+//!   they write to memory without asking the update player.
+
+use std::collections::HashSet;
+
+use crate::graph::components;
+use crate::ids::{ProcessId, SpanId, StateId, TransitionId, ValueId, VarId};
+use crate::program::{FenceKind, Game, Objective};
+use crate::system::{Op, StateKind, System};
+
+/// The two players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Player {
+    /// Player A: picks instructions.
+    Process,
+    /// Player B: picks what happens to buffers.
+    Update,
+}
+
+impl Player {
+    /// Its name in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Update => "update",
+        }
+    }
+}
+
+/// What the players have to observe besides the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fairness {
+    /// Nothing.
+    None,
+    /// The update player may not leave the program in a deadlock while there is
+    /// something in a buffer (section 7).
+    Update,
+    /// The process player plays infinitely often in every process that is enabled
+    /// infinitely often (section 8).
+    Process,
+}
+
+impl Fairness {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Update, Self::Process];
+
+    /// Its name in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Update => "update",
+            Self::Process => "process",
+        }
+    }
+}
+
+/// What stands between a process and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Buffers {
+    /// Writes on their way to memory (section 3).
+    Store,
+    /// Values on their way from memory (section 9).
+    Load,
+}
+
+impl Buffers {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Store, Self::Load];
+
+    /// Its name in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store-buffer",
+            Self::Load => "load-buffer",
+        }
+    }
+}
+
+/// An instruction of a process: a transition of `δ` in section 3.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// What it does; a read, a write, a full fence or a `nop`.
+    pub op: Op,
+    /// Where it leads.
+    pub to: StateId,
+    /// Stays inside one `await`.
+    pub waits: bool,
+    /// The transitions of the system: choices, then the one that does it.
+    pub path: Box<[TransitionId]>,
+}
+
+/// Why a program has no game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoGame {
+    /// What is in the way.
+    pub message: String,
+    /// Where.
+    pub span: SpanId,
+}
+
+/// What a game is played on: the processes as the paper has them, and the targets.
+#[derive(Clone, Debug)]
+pub struct Board<'s> {
+    /// The system.
+    pub system: &'s System,
+    /// Which of its games it is.
+    pub game: usize,
+    /// For each process and local state, its instructions in order.
+    instructions: Vec<Vec<Vec<Instruction>>>,
+    /// For each process and local state, whether it is in `Q_W`.
+    targets: Vec<Vec<bool>>,
+    /// For each process and local state, whether a read or a fence may still come.
+    looks: Vec<Vec<bool>>,
+}
+
+impl<'s> Board<'s> {
+    /// The board of one of the games of a system's program.
+    ///
+    /// # Errors
+    /// If a process has an atomic read-write, or a variable has several initial
+    /// values: a game begins in one configuration.
+    pub fn new(system: &'s System, game: usize) -> Result<Self, NoGame> {
+        for (x, var) in system.vars.iter().enumerate() {
+            if var.initial.len() > 1 {
+                let message = format!(
+                    "a game begins in one configuration, but `{}` has several initial values",
+                    var.name
+                );
+                let (decl, _) = system.program.decl(VarId::new(x));
+                return Err(NoGame { message, span: decl.span });
+            }
+        }
+        let transitions = system.processes.iter().flat_map(|p| &p.transitions);
+        if let Some(t) = transitions.into_iter().find(|t| matches!(t.op, Op::Arw(..))) {
+            let message = "there are no atomic operations in games: they would write to memory \
+                           without asking the update player";
+            return Err(NoGame { message: message.to_owned(), span: t.span });
+        }
+        let asked = &system.program.games[game];
+        let targets: Vec<Vec<bool>> = system
+            .process_ids()
+            .map(|p| {
+                let is_target = |s: &crate::system::State| {
+                    s.labels.iter().any(|l| asked.targets.contains(&(p, *l)))
+                };
+                system.processes[p.index()].states.iter().map(is_target).collect()
+            })
+            .collect();
+        let mut room = MAX_CHOICES;
+        let mut instructions = Vec::new();
+        for p in system.process_ids() {
+            instructions.push(instructions_of(system, p, &targets[p.index()], &mut room)?);
+        }
+        let looks = instructions.iter().map(|of| looks(of)).collect();
+        Ok(Self { system, game, instructions, targets, looks })
+    }
+
+    /// The game.
+    pub fn asked(&self) -> &Game {
+        &self.system.program.games[self.game]
+    }
+
+    /// What the process player is after.
+    pub fn objective(&self) -> Objective {
+        self.asked().objective
+    }
+
+    /// The instructions of a process in a local state.
+    #[inline]
+    pub fn instructions(&self, process: ProcessId, state: StateId) -> &[Instruction] {
+        &self.instructions[process.index()][state.index()]
+    }
+
+    /// Whether a local state is in `Q_W`.
+    #[inline]
+    pub fn is_target(&self, process: ProcessId, state: StateId) -> bool {
+        self.targets[process.index()][state.index()]
+    }
+
+    /// Whether a process in a local state may still read or fence. If not, nobody can
+    /// tell any more what is in its load buffer, and it counts as empty.
+    #[inline]
+    pub fn looks(&self, process: ProcessId, state: StateId) -> bool {
+        self.looks[process.index()][state.index()]
+    }
+
+    /// Whether a configuration is in `C_W`: some process is in a target (section 5).
+    pub fn is_won(&self, states: &[StateId]) -> bool {
+        self.system.process_ids().zip(states).any(|(p, s)| self.is_target(p, *s))
+    }
+
+    /// Whether a process inside an `await` gets out of it, given what it reads from
+    /// each variable and that nothing changes. An instruction that only waits is
+    /// disabled if this is false of where it leads.
+    pub fn goes_on(&self, process: ProcessId, state: StateId, reads: &[ValueId]) -> bool {
+        let mut seen = vec![state];
+        let mut next = 0;
+        while let Some(&state) = seen.get(next) {
+            next += 1;
+            for i in self.instructions(process, state) {
+                if matches!(i.op, Op::Read(x, d) if reads[x.index()] != d) {
+                    continue;
+                }
+                if !i.waits {
+                    return true;
+                }
+                if !seen.contains(&i.to) {
+                    seen.push(i.to);
+                }
+            }
+        }
+        false
+    }
+
+    /// An `await` that reads several variables, if there is one.
+    pub fn long_wait(&self) -> Option<SpanId> {
+        let transitions = self.system.processes.iter().flat_map(|p| &p.transitions);
+        transitions.into_iter().find(|t| t.waits).map(|t| t.span)
+    }
+
+    /// The configuration that the game begins in; it is the process player's turn.
+    pub fn start(&self) -> Configuration {
+        let system = self.system;
+        Configuration {
+            states: system.processes.iter().map(|p| p.initial).collect(),
+            memory: system.vars.iter().map(|v| v.initial[0]).collect(),
+            buffers: vec![vec![]; system.processes.len()],
+        }
+    }
+}
+
+/// The most transitions that the instructions of all states may have together. Only
+/// long chains of choices come near.
+const MAX_CHOICES: usize = 4_000_000;
+
+/// The instructions of a process: choices are made with what follows them.
+fn instructions_of(
+    system: &System,
+    process: ProcessId,
+    targets: &[bool],
+    room: &mut usize,
+) -> Result<Vec<Vec<Instruction>>, NoGame> {
+    let automaton = &system.processes[process.index()];
+    let state = |s: StateId| system.state(process, s);
+    let choices = |s: usize| -> Vec<usize> {
+        let s = StateId::new(s);
+        let ways = system.transitions(process, s).map(|(_, t)| t.to.index());
+        if state(s).is_choice { ways.collect() } else { vec![] }
+    };
+    let component = components(automaton.states.len(), choices);
+    // A choice goes on to the instructions behind it unless it ends something.
+    let passes = |from: StateId, to: StateId| {
+        state(from).is_choice
+            && component[from.index()] != component[to.index()]
+            && state(to).kind == StateKind::Inside
+            && !targets[to.index()]
+    };
+    let mut all = Vec::new();
+    for s in (0..automaton.states.len()).map(StateId::new) {
+        let mut found: Vec<Instruction> = Vec::new();
+        let mut known = HashSet::new();
+        let mut seen = HashSet::from([s]);
+        let mut work: Vec<(StateId, Vec<TransitionId>)> = vec![(s, vec![])];
+        while let Some((at, path)) = work.pop() {
+            for (id, t) in system.transitions(process, at) {
+                *room = room.checked_sub(path.len() + 1).ok_or_else(|| NoGame {
+                    message: "there are too many choices in a row for a game".to_owned(),
+                    span: t.span,
+                })?;
+                let path: Vec<_> = path.iter().copied().chain([id]).collect();
+                if passes(at, t.to) {
+                    if seen.insert(t.to) {
+                        work.push((t.to, path));
+                    }
+                    continue;
+                }
+                let op = match t.op {
+                    Op::Fence(FenceKind::Read | FenceKind::Write) => Op::Nop,
+                    op => op,
+                };
+                if known.insert((op, t.to, t.waits)) {
+                    found.push(Instruction { op, to: t.to, waits: t.waits, path: path.into() });
+                }
+            }
+        }
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        all.push(found);
+    }
+    Ok(all)
+}
+
+/// The states from which a read or a fence can be reached.
+fn looks(instructions: &[Vec<Instruction>]) -> Vec<bool> {
+    let mut before = vec![vec![]; instructions.len()];
+    let mut looks = vec![false; instructions.len()];
+    for (from, all) in instructions.iter().enumerate() {
+        all.iter().for_each(|i| before[i.to.index()].push(from));
+        looks[from] = all.iter().any(|i| matches!(i.op, Op::Read(..) | Op::Fence(_)));
+    }
+    let mut work: Vec<usize> = (0..looks.len()).filter(|s| looks[*s]).collect();
+    while let Some(state) = work.pop() {
+        for &from in &before[state] {
+            if !std::mem::replace(&mut looks[from], true) {
+                work.push(from);
+            }
+        }
+    }
+    looks
+}
+
+/// A configuration `⟨S, B, M⟩` (sections 3 and 9).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Configuration {
+    /// The local state of each process.
+    pub states: Vec<StateId>,
+    /// The value of each variable in memory.
+    pub memory: Vec<ValueId>,
+    /// The buffer of each process, oldest message first.
+    pub buffers: Vec<Vec<Message>>,
+}
+
+/// A message in a buffer: `⟨x,d⟩`, or `⟨x,d,own⟩` in a load buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Message {
+    /// The variable.
+    pub var: VarId,
+    /// The value.
+    pub value: ValueId,
+    /// The process's own write, in a load buffer. All messages of a store buffer are.
+    pub own: bool,
+}
+
+/// A view `⟨S, V, F⟩` of one process (section 6).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct View {
+    /// Its local state.
+    pub state: StateId,
+    /// What it reads from each variable.
+    pub values: Vec<ValueId>,
+    /// Whether it may fence.
+    pub fence: bool,
+}
+
+/// How a player wins, against whatever the other one does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The game is won before it begins: it begins in a target.
+    Nothing,
+    /// The process player plays in one process only, and looks at its view only
+    /// (lemma 2 and theorem 7).
+    Views {
+        /// The process.
+        process: ProcessId,
+        /// What to do in each view that can come up, sorted.
+        moves: Vec<(View, Box<[TransitionId]>)>,
+    },
+    /// The update player never updates anything (theorem 4).
+    NeverUpdate,
+    /// The process player looks at configurations. The game begins at the first
+    /// position.
+    Process(Vec<ProcessPosition>),
+    /// The update player looks at configurations. The game begins at the first
+    /// position.
+    Update(Vec<UpdatePosition>),
+}
+
+/// The process player's turn, in a strategy of hers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessPosition {
+    /// The configuration.
+    pub at: Configuration,
+    /// The process to play in and its transitions; `None` where she has won.
+    pub action: Option<(ProcessId, Box<[TransitionId]>)>,
+    /// What may become of it after the other's turn. Positions may have the same
+    /// configuration: then they remember different things.
+    pub next: Vec<usize>,
+}
+
+/// The process player's turn, in a strategy of the update player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdatePosition {
+    /// The configuration.
+    pub at: Configuration,
+    /// For each instruction that the process player may choose, the position that
+    /// the update player answers with. Empty where she has won.
+    pub replies: Vec<(ProcessId, Box<[TransitionId]>, usize)>,
+}

@@ -1,0 +1,122 @@
+//! The command line of `weir game`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use weir::Limits;
+use weir_model::game::{Buffers, Player};
+
+use super::{Format, LanguageArg, seconds};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 the process player wins, 1 the update player wins, 2 the input or the
+command line is wrong, 3 nobody knows. With --play, 0 whoever wins.
+
+Examples: weir game examples/games/handshake.weir
+          weir game examples/games/figure-6.weir --fairness process --semantics load-buffer
+          weir game examples/games/handshake.weir --play update")]
+pub struct Game {
+    /// A program (`.weir`) with a `game`; `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    /// Only the game of this name
+    #[arg(long, value_name = "NAME")]
+    pub game: Option<String>,
+    /// What the players have to observe besides the rules
+    #[arg(long, value_enum, default_value_t = Fairness::None)]
+    pub fairness: Fairness,
+    /// What stands between processes and memory
+    #[arg(long, value_enum, default_value_t = GameSemantics::StoreBuffer)]
+    pub semantics: GameSemantics,
+    /// The most that a buffer may hold, with fairness or load buffers [default: enough
+    /// for store buffers of a program that writes only so often, otherwise 4]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub bound: Option<u16>,
+    /// Write the winning strategy to this file, for `weir certify`
+    #[arg(long, value_name = "FILE")]
+    pub strategy: Option<PathBuf>,
+    /// Draw the strategy as a graph in the language of Graphviz
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    /// Draw the strategy as a picture
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Play this player yourself, against the strategy
+    #[arg(long, value_enum, value_name = "PLAYER", conflicts_with_all = ["format", "strategy", "dot", "svg"])]
+    pub play: Option<PlayerArg>,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Give up after this many seconds
+    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
+    pub timeout: Option<Duration>,
+    /// Give up when the positions take up this many MiB
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
+    pub memory: u32,
+}
+
+impl Game {
+    pub fn limits(&self) -> Limits {
+        Limits {
+            bound: self.bound.map(usize::from),
+            timeout: self.timeout,
+            memory: Some((self.memory as usize) << 20),
+            certificate: false,
+        }
+    }
+
+    pub fn options(&self) -> weir_game::Options {
+        let buffers = match self.semantics {
+            GameSemantics::StoreBuffer => Buffers::Store,
+            GameSemantics::LoadBuffer => Buffers::Load,
+        };
+        weir_game::Options { fairness: self.fairness.into(), buffers }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Fairness {
+    /// Nothing: this is decided
+    None,
+    /// The update player leaves nothing in buffers while the program is in a deadlock
+    Update,
+    /// The process player plays in every process that is enabled again and again
+    Process,
+}
+
+impl From<Fairness> for weir_model::game::Fairness {
+    fn from(fairness: Fairness) -> Self {
+        match fairness {
+            Fairness::None => Self::None,
+            Fairness::Update => Self::Update,
+            Fairness::Process => Self::Process,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GameSemantics {
+    /// Writes on their way to memory
+    StoreBuffer,
+    /// Values on their way from memory
+    LoadBuffer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlayerArg {
+    /// Who picks instructions
+    Process,
+    /// Who picks what happens to buffers
+    Update,
+}
+
+impl From<PlayerArg> for Player {
+    fn from(player: PlayerArg) -> Self {
+        match player {
+            PlayerArg::Process => Self::Process,
+            PlayerArg::Update => Self::Update,
+        }
+    }
+}

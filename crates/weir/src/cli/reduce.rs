@@ -1,0 +1,41 @@
+//! The command line of `weir reduce`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct Reduce {
+    #[command(subcommand)]
+    pub command: ReduceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ReduceCommand {
+    /// Print the game of a perfect channel system
+    Pcs(ReducePcs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+With update fairness the process player wins the game, and with process fairness the
+update player does, if and only if the system reaches the state.
+
+Example: weir reduce pcs examples/games/ping.chm --reach done --fairness update")]
+pub struct ReducePcs {
+    /// A machine (`.chm`) with one channel, no guards and no substitutions; `-` is
+    /// standard input
+    pub file: String,
+    /// The control state that is asked for
+    #[arg(long, value_name = "STATE")]
+    pub reach: String,
+    /// What the players of the game have to observe
+    #[arg(long, value_enum)]
+    pub fairness: ReduceFairness,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReduceFairness {
+    /// Section 7 of paper 4: a game to reach
+    Update,
+    /// Section 8 of paper 4: a game to avoid
+    Process,
+}

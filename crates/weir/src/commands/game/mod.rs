@@ -1,0 +1,237 @@
+//! `weir game`
+
+mod play;
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use weir::report::json::StatsReport;
+use weir::report::{draw, strategy};
+use weir::{LoadError, Loaded, Verdict};
+use weir_check::strategy::StrategyFile;
+use weir_front::Diagnostic;
+use weir_front::suggest::closest;
+use weir_game::{Options, Outcome};
+use weir_model::game::{Buffers, NoGame, Player};
+use weir_model::program::Objective;
+
+use super::{Status, complain, fail, print, print_json, write_whole};
+use crate::cli::Format;
+use crate::cli::game::Game;
+use crate::progress::{Progress, counted};
+use crate::terminal::{QUIET, STRONG, paint, style};
+
+/// The most rows of a strategy that are printed.
+const ROWS: usize = 24;
+
+pub fn run(args: &Game) -> Status {
+    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+        Ok(loaded) => loaded,
+        Err(error) => return complain(&error),
+    };
+    let games = match chosen(&loaded, args) {
+        Ok(games) => games,
+        Err(status) => return status,
+    };
+    let options = args.options();
+    if let Some(player) = args.play {
+        return match solve(&loaded, games[0], args) {
+            Ok(outcome) => play::run(&loaded, games[0], &options, &outcome, player.into()),
+            Err(status) => status,
+        };
+    }
+    let mut status = Status::Fine;
+    let mut reports = Vec::new();
+    for (number, &game) in games.iter().enumerate() {
+        let outcome = match solve(&loaded, game, args) {
+            Ok(outcome) => outcome,
+            Err(wrong) => return wrong,
+        };
+        status = status.and(match outcome.winner {
+            Some(Player::Process) => Status::Fine,
+            Some(Player::Update) => Status::Violated,
+            None => Status::Unknown,
+        });
+        let file = outcome.winner.zip(outcome.strategy.as_ref()).map(|(winner, strategy)| {
+            let how = (options.fairness, options.buffers);
+            StrategyFile::new(&loaded.system, game, how, winner, strategy)
+        });
+        if args.format == Format::Human {
+            let title = if number == 0 { heading(&loaded, &options) } else { String::new() };
+            print(&(title + &human(&loaded, game, &outcome)));
+        }
+        if number == 0 {
+            status = status.and(write(args, &loaded, game, &outcome, file.as_ref()));
+        }
+        reports.push(report(&loaded, game, outcome, file));
+    }
+    if args.format == Format::Json {
+        print_json(&Report {
+            file: &args.file,
+            fairness: options.fairness.name(),
+            semantics: options.buffers.name(),
+            games: reports,
+        });
+    }
+    status
+}
+
+/// The games that are asked for; says so if there is none.
+fn chosen(loaded: &Loaded, args: &Game) -> Result<Vec<usize>, Status> {
+    let count = loaded.system.program.games.len();
+    if count == 0 {
+        let advice = "write one, such as `game reach p@there` or `game avoid p@there`";
+        return Err(fail(&format!("`{}` has no game: {advice}", args.file)));
+    }
+    let Some(name) = &args.game else { return Ok((0..count).collect()) };
+    let names: Vec<String> = (0..count).map(|g| loaded.system.game_name(g)).collect();
+    match names.iter().position(|n| n == name) {
+        Some(game) => Ok(vec![game]),
+        None => Err(fail(&match closest(name, names.iter().map(String::as_str)) {
+            Some(meant) => format!("there is no game `{name}`; did you mean `{meant}`?"),
+            None => format!("there is no game `{name}`"),
+        })),
+    }
+}
+
+fn solve(loaded: &Loaded, game: usize, args: &Game) -> Result<Outcome, Status> {
+    let mut progress = Progress::new();
+    let outcome =
+        weir_game::solve(&loaded.system, game, &args.options(), args.limits(), &mut |stats| {
+            progress.update(stats)
+        });
+    drop(progress);
+    outcome.map_err(|NoGame { message, span }| {
+        complain(&LoadError::Wrong {
+            name: loaded.source.name.clone(),
+            text: loaded.source.text.clone(),
+            errors: vec![Diagnostic::new(message, loaded.source.range(span))],
+        })
+    })
+}
+
+fn heading(loaded: &Loaded, options: &Options) -> String {
+    let buffers = match options.buffers {
+        Buffers::Store => "store buffers",
+        Buffers::Load => "load buffers",
+    };
+    let name = paint(STRONG, &loaded.source.name);
+    match options.fairness {
+        weir_model::game::Fairness::None => format!("{name} with {buffers}\n"),
+        fairness => format!("{name} with {buffers} and {} fairness\n", fairness.name()),
+    }
+}
+
+fn human(loaded: &Loaded, game: usize, outcome: &Outcome) -> String {
+    let system = &loaded.system;
+    let (verdict, mark, words) = match outcome.winner {
+        Some(Player::Process) => (Verdict::Holds, "✓", "the process player wins"),
+        Some(Player::Update) => (Verdict::Violated, "✗", "the update player wins"),
+        None => (Verdict::Unknown, "?", "unknown"),
+    };
+    let style = style(verdict);
+    let asked = loaded.source.text_of(system.program.games[game].span);
+    let asked = asked.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut out = String::new();
+    let _ = writeln!(out, "\n  {} {}  {asked}", paint(style, mark), paint(style, words));
+    let _ = writeln!(out, "    {}", paint(QUIET, &outcome.argument));
+    if let Some(strategy) = &outcome.strategy {
+        let lines = strategy::lines(loaded, strategy);
+        if !lines.is_empty() {
+            out.push('\n');
+        }
+        for line in lines.iter().take(ROWS + 1) {
+            let _ = writeln!(out, "{}", format!("  {line}").trim_end());
+        }
+        if lines.len() > ROWS + 1 {
+            let more = lines.len() - ROWS - 1;
+            let text = format!("  … and {more} more; --strategy FILE writes all of it");
+            let _ = writeln!(out, "{}", paint(QUIET, &text));
+        }
+    }
+    let _ = writeln!(out, "\n{}", paint(QUIET, &summary(outcome)));
+    out
+}
+
+fn summary(outcome: &Outcome) -> String {
+    let stats = &outcome.stats;
+    let what = if stats.engine == "views" { "view" } else { "position" };
+    let seconds = stats.elapsed.as_secs_f64();
+    format!("{}: {}, {seconds:.3} s", stats.engine, counted(stats.stored, what))
+}
+
+/// Writes the files that were asked for.
+fn write(
+    args: &Game,
+    loaded: &Loaded,
+    game: usize,
+    outcome: &Outcome,
+    file: Option<&StrategyFile>,
+) -> Status {
+    let mut status = Status::Fine;
+    for path in [&args.strategy, &args.dot, &args.svg].into_iter().flatten() {
+        if file.is_none() {
+            anstream::eprintln!("nobody is known to win, so `{}` was not written", path.display());
+        }
+    }
+    let (Some(file), Some(strategy)) = (file, &outcome.strategy) else { return status };
+    if let Some(path) = &args.strategy {
+        status = status.and(match serde_json::to_string(file) {
+            Ok(text) => write_whole(path, &(text + "\n")),
+            Err(error) => fail(&error.to_string()),
+        });
+    }
+    let graph = || draw::Graph::new(loaded, game, strategy);
+    if let Some(path) = &args.dot {
+        status = status.and(write_whole(path, &graph().dot()));
+    }
+    if let Some(path) = &args.svg {
+        status = status.and(match graph().svg() {
+            Ok(text) => write_whole(path, &text),
+            Err(message) => fail(&message),
+        });
+    }
+    status
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    file: &'a str,
+    fairness: &'static str,
+    semantics: &'static str,
+    games: Vec<GameReport>,
+}
+
+#[derive(Serialize)]
+struct GameReport {
+    name: String,
+    objective: &'static str,
+    line: usize,
+    winner: Option<&'static str>,
+    argument: String,
+    bound: Option<usize>,
+    strategy: Option<StrategyFile>,
+    stats: StatsReport,
+}
+
+fn report(
+    loaded: &Loaded,
+    game: usize,
+    outcome: Outcome,
+    strategy: Option<StrategyFile>,
+) -> GameReport {
+    let asked = &loaded.system.program.games[game];
+    GameReport {
+        name: loaded.system.game_name(game),
+        objective: match asked.objective {
+            Objective::Reach => "reach",
+            Objective::Avoid => "avoid",
+        },
+        line: loaded.line(asked.span),
+        winner: outcome.winner.map(Player::name),
+        argument: outcome.argument,
+        bound: outcome.stats.bound,
+        strategy,
+        stats: StatsReport::new(&outcome.stats),
+    }
+}

@@ -1,0 +1,62 @@
+//! `weir reduce`
+
+use weir::LoadError;
+use weir::load::read_text;
+use weir_channel::text;
+use weir_front::Diagnostic;
+use weir_front::suggest::closest;
+use weir_model::game::Fairness;
+
+use super::{Status, complain, fail, print};
+use crate::cli::reduce::{Reduce, ReduceCommand, ReduceFairness, ReducePcs};
+
+pub fn run(args: &Reduce) -> Status {
+    match &args.command {
+        ReduceCommand::Pcs(args) => pcs(args),
+    }
+}
+
+/// Prints the game of a perfect channel system.
+fn pcs(args: &ReducePcs) -> Status {
+    let source = match read_text(&args.file) {
+        Ok(text) => text,
+        Err(error) => return complain(&error),
+    };
+    let wrong = |errors| {
+        complain(&LoadError::Wrong { name: args.file.clone(), text: source.clone(), errors })
+    };
+    let (machine, places) = match text::read_placed(&source) {
+        Ok(read) => read,
+        Err(errors) => return wrong(errors),
+    };
+    let Some(goal) = machine.state(&args.reach) else {
+        let names = machine.states().map(|s| machine.state_name(s));
+        let message = format!("there is no control state `{}`", args.reach);
+        return fail(&match closest(&args.reach, names) {
+            Some(meant) => format!("{message}; did you mean `{meant}`?"),
+            None => message,
+        });
+    };
+    let (fairness, winner) = match args.fairness {
+        ReduceFairness::Update => (Fairness::Update, "process"),
+        ReduceFairness::Process => (Fairness::Process, "update"),
+    };
+    match weir_game::reduce::reduce(&machine, goal, fairness) {
+        Ok(program) => {
+            print(&format!(
+                "// The {winner} player wins this game with {} fairness if and only if\n\
+                 // {} reaches {} (paper 4, section {}).\n{}",
+                fairness.name(),
+                machine.name().escape_default(),
+                machine.state_name(goal).escape_default(),
+                if fairness == Fairness::Update { 7 } else { 8 },
+                weir_front::weir::print(&program),
+            ));
+            Status::Fine
+        }
+        Err(error) => {
+            let place = error.transition.and_then(|t| places.get(t.index()).cloned());
+            wrong(vec![Diagnostic::new(error.message, place.unwrap_or(0..0))])
+        }
+    }
+}
