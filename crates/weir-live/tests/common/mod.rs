@@ -10,7 +10,7 @@ use weir_model::system::System;
 /// A random object, small enough to look at all of its runs.
 pub fn object(seed: u64) -> Program {
     let mut rng = Rng::new(seed);
-    if seed % 5 == 0 {
+    if seed.is_multiple_of(5) {
         return weir_gen::racing_object(&mut rng);
     }
     let shape = Shape {
