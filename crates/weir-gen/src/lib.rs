@@ -125,17 +125,23 @@ pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
     program
 }
 
-/// A random object: one or two methods, some with an argument, that may wait, loop
-/// for ever, and return early.
+/// A random object: one to three methods, some with an argument, that may wait, loop
+/// for ever, try again, and return early. Some run once only, whoever calls them.
 pub fn object(rng: &mut Rng, shape: &Shape) -> Program {
-    let vars = (0..shape.vars).map(|v| Decl::scalar(format!("x{v}"), 0, SPAN)).collect();
-    let count = 1 + rng.below(2);
+    let mut vars: Vec<Decl> =
+        (0..shape.vars).map(|v| Decl::scalar(format!("x{v}"), 0, SPAN)).collect();
+    let count = 1 + rng.below(3);
     let mut maker = Maker { rng, shape, next_value: 1, registers: vec![] };
     let methods = (0..count)
         .map(|m| {
             let has_argument = maker.rng.once_in(3);
             maker.registers = if has_argument { vec!["a".to_owned()] } else { vec![] };
-            let body = maker.method();
+            let mut body = maker.method();
+            if maker.rng.once_in(3) {
+                let done = Place::var(VarId::new(vars.len()));
+                vars.push(Decl::scalar(format!("done{m}"), 0, SPAN));
+                body.splice(0..0, maker.once(done));
+            }
             let named = std::mem::take(&mut maker.registers).into_iter().enumerate();
             let registers = named.map(|(i, name)| Register {
                 display: format!("m{m}.{name}"),
@@ -150,6 +156,57 @@ pub fn object(rng: &mut Rng, shape: &Shape) -> Program {
         })
         .collect();
     let object = Some(Object { name: "o".into(), methods, span: SPAN });
+    Program { name: "random".into(), vars, object, ..Program::default() }
+}
+
+/// A random object in which two methods race, once each: one writes, perhaps with a
+/// fence, and reads what the other writes; a third waits for what comes of it.
+pub fn racing_object(rng: &mut Rng) -> Program {
+    let names = ["x0", "x1", "won0", "won1", "done0", "done1"];
+    let vars = names.map(|name| Decl::scalar(name, 0, SPAN)).to_vec();
+    let var = |v: usize| Place::var(VarId::new(v));
+    let is = |r: usize, value: i64| {
+        Expr::binary(BinOp::Eq, Expr::Atom(RegId::new(r)), Expr::Const(value))
+    };
+    let shape = Shape::default();
+    let mut maker = Maker { rng, shape: &shape, next_value: 1, registers: vec![] };
+    let mut methods = Vec::new();
+    for m in 0..2 {
+        maker.registers = vec![];
+        let mut body = maker.once(var(4 + m));
+        let mut add = |kind| body.push(Stmt::new(kind, SPAN));
+        add(StmtKind::Store(var(m), Expr::Const(1)));
+        if maker.rng.once_in(3) {
+            add(StmtKind::Fence(FenceKind::Full));
+        }
+        add(StmtKind::Load(RegId(0), var(1 - m)));
+        let wins = vec![Stmt::new(StmtKind::Store(var(2 + m), Expr::Const(1)), SPAN)];
+        let asked = maker.rng.below(2) as i64;
+        add(StmtKind::If(is(0, asked), wins, vec![]));
+        methods.push((format!("m{m}"), body, 1));
+    }
+    let loads = [(0, 2), (1, 3)];
+    let loads = loads.map(|(r, v)| Stmt::new(StmtKind::Load(RegId::new(r), var(v)), SPAN));
+    let (a, b) = (maker.rng.below(2) as i64, maker.rng.below(2) as i64);
+    let condition = Expr::binary(BinOp::Or, is(0, a), is(1, b));
+    let wait = Stmt::new(StmtKind::Await(loads.to_vec(), condition), SPAN);
+    methods.push(("wait".to_owned(), vec![wait], 2));
+    let register = |method: &str, r: usize| Register {
+        name: format!("r{r}"),
+        display: format!("{method}.r{r}"),
+        domain: None,
+        init: 0,
+        temporary: false,
+        span: SPAN,
+    };
+    let methods = methods.into_iter().map(|(name, body, registers)| Method {
+        registers: (0..registers).map(|r| register(&name, r)).collect(),
+        name,
+        has_argument: false,
+        labels: vec![],
+        body,
+    });
+    let object = Some(Object { name: "o".into(), methods: methods.collect(), span: SPAN });
     Program { name: "random".into(), vars, object, ..Program::default() }
 }
 
@@ -178,7 +235,21 @@ impl Maker<'_> {
                     let back = Stmt::new(StmtKind::Return(Some(Expr::Const(1))), SPAN);
                     StmtKind::If(self.condition(), vec![back], vec![])
                 }
-                2 if !self.registers.is_empty() && self.rng.once_in(4) => {
+                2 => {
+                    let place = Place::var(VarId::new(self.rng.below(self.shape.vars)));
+                    let (old, found) = (self.register(), self.register());
+                    let new = Expr::Const(self.rng.below(2) as i64);
+                    let rmw = Rmw::Cas { expected: Expr::Atom(old), new };
+                    let same = Expr::binary(BinOp::Eq, Expr::Atom(old), Expr::Atom(found));
+                    let back = vec![Stmt::new(StmtKind::Return(None), SPAN)];
+                    let round = [
+                        StmtKind::Load(old, place.clone()),
+                        StmtKind::Rmw(found, place, rmw),
+                        StmtKind::If(same, back, vec![]),
+                    ];
+                    StmtKind::Loop(round.map(|kind| Stmt::new(kind, SPAN)).to_vec())
+                }
+                3 if !self.registers.is_empty() && self.rng.once_in(4) => {
                     StmtKind::Assume(self.condition())
                 }
                 _ => self.statement(0),
@@ -186,6 +257,15 @@ impl Maker<'_> {
             body.push(Stmt::new(kind, SPAN));
         }
         body
+    }
+
+    /// Returns unless nobody has been here.
+    fn once(&mut self, done: Place) -> Vec<Stmt> {
+        let was = self.register();
+        let back = vec![Stmt::new(StmtKind::Return(None), SPAN)];
+        let claim = StmtKind::Rmw(was, done, Rmw::Swap(Expr::Const(1)));
+        let leave = StmtKind::If(Expr::Atom(was), back, vec![]);
+        [claim, leave].map(|kind| Stmt::new(kind, SPAN)).to_vec()
     }
 
     fn block(&mut self, depth: usize) -> Vec<Stmt> {

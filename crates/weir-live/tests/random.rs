@@ -32,18 +32,30 @@ fn check_implications(answers: &[Answer], place: &str) {
     }
 }
 
+fn verdict_of(answers: &[Answer], property: usize) -> Verdict {
+    answers[property].verdict
+}
+
 #[test]
 fn implications_hold_and_lassos_are_accepted() {
     let mut verdicts: BTreeMap<_, usize> = BTreeMap::new();
+    // How often wait-freedom and lock-freedom, and SC and TSO, are not the same.
+    let (mut told_apart, mut differs) = (0, 0);
     for seed in 0..250 {
         let object = object(seed);
         let place = shown(&object, seed);
         let system = system(&object, 2);
         for flush_fair in [false, true] {
+            let mut before = None;
             for options in [Options::new(MemoryModel::SC), tso(2)] {
-                let options = Options { flush_fair, ..options };
+                let mut options = Options { flush_fair, ..options };
+                // Then the runs to blocking pairs come from views.
+                options.limits.certificate = flush_fair;
                 let answers = five(&system, &options);
                 check_implications(&answers, &place);
+                told_apart += usize::from(verdict_of(&answers, 0) != verdict_of(&answers, 1));
+                let now: Vec<_> = answers.iter().map(|a| a.verdict).collect();
+                differs += usize::from(before.replace(now.clone()).is_some_and(|b| b != now));
                 for (progress, answer) in Progress::ALL.into_iter().zip(&answers) {
                     *verdicts.entry((options.model, answer.verdict)).or_default() += 1;
                     if let Some(file) = file(&system, progress, flush_fair, answer) {
@@ -54,7 +66,8 @@ fn implications_hold_and_lassos_are_accepted() {
             }
         }
     }
-    eprintln!("{verdicts:?}");
+    eprintln!("{verdicts:?} {told_apart} {differs}");
+    assert!(told_apart > 20 && differs > 3, "{told_apart} {differs}");
     let count = |model, verdict| verdicts.get(&(model, verdict)).copied().unwrap_or(0);
     assert_eq!(count(MemoryModel::SC, Verdict::Unknown), 0);
     assert!(count(MemoryModel::TSO, Verdict::Holds) > 500, "{verdicts:?}");

@@ -10,6 +10,9 @@ use weir_model::system::System;
 /// A random object, small enough to look at all of its runs.
 pub fn object(seed: u64) -> Program {
     let mut rng = Rng::new(seed);
+    if seed.is_multiple_of(5) {
+        return weir_gen::racing_object(&mut rng);
+    }
     let shape = Shape {
         vars: 1 + rng.below(2),
         statements: 3,
