@@ -1,5 +1,5 @@
 //! Attractors: where a player can force play into a set (paper 4, lemma 1 and its
-//! reference [18]).
+//! reference 18).
 
 use std::collections::VecDeque;
 
