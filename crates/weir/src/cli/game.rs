@@ -64,6 +64,7 @@ impl Game {
             timeout: self.timeout,
             memory: Some((self.memory as usize) << 20),
             certificate: false,
+            guesses: None,
         }
     }
 

@@ -24,13 +24,12 @@ pub fn run(args: &Live) -> Status {
     if !weir_live::is_supported(model) {
         return fail(&format!("runs without end are asked about under SC and TSO, not {model}"));
     }
-    let reading = args.language.reading();
-    if !reading.bounds.is_empty() {
-        let why = "how runs go on beyond a bound is not known: give the program domains instead";
-        return fail(&format!("`weir live` takes no --domain: {why}"));
-    }
+    let language = match args.language.unbounded("live") {
+        Ok(language) => language,
+        Err(message) => return fail(&message),
+    };
     let loaded = read_text(&args.file)
-        .and_then(|text| Loaded::running(&args.file, &text, reading.language, args.clients.into()));
+        .and_then(|text| Loaded::running(&args.file, &text, language, args.clients.into()));
     let loaded = match loaded {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),

@@ -25,7 +25,11 @@ use crate::terminal::{QUIET, STRONG, paint, style};
 const ROWS: usize = 24;
 
 pub fn run(args: &Game) -> Status {
-    let loaded = match Loaded::from_file(&args.file, args.language.get()) {
+    let language = match args.language.unbounded("game") {
+        Ok(language) => language,
+        Err(message) => return fail(&message),
+    };
+    let loaded = match Loaded::from_file(&args.file, language) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
