@@ -188,8 +188,21 @@ fn links_of_the_pages_lead_somewhere() {
         let text = page(name);
         let folder = root().join(name).parent().unwrap().to_owned();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            if !link.starts_with("http") {
-                assert!(folder.join(link).exists(), "{name}: {link} is not there");
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let file = if file.is_empty() { root().join(name) } else { folder.join(file) };
+            assert!(file.exists(), "{name}: {link} is not there");
+            if !heading.is_empty() {
+                let text = fs::read_to_string(&file).unwrap();
+                let slug = |l: &str| {
+                    let legal = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
+                    l.trim_start_matches('#').trim().to_lowercase().chars().filter(legal).collect()
+                };
+                let slugs = text.lines().filter(|l| l.starts_with('#')).map(slug);
+                let mut slugs = slugs.map(|s: String| s.replace(' ', "-"));
+                assert!(slugs.any(|s| s == heading), "{name}: {link} is no heading");
             }
         }
     }
