@@ -3,7 +3,7 @@
 //! *Problem.* Reachability under TSO, PSO, and with bounded guesses (paper 1,
 //! theorems 2, 3 and 8).
 //!
-//! *Idea.* Make the lossy channel machine of the program, and ask it ([`lossy`]). Where
+//! *Idea.* Make the lossy channel machine of the program, and ask it ([`lossy`](crate::lossy)). Where
 //! the machine is with empty channels the program is with empty buffers. Bad control
 //! states can be asked for in this way, since buffers can always be emptied; formulas
 //! about memory while writes are under way cannot.

@@ -95,6 +95,11 @@ fn steady(line: &str) -> String {
     if line.ends_with(" s") && (line.starts_with("views: ") || line.starts_with("bounded: ")) {
         return "positions".to_owned();
     }
+    if let Some((counts, time)) = line.rsplit_once(", ")
+        && time.strip_suffix(" s").is_some_and(|t| t.parse::<f64>().is_ok())
+    {
+        return counts.to_owned();
+    }
     match line.strip_prefix("Time ").and_then(|l| l.rsplit_once(' ')) {
         Some((name, _)) => format!("Time {name}"),
         None => line.to_owned(),
