@@ -88,12 +88,7 @@ pub fn check(
         let possible = |at: &Configuration| translation.is_possible(at);
         let (found, stats) =
             reach_within(&translation.machine, &goals, &possible, &limits, progress);
-        total.stored += stats.stored;
-        total.expanded += stats.expanded;
-        total.covered += stats.covered;
-        total.steps += stats.steps;
-        total.bytes = total.bytes.max(stats.bytes);
-        total.stopped = total.stopped.or(stats.stopped);
+        total.add(stats);
         let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
         let (unreached, reached) = match exists {
             true => (Verdict::Violated, Verdict::Holds),

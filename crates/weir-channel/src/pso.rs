@@ -22,10 +22,10 @@ use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
 use crate::pending::{self, pending, room_of_channels};
-use crate::translation::{Place, Translation, TranslationError, initial};
+use crate::translation::{Draft, Place, Translation, TranslationError, initial};
 use crate::{
-    Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
-    Transition, TransitionId,
+    ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
+    Transition,
 };
 
 /// A control state: those of the processes, and memory.
@@ -44,24 +44,21 @@ pub fn pso(system: &System) -> Result<Machine, TranslationError> {
 /// The same with what it stands for.
 pub(crate) fn translation(system: &System) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system)?;
-    let start = maker.builder.state("start")?;
+    let start = maker.draft.builder.state("start")?;
     for memory in initial(system) {
         let controls = system.processes.iter().map(|p| p.initial.0).collect();
         let to = maker.state((controls, memory))?;
-        maker.builder.transition(Transition::new(start, to))?;
+        maker.draft.builder.transition(Transition::new(start, to))?;
     }
-    while let Some(control) = maker.work.pop() {
-        maker.transitions(&control)?;
+    while let Some((from, control)) = maker.draft.next() {
+        maker.transitions(from, &control)?;
     }
-    let machine = maker.builder.build(start)?;
-    let mut places = vec![None; machine.states().count()];
-    let mut room = vec![vec![]; places.len()];
     let known: Vec<_> = system.process_ids().map(|p| pending::room(system, p)).collect();
-    for ((controls, memory), id) in maker.states {
-        room[id.index()] = room_of_channels(&known, &controls, &maker.channels);
-        places[id.index()] = Some(Place { controls, memory });
-    }
-    Ok(Translation { machine, places, room, moves: maker.moves })
+    let Maker { draft, channels, .. } = maker;
+    Ok(draft.finish(start, |(controls, memory)| {
+        let room = room_of_channels(&known, &controls, &channels);
+        (Some(Place { controls, memory }), room)
+    })?)
 }
 
 /// The name of a control state.
@@ -74,20 +71,18 @@ pub fn control_name(system: &System, controls: &[u16], memory: &[u16]) -> String
 
 struct Maker<'s> {
     system: &'s System,
-    builder: Builder,
+    draft: Draft<Control>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// The letters of each value, plain and strong.
     letters: BTreeMap<i64, [MessageId; 2]>,
     /// By process and control state.
     pending: Vec<Vec<BTreeSet<ProgramOp>>>,
-    states: HashMap<Control, StateId>,
-    work: Vec<Control>,
-    moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
 }
 
 impl<'s> Maker<'s> {
     fn new(system: &'s System) -> Result<Self, MachineError> {
-        let mut builder = Machine::builder(system.program.name.clone());
+        let mut draft = Draft::new(system);
+        let builder = &mut draft.builder;
         let mut channels = HashMap::new();
         for p in system.process_ids() {
             for (j, var) in system.vars.iter().enumerate() {
@@ -103,18 +98,11 @@ impl<'s> Maker<'s> {
         }
         builder.strong(letters.values().map(|l| l[1]), 1)?;
         let pending = system.process_ids().map(|p| pending(system, p)).collect();
-        let (states, work, moves) = (HashMap::new(), vec![], HashMap::new());
-        Ok(Self { system, builder, channels, letters, pending, states, work, moves })
+        Ok(Self { system, draft, channels, letters, pending })
     }
 
     fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
-        if let Some(&id) = self.states.get(&control) {
-            return Ok(id);
-        }
-        let id = self.builder.state(control_name(self.system, &control.0, &control.1))?;
-        self.states.insert(control.clone(), id);
-        self.work.push(control);
-        Ok(id)
+        self.draft.state(control, |(controls, memory)| control_name(self.system, controls, memory))
     }
 
     /// No write waits in a channel.
@@ -122,8 +110,7 @@ impl<'s> Maker<'s> {
         Regex::class(Class::but(self.letters.values().map(|l| l[1]))).star()
     }
 
-    fn transitions(&mut self, control: &Control) -> Result<(), TranslationError> {
-        let from = self.states[control];
+    fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), TranslationError> {
         let system = self.system;
         let (controls, memory) = control;
         for p in system.process_ids() {
@@ -135,7 +122,7 @@ impl<'s> Maker<'s> {
                 match t.op {
                     ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read) => {
                         let to = self.state(after)?;
-                        self.take(id, Transition::new(from, to))?;
+                        self.draft.take(id, Transition::new(from, to))?;
                     }
                     ProgramOp::Fence(FenceKind::Write) => return Err(TranslationError::WriteFence),
                     ProgramOp::Write(j, d) => {
@@ -146,20 +133,21 @@ impl<'s> Maker<'s> {
                             let substitution = Substitution::identity().with(plain, strong);
                             let send = Op::Send { substitution, message };
                             let guard = Regex::has(strong);
-                            self.take(id, write.clone().guard(channel, guard).op(channel, send))?;
+                            self.draft
+                                .take(id, write.clone().guard(channel, guard).op(channel, send))?;
                         }
                         let guard = self.without_strong();
                         let send = Op::send(message);
-                        self.take(id, write.guard(channel, guard).op(channel, send))?;
+                        self.draft.take(id, write.guard(channel, guard).op(channel, send))?;
                     }
                     ProgramOp::Read(j, d) => {
                         let channel = self.channels[&(p, j)];
                         let read = Transition::new(from, self.state(after)?);
                         let own = Regex::has(self.letters[&system.value(j, d)][1]);
-                        self.take(id, read.clone().guard(channel, own))?;
+                        self.draft.take(id, read.clone().guard(channel, own))?;
                         if memory[j.index()] == d.0 {
                             let guard = self.without_strong();
-                            self.take(id, read.guard(channel, guard))?;
+                            self.draft.take(id, read.guard(channel, guard))?;
                         }
                     }
                     ProgramOp::Arw(j, d, e) => {
@@ -180,21 +168,10 @@ impl<'s> Maker<'s> {
                 for message in self.letters[&system.value(j, d)] {
                     let receive = Op::Receive(message);
                     let update = Transition::new(from, to).op(self.channels[&(p, j)], receive);
-                    self.builder.transition(update)?;
+                    self.draft.builder.transition(update)?;
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Adds what stands for a transition of a process.
-    fn take(
-        &mut self,
-        id: (ProcessId, ProgramTransition),
-        taken: Transition,
-    ) -> Result<(), MachineError> {
-        let taken = self.builder.transition(taken)?;
-        self.moves.entry(taken).or_insert(id);
         Ok(())
     }
 
@@ -209,6 +186,6 @@ impl<'s> Maker<'s> {
         for j in (0..self.system.vars.len()).map(VarId::new) {
             transition = transition.guard(self.channels[&(id.0, j)], Regex::epsilon());
         }
-        self.take(id, transition)
+        self.draft.take(id, transition)
     }
 }

@@ -1,14 +1,15 @@
 //! Programs as lossy channel machines, and what their states stand for.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
-use crate::ids::TransitionId;
-use crate::machine::{Configuration, Machine, MachineError};
+use crate::ids::{StateId, TransitionId};
+use crate::machine::{Builder, Configuration, Machine, MachineError, Transition};
 use crate::product::{Product, ProductError};
 use crate::{guess, pso, tso};
 
@@ -135,11 +136,79 @@ pub(crate) fn initial(system: &System) -> Vec<Vec<u16>> {
     })
 }
 
+/// A machine of a program that is being made, from the control states that it begins
+/// with on.
+pub(crate) struct Draft<C> {
+    pub builder: Builder,
+    states: HashMap<C, StateId>,
+    work: Vec<C>,
+    moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
+}
+
+impl<C: Clone + Eq + Hash> Draft<C> {
+    pub fn new(system: &System) -> Self {
+        Self {
+            builder: Machine::builder(system.program.name.clone()),
+            states: HashMap::new(),
+            work: vec![],
+            moves: HashMap::new(),
+        }
+    }
+
+    /// A control state. It is made if it is new, and will be looked at then.
+    pub fn state(
+        &mut self,
+        control: C,
+        name: impl FnOnce(&C) -> String,
+    ) -> Result<StateId, MachineError> {
+        if let Some(&id) = self.states.get(&control) {
+            return Ok(id);
+        }
+        let id = self.builder.state(name(&control))?;
+        self.states.insert(control.clone(), id);
+        self.work.push(control);
+        Ok(id)
+    }
+
+    /// A control state to look at.
+    pub fn next(&mut self) -> Option<(StateId, C)> {
+        let control = self.work.pop()?;
+        Some((self.states[&control], control))
+    }
+
+    /// Adds what stands for a transition of a process.
+    pub fn take(
+        &mut self,
+        id: (ProcessId, ProgramTransition),
+        taken: Transition,
+    ) -> Result<(), MachineError> {
+        let taken = self.builder.transition(taken)?;
+        self.moves.entry(taken).or_insert(id);
+        Ok(())
+    }
+
+    /// The machine, with what its control states stand for: where the program is, and
+    /// the room in channels.
+    pub fn finish(
+        self,
+        start: StateId,
+        meaning: impl Fn(C) -> (Option<Place>, Vec<Option<usize>>),
+    ) -> Result<Translation, MachineError> {
+        let machine = self.builder.build(start)?;
+        let mut places = vec![None; machine.states().count()];
+        let mut room = vec![vec![]; places.len()];
+        for (control, id) in self.states {
+            (places[id.index()], room[id.index()]) = meaning(control);
+        }
+        Ok(Translation { machine, places, room, moves: self.moves })
+    }
+}
+
 /// The product of the machines of processes, given what their states and transitions
 /// stand for.
 pub(crate) fn of_product(
     product: Product,
-    place: impl Fn(&[crate::StateId]) -> Option<Place>,
+    place: impl Fn(&[StateId]) -> Option<Place>,
     moves: &[HashMap<TransitionId, ProgramTransition>],
 ) -> Translation {
     let places: Vec<_> = product.states.iter().map(|states| place(states)).collect();

@@ -133,33 +133,38 @@ fn looping() -> Shape {
 
 #[test]
 fn programs_under_tso() {
-    on_random_programs(30, &Shape { statements: 2, ..loop_free() }, MemoryModel::TSO, None);
-    on_random_programs(20, &looping(), MemoryModel::TSO, None);
+    on_random_programs(150, &Shape { statements: 2, ..loop_free() }, MemoryModel::TSO, None);
+    on_random_programs(100, &looping(), MemoryModel::TSO, None);
 }
 
 #[test]
 fn programs_under_pso() {
-    on_random_programs(40, &Shape { statements: 2, ..loop_free() }, MemoryModel::PSO, None);
-    on_random_programs(30, &looping(), MemoryModel::PSO, None);
+    on_random_programs(200, &Shape { statements: 2, ..loop_free() }, MemoryModel::PSO, None);
+    on_random_programs(150, &looping(), MemoryModel::PSO, None);
 }
 
 #[test]
 fn loop_free_programs_with_guesses() {
     for guesses in [1, 2] {
-        on_random_programs(60, &loop_free(), MemoryModel::GUESS, Some(guesses));
+        on_random_programs(300, &loop_free(), MemoryModel::GUESS, Some(guesses));
     }
 }
 
 #[test]
 fn loop_free_programs_with_guesses_and_writes_out_of_order() {
-    on_random_programs(40, &loop_free(), MemoryModel::GUESS_WW, Some(1));
-    on_random_programs(30, &Shape { statements: 2, ..loop_free() }, MemoryModel::GUESS_WW, Some(2));
+    on_random_programs(200, &loop_free(), MemoryModel::GUESS_WW, Some(1));
+    on_random_programs(
+        150,
+        &Shape { statements: 2, ..loop_free() },
+        MemoryModel::GUESS_WW,
+        Some(2),
+    );
 }
 
 #[test]
 fn looping_programs_with_guesses() {
     for guesses in [1, 2] {
-        on_random_programs(20, &looping(), MemoryModel::GUESS, Some(guesses));
-        on_random_programs(20, &looping(), MemoryModel::GUESS_WW, Some(guesses));
+        on_random_programs(100, &looping(), MemoryModel::GUESS, Some(guesses));
+        on_random_programs(100, &looping(), MemoryModel::GUESS_WW, Some(guesses));
     }
 }

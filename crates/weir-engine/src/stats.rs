@@ -77,6 +77,16 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Adds what another search did, for another property.
+    pub fn add(&mut self, other: Self) {
+        self.stored += other.stored;
+        self.expanded += other.expanded;
+        self.covered += other.covered;
+        self.steps += other.steps;
+        self.bytes = self.bytes.max(other.bytes);
+        self.stopped = self.stopped.take().or(other.stopped);
+    }
+
     /// Whether every configuration was seen.
     pub fn is_exact(&self) -> bool {
         self.within_bound && self.stopped.is_none()

@@ -169,7 +169,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    let known = ["weir", "litmus", "rmm", "txt"];
+    let known = ["weir", "litmus", "pml", "rmm", "txt"];
     files.retain(|f| f.extension().is_some_and(|e| known.contains(&e.to_str().unwrap())));
     files.sort();
     files
@@ -195,6 +195,11 @@ fn rmm_programs_are_the_same_in_weir() {
 #[test]
 fn trencher_programs_are_the_same_in_weir() {
     all_of("corpus/trencher", 8);
+}
+
+#[test]
+fn promela_models_are_the_same_in_weir() {
+    all_of("corpus/promela", 13);
 }
 
 #[test]

@@ -1,9 +1,14 @@
 //! Models in which reads are guessed, with a bound on guesses: channel machines decide
-//! the litmus tests, and agree with the explicit search, which is exact there.
+//! the litmus tests and small algorithms, and agree with the explicit search where that is
+//! exact.
+
+mod common;
 
 use std::time::Duration;
 
-use weir::{Engine, Evidence, Limits, Loaded, MemoryModel, Solver, Verdict, Witness};
+use common::weir;
+use weir::{Answer, Engine, Evidence, Limits, Loaded, MemoryModel, Solver, Verdict, Witness};
+use weir_front::litmus::generate::{Filling, family};
 
 fn litmus_tests() -> Vec<String> {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus");
@@ -15,6 +20,21 @@ fn litmus_tests() -> Vec<String> {
 
 fn agree(file: &str, model: MemoryModel, guesses: usize) -> Vec<Verdict> {
     let loaded = Loaded::from_file(file, None).unwrap_or_else(|_| panic!("{file}"));
+    agree_on(&loaded, model, guesses)
+}
+
+fn check_runs(loaded: &Loaded, answers: &[Answer]) {
+    for answer in answers {
+        if let Evidence::Run(run) = &answer.evidence {
+            let witness = Witness::new(&loaded.system, run, answer.property, &|_| 1);
+            let checked = weir_check::check(&loaded.system, &witness);
+            checked.unwrap_or_else(|e| panic!("{}: {e}", loaded.source.name));
+        }
+    }
+}
+
+fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict> {
+    let file = &loaded.source.name;
     let limits = Limits {
         guesses: Some(guesses),
         timeout: Some(Duration::from_secs(120)),
@@ -29,11 +49,8 @@ fn agree(file: &str, model: MemoryModel, guesses: usize) -> Vec<Verdict> {
             panic!("{where_}: {reason}");
         }
         assert!(b.verdict == Verdict::Unknown || a.verdict == b.verdict, "{where_}: {a:?} {b:?}");
-        if let Evidence::Run(run) = &a.evidence {
-            let witness = Witness::new(&loaded.system, run, a.property, &|_| 1);
-            weir_check::check(&loaded.system, &witness).unwrap_or_else(|e| panic!("{where_}: {e}"));
-        }
     }
+    check_runs(loaded, &channels);
     channels.iter().map(|a| a.verdict).collect()
 }
 
@@ -45,6 +62,81 @@ fn litmus_tests_are_decided() {
             agree(&file, MemoryModel::GUESS_WW, guesses);
         }
     }
+}
+
+/// Every cycle of two threads, and some of three: what tells models apart. Each has to be
+/// told from the next.
+#[test]
+fn generated_litmus_tests_are_decided() {
+    let models = [
+        (MemoryModel::GUESS, 1),
+        (MemoryModel::GUESS, 2),
+        (MemoryModel::GUESS_WW, 1),
+        (MemoryModel::GUESS_WW, 2),
+    ];
+    let fillings = [Filling::Plain, Filling::MFence, Filling::Forward, Filling::SameLocation];
+    let two = family(2..=2, &fillings).into_iter();
+    let cycles = two.chain(family(3..=3, &[Filling::Plain]).into_iter().step_by(5));
+    let mut allowed = [0; 4];
+    let mut asked = 0;
+    for cycle in cycles {
+        let name = format!("{}.litmus", cycle.name());
+        let loaded = Loaded::from_text(&name, &cycle.text(), None)
+            .unwrap_or_else(|e| panic!("{}", e.render(false)));
+        for (allowed, (model, guesses)) in allowed.iter_mut().zip(models) {
+            *allowed += usize::from(agree_on(&loaded, model, guesses)[0] == Verdict::Holds);
+        }
+        asked += 1;
+    }
+    println!("{asked} cycles: {allowed:?}");
+    let [one, two, one_ww, two_ww] = allowed;
+    assert!(one < two && one < one_ww && two < two_ww && one_ww < two_ww, "{allowed:?}");
+}
+
+/// Locks of the corpus for ever, with buffers that nothing bounds but fences. Not all of
+/// the fences are enough here: a write may overtake the reads before it.
+#[test]
+fn algorithms_are_decided() {
+    let file = |name: &str| format!("{}/../../corpus/{name}.weir", env!("CARGO_MANIFEST_DIR"));
+    let mutex = |name: &str, model, guesses| {
+        let loaded = Loaded::from_file(&file(name), None).unwrap_or_else(|_| panic!("{name}"));
+        let limits = Limits { guesses: Some(guesses), ..Limits::default() };
+        let (answers, _) = weir::check(&loaded.system, model, &limits);
+        check_runs(&loaded, &answers);
+        answers[0].verdict
+    };
+    for guesses in [1, 2] {
+        for model in [MemoryModel::GUESS, MemoryModel::GUESS_WW] {
+            for name in ["peterson-2", "dekker-2", "burns-2"] {
+                assert_eq!(mutex(name, model, guesses), Verdict::Violated, "{name}, {model}");
+            }
+            let expected = match model {
+                MemoryModel::GUESS => Verdict::Holds,
+                _ => Verdict::Violated,
+            };
+            assert_eq!(mutex("peterson-2-fenced", model, guesses), expected, "{model}");
+        }
+        assert_eq!(mutex("dekker-2-fenced", MemoryModel::GUESS, guesses), Verdict::Holds);
+        // Here nothing else decides.
+        let burns = agree(&file("burns-2-fenced"), MemoryModel::GUESS, guesses);
+        assert_eq!(burns[0], Verdict::Holds);
+    }
+}
+
+#[test]
+fn guesses_have_to_make_sense() {
+    let wrong = |args: &[&str], words: &str| {
+        let output = weir(args);
+        assert_eq!(output.status, 2, "{args:?}: {}", output.out);
+        assert!(output.err.contains(words), "{args:?}: {}", output.err);
+    };
+    let file = "litmus/SB.litmus";
+    wrong(&["check", file, "--guesses", "1"], "in which reads are guessed");
+    wrong(&["check", file, "--guesses", "0", "--model", "tso+r->r/w"], "1..=16");
+    wrong(&["check", file, "--engine", "channels", "--model", "nsw"], "channel machines decide");
+    wrong(&["check", file, "--engine", "channels", "--model", "tso+r->r/w"], "--guesses N");
+    wrong(&["channel", "of", file, "--model", "tso+r->r/w"], "--guesses");
+    wrong(&["channel", "of", file, "--model", "pso", "--process", "P0"], "one machine");
 }
 
 /// What guesses are for: with one a write overtakes a read, with two a read does.

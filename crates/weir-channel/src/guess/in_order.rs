@@ -24,17 +24,14 @@
 //! The last own write of a variable is `x=d#`. When another comes, it becomes `x=d!` if
 //! a guessed read is before or after it, and plain if not.
 
-use std::collections::HashMap;
-
 use weir_engine::ahead::{ByState, readable};
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
-use crate::translation::{Place, Translation, TranslationError, initial};
+use crate::translation::{Draft, Place, Translation, TranslationError, initial};
 use crate::{
-    Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
-    Transition, TransitionId,
+    ChannelId, Class, MachineError, MessageId, Op, Regex, StateId, Substitution, Transition,
 };
 
 /// Guessed reads of a variable between strong own writes: `G₀ W₁ G₁ …`. There is
@@ -92,16 +89,13 @@ struct Letters {
 struct Maker<'s> {
     system: &'s System,
     guesses: usize,
-    builder: Builder,
+    draft: Draft<Control>,
     channels: Vec<ChannelId>,
     /// By variable and value.
     letters: Vec<Vec<Letters>>,
     /// For each process and control state, the variables that it can read before its
     /// next full fence. It need not know of others.
     readable: Vec<ByState>,
-    states: HashMap<Control, StateId>,
-    work: Vec<Control>,
-    moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
 }
 
 /// The machine of a program with bounded guesses.
@@ -110,31 +104,27 @@ pub(crate) fn translation(
     guesses: usize,
 ) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system, guesses)?;
-    let start = maker.builder.state("start")?;
+    let start = maker.draft.builder.state("start")?;
     for memory in initial(system) {
         let reads = vec![vec![vec![vec![]]; system.vars.len()]; system.processes.len()];
         let controls = system.processes.iter().map(|p| p.initial.0).collect();
         let to = maker.state(Control { controls, memory, reads })?;
-        maker.builder.transition(Transition::new(start, to))?;
+        maker.draft.builder.transition(Transition::new(start, to))?;
     }
-    while let Some(control) = maker.work.pop() {
-        maker.transitions(&control)?;
+    while let Some((from, control)) = maker.draft.next() {
+        maker.transitions(from, &control)?;
     }
-    let machine = maker.builder.build(start)?;
-    let mut places = vec![None; machine.states().count()];
-    for (control, id) in maker.states {
-        if system.process_ids().all(|p| control.is_idle(p)) {
-            let Control { controls, memory, .. } = control;
-            places[id.index()] = Some(Place { controls, memory });
-        }
-    }
-    let room = vec![vec![]; places.len()];
-    Ok(Translation { machine, places, room, moves: maker.moves })
+    Ok(maker.draft.finish(start, |control| {
+        let is_place = system.process_ids().all(|p| control.is_idle(p));
+        let Control { controls, memory, .. } = control;
+        (is_place.then_some(Place { controls, memory }), vec![])
+    })?)
 }
 
 impl<'s> Maker<'s> {
     fn new(system: &'s System, guesses: usize) -> Result<Self, MachineError> {
-        let mut builder = Machine::builder(system.program.name.clone());
+        let mut draft = Draft::new(system);
+        let builder = &mut draft.builder;
         let channels = system.processes.iter().map(|p| builder.channel(p.name.clone()));
         let channels = channels.collect::<Result<_, _>>()?;
         let mut letters = Vec::new();
@@ -158,24 +148,15 @@ impl<'s> Maker<'s> {
         Ok(Self {
             system,
             guesses,
-            builder,
+            draft,
             channels,
             letters,
             readable: system.process_ids().map(|p| readable(system, p)).collect(),
-            states: HashMap::new(),
-            work: vec![],
-            moves: HashMap::new(),
         })
     }
 
     fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
-        if let Some(&id) = self.states.get(&control) {
-            return Ok(id);
-        }
-        let id = self.builder.state(control.name(self.system))?;
-        self.states.insert(control.clone(), id);
-        self.work.push(control);
-        Ok(id)
+        self.draft.state(control, |control| control.name(self.system))
     }
 
     /// Whether it matters to a process what happens to a variable.
@@ -185,19 +166,7 @@ impl<'s> Maker<'s> {
         self.readable[p.index()][at][x.index()] || is_guessed
     }
 
-    /// Adds what stands for a transition of a process.
-    fn take(
-        &mut self,
-        id: (ProcessId, ProgramTransition),
-        taken: Transition,
-    ) -> Result<(), MachineError> {
-        let taken = self.builder.transition(taken)?;
-        self.moves.entry(taken).or_insert(id);
-        Ok(())
-    }
-
-    fn transitions(&mut self, control: &Control) -> Result<(), MachineError> {
-        let from = self.states[control];
+    fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), MachineError> {
         for p in self.system.process_ids() {
             self.program(from, control, p)?;
             self.memory(from, control, p)?;
@@ -221,13 +190,13 @@ impl<'s> Maker<'s> {
             match t.op {
                 ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
                     let to = self.state(after)?;
-                    self.take(id, Transition::new(from, to))?;
+                    self.draft.take(id, Transition::new(from, to))?;
                 }
                 ProgramOp::Write(x, d) => {
                     after.memory[x.index()] = d.0;
                     if !self.concerns(&after, p, x) {
                         let to = self.state(after)?;
-                        self.take(id, Transition::new(from, to))?;
+                        self.draft.take(id, Transition::new(from, to))?;
                         continue;
                     }
                     let groups = &mut after.reads[p.index()][x.index()];
@@ -240,7 +209,7 @@ impl<'s> Maker<'s> {
                     let message = letters[d.index()].last;
                     let write = Transition::new(from, self.state(after)?);
                     if control.reads[p.index()][x.index()].len() == 1 {
-                        self.take(id, write.op(channel, Op::send(message)))?;
+                        self.draft.take(id, write.op(channel, Op::send(message)))?;
                         continue;
                     }
                     // There is one last write, and the guards say so: going back, it
@@ -253,7 +222,7 @@ impl<'s> Maker<'s> {
                         let send = Op::Send { substitution, message };
                         let one = [others.clone(), Regex::one(l.last), others.clone()];
                         let write = write.clone().guard(channel, Regex::concat(one));
-                        self.take(id, write.op(channel, send))?;
+                        self.draft.take(id, write.op(channel, send))?;
                     }
                 }
                 ProgramOp::Read(x, d) => self.read(from, after, id, (x, d))?,
@@ -262,14 +231,14 @@ impl<'s> Maker<'s> {
                         after.memory[x.index()] = e.0;
                         let to = self.state(after)?;
                         let arw = Transition::new(from, to).guard(channel, Regex::epsilon());
-                        self.take(id, arw)?;
+                        self.draft.take(id, arw)?;
                     }
                 }
                 ProgramOp::Fence(FenceKind::Full) => {
                     if control.is_idle(p) {
                         let to = self.state(after)?;
                         let fence = Transition::new(from, to).guard(channel, Regex::epsilon());
-                        self.take(id, fence)?;
+                        self.draft.take(id, fence)?;
                     }
                 }
             }
@@ -292,7 +261,7 @@ impl<'s> Maker<'s> {
         let own = self.letters[x.index()][d.index()].last;
         if follows_write {
             let to = self.state(after.clone())?;
-            self.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
+            self.draft.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
         }
         if after.guesses(p) < self.guesses {
             let groups = &mut after.reads[p.index()][x.index()];
@@ -302,7 +271,7 @@ impl<'s> Maker<'s> {
             if follows_write {
                 guess = guess.guard(channel, Regex::class(Class::but([own])).star());
             }
-            self.take(id, guess)?;
+            self.draft.take(id, guess)?;
         }
         Ok(())
     }
@@ -321,7 +290,9 @@ impl<'s> Maker<'s> {
             // Told.
             if self.concerns(control, p, x) {
                 let told = letters[usize::from(control.memory[x.index()])].plain;
-                self.builder.transition(Transition::new(from, from).op(channel, Op::send(told)))?;
+                self.draft
+                    .builder
+                    .transition(Transition::new(from, from).op(channel, Op::send(told)))?;
             }
             // Validate.
             if let Some(&d) = groups[0].first() {
@@ -330,19 +301,19 @@ impl<'s> Maker<'s> {
                 let oldest = Regex::one(letters[usize::from(d)].plain);
                 let guard = Regex::concat([Regex::anything(), oldest]);
                 let to = self.state(after)?;
-                self.builder.transition(Transition::new(from, to).guard(channel, guard))?;
+                self.draft.builder.transition(Transition::new(from, to).guard(channel, guard))?;
             }
             // Update.
             for letters in &letters {
                 let receive = Transition::new(from, from).op(channel, Op::Receive(letters.plain));
-                self.builder.transition(receive)?;
+                self.draft.builder.transition(receive)?;
                 if groups.len() > 1 && groups[0].is_empty() {
                     let mut after = control.clone();
                     after.reads[p.index()][x.index()].remove(0);
                     let write = if groups.len() == 2 { letters.last } else { letters.kept };
                     let to = self.state(after)?;
                     let receive = Transition::new(from, to).op(channel, Op::Receive(write));
-                    self.builder.transition(receive)?;
+                    self.draft.builder.transition(receive)?;
                 }
             }
         }

@@ -23,10 +23,9 @@ use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
 use crate::pending::{self, pending, room_of_channels};
-use crate::translation::{Place, Translation, TranslationError, initial};
+use crate::translation::{Draft, Place, Translation, TranslationError, initial};
 use crate::{
-    Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
-    Transition, TransitionId,
+    ChannelId, Class, MachineError, MessageId, Op, Regex, StateId, Substitution, Transition,
 };
 
 /// A control state of the machine.
@@ -63,15 +62,12 @@ struct Letters {
 struct Maker<'s> {
     system: &'s System,
     guesses: usize,
-    builder: Builder,
+    draft: Draft<Control>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// By variable and value.
     letters: Vec<Vec<Letters>>,
     /// By process and control state.
     pending: Vec<Vec<BTreeSet<ProgramOp>>>,
-    states: HashMap<Control, StateId>,
-    work: Vec<Control>,
-    moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
 }
 
 /// The machine of a program with bounded guesses.
@@ -80,32 +76,29 @@ pub(crate) fn translation(
     guesses: usize,
 ) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system, guesses)?;
-    let start = maker.builder.state("start")?;
+    let start = maker.draft.builder.state("start")?;
     for memory in initial(system) {
         let controls = system.processes.iter().map(|p| p.initial.0).collect();
         let guesses = vec![0; system.processes.len()];
         let to = maker.state(Control { controls, memory, guesses })?;
-        maker.builder.transition(Transition::new(start, to))?;
+        maker.draft.builder.transition(Transition::new(start, to))?;
     }
-    while let Some(control) = maker.work.pop() {
-        maker.transitions(&control)?;
+    while let Some((from, control)) = maker.draft.next() {
+        maker.transitions(from, &control)?;
     }
-    let machine = maker.builder.build(start)?;
-    let mut places = vec![None; machine.states().count()];
-    let mut room = vec![vec![]; places.len()];
     let known: Vec<_> = system.process_ids().map(|p| pending::room(system, p)).collect();
-    for (Control { controls, memory, guesses }, id) in maker.states {
-        room[id.index()] = room_of_channels(&known, &controls, &maker.channels);
-        if guesses.iter().all(|g| *g == 0) {
-            places[id.index()] = Some(Place { controls, memory });
-        }
-    }
-    Ok(Translation { machine, places, room, moves: maker.moves })
+    let Maker { draft, channels, .. } = maker;
+    Ok(draft.finish(start, |Control { controls, memory, guesses }| {
+        let room = room_of_channels(&known, &controls, &channels);
+        let is_place = guesses.iter().all(|g| *g == 0);
+        (is_place.then_some(Place { controls, memory }), room)
+    })?)
 }
 
 impl<'s> Maker<'s> {
     fn new(system: &'s System, guesses: usize) -> Result<Self, MachineError> {
-        let mut builder = Machine::builder(system.program.name.clone());
+        let mut draft = Draft::new(system);
+        let builder = &mut draft.builder;
         let mut channels = HashMap::new();
         let mut letters = Vec::new();
         for (x, var) in system.vars.iter().enumerate() {
@@ -128,29 +121,11 @@ impl<'s> Maker<'s> {
         let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.before, l.read]);
         builder.strong(strong.collect::<Vec<_>>(), 1 + 2 * guesses)?;
         let pending = system.process_ids().map(|p| pending(system, p)).collect();
-        let (states, work, moves) = (HashMap::new(), vec![], HashMap::new());
-        Ok(Self { system, guesses, builder, channels, letters, pending, states, work, moves })
+        Ok(Self { system, guesses, draft, channels, letters, pending })
     }
 
     fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
-        if let Some(&id) = self.states.get(&control) {
-            return Ok(id);
-        }
-        let id = self.builder.state(control.name(self.system))?;
-        self.states.insert(control.clone(), id);
-        self.work.push(control);
-        Ok(id)
-    }
-
-    /// Adds what stands for a transition of a process.
-    fn take(
-        &mut self,
-        id: (ProcessId, ProgramTransition),
-        taken: Transition,
-    ) -> Result<(), MachineError> {
-        let taken = self.builder.transition(taken)?;
-        self.moves.entry(taken).or_insert(id);
-        Ok(())
+        self.draft.state(control, |control| control.name(self.system))
     }
 
     /// Adds sends of a message for a transition of a process. If there is a last write
@@ -169,20 +144,19 @@ impl<'s> Maker<'s> {
         let letters = self.letters[x.index()].clone();
         let others = Regex::class(Class::but(letters.iter().map(|l| l.last))).star();
         let send = taken.clone().guard(channel, others.clone()).op(channel, Op::send(message));
-        self.take(id, send)?;
+        self.draft.take(id, send)?;
         for (d, l) in letters.iter().enumerate() {
             if but != Some(ValueId::new(d)) {
                 let substitution = Substitution::identity().with(to(l), l.last);
                 let guard = Regex::concat([others.clone(), Regex::one(l.last), others.clone()]);
                 let send = Op::Send { substitution, message };
-                self.take(id, taken.clone().guard(channel, guard).op(channel, send))?;
+                self.draft.take(id, taken.clone().guard(channel, guard).op(channel, send))?;
             }
         }
         Ok(())
     }
 
-    fn transitions(&mut self, control: &Control) -> Result<(), MachineError> {
-        let from = self.states[control];
+    fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), MachineError> {
         for p in self.system.process_ids() {
             self.program(from, control, p)?;
             self.memory(from, control, p)?;
@@ -206,7 +180,7 @@ impl<'s> Maker<'s> {
             match t.op {
                 ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
                     let to = self.state(after)?;
-                    self.take(id, Transition::new(from, to))?;
+                    self.draft.take(id, Transition::new(from, to))?;
                 }
                 ProgramOp::Write(x, d) => {
                     let message = self.letters[x.index()][d.index()].last;
@@ -217,7 +191,8 @@ impl<'s> Maker<'s> {
                     let channel = self.channels[&(p, x)];
                     let own = self.letters[x.index()][d.index()].last;
                     let to = self.state(after.clone())?;
-                    self.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
+                    self.draft
+                        .take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
                     if control.guesses[p.index()] < self.guesses {
                         after.guesses[p.index()] += 1;
                         let message = self.letters[x.index()][d.index()].read;
@@ -255,7 +230,7 @@ impl<'s> Maker<'s> {
                     for write in [letters.plain, letters.last, letters.before] {
                         let receive = Op::Receive(write);
                         let update = Transition::new(from, to).op(self.channels[&(p, x)], receive);
-                        self.builder.transition(update)?;
+                        self.draft.builder.transition(update)?;
                     }
                 }
                 ProgramOp::Read(x, d)
@@ -265,7 +240,7 @@ impl<'s> Maker<'s> {
                     let to = self.state(after)?;
                     let receive = Op::Receive(self.letters[x.index()][d.index()].read);
                     let validate = Transition::new(from, to);
-                    self.builder.transition(validate.op(self.channels[&(p, x)], receive))?;
+                    self.draft.builder.transition(validate.op(self.channels[&(p, x)], receive))?;
                 }
                 _ => {}
             }
@@ -287,6 +262,6 @@ impl<'s> Maker<'s> {
         for x in (0..self.system.vars.len()).map(VarId::new) {
             transition = transition.guard(self.channels[&(id.0, x)], Regex::epsilon());
         }
-        self.take(id, transition)
+        self.draft.take(id, transition)
     }
 }

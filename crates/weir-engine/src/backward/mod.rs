@@ -91,12 +91,7 @@ pub fn check(
         let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
         let limits = Limits { timeout, ..*limits };
         let (outcome, stats) = wsts::backward(&dual, targets, &limits, progress);
-        total.stored += stats.stored;
-        total.expanded += stats.expanded;
-        total.covered += stats.covered;
-        total.steps += stats.steps;
-        total.bytes = total.bytes.max(stats.bytes);
-        total.stopped = total.stopped.or(stats.stopped);
+        total.add(stats);
         let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
         answers.push(match outcome {
             Outcome::Unreachable(minimal) => {
