@@ -2,6 +2,7 @@
 
 pub mod channel;
 pub mod live;
+pub mod reduce;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -60,6 +61,8 @@ pub enum Command {
     Litmus(Litmus),
     /// Work with channel machines
     Channel(channel::Channel),
+    /// Make one problem of another
+    Reduce(reduce::Reduce),
     /// Measure time, memory and instructions, and compare them with another build
     Bench(Bench),
 }

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Models(args) => commands::models::run(args),
         Command::Litmus(args) => commands::litmus::run(args),
         Command::Channel(args) => commands::channel::run(args),
+        Command::Reduce(args) => commands::reduce::run(args),
         Command::Bench(args) => commands::bench::run(args),
     };
     ExitCode::from(status as u8)

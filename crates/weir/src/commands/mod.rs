@@ -11,6 +11,7 @@ pub mod litmus;
 pub mod live;
 pub mod models;
 pub mod outcomes;
+pub mod reduce;
 pub mod show;
 mod stats;
 

@@ -1,0 +1,39 @@
+//! The command line of `weir reduce`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct Reduce {
+    #[command(subcommand)]
+    pub command: ReduceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ReduceCommand {
+    /// Print the machine or the library of a cyclic instance of Post's problem
+    Cpcp(ReduceCpcp),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The instance has a cyclic solution if and only if the machines, with lossy channels, visit
+s1 infinitely often, and if and only if the library is not lock-free under TSO.
+
+Example: weir reduce cpcp examples/rotation.pcp | weir live - --property lock-free")]
+pub struct ReduceCpcp {
+    /// Pairs of words (`.pcp`); `-` is standard input
+    pub file: String,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = ReduceCpcpTo::Library)]
+    pub to: ReduceCpcpTo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReduceCpcpTo {
+    /// The machine with two channels
+    Machine,
+    /// The machine with one channel
+    OneChannel,
+    /// The library, an object with two methods
+    Library,
+}
