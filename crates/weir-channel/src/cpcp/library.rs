@@ -24,6 +24,8 @@
 //! * Algorithm 2 is what (2) and (4) and the text around them say of `M2`.
 //! * In the first round, line 19 asks for the destination of the rule that was guessed.
 //! * No rule leaves `s_trap`. Who should guess one there says that the simulation has failed.
+//! * Line 19 asks for the destination of `r2`. That is found out when `r2` is guessed, so
+//!   that control states need not know `r2` for the rest of the round.
 //! * Memory is full of `♯` at first, which no `readOne` accepts.
 
 use std::fmt::Write as _;
@@ -261,12 +263,10 @@ impl Text {
         let ends = rules.order.iter().map(|rule| machine.transition(*rule).to);
         let next =
             ends.clone().map(|s| rules.guess(s).unwrap_or(FAIL.to_owned())).collect::<Vec<_>>();
-        let arrives = |s: StateId| machine.state_name(s) == AGAIN;
-        let checks = ends
-            .map(|s| if arrives(s) { "phase = check" } else { "" }.to_owned())
-            .collect::<Vec<_>>();
+        let arrives = |s: StateId| format!("to_s1 = {}", machine.state_name(s) == AGAIN);
+        let arrives: Vec<String> = ends.map(arrives).collect();
 
-        self.line("reg r1: Symbol, r2: Symbol, z1: Symbol, z2: Symbol, tmp: Symbol");
+        self.line("reg r1: Symbol, r2: Symbol, z1: Symbol, z2: Symbol, tmp: Symbol, to_s1: bool");
         self.paper("1: while true do");
         self.open("loop");
         self.paper("2: if failSimu, then return");
@@ -275,6 +275,7 @@ impl Text {
         self.open("if firstM1");
         self.paper("4: guess a transition rule that starts where the machine does");
         self.line(&rules.guess(machine.initial()).unwrap_or(FAIL.to_owned()));
+        self.by_rule("r2", &arrives);
         self.paper("5: writeSeq(x1, r · ⊥s · ⊥e)");
         self.write_seq("x1", &["r2", "bot_s", "bot_e"]);
         self.paper("6: firstM1 = false");
@@ -297,6 +298,7 @@ impl Text {
         self.close();
         self.paper("12: guess a transition rule r2 that starts from the destination state of r1");
         self.by_rule("r1", &next);
+        self.by_rule("r2", &arrives);
         self.paper("13: writeSeq(x1, r2 · ⊥s)");
         self.write_seq("x1", &["r2", "bot_s"]);
         self.paper("14: while true do");
@@ -315,9 +317,7 @@ impl Text {
         self.paper(
             "19: if phase = guess and the destination state of r2 is s1, then set phase to check",
         );
-        self.open("if phase == guess");
-        self.by_rule("r2", &checks);
-        self.close();
+        self.line("if phase == guess and to_s1 { phase = check }");
         self.paper("20: transportData(y1, x2)");
         self.transport_data("y1", "x2");
         self.paper("21: if phase = guess, then return");
