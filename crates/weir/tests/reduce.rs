@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{Output, weir, weir_reading};
+use common::{Output, root, weir, weir_reading};
 use serde_json::Value;
 use weir_channel::explicit::{Again, again};
 use weir_channel::semantics::Semantics;
@@ -48,6 +48,21 @@ fn everything_that_is_printed_is_read() {
         assert_eq!(weir_front::weir::print(&again), printed);
     }
     assert_eq!(piped(&["reduce", "cpcp", "-"], "a a").out, reduced("a a", "library"));
+}
+
+#[test]
+fn examples_are_what_is_printed() {
+    let files =
+        [("rotation.pcp", "machine", "rotation.chm"), ("single.pcp", "library", "single.weir")];
+    for (instance, to, printed) in files {
+        let [instance, printed] = [instance, printed].map(|f| format!("examples/cpcp/{f}"));
+        let output = weir(&["reduce", "cpcp", &instance, "--to", to]);
+        assert_eq!(
+            output.out,
+            std::fs::read_to_string(root().join(&printed)).unwrap(),
+            "{printed}"
+        );
+    }
 }
 
 #[test]
@@ -263,6 +278,7 @@ fn cycles_of_machines_are_lassos_of_libraries() {
                 lasso::Lasso::new(&library.system, Some(2), asked, true, (&run, begin), &|_| 0);
             assert_eq!(lasso::check(&object, &file), Ok(()), "{pairs}: {property}");
         }
-        println!("{pairs:?}: {begin} steps, then a cycle of {}", end - begin);
+        let most = run.steps.iter().flat_map(|(_, s)| s.pending.iter().map(Vec::len)).max();
+        println!("{pairs:?}: {begin} steps, then a cycle of {}, {most:?}", end - begin);
     }
 }
