@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::{BASIC, Shape, is_reached, with_seeds};
@@ -127,7 +128,9 @@ fn scans_end() {
         let one = cpcp::one_channel(&two).unwrap();
         let is_inner = |s: StateId| two.state(one.state_name(s)).is_none();
         let mut builder = Machine::builder("scans");
-        one.states().for_each(|s| drop(builder.state(one.state_name(s)).unwrap()));
+        for state in one.states() {
+            builder.state(one.state_name(state)).unwrap();
+        }
         let c = builder.channel("c").unwrap();
         let load = builder.state("load").unwrap();
         for message in one.messages() {
@@ -226,10 +229,10 @@ fn again_agrees_with_the_definition() {
             let mut graph = BTreeMap::new();
             let mut work = vec![machine.start()];
             while let Some(at) = work.pop() {
-                if !graph.contains_key(&at) {
-                    let next = naive(&machine, lossy, 2, &at);
+                if let Entry::Vacant(entry) = graph.entry(at) {
+                    let next = naive(&machine, lossy, 2, entry.key());
                     work.extend(next.iter().cloned());
-                    graph.insert(at, next);
+                    entry.insert(next);
                 }
             }
             for state in machine.states() {

@@ -13,10 +13,11 @@
 //! one color and sends them in the other, and if it misses its delimiter it gets stuck
 //! at the first one of its own.
 //!
-//! A control state has the color of the messages that are there with it. Colors
-//! are given along the transitions from the initial state. A transition that should
-//! change the color and does not gets a second scan that changes nothing else, and so
-//! does one that does nothing and changes the color.
+//! A control state has the color of the messages that are in the channel with it. Colors
+//! are given along the transitions from the initial state: one that does something
+//! changes the color, as it is one scan, and one that does nothing needs none. Where
+//! that does not fit, because there is another way to the same state, a scan that
+//! changes nothing but the color comes behind.
 
 use std::collections::VecDeque;
 
@@ -68,15 +69,15 @@ pub fn one_channel(machine: &Machine) -> Result<Machine, CpcpError> {
         let (from, to) = (states[t.from.index()], states[t.to.index()]);
         let color = colors[t.from.index()];
         let changes = color != colors[t.to.index()];
-        let name = |n: usize| format!("t{}{}", number + 1, if n == 0 { "" } else { " color" });
+        let name = format!("t{}", number + 1);
         match (has_ops(t), changes) {
             (false, false) => making.step(from, to, None, t)?,
-            (_, true) => making.scan(from, to, t, color, &name(0))?,
+            (_, true) => making.scan(from, to, t, color, &name)?,
             (true, false) => {
-                let between = making.builder.state(format!("t{} done", number + 1))?;
-                making.scan(from, between, t, color, &name(0))?;
+                let between = making.builder.state(format!("{name} done"))?;
+                making.scan(from, between, t, color, &name)?;
                 let nothing = Transition::new(t.from, t.to);
-                making.scan(between, to, &nothing, !color, &name(1))?;
+                making.scan(between, to, &nothing, !color, &format!("{name} color"))?;
             }
         }
     }

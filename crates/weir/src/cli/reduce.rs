@@ -19,7 +19,7 @@ pub enum ReduceCommand {
 The instance has a cyclic solution if and only if the machines, with lossy channels, visit
 s1 infinitely often, and if and only if the library is not lock-free under TSO.
 
-Example: weir reduce cpcp examples/cpcp/rotation.pcp | weir live - --property lock-free")]
+Example: weir reduce cpcp examples/cpcp/rotation.pcp | weir live - --model sc")]
 pub struct ReduceCpcp {
     /// Pairs of words (`.pcp`); `-` is standard input
     pub file: String,
