@@ -48,7 +48,7 @@ use crate::text::show_transition;
 ///
 /// let text = cpcp::library(&pcp::read("a a").unwrap()).unwrap();
 /// let (object, _) = weir_front::weir::read("library.weir", &text).unwrap();
-/// assert!(object.with_clients(2).is_ok());
+/// assert!(object.with_clients(2).is_some());
 /// ```
 pub fn library(instance: &Instance) -> Result<String, CpcpError> {
     let machine = one_channel(&machine(instance)?)?;
