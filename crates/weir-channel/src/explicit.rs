@@ -9,10 +9,14 @@
 //! perfect step that overfills a channel is left out; a lossy one still has its
 //! smaller ends. Either way the answer is then no longer exact.
 
+mod again;
+
 use std::time::Instant;
 
 use weir_engine::store::{ConfigId, Store};
 use weir_engine::{Limits, Progress, Stats};
+
+pub use again::{Again, Lasso, again};
 
 use crate::ids::{StateId, TransitionId};
 use crate::lossy::Reach;

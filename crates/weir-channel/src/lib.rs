@@ -24,6 +24,7 @@
 //! * [`tso`] and [`pso`] make machines of programs, [`program`] programs of machines.
 //! * [`pcp`] makes programs of Post's correspondence problem, and [`empty`] asks for empty
 //!   buffers in the place of arbitrary ones.
+//! * [`cpcp`] makes machines and libraries of its cyclic form.
 //!
 //! ```
 //! use weir_channel::lossy::{Reach, reach};
@@ -64,6 +65,7 @@ mod automaton;
 pub mod basic;
 mod before;
 mod code;
+pub mod cpcp;
 pub mod decide;
 pub mod empty;
 pub mod evidence;

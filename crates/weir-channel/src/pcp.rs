@@ -65,8 +65,8 @@ impl Instance {
         side(0).filter(|u| !u.is_empty() && Some(u) == side(1).as_ref())
     }
 
-    /// All letters.
-    fn letters(&self) -> Vec<char> {
+    /// All letters, in order.
+    pub(crate) fn letters(&self) -> Vec<char> {
         let mut letters: Vec<char> = self.pairs.iter().flatten().flat_map(|w| w.chars()).collect();
         letters.sort_unstable();
         letters.dedup();

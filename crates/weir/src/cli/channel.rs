@@ -74,8 +74,8 @@ pub struct ChannelCheck {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 the state is not reached, 1 it is reached, 2 the input or the command
-line is wrong, 3 nobody knows. Without --reach: 0 all states that are reached are
-listed, 3 there may be more.
+line is wrong, 3 nobody knows. With --again the same for visits without end. With
+neither: 0 all states that are reached are listed, 3 there may be more.
 
 Example: weir channel run examples/alternating-bit.chm --lossy --bound 3")]
 pub struct ChannelRun {
@@ -84,6 +84,9 @@ pub struct ChannelRun {
     /// The control state that is asked for; without it, all that are reached are listed
     #[arg(long, value_name = "STATE")]
     pub reach: Option<String>,
+    /// Ask whether some run visits this control state infinitely often
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["reach", "channels"])]
+    pub again: Option<String>,
     /// What the channels may hold there
     #[arg(long, value_enum, default_value_t = ChannelContents::Empty)]
     pub channels: ChannelContents,

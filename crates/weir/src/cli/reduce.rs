@@ -12,6 +12,8 @@ pub struct Reduce {
 pub enum ReduceCommand {
     /// Print the game of a perfect channel system
     Pcs(ReducePcs),
+    /// Print the machine or the library of a cyclic instance of Post's problem
+    Cpcp(ReduceCpcp),
 }
 
 #[derive(Debug, Args)]
@@ -38,4 +40,28 @@ pub enum ReduceFairness {
     Update,
     /// Section 8 of paper 4: a game to avoid
     Process,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The instance has a cyclic solution if and only if the machines, with lossy channels, visit
+s1 infinitely often, and if and only if the library is not lock-free under TSO.
+
+Example: weir reduce cpcp examples/cpcp/rotation.pcp | weir live - --model sc")]
+pub struct ReduceCpcp {
+    /// Pairs of words (`.pcp`); `-` is standard input
+    pub file: String,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = ReduceCpcpTo::Library)]
+    pub to: ReduceCpcpTo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReduceCpcpTo {
+    /// The machine with two channels
+    Machine,
+    /// The machine with one channel
+    OneChannel,
+    /// The library, an object with two methods
+    Library,
 }

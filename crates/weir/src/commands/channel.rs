@@ -1,7 +1,8 @@
 //! `weir channel`
 
+mod again;
 mod certify;
-mod pcp;
+pub mod pcp;
 mod programs;
 
 use std::collections::BTreeMap;
@@ -187,6 +188,9 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
 }
 
 fn search(args: &ChannelRun) -> Status {
+    if let Some(state) = &args.again {
+        return again::run(args, state);
+    }
     with(&args.file, |machine| {
         let goal = match &args.reach {
             None => None,
@@ -319,7 +323,7 @@ impl<'m> About<'m> {
                 }
                 if let Some(run) = run.filter(|run| !run.steps.is_empty()) {
                     out.push('\n');
-                    out += &self.table(run);
+                    out += &self.table(run, None);
                 }
                 out += &counts(stats, all_stats);
                 print(&out);
@@ -398,8 +402,9 @@ impl<'m> About<'m> {
         steps
     }
 
-    /// A run: transitions, what the channels hold after each, and what was lost.
-    fn table(&self, run: &Run) -> String {
+    /// A run: transitions, what the channels hold after each, and what was lost. If it
+    /// goes round for ever, it says after how many steps that begins.
+    fn table(&self, run: &Run, stem: Option<usize>) -> String {
         let machine = self.machine;
         let mut table = Table::default();
         // The oldest message is the last one, next to where it comes out.
@@ -422,9 +427,20 @@ impl<'m> About<'m> {
             if number == 0 {
                 let _ = writeln!(out, "  {}", "─".repeat(width));
             }
+            if stem == Some(number) {
+                let _ = writeln!(out, "  {}", ruled("again and again", width));
+            }
+        }
+        if let Some(stem) = stem {
+            let _ = writeln!(out, "  {}", ruled(&format!("back to step {}", stem + 1), width));
         }
         out
     }
+}
+
+/// Words in a line across a table.
+fn ruled(words: &str, width: usize) -> String {
+    format!("── {words} {}", "─".repeat(width.saturating_sub(words.len() + 4)))
 }
 
 fn counts(stats: &Stats, all: bool) -> String {

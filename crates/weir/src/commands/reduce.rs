@@ -2,17 +2,21 @@
 
 use weir::LoadError;
 use weir::load::read_text;
-use weir_channel::text;
+use weir_channel::{cpcp, text};
 use weir_front::Diagnostic;
 use weir_front::suggest::closest;
 use weir_model::game::Fairness;
 
+use super::channel::pcp::load;
 use super::{Status, complain, fail, print};
-use crate::cli::reduce::{Reduce, ReduceCommand, ReduceFairness, ReducePcs};
+use crate::cli::reduce::{
+    Reduce, ReduceCommand, ReduceCpcp, ReduceCpcpTo, ReduceFairness, ReducePcs,
+};
 
 pub fn run(args: &Reduce) -> Status {
     match &args.command {
         ReduceCommand::Pcs(args) => pcs(args),
+        ReduceCommand::Cpcp(args) => cyclic(args),
     }
 }
 
@@ -58,5 +62,28 @@ fn pcs(args: &ReducePcs) -> Status {
             let place = error.transition.and_then(|t| places.get(t.index()).cloned());
             wrong(vec![Diagnostic::new(error.message, place.unwrap_or(0..0))])
         }
+    }
+}
+
+/// Prints a machine or the library of a cyclic instance of Post's correspondence problem.
+fn cyclic(args: &ReduceCpcp) -> Status {
+    let instance = match load(&args.file) {
+        Ok(instance) => instance,
+        Err(error) => return complain(&error),
+    };
+    let machine = || cpcp::machine(&instance);
+    let printed = match args.to {
+        ReduceCpcpTo::Machine => machine().map(|m| text::print(&m)),
+        ReduceCpcpTo::OneChannel => {
+            machine().and_then(|m| cpcp::one_channel(&m)).map(|m| text::print(&m))
+        }
+        ReduceCpcpTo::Library => cpcp::library(&instance),
+    };
+    match printed {
+        Ok(text) => {
+            print(&text);
+            Status::Fine
+        }
+        Err(error) => fail(&format!("`{}`: {error}", args.file)),
     }
 }

@@ -43,7 +43,8 @@ pub fn run(args: &ChannelPcp) -> Status {
     }
 }
 
-fn load(file: &str) -> Result<Instance, LoadError> {
+/// Reads an instance.
+pub fn load(file: &str) -> Result<Instance, LoadError> {
     let text = read_text(file)?;
     read(&text).map_err(|errors| LoadError::Wrong { name: file.to_owned(), text, errors })
 }

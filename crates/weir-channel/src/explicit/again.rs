@@ -1,0 +1,268 @@
+//! Repeated reachability: does a machine visit a control state again and again?
+//!
+//! *How.* All configurations within the bound and the steps between them make a finite
+//! graph; in a lossy machine the loss of one message is a step too. A run without end in
+//! it that visits a state infinitely often exists if and only if a configuration
+//! with the state lies on a cycle. A cycle cannot lose messages only, so it has a transition.
+//!
+//! For lossy machines nothing decides more than that either (paper 5, Lemma 1), although
+//! it is decidable what they reach.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use weir_engine::store::{ConfigId, Store};
+use weir_engine::{Limits, Progress, Stats};
+use weir_model::graph::components;
+
+use super::{CLOCK, DEFAULT_BOUND, Search, encode};
+use crate::ids::{StateId, TransitionId};
+use crate::machine::Machine;
+use crate::replay::replay;
+use crate::semantics::{Compiled, Contents, Goal, Run, Semantics, Step};
+
+/// Why a search stopped that has found what it was asked for.
+const FOUND: &str = "the state is visited again and again";
+
+/// A run that goes round for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lasso {
+    /// To the state, for the first time round, and then to it again, with the same in the
+    /// channels.
+    pub run: Run,
+    /// How many steps come before the cycle. All others are the cycle.
+    pub stem: usize,
+}
+
+/// Whether a control state is visited again and again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// It is, by this run.
+    Visited(Lasso),
+    /// No run visits it infinitely often.
+    NotVisited,
+    /// Nobody knows, for this reason.
+    Unknown(String),
+}
+
+/// Looks for a run that visits a control state infinitely often, with channels up to
+/// `limits.bound`, or [`DEFAULT_BOUND`], at most 60,000.
+///
+/// ```
+/// use weir_channel::explicit::{Again, again};
+/// use weir_channel::semantics::Semantics;
+/// use weir_channel::{Limits, text};
+///
+/// let machine = text::read("
+///     machine relay;
+///     messages a;
+///     channels wire;
+///     states ready, sent;
+///     initial ready;
+///     ready -> sent do wire!a;
+///     sent -> ready do wire?a;
+/// ").unwrap();
+/// let ready = machine.state("ready").unwrap();
+/// let (answer, _) = again(&machine, Semantics::Lossy, ready, &Limits::default(), &mut |_| {});
+/// let Again::Visited(lasso) = answer else { panic!("{answer:?}") };
+/// assert_eq!((lasso.stem, lasso.run.steps.len()), (0, 2));
+/// ```
+pub fn again(
+    machine: &Machine,
+    semantics: Semantics,
+    state: StateId,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> (Again, Stats) {
+    let began = Instant::now();
+    let bound = limits.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
+    let mut graph = Graph {
+        search: Search {
+            compiled: Compiled::new(machine),
+            semantics,
+            bound,
+            store: Store::default(),
+            by: vec![],
+            full: false,
+            overfilled: false,
+        },
+        edges: vec![],
+        ends: vec![],
+    };
+    let mut stats = Stats { engine: "explicit", bound: Some(bound), ..Stats::default() };
+    graph.explore(began, limits, progress, &mut stats);
+    let lasso = graph.cycle(state).map(|(stem, cycle)| graph.lasso(stem, cycle));
+    let overfilled = graph.search.overfilled;
+    stats.within_bound = !overfilled;
+    stats.elapsed = began.elapsed();
+    let answer = match lasso {
+        Some(lasso) => match check(machine, state, &lasso) {
+            Ok(()) => {
+                stats.stopped = Some(FOUND.to_owned());
+                Again::Visited(lasso)
+            }
+            Err(error) => Again::Unknown(format!("the run that was found is none: {error}")),
+        },
+        None => match &stats.stopped {
+            Some(reason) => Again::Unknown(reason.clone()),
+            None if overfilled => Again::Unknown(format!(
+                "no cycle found with channels of up to {bound}, but the machine can fill them further"
+            )),
+            None => Again::NotVisited,
+        },
+    };
+    (answer, stats)
+}
+
+/// Checks a lasso with code that shares nothing with the search.
+fn check(machine: &Machine, state: StateId, lasso: &Lasso) -> Result<(), String> {
+    let goal = Goal { state, contents: Contents::Any };
+    replay(machine, &lasso.run, &goal).map_err(|e| e.to_string())?;
+    let (stem, cycle) = lasso.run.steps.split_at(lasso.stem);
+    let start = machine.start();
+    let turn = stem.last().map_or(&start, |step| &step.after);
+    match cycle.last() {
+        Some(last) if last.after == *turn => Ok(()),
+        _ => Err("the cycle does not lead back to where it began".to_owned()),
+    }
+}
+
+/// A step to a configuration: a transition, or the loss of a message.
+type Edge = (Option<TransitionId>, ConfigId);
+
+struct Graph<'m> {
+    search: Search<'m>,
+    /// The edges of all configurations, one after the other.
+    edges: Vec<Edge>,
+    /// For each configuration that was looked at, where its edges end.
+    ends: Vec<usize>,
+}
+
+impl Graph<'_> {
+    fn explore(
+        &mut self,
+        began: Instant,
+        limits: &Limits,
+        progress: Progress<'_>,
+        stats: &mut Stats,
+    ) {
+        let start = self.search.compiled.machine.start();
+        self.search.insert(&start, None, None);
+        while let Some(id) = self.search.store.id(self.ends.len()) {
+            let at = self.search.get(id);
+            let mut next = Vec::new();
+            if self.search.semantics == Semantics::Lossy {
+                next.extend(self.search.losses(&at).into_iter().map(|less| (None, less)));
+            }
+            for t in self.search.compiled.outgoing[at.state.index()].clone() {
+                next.extend(self.search.after(&at, t).into_iter().map(|after| (Some(t), after)));
+            }
+            for (by, after) in next {
+                stats.steps += 1;
+                let cells = encode(&after);
+                match self.search.store.find_or_insert(&cells, Some(id)) {
+                    Ok(to) => {
+                        if to.index() == self.search.by.len() {
+                            self.search.by.push(by);
+                        } else {
+                            stats.covered += 1;
+                        }
+                        self.edges.push((by, to));
+                    }
+                    Err(_) => self.search.full = true,
+                }
+            }
+            self.ends.push(self.edges.len());
+            stats.expanded += 1;
+            if stats.expanded.is_multiple_of(CLOCK) || self.search.full {
+                self.search.look(began, limits, progress, stats);
+                stats.bytes += self.bytes();
+                stats.stopped = stats.stopped.take().or_else(|| limits.hit(stats));
+                if stats.stopped.is_some() {
+                    break;
+                }
+            }
+        }
+        stats.stored = self.search.store.len();
+        stats.bytes = self.search.store.bytes() + self.bytes();
+    }
+
+    fn bytes(&self) -> usize {
+        self.edges.capacity() * size_of::<Edge>() + self.ends.capacity() * size_of::<usize>()
+    }
+
+    /// The edges of a configuration; none if it was not looked at.
+    fn edges(&self, index: usize) -> &[Edge] {
+        let Some(&end) = self.ends.get(index) else { return &[] };
+        &self.edges[index.checked_sub(1).map_or(0, |before| self.ends[before])..end]
+    }
+
+    /// The first configuration with a state that lies on a cycle, and a shortest
+    /// cycle through it.
+    fn cycle(&self, state: StateId) -> Option<(ConfigId, Vec<Edge>)> {
+        let count = self.search.store.len();
+        let successors =
+            |n: usize| self.edges(n).iter().map(|(_, to)| to.index()).collect::<Vec<_>>();
+        let component = components(count, successors);
+        (0..count).filter_map(|n| self.search.store.id(n)).find_map(|id| {
+            if self.search.store.get(id)[0] != state.0 {
+                return None;
+            }
+            // The shortest way back, within the component.
+            let mut from: BTreeMap<ConfigId, (ConfigId, Edge)> = BTreeMap::new();
+            let mut queue = VecDeque::from([id]);
+            while let Some(at) = queue.pop_front().filter(|_| !from.contains_key(&id)) {
+                for edge in self.edges(at.index()) {
+                    let is_inside = component[edge.1.index()] == component[id.index()];
+                    if is_inside && !from.contains_key(&edge.1) {
+                        from.insert(edge.1, (at, *edge));
+                        queue.push_back(edge.1);
+                    }
+                }
+            }
+            let (mut at, last) = *from.get(&id)?;
+            let mut cycle = vec![last];
+            while at != id {
+                let (before, edge) = from[&at];
+                cycle.push(edge);
+                at = before;
+            }
+            cycle.reverse();
+            Some((id, cycle))
+        })
+    }
+
+    /// The lasso of a cycle.
+    fn lasso(&self, start: ConfigId, mut cycle: Vec<Edge>) -> Lasso {
+        let mut stem = Vec::new();
+        let mut at = start;
+        while let Some(parent) = self.search.store.parent(at) {
+            stem.push((self.search.by[at.index()], at));
+            at = parent;
+        }
+        stem.reverse();
+        // A loss belongs to the transition before it. If the cycle begins with losses, it
+        // ends with them instead, and so does what leads to it.
+        let losses = cycle.iter().take_while(|(by, _)| by.is_none()).count();
+        stem.extend_from_slice(&cycle[..losses]);
+        cycle.rotate_left(losses);
+        let (stem, cycle) = (self.steps(&stem), self.steps(&cycle));
+        let length = stem.len();
+        let steps = stem.into_iter().chain(cycle).collect();
+        Lasso { run: Run { semantics: self.search.semantics, steps }, stem: length }
+    }
+
+    fn steps(&self, edges: &[Edge]) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        for (by, to) in edges {
+            let after = self.search.get(*to);
+            match (by, steps.last_mut()) {
+                (Some(transition), _) => steps.push(Step { transition: *transition, after }),
+                (None, Some(step)) => step.after = after,
+                // Nothing can be lost at the very beginning.
+                (None, None) => {}
+            }
+        }
+        steps
+    }
+}

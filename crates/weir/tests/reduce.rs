@@ -1,0 +1,285 @@
+//! `weir reduce`: the machines and the library of cyclic instances of Post's problem.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{Output, root, weir, weir_reading};
+use serde_json::Value;
+use weir_channel::explicit::{Again, again};
+use weir_channel::semantics::Semantics;
+use weir_channel::text::show_transition;
+use weir_channel::{Limits, cpcp, pcp};
+use weir_check::lasso;
+use weir_model::answer::{Run, Snapshot};
+use weir_model::ids::{ProcessId, VarId};
+use weir_model::memory_model::MemoryModel;
+use weir_model::semantics::{Form, Step};
+use weir_model::system::{Op, System};
+
+fn piped(args: &[&str], text: &str) -> Output {
+    weir_reading(args, text.as_bytes())
+}
+
+/// What `weir reduce cpcp` prints of pairs.
+fn reduced(pairs: &str, to: &str) -> String {
+    let output = piped(&["reduce", "cpcp", "-", "--to", to], pairs);
+    assert_eq!(output.status, 0, "{}", output.err);
+    output.out
+}
+
+/// What `weir` answers as JSON.
+fn asked(args: &[&str], text: &str) -> (u8, Value) {
+    let output = piped(args, text);
+    let report = serde_json::from_str(&output.out);
+    (output.status as u8, report.unwrap_or_else(|e| panic!("{e}: {}", output.err)))
+}
+
+#[test]
+fn everything_that_is_printed_is_read() {
+    for pairs in ["a a", "ab ba", "ab a\nc bc", "a b", "0 1\nxY zz"] {
+        for to in ["machine", "one-channel"] {
+            let text = reduced(pairs, to);
+            assert_eq!(piped(&["channel", "show", "-"], &text).out, text);
+        }
+        let (object, _) = weir_front::weir::read("library", &reduced(pairs, "library")).unwrap();
+        let printed = weir_front::weir::print(&object);
+        let (again, _) = weir_front::weir::read("again", &printed).unwrap();
+        assert_eq!(weir_front::weir::print(&again), printed);
+    }
+    assert_eq!(piped(&["reduce", "cpcp", "-"], "a a").out, reduced("a a", "library"));
+}
+
+#[test]
+fn examples_are_what_is_printed() {
+    let files =
+        [("rotation.pcp", "machine", "rotation.chm"), ("single.pcp", "library", "single.weir")];
+    for (instance, to, printed) in files {
+        let [instance, printed] = [instance, printed].map(|f| format!("examples/cpcp/{f}"));
+        let output = weir(&["reduce", "cpcp", &instance, "--to", to]);
+        assert_eq!(
+            output.out,
+            std::fs::read_to_string(root().join(&printed)).unwrap(),
+            "{printed}"
+        );
+    }
+}
+
+#[test]
+fn wrong_input_has_a_place() {
+    let output = piped(&["reduce", "cpcp", "-"], "a b\nab");
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("there is only one word here"), "{}", output.err);
+    assert!(output.err.contains("2"), "{}", output.err);
+    let output = weir(&["reduce", "cpcp", "examples/nothing.pcp"]);
+    assert_eq!(output.status, 2);
+    let long = format!("{0} {0}", "abcdefghij".repeat(10));
+    let many = vec![long; 100].join("\n");
+    for to in ["one-channel", "library"] {
+        let output = piped(&["reduce", "cpcp", "-", "--to", to], &many);
+        assert_eq!(output.status, 2);
+        assert!(output.err.contains("too large"), "{}", output.err);
+    }
+}
+
+#[test]
+fn machines_are_asked_for_visits() {
+    let args = ["channel", "run", "-", "--lossy", "--again", "s1", "--format", "json", "--bound"];
+    let ask = |pairs, to, bound| asked(&[&args[..], &[bound]].concat(), &reduced(pairs, to));
+    let (status, report) = ask("ab ba", "machine", "3");
+    assert_eq!((status, &report["answer"]), (1, &Value::from("visited")));
+    assert_eq!(report["cycle"].as_array().unwrap().len(), 4);
+    let (status, report) = ask("ab ba", "machine", "2");
+    assert_eq!((status, &report["answer"]), (3, &Value::from("unknown")));
+    let (status, _) = ask("a a", "one-channel", "4");
+    assert_eq!(status, 1);
+    let (status, report) = ask("a b", "one-channel", "5");
+    assert_eq!(status, 3);
+    assert!(report["reason"].as_str().unwrap().contains("up to 5"), "{report}");
+}
+
+/// Without buffers what is written to `y1` is lost while `M1` writes `x1`, so no simulation
+/// gets anywhere, and all calls return.
+#[test]
+fn libraries_under_sc() {
+    for pairs in ["a a", "ab ba", "a b"] {
+        let args = ["live", "-", "--model", "sc", "--format", "json"];
+        let (status, report) = asked(&args, &reduced(pairs, "library"));
+        assert_eq!(status, 0, "{pairs}: {report}");
+        for property in report["properties"].as_array().unwrap() {
+            assert_eq!(property["verdict"], "holds", "{pairs}: {property}");
+        }
+    }
+}
+
+/// A library, its system with two clients, and what its rules are called in it.
+struct Library {
+    text: String,
+    system: System,
+    /// For each of `x1`, `y1`, `x2` and `y2`, and for `failSimu`.
+    vars: [VarId; 5],
+    /// The values of rules, by the text of their transitions.
+    rules: BTreeMap<String, i64>,
+}
+
+impl Library {
+    fn of(pairs: &str) -> Self {
+        let text = reduced(pairs, "library");
+        let (object, _) = weir_front::weir::read("library", &text).unwrap();
+        let system = System::with_rounds(object.with_clients(2).unwrap()).unwrap();
+        let symbols = text.split_once("enum Symbol {").unwrap().1.split_once('}').unwrap().0;
+        let symbols: Vec<&str> = symbols.split(',').map(str::trim).collect();
+        let rules = text.lines().filter_map(|line| {
+            let (name, rule) = line.strip_prefix("//     ")?.split_once(": ")?;
+            let value = symbols.iter().position(|s| *s == name)?;
+            Some((rule.to_owned(), value as i64))
+        });
+        let rules = rules.collect();
+        let var = |name: &str| {
+            let place = system.vars.iter().position(|v| v.name == name).unwrap();
+            VarId(u16::try_from(place).unwrap())
+        };
+        let vars = ["x1", "y1", "x2", "y2", "failSimu"].map(var);
+        Self { text, system, vars, rules }
+    }
+
+    /// Runs `M1` on the first client and `M2` on the second so that they take the
+    /// transitions of a machine one after the other, and nothing is lost: a client reads
+    /// a variable only if something new is there, and that is flushed only if a client
+    /// is about to read it. Gives the run and, for each transition, how many steps
+    /// have been taken when it was guessed.
+    fn follow(&self, transitions: &[i64]) -> Option<(Run, Vec<usize>)> {
+        let semantics = Form::Tso.semantics(&self.system, MemoryModel::TSO, 1000);
+        let start = semantics.initial().remove(0);
+        let mut taken: Vec<(Step, Snapshot)> = Vec::new();
+        let mut guessed: Vec<usize> = Vec::new();
+        let first = At { config: start.clone(), fresh: [false; 4], guessed: 0 };
+        let mut work: Vec<(usize, Option<Step>, At)> = vec![(0, None, first)];
+        while let Some((depth, step, at)) = work.pop() {
+            taken.truncate(depth.saturating_sub(1));
+            taken.extend(step.map(|s| (s, Snapshot::new(&*semantics, &at.config))));
+            guessed.truncate(at.guessed);
+            if guessed.len() < at.guessed {
+                guessed.push(taken.len());
+            }
+            if at.guessed == transitions.len() {
+                let start = Snapshot::new(&*semantics, &start);
+                let form = Form::Tso;
+                return Some((Run { model: MemoryModel::TSO, form, start, steps: taken }, guessed));
+            }
+            let mut next: [Vec<(Step, At)>; 4] = Default::default();
+            let all = semantics.successors(&at.config, &mut vec![], &mut |step, config| {
+                let owner = step.process.index();
+                let class = if step.transition.is_some() { owner } else { 2 + owner };
+                let after = self.after(&at, step, config, transitions);
+                next[class].extend(after.map(|after| (step, after)));
+            });
+            assert!(all, "buffers are long enough");
+            // One client goes on as long as it can, and only then something is flushed.
+            let choices = next.into_iter().find(|choices| !choices.is_empty());
+            let choices = choices.into_iter().flatten();
+            work.extend(choices.map(|(step, after)| (depth + 1, Some(step), after)));
+        }
+        None
+    }
+
+    /// What a step leads to, if it is one of a run as it should be.
+    fn after(&self, at: &At, step: Step, config: &[u16], wanted: &[i64]) -> Option<At> {
+        let mut after = At { config: config.to_vec(), ..at.clone() };
+        let client = step.process.index();
+        let channel = |var: VarId| self.vars[..4].iter().position(|v| *v == var);
+        // `x1` and `x2` are written by the first client and read by the second.
+        let is_writer = |channel: usize| channel % 2 == client;
+        let op = step.transition.map(|t| self.system.processes[client].transitions[t.index()].op);
+        match (op, step.event) {
+            (Some(Op::Read(var, _)), _) => {
+                if let Some(channel) = channel(var) {
+                    if is_writer(channel) || !at.fresh[channel] {
+                        return None;
+                    }
+                    after.fresh[channel] = false;
+                }
+            }
+            (Some(Op::Write(var, value)), _) => {
+                let value = self.system.value(var, value);
+                let is_rule = self.rules.values().any(|rule| *rule == value);
+                if var == self.vars[4] || channel(var).is_some_and(|c| !is_writer(c)) {
+                    return None;
+                }
+                if channel(var) == Some(0) && is_rule {
+                    if wanted.get(at.guessed) != Some(&value) {
+                        return None;
+                    }
+                    after.guessed += 1;
+                }
+            }
+            (None, Some(event)) => {
+                if let Some(channel) = channel(event.var) {
+                    if at.fresh[channel] || !self.reads(1 - client, config, event.var) {
+                        return None;
+                    }
+                    after.fresh[channel] = true;
+                }
+            }
+            _ => {}
+        }
+        Some(after)
+    }
+
+    /// Whether a client is about to read a variable.
+    fn reads(&self, client: usize, config: &[u16], var: VarId) -> bool {
+        let process = &self.system.processes[ProcessId(client as u16).index()];
+        let at = config[client];
+        let mut here = process.transitions.iter().filter(|t| t.from.0 == at);
+        here.any(|t| matches!(t.op, Op::Read(x, _) if x == var))
+    }
+}
+
+#[derive(Clone)]
+struct At {
+    config: Vec<u16>,
+    /// For each of `x1`, `y1`, `x2` and `y2`: it has changed, and nobody has read it.
+    fresh: [bool; 4],
+    /// How many transitions have been guessed.
+    guessed: usize,
+}
+
+/// Theorem 1, one way round: a cycle of the machine is a run of the library in which
+/// nobody returns, and it violates all four properties, with flush fairness too.
+#[test]
+fn cycles_of_machines_are_lassos_of_libraries() {
+    let cases = [("a a", 4, (2187, 1739, Some(14))), ("a b\nb a", 6, (10453, 7518, Some(18)))];
+    for (pairs, bound, lengths) in cases {
+        let machine = cpcp::machine(&pcp::read(pairs).unwrap()).unwrap();
+        let machine = cpcp::one_channel(&machine).unwrap();
+        let s1 = machine.state(cpcp::AGAIN).unwrap();
+        let limits = Limits { bound: Some(bound), ..Limits::default() };
+        let (answer, _) = again(&machine, Semantics::Perfect, s1, &limits, &mut |_| {});
+        let Again::Visited(found) = answer else { panic!("{pairs}: {answer:?}") };
+        let library = Library::of(pairs);
+        let (stem, cycle) = found.run.steps.split_at(found.stem);
+        let value = |t: &weir_channel::semantics::Step| {
+            library.rules[&show_transition(&machine, t.transition)]
+        };
+        // The second round comes back to where it began, and then the guess that ends it.
+        let steps = stem.iter().chain(cycle).chain(cycle).chain(&cycle[..1]);
+        let steps: Vec<i64> = steps.map(value).collect();
+        let (run, guessed) = library.follow(&steps).unwrap_or_else(|| panic!("{pairs}"));
+        let [begin, end] = [1, 2].map(|rounds| guessed[stem.len() + rounds * cycle.len()]);
+        let run = Run { steps: run.steps[..end].to_vec(), ..run };
+        assert_eq!(run.steps[begin - 1].1, run.steps[end - 1].1, "{pairs}");
+        let (object, _) = weir_front::weir::read("library", &library.text).unwrap();
+        // Fair runs are scheduled, and where nobody returns not everybody does: the last
+        // property is violated only if all are. The small lasso is asked all of them.
+        let properties = ["wait-free", "lock-free", "starvation-free", "deadlock-free"];
+        let first = if pairs == "a a" { 0 } else { 3 };
+        for property in &properties[first..] {
+            let asked = lasso::Asked::Progress((*property).to_owned());
+            let file =
+                lasso::Lasso::new(&library.system, Some(2), asked, true, (&run, begin), &|_| 0);
+            assert_eq!(lasso::check(&object, &file), Ok(()), "{pairs}: {property}");
+        }
+        let held = run.steps.iter().flat_map(|(_, at)| at.pending.iter().map(Vec::len));
+        assert_eq!((begin, end - begin, held.max()), lengths, "{pairs}");
+    }
+}
