@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{file, five, object, system, tso};
+use common::{file, five, object, seeds, system, tso};
 use weir_gen::{Rng, Shape};
 use weir_live::graph::{Budget, Graph};
 use weir_live::property::hunts;
@@ -41,7 +41,7 @@ fn implications_hold_and_lassos_are_accepted() {
     let mut verdicts: BTreeMap<_, usize> = BTreeMap::new();
     // How often wait-freedom and lock-freedom, and SC and TSO, are not the same.
     let (mut told_apart, mut differs) = (0, 0);
-    for seed in 0..250 {
+    for seed in seeds(250) {
         let object = object(seed);
         let place = shown(&object, seed);
         let system = system(&object, 2);
@@ -102,7 +102,7 @@ fn violated_in(graph: &Graph<'_>, flush_fair: bool) -> (Vec<bool>, bool) {
 #[test]
 fn larger_buffers_have_all_violations_of_smaller_ones() {
     let (mut compared, mut more) = (0, 0);
-    for seed in 0..250 {
+    for seed in seeds(250) {
         let object = object(seed);
         let system = system(&object, 2);
         for flush_fair in [false, true] {
@@ -134,7 +134,7 @@ fn larger_buffers_have_all_violations_of_smaller_ones() {
 fn blocking_pairs_and_folded_graphs_agree_with_complete_graphs() {
     let obstruction = Progress::ALL.iter().position(|p| *p == Progress::ObstructionFree).unwrap();
     let (mut pairs, mut proofs, mut tries) = ([0, 0], 0, 0);
-    for seed in 0..400 {
+    for seed in seeds(400) {
         let object = object(seed);
         let system = system(&object, 2);
         let Some((exact, true)) = violated(&system, 3, false) else { continue };
@@ -165,7 +165,7 @@ fn blocking_pairs_and_folded_graphs_agree_with_complete_graphs() {
 #[test]
 fn proofs_from_blocking_pairs_are_accepted() {
     let (mut with_set, mut without) = (0, 0);
-    for seed in 0..600 {
+    for seed in seeds(600) {
         let object = object(seed);
         let system = system(&object, 2);
         let mut options = tso(1);
@@ -221,7 +221,7 @@ fn processes(seed: u64) -> Program {
 #[test]
 fn processes_under_sc_and_tso() {
     let mut verdicts: BTreeMap<_, usize> = BTreeMap::new();
-    for seed in 0..300 {
+    for seed in seeds(300) {
         let program = processes(seed);
         let place = shown(&program, seed);
         let system = System::with_rounds(program.clone()).unwrap();

@@ -7,6 +7,15 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::System;
 
+/// The seeds of so many objects, unless `WEIR_SEED` and `WEIR_CASES` say others.
+pub fn seeds(cases: u64) -> std::ops::Range<u64> {
+    let setting = |name: &str, default| {
+        std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+    };
+    let first = setting("WEIR_SEED", 0);
+    first..first + setting("WEIR_CASES", cases)
+}
+
 /// A random object, small enough to look at all of its runs.
 pub fn object(seed: u64) -> Program {
     let mut rng = Rng::new(seed);
