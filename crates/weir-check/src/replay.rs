@@ -105,7 +105,7 @@ struct Thread {
     /// Everything issued, in program order.
     issued: Vec<Issued>,
     /// The traces that what is under way can have been rewritten to. More than
-    /// one only if reads were cancelled in a way that leaves a choice.
+    /// one only if reads were canceled in a way that leaves a choice.
     traces: Vec<Vec<usize>>,
 }
 
@@ -431,7 +431,7 @@ impl<'s> Replay<'s> {
         self.may_overtake(first, op) && !issued[1..].iter().any(holds)
     }
 
-    /// Rule 3: a read is cancelled against the write before it. Everything
+    /// Rule 3: a read is canceled against the write before it. Everything
     /// between the two moves before the write or is overtaken by the read.
     fn read_own_write(&mut self, p: ProcessId, x: VarId, d: ValueId) -> Check<()> {
         if !self.model.has(Relaxation::Rlwe) {

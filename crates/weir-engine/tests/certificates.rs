@@ -121,11 +121,11 @@ fn for_something_else() {
 
     let weaker = system(&FENCED.replace("wfence", "nop"));
     let tso = certificate(&weaker, MemoryModel::TSO);
-    let relabelled = Certificate { model: "PSO".to_owned(), ..tso.clone() };
-    assert!(check(&weaker, &relabelled).is_err(), "PSO is weaker than TSO");
+    let relabeled = Certificate { model: "PSO".to_owned(), ..tso.clone() };
+    assert!(check(&weaker, &relabeled).is_err(), "PSO is weaker than TSO");
     for (model, reason) in [("TSO+r->w", "no certificates"), ("x86", "neither a memory model")] {
-        let relabelled = Certificate { model: model.to_owned(), ..tso.clone() };
-        let why = check(&weaker, &relabelled).unwrap_err();
+        let relabeled = Certificate { model: model.to_owned(), ..tso.clone() };
+        let why = check(&weaker, &relabeled).unwrap_err();
         assert!(why.contains(reason), "{why}");
     }
     let bad = |change: &dyn Fn(&mut Certificate), reason: &str| {

@@ -1,7 +1,7 @@
 //! The litmus tests of the repository have the verdicts that the models say.
 //!
 //! The table below was worked out by hand from the sets of relaxations: which
-//! pairs of neighbours may change places, and that there is one memory. Each
+//! pairs of neighbors may change places, and that there is one memory. Each
 //! verdict is exact and, where a state is reachable, comes with a run that
 //! `weir-check` accepts. The operational forms of each model find the same
 //! states.

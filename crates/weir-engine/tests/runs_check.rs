@@ -4,7 +4,7 @@
 //! * Every run that the engine returns, for random programs, random properties
 //!   and many models, goes to a file and back and is accepted by `weir-check`.
 //! * What the checker accepts is settled: no run is accepted under a model for
-//!   which the exact engine says that there is none, however the run is labelled.
+//!   which the exact engine says that there is none, however the run is labeled.
 //! * A run that was tampered with is rejected.
 //! * On loop-free programs the engine's verdicts are those of the definition.
 //! * The same question gets the same answer, count by count and step by step.
@@ -366,19 +366,19 @@ fn no_run_is_accepted_under_a_model_that_has_none() {
             for answer in all.iter().flatten() {
                 let Some(run) = run_of(answer) else { continue };
                 for (&model, theirs) in models.iter().zip(&all) {
-                    let mut relabelled = witness(system, run, answer.property);
-                    relabelled.model = model.to_string();
+                    let mut relabeled = witness(system, run, answer.property);
+                    relabeled.model = model.to_string();
                     let settled = run_of(&theirs[answer.property]).is_some();
-                    match check(system, &relabelled) {
+                    match check(system, &relabeled) {
                         Ok(()) if !settled => {
                             let of = run.model;
-                            let shown = show(&relabelled);
+                            let shown = show(&relabeled);
                             return Err(format!(
                                 "a run of {of} is accepted under {model}, which has none\n{shown}"
                             ));
                         }
                         Err(why) if model == run.model => {
-                            let shown = show(&relabelled);
+                            let shown = show(&relabeled);
                             return Err(format!("{model}: rejected, {why}\n{shown}"));
                         }
                         Ok(()) => accepted += 1,
@@ -435,7 +435,7 @@ fn memories(system: &System) -> Vec<BTreeMap<String, i64>> {
     })
 }
 
-/// Runs of any form, relabelled and with their steps shuffled and changed: what
+/// Runs of any form, relabeled and with their steps shuffled and changed: what
 /// is accepted nevertheless ends in a state that the definition has.
 #[test]
 fn forged_runs_prove_nothing_false() {

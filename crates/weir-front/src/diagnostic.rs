@@ -47,7 +47,7 @@ impl Diagnostic {
     }
 
     /// The error as a person reads it, with the lines of `text` that it is about.
-    pub fn render(&self, name: &str, text: &str, colour: bool) -> String {
+    pub fn render(&self, name: &str, text: &str, color: bool) -> String {
         let fit = |range: &Range<usize>| {
             let floor =
                 |i: usize| (0..=i.min(text.len())).rev().find(|&i| text.is_char_boundary(i));
@@ -65,7 +65,7 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
         }
-        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         renderer.render(&[group])
     }
 }

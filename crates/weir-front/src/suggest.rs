@@ -13,7 +13,7 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// Edit distance with transpositions of neighbours (optimal string alignment).
+/// Edit distance with transpositions of neighbors (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();
     let b: Vec<char> = b.chars().take(64).map(|c| c.to_ascii_lowercase()).collect();

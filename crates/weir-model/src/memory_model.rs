@@ -1,9 +1,9 @@
 //! Memory models as sets of relaxations (paper 2, section 3 and figures 1, 2).
 //!
-//! A relaxation is a licence: `w->r` lets a read overtake an earlier write of
+//! A relaxation is a license: `w->r` lets a read overtake an earlier write of
 //! the same process to another variable, and so on. SC is the empty set; TSO,
 //! PSO and NSW are names for sets. [`MemoryModel::may_overtake`] is the whole
-//! of the rewrite rules that swap neighbours (paper 2, 3.3, rules 1 and 2); the
+//! of the rewrite rules that swap neighbors (paper 2, 3.3, rules 1 and 2); the
 //! two rules that do more than swap, RLWE and RRWE, are in the semantics.
 //!
 //! Two things that the papers leave open are settled here, for every semantics:

@@ -26,13 +26,13 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto)]
-    pub color: Colour,
+    /// When to use color
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
+pub enum Color {
     Auto,
     Always,
     Never,

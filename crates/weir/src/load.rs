@@ -61,13 +61,12 @@ pub struct Reading {
 
 impl LoadError {
     /// The error as a person reads it.
-    pub fn render(&self, colour: bool) -> String {
+    pub fn render(&self, color: bool) -> String {
         match self {
             Self::Unreadable { name, reason } => format!("error: cannot read `{name}`: {reason}"),
             Self::Bound { name, reason } => format!("error: `{name}` with --domain: {reason}"),
             Self::Wrong { name, text, errors } => {
-                let rendered: Vec<_> =
-                    errors.iter().map(|e| e.render(name, text, colour)).collect();
+                let rendered: Vec<_> = errors.iter().map(|e| e.render(name, text, color)).collect();
                 rendered.join("\n\n")
             }
         }

@@ -9,14 +9,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Colour, Command};
+use cli::{Cli, Color, Command};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.color {
-        Colour::Auto => {}
-        Colour::Always => anstream::ColorChoice::Always.write_global(),
-        Colour::Never => anstream::ColorChoice::Never.write_global(),
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
     }
     let status = match &cli.command {
         Command::Check(args) => commands::check::run(args),

@@ -1,4 +1,4 @@
-//! Colour and marks: on a terminal only.
+//! Color and marks: on a terminal only.
 
 use std::io::IsTerminal;
 
@@ -10,14 +10,14 @@ pub const STRONG: Style = Style::new().bold();
 /// What is there for those who look.
 pub const QUIET: Style = Style::new().dimmed();
 
-/// How a verdict is coloured.
+/// How a verdict is colored.
 pub fn style(verdict: Verdict) -> Style {
-    let colour = match verdict {
+    let color = match verdict {
         Verdict::Holds => AnsiColor::Green,
         Verdict::Violated => AnsiColor::Red,
         Verdict::Unknown => AnsiColor::Yellow,
     };
-    colour.on_default().bold()
+    color.on_default().bold()
 }
 
 /// `text` in a style.
@@ -25,8 +25,8 @@ pub fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Whether errors may be coloured.
-pub fn errors_in_colour() -> bool {
+/// Whether errors may be colored.
+pub fn errors_in_color() -> bool {
     let choice = anstream::AutoStream::choice(&std::io::stderr());
     choice != anstream::ColorChoice::Never && std::io::stderr().is_terminal()
         || choice == anstream::ColorChoice::Always

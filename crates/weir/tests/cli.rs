@@ -362,7 +362,7 @@ fn models_as_json() {
 }
 
 #[test]
-fn colour_only_when_asked_for() {
+fn color_only_when_asked_for() {
     for args in [
         &["check", PETERSON][..],
         &["compare", "litmus/SB.litmus"],

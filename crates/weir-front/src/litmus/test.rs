@@ -17,7 +17,7 @@ use crate::{Diagnostic, Source};
 
 /// The address of the first variable.
 const BASE: i64 = 0x1_0000;
-/// How far the addresses of neighbours lie apart.
+/// How far the addresses of neighbors lie apart.
 const STRIDE: i64 = 8;
 /// Variables are numbered in 16 bits.
 pub(super) const MAX_VARS: usize = u16::MAX as usize;
@@ -288,7 +288,7 @@ impl Layout {
         }
     }
 
-    /// The address of the first variable and the distance between neighbours.
+    /// The address of the first variable and the distance between neighbors.
     pub fn grid(&self) -> (i64, i64) {
         (BASE, STRIDE)
     }

@@ -5,7 +5,7 @@ use weir_model::program::{BinOp, Code, Expr, Stmt, StmtKind};
 
 use super::process::Lowering;
 use super::target::contains;
-use super::tree::{self, Labelled, Write};
+use super::tree::{self, Labeled, Write};
 use crate::errors::quote;
 use crate::locked::{Path, Refused};
 
@@ -14,7 +14,7 @@ const MAX_WAYS: usize = 64;
 
 impl Lowering<'_, '_, '_> {
     /// A locked block: one atomic read-write for each way through it.
-    pub fn at_once(&mut self, stmt: &Labelled, span: SpanId) -> Option<()> {
+    pub fn at_once(&mut self, stmt: &Labeled, span: SpanId) -> Option<()> {
         let start = Path::new(self.temporary(0));
         let ways = self.further(stmt, vec![start])?;
         let fenced = ways.iter().any(|way| way.writes() > 0);
@@ -38,7 +38,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Continues each way with a list of statements. `None` after an error.
-    fn ways(&mut self, list: &[Labelled], mut ways: Vec<Path>) -> Option<Vec<Path>> {
+    fn ways(&mut self, list: &[Labeled], mut ways: Vec<Path>) -> Option<Vec<Path>> {
         for stmt in list {
             if let Some(label) = stmt.label {
                 let message = "there can be no label in a locked block: nobody stands there";
@@ -51,7 +51,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Continues each way with a statement. `None` after an error.
-    fn further(&mut self, stmt: &Labelled, mut ways: Vec<Path>) -> Option<Vec<Path>> {
+    fn further(&mut self, stmt: &Labeled, mut ways: Vec<Path>) -> Option<Vec<Path>> {
         match &stmt.stmt {
             tree::Stmt::Locked(choices) => {
                 let mut all = Vec::new();
@@ -77,7 +77,7 @@ impl Lowering<'_, '_, '_> {
         Some(ways)
     }
 
-    fn refuse(&mut self, refused: Refused, stmt: &Labelled) {
+    fn refuse(&mut self, refused: Refused, stmt: &Labeled) {
         let token = self.cx.token(stmt.from);
         let error = match refused {
             Refused::SecondPlace => {
@@ -91,7 +91,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Continues a way with one statement. `None` after an error.
-    fn step(&mut self, stmt: &Labelled, way: &mut Path) -> Option<Result<(), Refused>> {
+    fn step(&mut self, stmt: &Labeled, way: &mut Path) -> Option<Result<(), Refused>> {
         let value = self.temporary(1);
         let guard = |way: &mut Path, e: Option<Code>| e.map_or(Ok(()), |e| way.assume(&e));
         let all = |way: &mut Path, e: Vec<Code>| e.iter().try_for_each(|e| way.assume(e));

@@ -8,7 +8,7 @@ use weir_model::program::{Atom, BinOp, Expr, Formula, Label, Program, Property, 
 use super::lexer::Token;
 use super::memory::Memory;
 use super::process;
-use super::tree::{At, File, Labelled, Process, Stmt};
+use super::tree::{At, File, Labeled, Process, Stmt};
 use crate::errors::{Errors, counted, did_you_mean, quote};
 use crate::{Diagnostic, Source};
 
@@ -110,8 +110,8 @@ pub fn file<'t>(
 /// Whether some place in the file is a pointer.
 fn has_pointers(file: &File) -> bool {
     use super::tree::Loc;
-    let mut work: Vec<&Labelled> = file.processes.iter().flat_map(|p| &p.text).collect();
-    while let Some(Labelled { stmt, .. }) = work.pop() {
+    let mut work: Vec<&Labeled> = file.processes.iter().flat_map(|p| &p.text).collect();
+    while let Some(Labeled { stmt, .. }) = work.pop() {
         match stmt {
             Stmt::Await(Loc::Pointer(..), _)
             | Stmt::Read(_, Loc::Pointer(..))

@@ -4,7 +4,7 @@
 use weir_model::program::FenceKind;
 
 use super::lexer::{Kind, Token};
-use super::tree::{At, Decl, File, Labelled, Loc, Process, Stmt, Write};
+use super::tree::{At, Decl, File, Labeled, Loc, Process, Stmt, Write};
 use crate::errors::quote;
 use crate::{Diagnostic, MAX_NESTING};
 
@@ -246,16 +246,16 @@ impl<'s, 't> Parser<'s, 't> {
         Ok(Process { copies: copies as usize, data, registers, text })
     }
 
-    fn statements(&mut self) -> Parsed<Vec<Labelled>> {
-        let mut list = vec![self.labelled()?];
+    fn statements(&mut self) -> Parsed<Vec<Labeled>> {
+        let mut list = vec![self.labeled()?];
         while self.eat(";") {
-            list.push(self.labelled()?);
+            list.push(self.labeled()?);
         }
         Ok(list)
     }
 
     /// `{ … or … }`
-    fn choices(&mut self) -> Parsed<Vec<Vec<Labelled>>> {
+    fn choices(&mut self) -> Parsed<Vec<Vec<Labeled>>> {
         self.expect("{", "")?;
         let mut list = vec![self.statements()?];
         while self.eat("or") {
@@ -265,7 +265,7 @@ impl<'s, 't> Parser<'s, 't> {
         Ok(list)
     }
 
-    fn labelled(&mut self) -> Parsed<Labelled> {
+    fn labeled(&mut self) -> Parsed<Labeled> {
         self.deeper(|this| {
             let is_label = this.peek_at(1).is(":") && !KEYWORDS.contains(&this.peek().text);
             let label = (this.peek().kind == Kind::Word && is_label).then(|| this.next());
@@ -274,12 +274,12 @@ impl<'s, 't> Parser<'s, 't> {
             }
             let from = this.at;
             let stmt = this.statement()?;
-            Ok(Labelled { label, stmt, from, to: this.at })
+            Ok(Labeled { label, stmt, from, to: this.at })
         })
     }
 
-    fn inner(&mut self) -> Parsed<Box<Labelled>> {
-        self.labelled().map(Box::new)
+    fn inner(&mut self) -> Parsed<Box<Labeled>> {
+        self.labeled().map(Box::new)
     }
 
     fn statement(&mut self) -> Parsed<Stmt> {

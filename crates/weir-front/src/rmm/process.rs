@@ -14,7 +14,7 @@ use weir_model::program::{
 use super::lower::{Context, MAX_NUMBERED};
 use super::memory::{self, Memory, Range};
 use super::target::contains;
-use super::tree::{self, At, Labelled, Value, Write};
+use super::tree::{self, At, Labeled, Value, Write};
 use crate::errors::{did_you_mean, quote};
 use crate::locked::drop_unused;
 
@@ -122,13 +122,13 @@ impl<'t> Lowering<'_, '_, 't> {
         self.temporaries[number]
     }
 
-    fn find_labels(&mut self, text: &[Labelled]) {
-        let mut work: Vec<&Labelled> = text.iter().rev().collect();
-        while let Some(Labelled { label, stmt, .. }) = work.pop() {
+    fn find_labels(&mut self, text: &[Labeled]) {
+        let mut work: Vec<&Labeled> = text.iter().rev().collect();
+        while let Some(Labeled { label, stmt, .. }) = work.pop() {
             if let Some(label) = label {
                 self.declare_label(*label);
             }
-            let mut inner: Vec<&Labelled> = match stmt {
+            let mut inner: Vec<&Labeled> = match stmt {
                 tree::Stmt::If(_, then, other) => {
                     [Some(then), other.as_ref()].into_iter().flatten().map(|b| &**b).collect()
                 }
@@ -177,12 +177,12 @@ impl<'t> Lowering<'_, '_, 't> {
         std::mem::replace(&mut self.out, around)
     }
 
-    fn block(&mut self, list: &[Labelled]) {
+    fn block(&mut self, list: &[Labeled]) {
         for stmt in list {
             if self.cx.errors.is_full() || self.statements > MAX_NUMBERED {
                 return;
             }
-            self.labelled(stmt);
+            self.labeled(stmt);
         }
     }
 
@@ -194,7 +194,7 @@ impl<'t> Lowering<'_, '_, 't> {
         }
     }
 
-    fn labelled(&mut self, stmt: &Labelled) {
+    fn labeled(&mut self, stmt: &Labeled) {
         let span = self.cx.span(stmt.from, stmt.to);
         if let tree::Stmt::While(condition, body) = &stmt.stmt {
             // The label is where each round begins, not only the first.
@@ -205,7 +205,7 @@ impl<'t> Lowering<'_, '_, 't> {
                     let ends = Expr::unary(UnOp::Not, condition);
                     this.emit(StmtKind::If(ends, leave, Vec::new()), span);
                 }
-                this.labelled(body);
+                this.labeled(body);
             });
             return self.emit(StmtKind::Loop(body), span);
         }
@@ -214,7 +214,7 @@ impl<'t> Lowering<'_, '_, 't> {
         let _ = self.statement(stmt, span);
     }
 
-    fn statement(&mut self, stmt: &Labelled, span: SpanId) -> Option<()> {
+    fn statement(&mut self, stmt: &Labeled, span: SpanId) -> Option<()> {
         match &stmt.stmt {
             tree::Stmt::Nop => self.emit(StmtKind::Nop, span),
             tree::Stmt::Fence(kind) => self.emit(StmtKind::Fence(*kind), span),
@@ -273,10 +273,10 @@ impl<'t> Lowering<'_, '_, 't> {
             tree::Stmt::Cas(..) | tree::Stmt::Locked(_) => return self.at_once(stmt, span),
             tree::Stmt::If(condition, then, other) => {
                 let condition = self.code(condition);
-                let then = self.nested(|this| this.labelled(then));
+                let then = self.nested(|this| this.labeled(then));
                 let other = self.nested(|this| {
                     if let Some(other) = other {
-                        this.labelled(other);
+                        this.labeled(other);
                     }
                 });
                 self.emit(StmtKind::If(condition?, then, other), span);

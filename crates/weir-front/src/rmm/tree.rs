@@ -33,12 +33,12 @@ pub struct Process {
     pub copies: usize,
     pub data: Vec<Decl>,
     pub registers: Vec<Decl>,
-    pub text: Vec<Labelled>,
+    pub text: Vec<Labeled>,
 }
 
 /// A statement, perhaps with a label before it.
 #[derive(Debug)]
-pub struct Labelled {
+pub struct Labeled {
     pub label: Option<At>,
     pub stmt: Stmt,
     /// Its first token, and the one after its last.
@@ -58,12 +58,12 @@ pub enum Stmt {
     Write(Write, Loc, Value),
     Cas(Loc, Value, Value),
     Fence(weir_model::program::FenceKind),
-    If(Value, Box<Labelled>, Option<Box<Labelled>>),
-    While(Value, Box<Labelled>),
+    If(Value, Box<Labeled>, Option<Box<Labeled>>),
+    While(Value, Box<Labeled>),
     Goto(At),
-    Either(Vec<Vec<Labelled>>),
-    Locked(Vec<Vec<Labelled>>),
-    Block(Vec<Labelled>),
+    Either(Vec<Vec<Labeled>>),
+    Locked(Vec<Vec<Labeled>>),
+    Block(Vec<Labeled>),
 }
 
 /// How a write is done.

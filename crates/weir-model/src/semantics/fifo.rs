@@ -2,7 +2,7 @@
 //!
 //! *Configuration*: control states and newest memory; then for each process
 //! the writes in its per-variable buffers `WB(i,1..m)` and those in its
-//! serialising buffer `WB(i,m+1)`, oldest first; then, for NSW, what its
+//! serializing buffer `WB(i,m+1)`, oldest first; then, for NSW, what its
 //! pointers see of the history.
 //!
 //! *Deviations from the paper*, none of which changes what is reachable:

@@ -140,7 +140,7 @@ pub enum Rule {
     WriteMemory,
     /// A write is kept for later.
     Write,
-    /// A write moves from its variable's buffer to the serialising buffer.
+    /// A write moves from its variable's buffer to the serializing buffer.
     TransferWrite,
     /// A write reaches memory.
     Update,

@@ -2,7 +2,7 @@
 //!
 //! A process issues its operations into an event structure in which an event
 //! comes after an earlier one of its process exactly if it may not overtake it;
-//! minimal events happen. Since swapping neighbours step by step reaches
+//! minimal events happen. Since swapping neighbors step by step reaches
 //! exactly the orders in which no pair is turned round that may not be, this is
 //! the rewriting semantics with the rewriting left for later. Reads are issued
 //! with a guessed value and have to find it in memory when they happen.
@@ -80,7 +80,7 @@ impl<'s> Relaxed<'s> {
         after
     }
 
-    /// RLWE: the structures after a read was cancelled against the last own
+    /// RLWE: the structures after a read was canceled against the last own
     /// write, one for each way to bring the two together.
     fn read_own_write(
         &self,

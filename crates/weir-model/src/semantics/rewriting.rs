@@ -86,9 +86,9 @@ pub fn closure(trace: &[Op], model: MemoryModel) -> BTreeSet<Vec<Op>> {
                 && model.has(Relaxation::Rlwe)
                 && (x, d) == (y, e)
             {
-                let mut cancelled = trace.clone();
-                cancelled.remove(i);
-                rewritten = Some(cancelled);
+                let mut canceled = trace.clone();
+                canceled.remove(i);
+                rewritten = Some(canceled);
             }
             if let Some(rewritten) = rewritten
                 && closed.insert(rewritten.clone())

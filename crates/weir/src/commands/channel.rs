@@ -305,12 +305,12 @@ impl<'m> About<'m> {
                 stats: StatsReport::new(stats),
             }),
             Format::Human => {
-                let colour = match answer {
+                let color = match answer {
                     Reach::Reached(_) => AnsiColor::Red,
                     Reach::NotReached(_) => AnsiColor::Green,
                     Reach::Unknown(_) => AnsiColor::Yellow,
                 };
-                let style: Style = colour.on_default().bold();
+                let style: Style = color.on_default().bold();
                 let title = format!("{}, {}", self.file, self.semantics());
                 let mut out = format!("{}\n\n", paint(STRONG, &title));
                 let channels = match goal.contents {

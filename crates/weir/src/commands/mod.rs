@@ -75,7 +75,7 @@ pub fn asks_for_nothing(file: &str, program: &Program) -> Status {
 
 /// Says what is wrong with a file.
 fn complain(error: &LoadError) -> Status {
-    eprintln!("{}", error.render(terminal::errors_in_colour()));
+    eprintln!("{}", error.render(terminal::errors_in_color()));
     Status::Wrong
 }
 

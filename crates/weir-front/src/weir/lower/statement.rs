@@ -125,7 +125,7 @@ impl<'t> Lowering<'_, 't> {
         if !never {
             return Some(StmtKind::Loop(body));
         }
-        // Dead code is recognised by the constant around it: say it again
+        // Dead code is recognized by the constant around it: say it again
         // where the body's own test does not stand around the body.
         let (skipped, ()) = self.nested(|this| this.emit(StmtKind::Loop(body), span));
         Some(StmtKind::If(Expr::Const(0), skipped, Vec::new()))
