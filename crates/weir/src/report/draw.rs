@@ -183,12 +183,13 @@ impl Graph {
                 bx - 40.0,
                 by - lift
             );
+            // Nearer to where it begins: in the middle ways cross.
             let _ = writeln!(
                 out,
                 "<text x=\"{:.0}\" y=\"{:.0}\" font-size=\"10\" fill=\"#246\" \
                  text-anchor=\"middle\">{}</text>",
-                (ax + bx) / 2.0,
-                (ay + by) / 2.0 - 3.0 - lift * 0.75,
+                ax + (bx - ax) * 0.45,
+                ay + (by - ay) * 0.3 - 3.0 - lift * 0.75,
                 escaped(text)
             );
         }
