@@ -1,9 +1,12 @@
 //! No text makes the reader of Promela panic, overflow the stack or hang, and whatever
 //! it accepts can be printed in Weir's own language and read again.
 
+mod hostile;
+
 use std::fs;
 use std::path::Path;
 
+use hostile::{mutated, with_seeds};
 use weir_front::promela::read;
 use weir_front::weir::{self, print};
 
@@ -35,30 +38,6 @@ fn models() -> Vec<String> {
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
-}
-
-/// Marsaglia's xorshift: random enough, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
-
-/// Says which seed failed.
-fn with_seeds(cases: u64, run: impl Fn(&mut Random) + std::panic::RefUnwindSafe) {
-    for seed in 1..=cases {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&mut random)));
-        if let Err(panic) = result {
-            eprintln!("seed {seed} fails");
-            std::panic::resume_unwind(panic);
-        }
-    }
 }
 
 #[test]
@@ -97,25 +76,8 @@ fn random_words() {
 fn mutated_models() {
     let models = models();
     with_seeds(3000, |random| {
-        let mut text: Vec<char> = models[random.below(models.len())].chars().collect();
-        for _ in 0..=random.below(4) {
-            let at = random.below(text.len());
-            let len = random.below(12).min(text.len() - at);
-            let part: Vec<char> = text[at..at + len].to_vec();
-            match random.below(4) {
-                0 => drop(text.drain(at..at + len)),
-                1 => drop(text.splice(at..at, part)),
-                2 => {
-                    let to = random.below(text.len());
-                    drop(text.splice(to..to, part));
-                }
-                _ => text[at] = b"{}()[]=+-<>:;.,#0129axr \n"[random.below(25)] as char,
-            }
-            if text.is_empty() {
-                return;
-            }
-        }
-        survive(&text.into_iter().collect::<String>());
+        let model = &models[random.below(models.len())];
+        survive(&mutated(random, model, "{}()[]=+-<>:;.,#0129axr \n"));
     });
 }
 

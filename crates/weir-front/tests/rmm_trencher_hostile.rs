@@ -2,23 +2,10 @@
 //! hang; every error lies in the text; and whatever they accept can be printed and
 //! read again.
 
+mod hostile;
+
+use hostile::{mutated, with_seeds};
 use weir_front::{Language, read, weir};
-
-/// Marsaglia's xorshift: random enough, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
 
 /// Whether it was accepted.
 fn survive(language: Language, text: &str) -> bool {
@@ -43,17 +30,6 @@ fn survive(language: Language, text: &str) -> bool {
             }
             errors[0].render("hostile", text, false);
             false
-        }
-    }
-}
-
-fn with_seeds(cases: u64, run: impl Fn(&mut Random)) {
-    for seed in 1..=cases {
-        let mut random = Random::new(seed);
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&mut random)));
-        if let Err(panic) = result {
-            eprintln!("seed {seed} fails");
-            std::panic::resume_unwind(panic);
         }
     }
 }
@@ -113,25 +89,9 @@ fn mutated_programs() {
         assert!(programs.iter().all(|text| survive(language, text)));
         let accepted = std::cell::Cell::new(0);
         with_seeds(2000, |random| {
-            let mut text: Vec<char> = programs[random.below(programs.len())].chars().collect();
-            for _ in 0..=random.below(3) {
-                let at = random.below(text.len());
-                let len = random.below(12).min(text.len() - at);
-                let part: Vec<char> = text[at..at + len].to_vec();
-                match random.below(4) {
-                    0 => drop(text.drain(at..at + len)),
-                    1 => drop(text.splice(at..at, part)),
-                    2 => {
-                        let to = random.below(text.len());
-                        drop(text.splice(to..to, part));
-                    }
-                    _ => text[at] = b"{}()[]=+-<>:;.,$0129axrq \n"[random.below(26)] as char,
-                }
-                if text.is_empty() {
-                    return;
-                }
-            }
-            let found = survive(language, &text.into_iter().collect::<String>());
+            let program = &programs[random.below(programs.len())];
+            let text = mutated(random, program, "{}()[]=+-<>:;.,$0129axrq \n");
+            let found = survive(language, &text);
             accepted.set(accepted.get() + u32::from(found));
         });
         assert!(accepted.get() > 50, "hardly any mutation is accepted: {}", accepted.get());

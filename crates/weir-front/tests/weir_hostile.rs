@@ -1,6 +1,9 @@
 //! No text makes the reader panic, overflow the stack or hang, and whatever it
 //! accepts can be printed and read again.
 
+mod hostile;
+
+use hostile::{mutated, with_seeds};
 use weir_front::weir::{print, read};
 
 const PROGRAMS: [&str; 3] = [
@@ -52,30 +55,6 @@ fn survive(text: &str) {
     }
 }
 
-/// Marsaglia's xorshift: random enough, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
-
-/// Says which seed failed.
-fn with_seeds(cases: u64, run: impl Fn(&mut Random) + std::panic::RefUnwindSafe) {
-    for seed in 1..=cases {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&mut random)));
-        if let Err(panic) = result {
-            eprintln!("seed {seed} fails");
-            std::panic::resume_unwind(panic);
-        }
-    }
-}
-
 #[test]
 fn random_bytes() {
     with_seeds(2000, |random| {
@@ -104,25 +83,8 @@ fn mutated_programs() {
     let examples = PROGRAMS[0].split("```weir\n").skip(1).filter_map(|t| t.split("```").next());
     let programs: Vec<&str> = examples.chain(PROGRAMS[1..].iter().copied()).collect();
     with_seeds(4000, |random| {
-        let mut text: Vec<char> = programs[random.below(programs.len())].chars().collect();
-        for _ in 0..=random.below(4) {
-            let at = random.below(text.len());
-            let len = random.below(12).min(text.len() - at);
-            let part: Vec<char> = text[at..at + len].to_vec();
-            match random.below(4) {
-                0 => drop(text.drain(at..at + len)),
-                1 => drop(text.splice(at..at, part)),
-                2 => {
-                    let to = random.below(text.len());
-                    drop(text.splice(to..to, part));
-                }
-                _ => text[at] = b"{}()[]=+-<>:;.,@0129axr \n"[random.below(25)] as char,
-            }
-            if text.is_empty() {
-                return;
-            }
-        }
-        survive(&text.into_iter().collect::<String>());
+        let program = programs[random.below(programs.len())];
+        survive(&mutated(random, program, "{}()[]=+-<>:;.,@0129axr \n"));
     });
 }
 

@@ -80,7 +80,7 @@ pub struct Budget {
     pub timeout: Option<Duration>,
     /// The most bytes that the graph may take up.
     pub memory: Option<usize>,
-    /// The most nodes that it may have for now.
+    /// The most nodes that it may have. A later search may be given more.
     pub nodes: usize,
 }
 
@@ -91,13 +91,13 @@ pub struct Unfinished {
     pub reason: String,
     /// How many configurations it had by then.
     pub nodes: usize,
-    /// Whether only [`Budget::nodes`] was too small.
-    pub for_now: bool,
+    /// Whether a larger [`Budget::nodes`] would let it go on.
+    pub can_grow: bool,
 }
 
 impl Unfinished {
     fn new(reason: impl Into<String>, nodes: usize) -> Self {
-        Self { reason: reason.into(), nodes, for_now: false }
+        Self { reason: reason.into(), nodes, can_grow: false }
     }
 }
 
@@ -117,7 +117,8 @@ impl Budget {
             return Err(Unfinished::new(reason, nodes));
         }
         if nodes >= self.nodes {
-            return Err(Unfinished { for_now: true, ..Unfinished::new("for now", nodes) });
+            let stopped = Unfinished::new("the graph was too large", nodes);
+            return Err(Unfinished { can_grow: true, ..stopped });
         }
         Ok(())
     }

@@ -106,14 +106,14 @@ impl Search<'_> {
         reasons
     }
 
-    /// Does the searches of one kind until one is too large for now.
+    /// Does the searches of one kind until one is larger than the budget allows.
     fn go_on(
         &mut self,
         line: &mut Line,
         most: usize,
         search: fn(&mut Self, usize) -> Result<(), Unfinished>,
     ) {
-        let is_over = line.stopped.as_ref().is_some_and(|e| !e.for_now);
+        let is_over = line.stopped.as_ref().is_some_and(|e| !e.can_grow);
         while !is_over && line.next <= most && !self.is_done() {
             line.stopped = search(self, line.next).err();
             if line.stopped.is_some() {

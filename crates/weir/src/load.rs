@@ -217,6 +217,13 @@ impl Loaded {
 /// As for [`Loaded::read`].
 pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, Source), LoadError> {
     let wrong = |errors| LoadError::Wrong { name: name.to_owned(), text: text.to_owned(), errors };
+    for (ending, what) in [(".chm", "a channel machine"), (".pcp", "an instance of Post's problem")]
+    {
+        if reading.language.is_none() && name.ends_with(ending) {
+            let error = Diagnostic::new(format!("this is {what}, not a program"), 0..0);
+            return Err(wrong(vec![error.help("`weir channel` is for these")]));
+        }
+    }
     let (mut program, source) = weir_front::read(name, text, reading.language).map_err(wrong)?;
     for bound in &reading.bounds {
         let wrong = |reason| LoadError::Bound { name: name.to_owned(), reason };

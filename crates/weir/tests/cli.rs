@@ -548,3 +548,12 @@ fn show_the_system() {
     assert!(output.out.contains("var x  in {0, 1}  initially 0"), "{}", output.out);
     assert!(output.out.contains("w(x,1)"), "{}", output.out);
 }
+
+#[test]
+fn what_is_no_program_is_said_to_be_none() {
+    for (file, what) in [("games/ping.chm", "a channel machine"), ("abc.pcp", "Post's problem")] {
+        let output = weir(&["check", &format!("examples/{file}")]);
+        assert_eq!(output.status, 2, "{file}");
+        assert!(output.err.contains(what) && output.err.contains("weir channel"), "{}", output.err);
+    }
+}

@@ -20,6 +20,8 @@
 //! assignment to a register that a `never` asks about.
 
 pub(crate) mod depth;
+mod finish;
+mod silent;
 mod watch;
 
 use std::cmp::Reverse;
@@ -27,11 +29,10 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use self::watch::Watch;
 use crate::flow::{Flow, Node, NodeId};
-use crate::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
-use crate::program::{Code, Domain, EvalError, Place, Program, Rmw};
+use crate::ids::{ProcessId, RegId, SpanId, StateId, VarId};
+use crate::program::{Code, Domain, Program, Rmw};
 use crate::system::{
-    Automaton, BuildError, Excess, Failure, MAX_CELLS, MAX_STATES, MAX_VALUES, Mark, Op, State,
-    StateKind, System, Transition, Variable,
+    Automaton, BuildError, Excess, Failure, MAX_STATES, MAX_VALUES, Mark, System, Variable,
 };
 
 /// The most transitions that one process may have.
@@ -297,205 +298,6 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Evaluates code; an overflow means that some value has no bound.
-    fn eval(
-        &self,
-        code: &Code,
-        registers: &[i64],
-        span: SpanId,
-    ) -> Result<Result<i64, Stop>, BuildError> {
-        match code.eval(&mut |r| registers[r.index()]) {
-            Ok(value) => Ok(Ok(value)),
-            Err(EvalError::DivisionByZero) => Ok(Err(Failure::DivisionByZero.into())),
-            Err(EvalError::Overflow) => Err(BuildError {
-                message: "a value computed here does not fit 64 bits".to_owned(),
-                span,
-                help: "bound it: give its variables a domain, or compute modulo some number"
-                    .to_owned(),
-                unbounded: None,
-            }),
-        }
-    }
-
-    /// Sets a register, if its domain admits the value.
-    fn set(
-        &mut self,
-        process: ProcessId,
-        reg: RegId,
-        value: i64,
-        registers: &mut [i64],
-        span: SpanId,
-    ) -> Result<Result<(), Stop>, BuildError> {
-        let declared = &self.program.processes[process.index()].registers[reg.index()];
-        if declared.domain.is_some_and(|d| !self.program.admits(d, value)) {
-            return Ok(Err(Failure::Domain(declared.display.clone(), value).into()));
-        }
-        if let Some(&bound) = self.program.bounds.registers.get(&(process, reg))
-            && !(bound.0..=bound.1).contains(&value)
-        {
-            let name = declared.display.clone();
-            return Ok(Err(Stop::Left(Excess { name, value, bound })));
-        }
-        let seen = &mut self.automata[process.index()].register_values[reg.index()];
-        if seen.insert(value) && seen.len() > MAX_VALUES {
-            return Err(unbounded("register", &declared.display, "reg", &declared.name, span));
-        }
-        registers[reg.index()] = value;
-        Ok(Ok(()))
-    }
-
-    fn element(
-        &self,
-        place: &Place,
-        registers: &[i64],
-        span: SpanId,
-    ) -> Result<Result<VarId, Stop>, BuildError> {
-        let Some(index) = &place.index else { return Ok(Ok(place.first)) };
-        let index = match self.eval(index, registers, span)? {
-            Ok(index) => index,
-            Err(stop) => return Ok(Err(stop)),
-        };
-        Ok(match usize::try_from(index) {
-            Ok(i) if i < place.len as usize => Ok(VarId::new(place.first.index() + i)),
-            _ => Err(Failure::Index(index).into()),
-        })
-    }
-
-    /// Runs the code of one node that is no step.
-    fn execute(
-        &mut self,
-        process: ProcessId,
-        node: NodeId,
-        registers: &mut [i64],
-    ) -> Result<Ran, BuildError> {
-        let flows = self.flows;
-        let located = &flows[process.index()].nodes[node];
-        let span = located.span;
-        macro_rules! value {
-            ($code:expr) => {
-                match self.eval($code, registers, span)? {
-                    Ok(value) => value,
-                    Err(stop) => return Ok(Ran::Stopped(stop)),
-                }
-            };
-        }
-        Ok(match &located.node {
-            Node::Jump(next) => Ran::On(*next),
-            Node::Assign(reg, code, next) => {
-                let value = value!(code);
-                match self.set(process, *reg, value, registers, span)? {
-                    Ok(()) => Ran::On(*next),
-                    Err(stop) => Ran::Stopped(stop),
-                }
-            }
-            Node::Branch(code, yes, no) => Ran::On(if value!(code) != 0 { *yes } else { *no }),
-            Node::Assume(code, next) if value!(code) != 0 => Ran::On(*next),
-            Node::Assume(..) => Ran::Blocked,
-            Node::Assert(code, next) if value!(code) != 0 => Ran::On(*next),
-            Node::Assert(..) => Ran::Stopped(Failure::Assertion.into()),
-            step => unreachable!("{step:?} is a step"),
-        })
-    }
-
-    /// Whether a process is seen standing at the node.
-    fn is_seen(&self, process: ProcessId, node: NodeId) -> bool {
-        let located = &self.flows[process.index()].nodes[node];
-        !located.labels.is_empty()
-            || match &located.node {
-                Node::Assign(reg, ..) => self.watch.always[process.index()][reg.index()],
-                Node::End | Node::Any(..) | Node::Choose(_) => true,
-                node => node.is_step(),
-            }
-    }
-
-    /// Runs code from a node on until the process is seen standing somewhere.
-    fn settle(
-        &mut self,
-        process: ProcessId,
-        mut node: NodeId,
-        mut registers: Vec<i64>,
-    ) -> Result<Settled, BuildError> {
-        let flows = self.flows;
-        let flow = &flows[process.index()];
-        let mut within = flow.nodes[node].within;
-        let mut path: Vec<(NodeId, Vec<i64>)> = Vec::new();
-        let mut on_path: HashSet<(NodeId, Vec<i64>)> = HashSet::new();
-        loop {
-            within = within.filter(|a| flow.nodes[node].within == Some(*a));
-            for (value, live) in registers.iter_mut().zip(&flow.live[node]) {
-                if !live {
-                    *value = 0;
-                }
-            }
-            if self.is_seen(process, node) {
-                let stop = self.cannot_stand(process, node, &registers)?;
-                return Ok(Settled { key: Key { node, registers, stop }, within });
-            }
-            // Only code that runs long is watched for going round in circles.
-            if path.len() > 64 && on_path.insert((node, registers.clone())) {
-                if path.len() > MAX_SILENT {
-                    return Err(BuildError {
-                        message: "this code computes for too long without a step".to_owned(),
-                        span: flow.nodes[node].span,
-                        help: "a loop over registers only has to end soon".to_owned(),
-                        unbounded: None,
-                    });
-                }
-            } else if path.len() > 64 {
-                let start = path.iter().position(|p| p.0 == node && p.1 == registers);
-                let round = &path[start.expect("seen before")..];
-                let (node, registers) = round.iter().min().expect("not empty").clone();
-                return Ok(Settled { key: Key { node, registers, stop: None }, within });
-            }
-            path.push((node, registers.clone()));
-            let stop = match self.execute(process, node, &mut registers)? {
-                Ran::On(next) => {
-                    node = next;
-                    continue;
-                }
-                Ran::Blocked => None,
-                Ran::Stopped(stop) => Some(stop),
-            };
-            return Ok(Settled { key: Key { node, registers, stop }, within });
-        }
-    }
-
-    /// Why a process has failed that comes to stand before a step: the step
-    /// makes no sense for the values of its registers.
-    fn cannot_stand(
-        &self,
-        process: ProcessId,
-        node: NodeId,
-        registers: &[i64],
-    ) -> Result<Option<Stop>, BuildError> {
-        let located = &self.flows[process.index()].nodes[node];
-        let span = located.span;
-        let place = match &located.node {
-            Node::Load(_, place, _) | Node::Store(place, ..) | Node::Rmw(_, place, ..) => place,
-            _ => return Ok(None),
-        };
-        let var = match self.element(place, registers, span)? {
-            Ok(var) => var,
-            Err(stop) => return Ok(Some(stop)),
-        };
-        let Node::Store(_, code, _) = &located.node else { return Ok(None) };
-        Ok(match self.eval(code, registers, span)? {
-            Ok(value) => self.leaves(var, value),
-            Err(stop) => Some(stop),
-        })
-    }
-
-    /// Why a value cannot be written to a variable.
-    fn leaves(&self, var: VarId, value: i64) -> Option<Stop> {
-        let admits = |domain| self.program.admits(domain, value);
-        if !self.domains[var.index()].is_none_or(admits) {
-            return Some(Failure::Domain(self.program.var_name(var), value).into());
-        }
-        let bound = *self.program.bounds.vars.get(&var)?;
-        let excess = || Excess { name: self.program.var_name(var), value, bound };
-        (!(bound.0..=bound.1).contains(&value)).then(|| Stop::Left(excess()))
-    }
-
     /// Adds the transitions of a state that do not depend on what is read.
     fn expand(&mut self, process: ProcessId, state: StateId) -> Result<(), BuildError> {
         let key = self.automata[process.index()].keys[state.index()].clone();
@@ -734,99 +536,6 @@ impl<'a> Builder<'a> {
         }
         Ok(true)
     }
-
-    fn finish(self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
-        let cells: usize = self.values.iter().map(BTreeMap::len).sum();
-        if cells > MAX_CELLS {
-            let span = self.program.vars.first().map_or(SpanId::NONE, |d| d.span);
-            return Err(BuildError {
-                message: format!(
-                    "the variables take {cells} values in all; the limit is {MAX_CELLS}"
-                ),
-                span,
-                help: "give the variables smaller domains".to_owned(),
-                unbounded: None,
-            });
-        }
-        let ranks: Vec<HashMap<i64, ValueId>> = self
-            .values
-            .iter()
-            .map(|vs| vs.keys().enumerate().map(|(i, &v)| (v, ValueId::new(i))).collect())
-            .collect();
-        let rank = |x: VarId, v: i64| ranks[x.index()][&v];
-        let mut vars = Vec::new();
-        for decl in &self.program.vars {
-            for init in &decl.init {
-                let var = VarId::new(vars.len());
-                let mut initial: Vec<_> = init.iter().map(|&v| rank(var, v)).collect();
-                initial.sort_unstable();
-                initial.dedup();
-                vars.push(Variable {
-                    name: self.program.var_name(var),
-                    domain: decl.domain,
-                    values: self.values[var.index()].keys().copied().collect(),
-                    initial,
-                });
-            }
-        }
-        let op = |op: RawOp| match op {
-            RawOp::Nop => Op::Nop,
-            RawOp::Read(x, d) => Op::Read(x, rank(x, d)),
-            RawOp::Write(x, d) => Op::Write(x, rank(x, d)),
-            RawOp::Arw(x, d, e) => Op::Arw(x, rank(x, d), rank(x, e)),
-            RawOp::Fence(kind) => Op::Fence(kind),
-        };
-        let processes = self
-            .automata
-            .into_iter()
-            .zip(&self.program.processes)
-            .zip(self.flows)
-            .map(|((raw, process), flow)| {
-                let left = LabelId::new(process.labels.len());
-                let states =
-                    raw.keys.into_iter().map(|key| finish_state(key, flow, left)).collect();
-                let outgoing = raw
-                    .outgoing
-                    .into_iter()
-                    .map(|(from, list)| {
-                        let mut list: Vec<_> = list
-                            .into_iter()
-                            .map(|(o, to, waits, mark, span)| Transition {
-                                from,
-                                op: op(o),
-                                to,
-                                waits,
-                                mark,
-                                span,
-                            })
-                            .collect();
-                        list.sort_by_key(|t| (t.op, t.to, t.mark));
-                        (from, list)
-                    })
-                    .collect();
-                Automaton::new(process.name.clone(), StateId(0), states, outgoing)
-            })
-            .collect();
-        Ok((vars, processes))
-    }
-}
-
-/// `left` is the label of what has left a bound.
-fn finish_state(key: Key, flow: &Flow<'_>, left: LabelId) -> State {
-    let located = &flow.nodes[key.node];
-    let mut labels = located.labels.clone();
-    let kind = match key.stop {
-        Some(Stop::Failed(failure)) => StateKind::Failed(failure),
-        Some(Stop::Left(excess)) => {
-            labels = vec![left];
-            StateKind::Left(excess)
-        }
-        None if matches!(located.node, Node::End) => StateKind::Ended,
-        None => StateKind::Inside,
-    };
-    let is_choice =
-        kind == StateKind::Inside && matches!(located.node, Node::Choose(_) | Node::Any(..));
-    State::new(kind, key.registers.into(), labels.into(), is_choice, located.span)
 }
 
 fn stopped(node: NodeId, registers: Vec<i64>, stop: Stop) -> Settled {
