@@ -335,6 +335,19 @@ fn an_index_outside_its_array_fails() {
 }
 
 #[test]
+fn an_index_is_checked_without_an_array() {
+    assert_eq!(failure("var x process p { reg i = 3, r; r = index(i, 3) }"), Failure::Index(3));
+    assert_eq!(
+        failure("var x process p { reg i; i = x - 1; swap(x, index(i, 2)) }"),
+        Failure::Index(-1)
+    );
+    all(
+        Verdict::Holds,
+        "var x process p { reg i, r; i = any(0..2); r = index(i, 3); x = r } assertions",
+    );
+}
+
+#[test]
 fn a_division_by_zero_fails() {
     assert_eq!(failure("var x, y process p { reg r; r = x; y = 4 / r }"), Failure::DivisionByZero);
     assert_eq!(

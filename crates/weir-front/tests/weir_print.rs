@@ -66,7 +66,7 @@ fn what_is_printed_reads_as_the_same_program() {
             l: while x < 3 and not cas(a[y], x, a[1] - (1 - r)) { if y == 1 { continue } break }
             choose { m: r = any(E) + any(2, 7) } or { goto m } or { }
             await { r = x; if r == i { e = y } } until r == x or (f and y > -r)
-            fetch_max(x, min(r, y)); r = -(-r) * (2 - r % 3) / (1 << r)
+            fetch_max(x, min(r, y)); r = -(-r) * (2 - r % 3) / (1 << index(r + 1, 4))
             if r { } else if x { exit } else if i == 0 { fence; goto l } else { wfence rfence nop }
             assume (r == 1) != (r < 2); assert not (r and not y) or r | 1 ^ 2 & 3 == 7
             r = fetch_both(x, 1); r = fetch_shr(a[r], r); swap(a[0], r)

@@ -390,6 +390,9 @@ pub enum BinOp {
     Or,
     Min,
     Max,
+    /// The left operand as an index of an array with as many elements as the right
+    /// one says: its value, or a failure if the array has no such element.
+    Index,
 }
 
 /// Why an expression has no value.
@@ -399,6 +402,8 @@ pub enum EvalError {
     Overflow,
     /// Division by zero.
     DivisionByZero,
+    /// An index outside its array.
+    Index(i64),
 }
 
 impl<A> Expr<A> {
@@ -417,7 +422,7 @@ impl<A> Expr<A> {
     /// Recursive: front ends bound how deep expressions nest.
     ///
     /// # Errors
-    /// On overflow and on division by zero.
+    /// On overflow, on division by zero, and on an index outside its array.
     pub fn eval(&self, atom: &mut impl FnMut(&A) -> i64) -> Result<i64, EvalError> {
         match self {
             Self::Const(c) => Ok(*c),
@@ -457,7 +462,7 @@ impl BinOp {
     /// The value of `a op b`.
     ///
     /// # Errors
-    /// On overflow and on division by zero.
+    /// On overflow, on division by zero, and on an index outside its array.
     pub fn apply(self, a: i64, b: i64) -> Result<i64, EvalError> {
         let shift = || u32::try_from(b).ok().filter(|&b| b < 64);
         let value = match self {
@@ -489,6 +494,8 @@ impl BinOp {
             Self::Or => Some(i64::from(a != 0 || b != 0)),
             Self::Min => Some(a.min(b)),
             Self::Max => Some(a.max(b)),
+            Self::Index if !(0..b).contains(&a) => return Err(EvalError::Index(a)),
+            Self::Index => Some(a),
         };
         value.ok_or(EvalError::Overflow)
     }
@@ -663,6 +670,9 @@ mod tests {
             assert_eq!(BinOp::Mod.apply(a, b), Ok(want), "{a} % {b}");
         }
         assert_eq!(BinOp::Mod.apply(1, 0), Err(EvalError::DivisionByZero));
+        assert_eq!(BinOp::Index.apply(1, 2), Ok(1));
+        assert_eq!(BinOp::Index.apply(2, 2), Err(EvalError::Index(2)));
+        assert_eq!(BinOp::Index.apply(-1, 2), Err(EvalError::Index(-1)));
     }
 
     #[test]

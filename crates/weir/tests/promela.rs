@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use weir::report::json::witness;
 use weir::{Engine, Language, Limits, Loaded, MemoryModel};
 use weir_model::program::{Expr, Property, PropertyKind, Quantifier};
+use weir_model::system::{Failure, StateKind};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -171,6 +172,29 @@ fn what_is_written_as_promela_is_read_as_the_same() {
 
 fn property(loaded: &Loaded) -> Property {
     loaded.system.program.properties[0].clone()
+}
+
+#[test]
+fn an_index_outside_a_local_array_is_called_that() {
+    for (body, index) in [
+        ("byte i = 2; i = i + x; i = a[i]", 2),
+        ("byte i = 3; i = i + x; a[i] = 1", 3),
+        ("byte i = 5; i = i + x; atomic { x = a[i] }", 5),
+        ("byte i = 4; i = i + x; atomic { a[i] == 0 -> x = 1 }", 4),
+        ("int i; i = x - 1; if :: a[i] -> skip :: else fi", -1),
+    ] {
+        let text = format!("byte x; active proctype P() {{ byte a[2]; {body} }}");
+        let loaded = load("array.pml", &text);
+        let states = loaded.system.processes.iter().flat_map(|p| &p.states);
+        let mut failures: Vec<_> = states
+            .filter_map(|s| match &s.kind {
+                StateKind::Failed(failure) => Some(failure.clone()),
+                _ => None,
+            })
+            .collect();
+        failures.dedup();
+        assert_eq!(failures, [Failure::Index(index)], "{text}");
+    }
 }
 
 #[test]

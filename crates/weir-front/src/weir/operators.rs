@@ -43,7 +43,7 @@ const INFIX: [(&str, BinOp, u8); 20] = [
 
 /// `fetch_…` operations. The ones after `max` exist so that every program can
 /// be printed.
-const FETCH: [(&str, BinOp); 20] = [
+const FETCH: [(&str, BinOp); 21] = [
     ("fetch_add", BinOp::Add),
     ("fetch_sub", BinOp::Sub),
     ("fetch_and", BinOp::BitAnd),
@@ -64,12 +64,18 @@ const FETCH: [(&str, BinOp); 20] = [
     ("fetch_ge", BinOp::Ge),
     ("fetch_both", BinOp::And),
     ("fetch_either", BinOp::Or),
+    ("fetch_index", BinOp::Index),
 ];
+
+/// Operators that are called like functions.
+const CALLED: [(&str, BinOp); 3] =
+    [("min", BinOp::Min), ("max", BinOp::Max), ("index", BinOp::Index)];
 
 /// Everything that is called like a function.
 pub fn call_names() -> impl Iterator<Item = &'static str> {
-    ["cas", "cmpxchg", "swap", "update", "min", "max", "count"]
+    ["cas", "cmpxchg", "swap", "update", "count"]
         .into_iter()
+        .chain(CALLED.iter().map(|(name, _)| *name))
         .chain(FETCH.iter().map(|(name, _)| *name))
 }
 
@@ -82,6 +88,16 @@ pub fn infix(text: &str) -> Option<(BinOp, u8)> {
 /// `None` for the ones that are called like functions.
 pub fn infix_text(op: BinOp) -> Option<(&'static str, u8)> {
     INFIX.iter().find(|(_, o, _)| *o == op).map(|&(name, _, strength)| (name, strength))
+}
+
+/// The operator that is called by that name.
+pub fn called(name: &str) -> Option<BinOp> {
+    CALLED.iter().find(|(n, _)| *n == name).map(|&(_, op)| op)
+}
+
+/// The name by which an operator is called that does not stand between its operands.
+pub fn called_text(op: BinOp) -> &'static str {
+    CALLED.iter().find(|(_, o)| *o == op).map_or("max", |(name, _)| name)
 }
 
 /// The atomic operation of that name.

@@ -19,6 +19,7 @@ impl Builder<'_> {
         match code.eval(&mut |r| registers[r.index()]) {
             Ok(value) => Ok(Ok(value)),
             Err(EvalError::DivisionByZero) => Ok(Err(Failure::DivisionByZero.into())),
+            Err(EvalError::Index(index)) => Ok(Err(Failure::Index(index).into())),
             Err(EvalError::Overflow) => Err(BuildError {
                 message: "a value computed here does not fit 64 bits".to_owned(),
                 span,

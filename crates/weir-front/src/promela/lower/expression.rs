@@ -353,40 +353,42 @@ impl<'t> Lowering<'_, 't> {
     }
 }
 
-/// The element of an array of registers that an index means. One that is outside
-/// divides by zero: there is no other way for code to fail.
+/// The element of an array of registers that an index means. The program fails if
+/// there is none.
 pub fn element(list: &[RegId], index: &Value) -> Code {
     if let Some(known) = index.known() {
-        return usize::try_from(known).ok().and_then(|i| list.get(i)).map_or_else(
-            || binary(BinOp::Div, Expr::Const(0), Expr::Const(0)),
-            |r| Expr::Atom(*r),
-        );
+        return usize::try_from(known)
+            .ok()
+            .and_then(|i| list.get(i))
+            .map_or_else(|| checked(list.len(), Expr::Const(known)), |r| Expr::Atom(*r));
     }
-    let sum = sum(list, 0, &index.code);
-    match index.bounds.is_within(0, list.len() as i64 - 1) {
-        true => sum,
-        false => binary(BinOp::Add, sum, outside(list.len(), &index.code)),
-    }
+    let is_safe = index.bounds.is_within(0, list.len() as i64 - 1);
+    // All of the sum is worked out, so that one check is enough.
+    let first = match is_safe {
+        true => index.code.clone(),
+        false => checked(list.len(), index.code.clone()),
+    };
+    sum(list, 0, &first, &index.code)
 }
 
-/// 0, or a division by zero where an index is outside of an array.
-pub fn outside(len: usize, index: &Code) -> Code {
-    let low = binary(BinOp::Le, Expr::Const(0), index.clone());
-    let high = binary(BinOp::Lt, index.clone(), Expr::Const(len as i64));
-    Expr::binary(BinOp::Div, Expr::Const(0), binary(BinOp::And, low, high))
+/// An index; the program fails if an array of that length has no such element.
+pub fn checked(len: usize, index: Code) -> Code {
+    binary(BinOp::Index, index, Expr::Const(len as i64))
 }
 
-/// The chosen one of `list`, whose first element has the number `from`.
-fn sum(list: &[RegId], from: usize, index: &Code) -> Code {
+/// The chosen one of `list`, whose first element has the number `from`. The
+/// element 0 is compared with `first`, all others with `index`.
+fn sum(list: &[RegId], from: usize, first: &Code, index: &Code) -> Code {
     match list {
         [] => Expr::Const(0),
         [one] => {
-            let chosen = binary(BinOp::Eq, index.clone(), Expr::Const(from as i64));
+            let compared = if from == 0 { first } else { index };
+            let chosen = binary(BinOp::Eq, compared.clone(), Expr::Const(from as i64));
             binary(BinOp::Mul, chosen, Expr::Atom(*one))
         }
         _ => {
             let (a, b) = list.split_at(list.len() / 2);
-            binary(BinOp::Add, sum(a, from, index), sum(b, from + a.len(), index))
+            binary(BinOp::Add, sum(a, from, first, index), sum(b, from + a.len(), first, index))
         }
     }
 }

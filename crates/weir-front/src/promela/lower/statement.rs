@@ -3,7 +3,7 @@
 use weir_model::ids::RegId;
 use weir_model::program::{BinOp, Code, Expr, StmtKind};
 
-use super::expression::outside;
+use super::expression::checked;
 use super::process::{LocalPlace, Lowering};
 use super::value::{Value, binary};
 use crate::errors::{did_you_mean, quote};
@@ -222,9 +222,8 @@ impl<'t> Lowering<'_, 't> {
             return Some(());
         }
         let (at, value) = (self.temporary(span)?, self.temporary(span)?);
-        let which = binary(BinOp::Add, index.code.clone(), outside(list.len(), &index.code));
         self.emit(StmtKind::Assign(value, code), span);
-        self.emit(StmtKind::Assign(at, which), span);
+        self.emit(StmtKind::Assign(at, checked(list.len(), index.code.clone())), span);
         for (i, register) in list.iter().enumerate() {
             let (block, ()) = self.nested(|this| {
                 this.emit(StmtKind::Assign(*register, Expr::Atom(value)), span);

@@ -165,6 +165,7 @@ impl<'t> Context<'t> {
         let message = match error {
             EvalError::Overflow => "this constant does not fit into 64 bits",
             EvalError::DivisionByZero => "this constant divides by zero",
+            EvalError::Index(_) => "this constant is an index outside its array",
         };
         self.error_at(message, span);
     }

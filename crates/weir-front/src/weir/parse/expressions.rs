@@ -1,6 +1,6 @@
 //! Parses expressions, by binding strength.
 
-use weir_model::program::{BinOp, UnOp};
+use weir_model::program::UnOp;
 
 use super::{Failed, Parsed, Parser, is};
 use crate::errors::{did_you_mean, quote};
@@ -171,17 +171,16 @@ impl<'t> Parser<'_, 't> {
     fn call(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
         self.next();
         self.enter(name.span)?;
-        let (kind, depth) = match name.text {
-            "count" => (self.count()?, 1),
-            "min" | "max" => {
-                let op = if name.text == "min" { BinOp::Min } else { BinOp::Max };
+        let (kind, depth) = match operators::called(name.text) {
+            _ if name.text == "count" => (self.count()?, 1),
+            Some(op) => {
                 let a = self.expr()?;
                 self.expect(",", &format!("and the second value of `{}`", name.text))?;
                 let b = self.expr()?;
                 let depth = 1 + a.depth.max(b.depth);
                 (ExprKind::Binary(op, Box::new(a), Box::new(b)), depth)
             }
-            _ => match operators::atomic(name.text) {
+            None => match operators::atomic(name.text) {
                 Some(atomic) => self.atomic(name, atomic)?,
                 None => return Err(self.not_a_call(name)),
             },

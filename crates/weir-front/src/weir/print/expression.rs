@@ -1,6 +1,6 @@
 //! Prints expressions with as few brackets as the reader needs.
 
-use weir_model::program::{BinOp, Expr, UnOp};
+use weir_model::program::{Expr, UnOp};
 
 use crate::weir::{fold, operators};
 
@@ -57,7 +57,7 @@ fn text<A>(e: &Expr<A>, atoms: &impl Atoms<A>, weakest: u8) -> String {
                 (format!("{a} {sign} {b}"), strength)
             }
             None => {
-                let name = if *op == BinOp::Min { "min" } else { "max" };
+                let name = operators::called_text(*op);
                 let (a, b) = (text(a, atoms, 0), text(b, atoms, 0));
                 (format!("{name}({a}, {b})"), operators::PRIMARY)
             }
