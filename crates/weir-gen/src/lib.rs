@@ -1,4 +1,5 @@
-//! Random programs and objects, and a shrinker that makes them small: for tests only.
+//! Random programs and objects, a shrinker that makes them small, and a reference for what
+//! they mean: for tests only.
 //!
 //! ```
 //! use weir_gen::{Rng, Shape, program, shrink};
@@ -12,11 +13,19 @@
 //! assert!(small.processes[0].body.is_empty());
 //! ```
 
+mod places;
+mod questions;
+pub mod reference;
+mod shrink;
+
 use weir_model::ids::{RegId, SpanId, VarId};
 use weir_model::program::{
     BinOp, Code, Decl, Domain, Expr, FenceKind, Method, Object, Place, Process, Program, Register,
     Rmw, Stmt, StmtKind,
 };
+
+pub use questions::{ask, ask_games, ask_live};
+pub use shrink::shrink;
 
 /// A small deterministic source of random numbers (splitmix64).
 #[derive(Clone, Debug)]
@@ -75,6 +84,18 @@ pub struct Shape {
     /// Every store writes a value of its own, so that a read tells which write
     /// it saw; no atomics then.
     pub unique: bool,
+    /// Assignments, `assume`, `assert`, `exit`, `nop`, and code that never runs.
+    pub locals: bool,
+    /// `choose` and `any`.
+    pub choices: bool,
+    /// `await`, with one load or two.
+    pub awaits: bool,
+    /// At most so many labels per process, anywhere.
+    pub labels: usize,
+    /// `goto`, to a place further on; in loops also `continue`.
+    pub gotos: bool,
+    /// Some variables and registers have a declared domain.
+    pub domains: bool,
 }
 
 impl Default for Shape {
@@ -89,6 +110,28 @@ impl Default for Shape {
             branches: true,
             loops: false,
             unique: false,
+            locals: false,
+            choices: false,
+            awaits: false,
+            labels: 0,
+            gotos: false,
+            domains: false,
+        }
+    }
+}
+
+impl Shape {
+    /// Programs without loops that have everything else that the [`reference`] knows.
+    pub fn rich() -> Self {
+        Self {
+            statements: 3,
+            locals: true,
+            choices: true,
+            awaits: true,
+            labels: 3,
+            gotos: true,
+            domains: true,
+            ..Self::default()
         }
     }
 }
@@ -97,8 +140,10 @@ const SPAN: SpanId = SpanId::NONE;
 
 /// A random program; all its registers are observed.
 pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
-    let vars = (0..shape.vars).map(|v| Decl::scalar(format!("x{v}"), 0, SPAN)).collect();
     let mut maker = Maker { rng, shape, next_value: 1, registers: vec![] };
+    let vars = (0..shape.vars)
+        .map(|v| Decl { domain: maker.domain(), ..Decl::scalar(format!("x{v}"), 0, SPAN) })
+        .collect();
     let processes = (0..shape.processes)
         .map(|p| {
             maker.registers = vec![];
@@ -111,13 +156,15 @@ pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
                 .map(|name| Register {
                     display: format!("p{p}.{name}"),
                     name,
-                    domain: None,
+                    domain: maker.domain(),
                     init: 0,
                     temporary: false,
                     span: SPAN,
                 })
                 .collect();
-            Process { name: format!("p{p}"), registers, labels: vec![], body }
+            let mut process = Process { name: format!("p{p}"), registers, labels: vec![], body };
+            places::add(maker.rng, shape, &mut process);
+            process
         })
         .collect();
     let mut program = Program { name: "random".into(), vars, processes, ..Program::default() };
@@ -274,7 +321,77 @@ impl Maker<'_> {
         (0..count).map(|_| Stmt::new(self.statement(depth), SPAN)).collect()
     }
 
+    /// A declared domain, at times; it may be too small.
+    fn domain(&mut self) -> Option<Domain> {
+        let declared = self.shape.domains && self.rng.once_in(3);
+        declared.then(|| match self.rng.below(3) {
+            0 => Domain::Bool,
+            _ => Domain::Range(0, 1 + self.rng.below(self.shape.values as usize) as i64),
+        })
+    }
+
+    /// A statement that loops and branches have no part in.
+    fn special(&mut self, depth: usize) -> Option<StmtKind> {
+        let shape = self.shape;
+        if shape.awaits && self.rng.once_in(7) {
+            return Some(self.wait());
+        }
+        if shape.choices && self.rng.once_in(8) {
+            if depth < 2 && self.rng.once_in(2) {
+                let other = if self.rng.once_in(3) { vec![] } else { self.block(depth + 1) };
+                return Some(StmtKind::Choose(vec![self.block(depth + 1), other]));
+            }
+            let values = [0, 1, 2][..1 + self.rng.below(3)].to_vec();
+            return Some(StmtKind::Any(self.register(), values));
+        }
+        if !shape.locals || !self.rng.once_in(4) {
+            return None;
+        }
+        Some(match self.rng.below(9) {
+            0 if depth > 0 => StmtKind::Exit,
+            0 | 1 => StmtKind::Nop,
+            2 if !self.registers.is_empty() => StmtKind::Assert(self.condition()),
+            3 if !self.registers.is_empty() => StmtKind::Assume(self.condition()),
+            4 => {
+                let place = Place::var(VarId::new(self.rng.below(shape.vars)));
+                let dead = StmtKind::Store(place, Expr::Const(shape.values));
+                StmtKind::If(Expr::Const(0), vec![Stmt::new(dead, SPAN)], vec![])
+            }
+            5 if !self.registers.is_empty() => {
+                let from = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+                let code = match self.rng.below(3) {
+                    0 => Expr::binary(BinOp::Sub, Expr::Const(1), from),
+                    1 => Expr::binary(BinOp::Mod, from, self.value()),
+                    _ => from,
+                };
+                StmtKind::Assign(self.register(), code)
+            }
+            _ => StmtKind::Assign(self.register(), self.value()),
+        })
+    }
+
+    /// `await` of one or two variables.
+    fn wait(&mut self) -> StmtKind {
+        let mut loads = Vec::new();
+        let mut condition = Expr::Const(0);
+        for _ in 0..1 + usize::from(self.rng.once_in(3)) {
+            let register = self.register();
+            let place = Place::var(VarId::new(self.rng.below(self.shape.vars)));
+            loads.push(Stmt::new(StmtKind::Load(register, place), SPAN));
+            let wanted = Expr::Const(self.rng.below(2) as i64);
+            let holds = Expr::binary(BinOp::Eq, Expr::Atom(register), wanted);
+            condition = match condition {
+                Expr::Const(_) => holds,
+                other => Expr::binary(BinOp::Or, other, holds),
+            };
+        }
+        StmtKind::Await(loads, condition)
+    }
+
     fn statement(&mut self, depth: usize) -> StmtKind {
+        if let Some(special) = self.special(depth) {
+            return special;
+        }
         if self.shape.branches && depth < 2 && !self.registers.is_empty() && self.rng.once_in(7) {
             let condition = self.condition();
             let then = self.block(depth + 1);
@@ -283,6 +400,11 @@ impl Maker<'_> {
         }
         if self.shape.loops && depth < 2 && self.rng.once_in(4) {
             let mut body = self.block(depth + 1);
+            if self.shape.gotos && !self.registers.is_empty() && self.rng.once_in(4) {
+                let back = vec![Stmt::new(StmtKind::Continue, SPAN)];
+                let at = self.rng.below(body.len() + 1);
+                body.insert(at, Stmt::new(StmtKind::If(self.condition(), back, vec![]), SPAN));
+            }
             if !self.registers.is_empty() && self.rng.once_in(2) {
                 let condition = self.condition();
                 body.push(Stmt::new(
@@ -344,82 +466,4 @@ impl Maker<'_> {
         let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
         Expr::binary(BinOp::Eq, register, Expr::Const(self.rng.below(2) as i64))
     }
-}
-
-/// The smallest program, by removing parts one at a time, that still `fails`.
-pub fn shrink(mut program: Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
-    loop {
-        let smaller = candidates(&program).into_iter().find(|c| fails(c));
-        match smaller {
-            Some(smaller) => program = smaller,
-            None => return program,
-        }
-    }
-}
-
-/// Programs with one part less.
-fn candidates(program: &Program) -> Vec<Program> {
-    let mut all = Vec::new();
-    for p in 0..program.processes.len() {
-        if program.processes.len() > 1 && program.properties.is_empty() {
-            let mut smaller = program.clone();
-            smaller.processes.remove(p);
-            smaller.observed = Some(smaller.everything());
-            all.push(smaller);
-        }
-        for body in smaller_blocks(&program.processes[p].body) {
-            let mut smaller = program.clone();
-            smaller.processes[p].body = body;
-            all.push(smaller);
-        }
-    }
-    all
-}
-
-/// Blocks with one statement less, or a simpler one.
-fn smaller_blocks(block: &[Stmt]) -> Vec<Vec<Stmt>> {
-    let mut all = Vec::new();
-    for (i, stmt) in block.iter().enumerate() {
-        let with = |replacement: &[Stmt]| {
-            let mut smaller = block[..i].to_vec();
-            smaller.extend_from_slice(replacement);
-            smaller.extend_from_slice(&block[i + 1..]);
-            smaller
-        };
-        all.push(with(&[]));
-        let rebuilt = |kind| with(&[Stmt::new(kind, stmt.span)]);
-        match &stmt.kind {
-            StmtKind::If(condition, then, other) => {
-                all.push(with(then));
-                all.push(with(other));
-                let thens = smaller_blocks(then).into_iter();
-                all.extend(
-                    thens.map(|t| rebuilt(StmtKind::If(condition.clone(), t, other.clone()))),
-                );
-                let others = smaller_blocks(other).into_iter();
-                all.extend(
-                    others.map(|o| rebuilt(StmtKind::If(condition.clone(), then.clone(), o))),
-                );
-            }
-            StmtKind::Loop(body) => {
-                if !has_break(body) {
-                    all.push(with(body));
-                }
-                all.extend(smaller_blocks(body).into_iter().map(|b| rebuilt(StmtKind::Loop(b))));
-            }
-            StmtKind::Store(place, Expr::Atom(_)) => {
-                all.push(rebuilt(StmtKind::Store(place.clone(), Expr::Const(1))));
-            }
-            _ => {}
-        }
-    }
-    all
-}
-
-fn has_break(block: &[Stmt]) -> bool {
-    block.iter().any(|s| match &s.kind {
-        StmtKind::Break => true,
-        StmtKind::If(_, then, other) => has_break(then) || has_break(other),
-        _ => false,
-    })
 }

@@ -1,0 +1,452 @@
+//! One process, statement by statement.
+
+use std::collections::{BTreeSet, HashMap};
+
+use weir_model::ids::{LabelId, RegId, VarId};
+use weir_model::program::{
+    BinOp, Code, EvalError, FenceKind, Place, Process, Program, Rmw, Stmt, StmtKind,
+};
+
+/// A statement: its block and its index there.
+type Address = (usize, usize);
+
+/// A block of statements and the statement that it belongs to; the body of the
+/// process belongs to none.
+struct Block<'p> {
+    stmts: &'p [Stmt],
+    owner: Option<Address>,
+}
+
+/// Where a process stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum At {
+    /// This statement is next.
+    Statement(Address),
+    /// The condition of this `await` is next.
+    Test(Address),
+    /// At a label at the end of this block.
+    End(usize),
+    /// At the head of this loop, which has an empty body.
+    EmptyLoop(Address),
+    /// The process has ended.
+    Ended,
+}
+
+/// The local state of a process: its position, the labels that hold there, all
+/// its registers, and whether it has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Local {
+    at: At,
+    pub labels: BTreeSet<LabelId>,
+    pub registers: Vec<i64>,
+    pub failed: bool,
+}
+
+impl Local {
+    pub fn has_ended(&self) -> bool {
+        self.at == At::Ended
+    }
+}
+
+/// What a process does next.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// Nothing: it has ended, has failed, or an `assume` does not hold.
+    None,
+    /// A step that touches its registers only, to one of these states.
+    Silent(Vec<Local>),
+    /// A read; [`Process::after_read`] says where it leads.
+    Read(VarId),
+    /// A write.
+    Write(VarId, i64, Local),
+    /// An atomic read-write; [`Process::after_rmw`] says where it leads.
+    Rmw(VarId),
+    /// A fence.
+    Fence(FenceKind, Local),
+}
+
+/// Why a process fails.
+struct Fails;
+
+/// The code of one process.
+pub(super) struct Automaton<'p> {
+    program: &'p Program,
+    process: &'p Process,
+    blocks: Vec<Block<'p>>,
+    /// The blocks of each statement that has some.
+    children: HashMap<Address, Vec<usize>>,
+    labels: HashMap<LabelId, Address>,
+    /// The domain of each variable that has one.
+    domains: Vec<Option<weir_model::program::Domain>>,
+}
+
+impl<'p> Automaton<'p> {
+    pub fn new(program: &'p Program, process: &'p Process) -> Self {
+        let elements = |d: &'p weir_model::program::Decl| d.init.iter().map(|_| d.domain);
+        let mut this = Self {
+            program,
+            process,
+            blocks: vec![],
+            children: HashMap::new(),
+            labels: HashMap::new(),
+            domains: program.vars.iter().flat_map(elements).collect(),
+        };
+        this.add(&process.body, None);
+        this
+    }
+
+    /// Numbers a block and all blocks inside it.
+    fn add(&mut self, stmts: &'p [Stmt], owner: Option<Address>) -> usize {
+        let id = self.blocks.len();
+        self.blocks.push(Block { stmts, owner });
+        for (i, stmt) in stmts.iter().enumerate() {
+            let inner: Vec<&'p [Stmt]> = match &stmt.kind {
+                StmtKind::Label(label) => {
+                    self.labels.insert(*label, (id, i));
+                    continue;
+                }
+                StmtKind::If(_, then, other) => vec![then, other],
+                StmtKind::Loop(body) | StmtKind::Await(body, _) => vec![body],
+                StmtKind::Choose(blocks) => blocks.iter().map(|b| &b[..]).collect(),
+                StmtKind::Call(_) | StmtKind::Return(_) => panic!("objects have no reference"),
+                _ => continue,
+            };
+            let blocks = inner.into_iter().map(|b| self.add(b, Some((id, i)))).collect();
+            self.children.insert((id, i), blocks);
+        }
+        id
+    }
+
+    fn stmt(&self, (block, index): Address) -> Option<&'p StmtKind> {
+        self.blocks[block].stmts.get(index).map(|s| &s.kind)
+    }
+
+    pub fn initial(&self) -> Local {
+        let registers = self.process.registers.iter().map(|r| r.init).collect();
+        self.arrive((0, 0), BTreeSet::new(), registers)
+    }
+
+    /// The state of a process that comes to a statement, or to the end of a block.
+    /// `labels` are those of loops whose head it has just passed, and inside an
+    /// `await` those of the `await`.
+    fn arrive(
+        &self,
+        (block, index): Address,
+        mut labels: BTreeSet<LabelId>,
+        registers: Vec<i64>,
+    ) -> Local {
+        let stmts = self.blocks[block].stmts;
+        let is_label = |i: usize| match stmts.get(i).map(|s| &s.kind) {
+            Some(StmtKind::Label(label)) => Some(*label),
+            _ => None,
+        };
+        // Labels that directly follow each other all hold, whichever of them a `goto` names.
+        let first = (0..index).rev().take_while(|i| is_label(*i).is_some()).last();
+        let first = first.unwrap_or(index);
+        let here: Vec<LabelId> = (first..).map_while(is_label).collect();
+        let next = first + here.len();
+        let is_named = !here.is_empty();
+        labels.extend(here);
+        let at = match self.stmt((block, next)) {
+            Some(StmtKind::Loop(body)) => {
+                if body.is_empty() {
+                    At::EmptyLoop((block, next))
+                } else {
+                    let body = self.children[&(block, next)][0];
+                    return self.arrive((body, 0), labels, registers);
+                }
+            }
+            Some(StmtKind::Await(..)) => {
+                let body = self.children[&(block, next)][0];
+                return self.arrive((body, 0), labels, registers);
+            }
+            Some(_) => At::Statement((block, next)),
+            None => match self.blocks[block].owner {
+                None => At::Ended,
+                Some(_) if is_named => At::End(block),
+                Some(_) => return self.leave(block, labels, registers),
+            },
+        };
+        let failed = self.cannot_stand(&at, &registers);
+        Local { at, labels, registers, failed }
+    }
+
+    /// The state of a process that goes on behind the end of a block.
+    fn leave(&self, block: usize, labels: BTreeSet<LabelId>, registers: Vec<i64>) -> Local {
+        let owner = self.blocks[block].owner.expect("the body of a process is not left");
+        match self.stmt(owner) {
+            // Back to the head. Only a loop with an empty body comes here with labels.
+            Some(StmtKind::Loop(_)) => self.arrive(owner, BTreeSet::new(), registers),
+            Some(StmtKind::Await(..)) => {
+                Local { at: At::Test(owner), labels, registers, failed: false }
+            }
+            _ => self.arrive((owner.0, owner.1 + 1), labels, registers),
+        }
+    }
+
+    /// The innermost statement of some kind around a block.
+    fn around(&self, block: usize, is: impl Fn(&StmtKind) -> bool) -> Option<Address> {
+        let owner = self.blocks[block].owner?;
+        match self.stmt(owner) {
+            Some(kind) if is(kind) => Some(owner),
+            _ => self.around(owner.0, is),
+        }
+    }
+
+    /// The `await` that a process is in.
+    fn awaits(&self, at: &At) -> Option<Address> {
+        match at {
+            At::Test(address) => Some(*address),
+            At::Statement((block, _)) | At::End(block) | At::EmptyLoop((block, _)) => {
+                self.around(*block, |s| matches!(s, StmtKind::Await(..)))
+            }
+            At::Ended => None,
+        }
+    }
+
+    fn eval(code: &Code, registers: &[i64]) -> Result<i64, Fails> {
+        match code.eval(&mut |r| registers[r.index()]) {
+            Ok(value) => Ok(value),
+            Err(EvalError::DivisionByZero | EvalError::Index(_)) => Err(Fails),
+            Err(EvalError::Overflow) => panic!("random programs compute with small numbers"),
+        }
+    }
+
+    /// The variable that a place stands for.
+    fn var(place: &Place, registers: &[i64]) -> Result<VarId, Fails> {
+        let Some(index) = &place.index else { return Ok(place.first) };
+        let index = Self::eval(index, registers)?;
+        match (0..i64::from(place.len)).contains(&index) {
+            true => Ok(VarId::new(place.first.index() + index as usize)),
+            false => Err(Fails),
+        }
+    }
+
+    fn admits(&self, var: VarId, value: i64) -> Result<(), Fails> {
+        match self.domains[var.index()] {
+            Some(domain) if !self.program.admits(domain, value) => Err(Fails),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a process fails as soon as it comes to a statement: the place does
+    /// not exist, or the value to write has none or does not belong to its domain.
+    fn cannot_stand(&self, at: &At, registers: &[i64]) -> bool {
+        let At::Statement(address) = at else { return false };
+        match self.stmt(*address) {
+            Some(StmtKind::Load(_, place) | StmtKind::Rmw(_, place, _)) => {
+                Self::var(place, registers).is_err()
+            }
+            Some(StmtKind::Store(place, code)) => Self::var(place, registers)
+                .and_then(|var| self.admits(var, Self::eval(code, registers)?))
+                .is_err(),
+            _ => false,
+        }
+    }
+
+    /// A process that has failed stays where it is.
+    fn failed(local: &Local) -> Local {
+        Local { failed: true, ..local.clone() }
+    }
+
+    /// The state behind the statement at which the process stands.
+    fn after(&self, local: &Local, address: Address, registers: Vec<i64>) -> Local {
+        // An `await` is one statement: inside it, the labels before it hold all the time.
+        let labels = match self.awaits(&local.at) {
+            Some(_) => local.labels.clone(),
+            None => BTreeSet::new(),
+        };
+        self.arrive((address.0, address.1 + 1), labels, registers)
+    }
+
+    /// The state after the statement has given a register its value.
+    fn assign(&self, local: &Local, address: Address, reg: RegId, value: i64) -> Local {
+        let domain = self.process.registers[reg.index()].domain;
+        if domain.is_some_and(|d| !self.program.admits(d, value)) {
+            return Self::failed(local);
+        }
+        let mut registers = local.registers.clone();
+        registers[reg.index()] = value;
+        self.after(local, address, registers)
+    }
+
+    /// What the process does next.
+    pub fn step(&self, local: &Local) -> Step {
+        if local.failed {
+            return Step::None;
+        }
+        let registers = &local.registers;
+        let one = |to: Local| Step::Silent(vec![to]);
+        let address = match &local.at {
+            At::Ended => return Step::None,
+            At::End(block) => {
+                return one(self.leave(*block, BTreeSet::new(), registers.clone()));
+            }
+            At::EmptyLoop(address) => {
+                return one(self.arrive(*address, BTreeSet::new(), registers.clone()));
+            }
+            At::Test(address) => {
+                let Some(StmtKind::Await(_, code)) = self.stmt(*address) else { unreachable!() };
+                return one(match Self::eval(code, registers) {
+                    Err(Fails) => Self::failed(local),
+                    Ok(0) => {
+                        let body = self.children[address][0];
+                        self.arrive((body, 0), local.labels.clone(), registers.clone())
+                    }
+                    Ok(_) => {
+                        self.arrive((address.0, address.1 + 1), BTreeSet::new(), registers.clone())
+                    }
+                });
+            }
+            At::Statement(address) => *address,
+        };
+        let after = || self.after(local, address, registers.clone());
+        let enter = |child: usize| {
+            let labels = match self.awaits(&local.at) {
+                Some(_) => local.labels.clone(),
+                None => BTreeSet::new(),
+            };
+            self.arrive((self.children[&address][child], 0), labels, registers.clone())
+        };
+        let jump = |to: Address| self.arrive(to, BTreeSet::new(), registers.clone());
+        let the_loop = || {
+            let found = self.around(address.0, |s| matches!(s, StmtKind::Loop(_)));
+            found.expect("`break` and `continue` stand in loops")
+        };
+        match self.stmt(address).expect("a statement is next") {
+            StmtKind::Label(_) | StmtKind::Loop(_) | StmtKind::Await(..) => {
+                unreachable!("a process does not stand before one")
+            }
+            StmtKind::Call(_) | StmtKind::Return(_) => unreachable!("objects have no reference"),
+            StmtKind::Nop => one(after()),
+            StmtKind::Assign(reg, code) => one(match Self::eval(code, registers) {
+                Ok(value) => self.assign(local, address, *reg, value),
+                Err(Fails) => Self::failed(local),
+            }),
+            StmtKind::Any(reg, values) => {
+                let ways = values.iter().map(|v| self.assign(local, address, *reg, *v));
+                Step::Silent(ways.collect())
+            }
+            StmtKind::Load(_, place) => match Self::var(place, registers) {
+                Ok(var) => Step::Read(var),
+                Err(Fails) => unreachable!("checked on arrival"),
+            },
+            StmtKind::Store(place, code) => {
+                match (Self::var(place, registers), Self::eval(code, registers)) {
+                    (Ok(var), Ok(value)) => Step::Write(var, value, after()),
+                    _ => unreachable!("checked on arrival"),
+                }
+            }
+            StmtKind::Rmw(_, place, _) => match Self::var(place, registers) {
+                Ok(var) => Step::Rmw(var),
+                Err(Fails) => unreachable!("checked on arrival"),
+            },
+            StmtKind::Fence(kind) => Step::Fence(*kind, after()),
+            StmtKind::Assume(code) => match Self::eval(code, registers) {
+                Ok(0) => Step::None,
+                Ok(_) => one(after()),
+                Err(Fails) => one(Self::failed(local)),
+            },
+            StmtKind::Assert(code) => one(match Self::eval(code, registers) {
+                Ok(0) | Err(Fails) => Self::failed(local),
+                Ok(_) => after(),
+            }),
+            StmtKind::If(code, ..) => one(match Self::eval(code, registers) {
+                Ok(0) => enter(1),
+                Ok(_) => enter(0),
+                Err(Fails) => Self::failed(local),
+            }),
+            StmtKind::Choose(blocks) => Step::Silent((0..blocks.len()).map(enter).collect()),
+            StmtKind::Break => {
+                let (block, index) = the_loop();
+                one(jump((block, index + 1)))
+            }
+            StmtKind::Continue => one(jump(the_loop())),
+            StmtKind::Goto(label) => one(jump(self.labels[label])),
+            StmtKind::Exit => one(Local {
+                at: At::Ended,
+                labels: BTreeSet::new(),
+                registers: registers.clone(),
+                failed: false,
+            }),
+        }
+    }
+
+    /// The state after a read that returned `value`.
+    pub fn after_read(&self, local: &Local, value: i64) -> Local {
+        let At::Statement(address) = local.at else { unreachable!() };
+        let Some(StmtKind::Load(reg, _)) = self.stmt(address) else { unreachable!() };
+        self.assign(local, address, *reg, value)
+    }
+
+    /// What an atomic read-write that reads `old` writes, and the state after it;
+    /// `None` if it waits for another value.
+    pub fn after_rmw(&self, local: &Local, old: i64) -> Option<(i64, Local)> {
+        let At::Statement(address) = local.at else { unreachable!() };
+        let Some(StmtKind::Rmw(reg, place, rmw)) = self.stmt(address) else { unreachable!() };
+        let registers = &local.registers;
+        let written = || -> Result<Option<i64>, Fails> {
+            let new = match rmw {
+                Rmw::Cas { expected, .. } if Self::eval(expected, registers)? != old => old,
+                Rmw::Cas { new, .. } | Rmw::Swap(new) => Self::eval(new, registers)?,
+                Rmw::Fetch(op, code) => apply(*op, old, Self::eval(code, registers)?)?,
+                Rmw::Update { when, new } => {
+                    let mut registers = registers.clone();
+                    registers[reg.index()] = old;
+                    if Self::eval(when, &registers)? == 0 {
+                        return Ok(None);
+                    }
+                    Self::eval(new, &registers)?
+                }
+            };
+            self.admits(Self::var(place, registers)?, new)?;
+            Ok(Some(new))
+        };
+        match written() {
+            // The read happens, and what cannot be written is not.
+            Err(Fails) => Some((old, Self::failed(local))),
+            Ok(None) => None,
+            Ok(Some(new)) => Some((new, self.assign(local, address, *reg, old))),
+        }
+    }
+
+    /// Whether a process can go no further on a memory that nobody changes: it has
+    /// no step, or its steps lead round in an `await` whose test does not succeed.
+    pub fn is_stuck(&self, local: &Local, memory: &[i64]) -> bool {
+        let mut seen = vec![local.clone()];
+        let mut next = 0;
+        while let Some(local) = seen.get(next).cloned() {
+            next += 1;
+            let to = match self.step(&local) {
+                Step::None => vec![],
+                Step::Silent(to) => to,
+                Step::Write(..) | Step::Fence(..) => return false,
+                Step::Rmw(var) => match self.after_rmw(&local, memory[var.index()]) {
+                    Some(_) => return false,
+                    None => vec![],
+                },
+                Step::Read(var) => vec![self.after_read(&local, memory[var.index()])],
+            };
+            for to in to {
+                if to.failed || self.awaits(&local.at).is_none() || self.succeeds(&local) {
+                    return false;
+                }
+                if !seen.contains(&to) {
+                    seen.push(to);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether the next step leaves an `await`.
+    fn succeeds(&self, local: &Local) -> bool {
+        let At::Test(address) = local.at else { return false };
+        let Some(StmtKind::Await(_, code)) = self.stmt(address) else { unreachable!() };
+        !matches!(Self::eval(code, &local.registers), Ok(0))
+    }
+}
+
+fn apply(op: BinOp, a: i64, b: i64) -> Result<i64, Fails> {
+    Automaton::eval(&Code::binary(op, Code::Const(a), Code::Const(b)), &[])
+}

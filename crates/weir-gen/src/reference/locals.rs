@@ -1,0 +1,149 @@
+//! The local states of one process, numbered.
+
+use std::collections::HashMap;
+
+use weir_model::ids::{ProcessId, VarId};
+use weir_model::program::{Atom, FenceKind, Program};
+
+use super::code::{Automaton, Local, Step};
+
+/// The number of a local state.
+pub(super) type LocalId = usize;
+
+/// [`Step`] with numbers.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    None,
+    Silent(Vec<LocalId>),
+    Read(VarId),
+    Write(VarId, i64, LocalId),
+    Rmw(VarId),
+    Fence(FenceKind, LocalId),
+}
+
+/// The local states that were met so far. Each is computed once.
+pub(super) struct Locals<'p> {
+    automaton: Automaton<'p>,
+    process: ProcessId,
+    ids: HashMap<Local, LocalId>,
+    all: Vec<Local>,
+    next: Vec<Option<Next>>,
+    reads: HashMap<(LocalId, i64), LocalId>,
+    rmws: HashMap<(LocalId, i64), Option<(i64, LocalId)>>,
+}
+
+impl<'p> Locals<'p> {
+    pub fn new(program: &'p Program, process: ProcessId) -> Self {
+        let automaton = Automaton::new(program, &program.processes[process.index()]);
+        let initial = automaton.initial();
+        let mut this = Self {
+            automaton,
+            process,
+            ids: HashMap::new(),
+            all: vec![],
+            next: vec![],
+            reads: HashMap::new(),
+            rmws: HashMap::new(),
+        };
+        this.id(initial);
+        this
+    }
+
+    fn id(&mut self, local: Local) -> LocalId {
+        if let Some(id) = self.ids.get(&local) {
+            return *id;
+        }
+        self.all.push(local.clone());
+        self.next.push(None);
+        self.ids.insert(local, self.all.len() - 1);
+        self.all.len() - 1
+    }
+
+    pub fn initial(&self) -> LocalId {
+        0
+    }
+
+    pub fn get(&self, id: LocalId) -> &Local {
+        &self.all[id]
+    }
+
+    pub fn next(&mut self, id: LocalId) -> Next {
+        if let Some(next) = &self.next[id] {
+            return next.clone();
+        }
+        let next = match self.automaton.step(&self.all[id]) {
+            Step::None => Next::None,
+            Step::Silent(to) => Next::Silent(to.into_iter().map(|l| self.id(l)).collect()),
+            Step::Read(var) => Next::Read(var),
+            Step::Write(var, value, to) => Next::Write(var, value, self.id(to)),
+            Step::Rmw(var) => Next::Rmw(var),
+            Step::Fence(kind, to) => Next::Fence(kind, self.id(to)),
+        };
+        self.next[id] = Some(next.clone());
+        next
+    }
+
+    pub fn after_read(&mut self, id: LocalId, value: i64) -> LocalId {
+        if let Some(to) = self.reads.get(&(id, value)) {
+            return *to;
+        }
+        let to = self.automaton.after_read(&self.all[id], value);
+        let to = self.id(to);
+        self.reads.insert((id, value), to);
+        to
+    }
+
+    pub fn after_rmw(&mut self, id: LocalId, old: i64) -> Option<(i64, LocalId)> {
+        if let Some(found) = self.rmws.get(&(id, old)) {
+            return *found;
+        }
+        let found = self.automaton.after_rmw(&self.all[id], old);
+        let found = found.map(|(new, to)| (new, self.id(to)));
+        self.rmws.insert((id, old), found);
+        found
+    }
+
+    pub fn is_stuck(&self, id: LocalId, memory: &[i64]) -> bool {
+        self.automaton.is_stuck(&self.all[id], memory)
+    }
+
+    /// The value of an atom of this process; `None` for other atoms.
+    pub fn atom(&self, id: LocalId, atom: Atom) -> Option<i64> {
+        let local = &self.all[id];
+        match atom {
+            Atom::Reg(p, r) if p == self.process => Some(local.registers[r.index()]),
+            Atom::At(p, l) if p == self.process => Some(i64::from(local.labels.contains(&l))),
+            _ => None,
+        }
+    }
+}
+
+/// The locals of every process.
+pub(super) fn all(program: &Program) -> Vec<Locals<'_>> {
+    (0..program.processes.len()).map(|p| Locals::new(program, ProcessId::new(p))).collect()
+}
+
+/// The values of atoms in a state.
+pub(super) fn observe(
+    atoms: &[Atom],
+    locals: &[Locals<'_>],
+    at: &[LocalId],
+    memory: &[i64],
+) -> Vec<i64> {
+    let value = |atom: &Atom| match *atom {
+        Atom::Var(x) => memory[x.index()],
+        Atom::Reg(p, _) | Atom::At(p, _) => {
+            let found = locals[p.index()].atom(at[p.index()], *atom);
+            found.expect("an atom of this process")
+        }
+    };
+    atoms.iter().map(value).collect()
+}
+
+/// Whether no step is possible and somebody has not ended, with empty buffers.
+pub(super) fn is_deadlock(locals: &[Locals<'_>], at: &[LocalId], memory: &[i64]) -> bool {
+    let each = || locals.iter().zip(at);
+    each().all(|(l, i)| !l.get(*i).failed)
+        && each().any(|(l, i)| !l.get(*i).has_ended())
+        && each().all(|(l, i)| l.is_stuck(*i, memory))
+}

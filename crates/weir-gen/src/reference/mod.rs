@@ -1,0 +1,128 @@
+//! What a program means, by definition: a reference that works on the [`Program`] itself.
+//!
+//! It shares no code with what builds a `System` of a program, nor with any semantics or
+//! engine, and it is naive on purpose: nothing is merged, nothing is inferred.
+//!
+//! *Processes.* Every statement is a step of its own: assignments, tests, `assume`,
+//! `assert`, `goto`, `break`, `continue` and `exit` too. A process stands before its next
+//! statement, and a label stands for that moment:
+//!
+//! * A label before a loop is the loop's head. It holds whenever the head is reached, on
+//!   entry, from the end of the body and by `continue`, until the first statement of the
+//!   body has been executed.
+//! * A label before an `await` holds until the test has succeeded.
+//! * A label at the end of a block is a place of its own, left by a silent step. At the end
+//!   of the body of the process, the process ends there and stands there for good.
+//! * Labels that directly follow each other all hold at the statement behind them.
+//! * Going on behind a block, or back to the head of a loop, takes no step.
+//!
+//! An atomic operation is one step, with its result. A process fails when it comes to a
+//! statement that makes no sense for the values of its registers; it stays there.
+//!
+//! *Memory.* [`store_buffers`] explores SC, TSO and PSO; [`rewriting`] is the definition by
+//! rewriting of traces (Atig et al. 2012, section 3.3), for every model without RRWE. [`live`]
+//! is about runs without end under SC.
+//!
+//! ```
+//! use weir_gen::{Rng, Shape, program, reference};
+//! use weir_model::memory_model::MemoryModel;
+//!
+//! let program = program(&mut Rng::new(3), &Shape::default());
+//! let atoms = program.everything();
+//! let found = reference::store_buffers(&program, MemoryModel::TSO, &atoms, 100_000, 16);
+//! let defined = reference::rewriting(&program, MemoryModel::TSO, &atoms, 100_000);
+//! assert_eq!(found, defined);
+//! ```
+
+mod buffers;
+mod code;
+mod domain;
+mod live;
+mod locals;
+mod rewriting;
+
+use std::collections::BTreeSet;
+
+use weir_model::program::{Atom, Formula, LiveKind, Program, Property, PropertyKind, Quantifier};
+
+pub use buffers::store_buffers;
+pub use domain::domains;
+pub use live::live;
+pub use rewriting::{rewriting, rewriting_with};
+
+/// What a program can reach, as the values of some atoms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// The reachable states. Writes may still wait in buffers.
+    pub states: BTreeSet<Vec<i64>>,
+    /// Those in which every process has ended and every write has reached memory.
+    pub finals: BTreeSet<Vec<i64>>,
+    /// Whether some process can fail.
+    pub fails: bool,
+    /// Whether there is a state with empty buffers in which nobody has failed, somebody
+    /// has not ended, and nobody can go on.
+    pub deadlocks: bool,
+    /// Whether a buffer was full: then there may be more.
+    pub is_cut: bool,
+}
+
+/// The atoms that the properties and the filter of a program ask for.
+pub fn atoms(program: &Program) -> Vec<Atom> {
+    let mut atoms = BTreeSet::new();
+    let mut ask = |f: &Formula| f.atoms(&mut |a| atoms.extend([*a]));
+    for property in &program.properties {
+        match &property.kind {
+            PropertyKind::Never(formula) | PropertyKind::Final(_, formula) => ask(formula),
+            PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
+        }
+    }
+    for live in &program.live {
+        match &live.kind {
+            LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f) => ask(f),
+            LiveKind::Terminates => {}
+        }
+    }
+    program.filter.iter().for_each(ask);
+    atoms.into_iter().collect()
+}
+
+impl Reached {
+    /// Whether a property holds of what was reached; `atoms` are those that were asked
+    /// for. `None` if buffers were full and no state settles it.
+    pub fn holds(&self, program: &Program, atoms: &[Atom], property: &Property) -> Option<bool> {
+        let is_true = |formula: &Formula, values: &[i64]| is_true(formula, atoms, values);
+        let counts = |s: &&Vec<i64>| program.filter.as_ref().is_none_or(|f| is_true(f, s));
+        let (is_settled, otherwise) = match &property.kind {
+            PropertyKind::Never(f) => (self.states.iter().any(|s| is_true(f, s)), true),
+            PropertyKind::Assertions => (self.fails, true),
+            PropertyKind::NoDeadlock => (self.deadlocks, true),
+            PropertyKind::Final(quantifier, f) => {
+                let wanted = *quantifier != Quantifier::Always;
+                let found = self.finals.iter().filter(counts).any(|s| is_true(f, s) == wanted);
+                (found, *quantifier != Quantifier::Exists)
+            }
+        };
+        match is_settled {
+            true => Some(!otherwise),
+            false => (!self.is_cut).then_some(otherwise),
+        }
+    }
+}
+
+/// Whether a formula holds, given the values of atoms. One without a value does not.
+fn is_true(formula: &Formula, atoms: &[Atom], values: &[i64]) -> bool {
+    let value = |a: &Atom| {
+        let known = atoms.iter().position(|b| a == b);
+        values[known.expect("the atom was asked for")]
+    };
+    formula.eval(&mut { value }).is_ok_and(|v| v != 0)
+}
+
+/// The possible initial memories.
+fn memories(program: &Program) -> Vec<Vec<i64>> {
+    let elements = program.vars.iter().flat_map(|d| &d.init);
+    elements.fold(vec![vec![]], |memories, init| {
+        let each = memories.into_iter();
+        each.flat_map(|m: Vec<i64>| init.iter().map(move |v| [&m[..], &[*v]].concat())).collect()
+    })
+}
