@@ -44,7 +44,7 @@ pub fn is_decided(model: MemoryModel) -> bool {
 ///     final never p.r == 1 and q.r == 1
 /// ";
 /// let (program, _) = weir_front::read("load-buffering.weir", text, None).unwrap();
-/// let system = System::new(program).unwrap();
+/// let system = System::for_model(program, MemoryModel::GUESS).unwrap();
 ///
 /// let (answers, _) = decide::check(&system, MemoryModel::TSO, &Limits::default(), &mut |_| {});
 /// assert_eq!(answers[0].verdict, Verdict::Holds);
@@ -59,6 +59,9 @@ pub fn check(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
+    if !system.serves(model) {
+        return weir_engine::explicit::unserved(system, model);
+    }
     let began = Instant::now();
     let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
     let mut total = Stats { engine: "channels", guesses, within_bound: true, ..Stats::default() };

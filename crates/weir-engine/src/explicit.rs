@@ -193,6 +193,9 @@ pub fn check(
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
     let properties = &system.program.properties;
+    if !system.serves(model) {
+        return unserved(system, model);
+    }
     let mut search = Search::new(system, model, limits);
     let mut settled: Vec<Option<ConfigId>> = vec![None; properties.len()];
     search.run(limits, progress, |semantics, store, id| {
@@ -222,6 +225,22 @@ pub fn check(
         Answer { property: index, verdict, evidence }
     });
     (answers.collect(), search.stats.clone())
+}
+
+/// Answers for a system in which some reads of the model are missing.
+pub fn unserved(system: &System, model: MemoryModel) -> (Vec<Answer>, Stats) {
+    let reason = no_guesses(model);
+    let unknown = |property| Answer {
+        property,
+        verdict: Verdict::Unknown,
+        evidence: Evidence::Reason(reason.clone()),
+    };
+    let answers = (0..system.program.properties.len()).map(unknown).collect();
+    (answers, Stats { engine: "explicit", stopped: Some(reason), ..Stats::default() })
+}
+
+fn no_guesses(model: MemoryModel) -> String {
+    format!("the system was built without the guessed reads of {model}")
 }
 
 /// All final states of a program, as the values of what it observes.
@@ -267,5 +286,8 @@ pub fn outcomes(
     });
     let mut stats = search.stats;
     stats.stopped = stats.stopped.or(left);
+    if !system.serves(model) {
+        stats.stopped = Some(no_guesses(model));
+    }
     Outcomes { atoms, states, stats }
 }

@@ -111,7 +111,7 @@ fn cycle(issued: &Issued) -> Option<Vec<usize>> {
 }
 
 fn system(program: &Program) -> System {
-    System::new(program.clone()).expect("random programs are finite")
+    System::for_model(program.clone(), MemoryModel::GUESS).expect("random programs are finite")
 }
 
 fn shapes() -> Vec<Shape> {

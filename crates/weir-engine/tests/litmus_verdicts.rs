@@ -115,7 +115,7 @@ fn read(name: &str) -> System {
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
     let (program, _) = weir_front::read(&path.to_string_lossy(), &text, None)
         .unwrap_or_else(|e| panic!("{}", e[0].render(name, &text, false)));
-    System::new(program).unwrap_or_else(|e| panic!("{name}: {e:?}"))
+    System::for_model(program, MemoryModel::GUESS).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
 /// Whether a state that the condition asks about is reachable; the answer is

@@ -47,7 +47,7 @@ fn explore(system: &System, model: MemoryModel, form: Form) -> Reached {
 }
 
 fn system(program: &Program) -> System {
-    System::new(program.clone()).expect("random programs are finite")
+    System::for_model(program.clone(), MemoryModel::GUESS).expect("random programs are finite")
 }
 
 /// What one semantics reaches and another does not.

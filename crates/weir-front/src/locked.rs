@@ -222,6 +222,7 @@ pub fn drop_unused(process: &mut Process) {
                     place.index.iter().for_each(|e| e.atoms(&mut mark));
                     match &stmt.kind {
                         StmtKind::Rmw(_, _, Rmw::Cas { expected: a, new: b })
+                        | StmtKind::Rmw(_, _, Rmw::CasFlag { expected: a, new: b })
                         | StmtKind::Rmw(_, _, Rmw::Update { when: a, new: b }) => {
                             a.atoms(&mut mark);
                             b.atoms(&mut mark);

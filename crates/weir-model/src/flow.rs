@@ -18,8 +18,11 @@ pub(crate) type NodeId = usize;
 pub(crate) enum Node<'a> {
     /// The process has ended.
     End,
-    /// Nothing; goes on.
+    /// Structure without a statement: the process is never seen here, unless a
+    /// label stands here.
     Jump(NodeId),
+    /// A statement that only goes elsewhere: `goto`, `break`, `continue`, `exit`.
+    Goto(NodeId),
     Nop(NodeId),
     Assign(RegId, &'a Code, NodeId),
     Any(RegId, &'a [i64], NodeId),
@@ -79,6 +82,12 @@ impl<'a> Flow<'a> {
         let live = live(&nodes, process.registers.len(), observed);
         Self { nodes, entry, live }
     }
+
+    /// Whether the node is structure, at which no process is ever seen.
+    pub fn is_transparent(&self, node: NodeId) -> bool {
+        let located = &self.nodes[node];
+        matches!(located.node, Node::Jump(_)) && located.labels.is_empty()
+    }
 }
 
 struct Builder<'a, 'm> {
@@ -111,11 +120,12 @@ impl<'a> Builder<'a, '_> {
 
     /// Builds backwards, so that each statement knows what comes after it.
     ///
-    /// A marked label needs a node at which the process can be seen standing:
-    /// that of the statement that follows it if it is entered in no other way,
-    /// otherwise one of its own. A process that ends at a label stands there.
+    /// A marked label holds at the nodes of the statement that follows it
+    /// ([`Builder::places`]). Where none follows in its block, it is a place of its
+    /// own, which the process leaves by a local step. A process that ends at a label
+    /// stands there.
     fn block(&mut self, stmts: &'a [Stmt], mut next: NodeId) -> NodeId {
-        let mut place = None;
+        let mut places = vec![];
         for stmt in stmts.iter().rev() {
             if let StmtKind::Label(label) = stmt.kind {
                 let node = self.label(label, stmt.span);
@@ -124,17 +134,44 @@ impl<'a> Builder<'a, '_> {
                     if next == self.end {
                         self.nodes[node].node = Node::End;
                     }
-                    let place = *place.get_or_insert(node);
-                    self.nodes[place].labels.push(label);
+                    if places.is_empty() {
+                        places.push(node);
+                    }
+                    for &place in &places {
+                        self.nodes[place].labels.push(label);
+                    }
                     next = node;
                 }
             } else {
                 next = self.stmt(stmt, next);
-                // The head of a loop is entered from its body too.
-                place = (!matches!(stmt.kind, StmtKind::Loop(_))).then_some(next);
+                places = self.places(stmt, next);
             }
         }
         next
+    }
+
+    /// The nodes at which a statement is next, given the node that it begins with.
+    ///
+    /// A loop is next whenever its head is reached, until the first statement of
+    /// its body has been executed; if the body begins with a label or with another
+    /// loop, only at the head itself. A process waits at an `await` as a whole.
+    fn places(&self, stmt: &'a Stmt, entry: NodeId) -> Vec<NodeId> {
+        match &stmt.kind {
+            StmtKind::Loop(body) => {
+                let mut places = vec![entry];
+                if let Some(first) = body.first()
+                    && !matches!(first.kind, StmtKind::Label(_) | StmtKind::Loop(_))
+                {
+                    places.extend(self.places(first, self.nodes[entry].node.successors()[0]));
+                }
+                places
+            }
+            StmtKind::Await(..) => {
+                let test = self.nodes[entry].within;
+                (0..self.nodes.len()).filter(|&n| self.nodes[n].within == test).collect()
+            }
+            _ => vec![entry],
+        }
     }
 
     fn stmt(&mut self, stmt: &'a Stmt, next: NodeId) -> NodeId {
@@ -163,9 +200,9 @@ impl<'a> Builder<'a, '_> {
                 self.nodes[head].node = Node::Jump(body);
                 return head;
             }
-            StmtKind::Break => Node::Jump(self.loops.last().map_or(self.end, |l| l.1)),
-            StmtKind::Continue => Node::Jump(self.loops.last().map_or(self.end, |l| l.0)),
-            StmtKind::Goto(label) => Node::Jump(self.label(*label, span)),
+            StmtKind::Break => Node::Goto(self.loops.last().map_or(self.end, |l| l.1)),
+            StmtKind::Continue => Node::Goto(self.loops.last().map_or(self.end, |l| l.0)),
+            StmtKind::Goto(label) => Node::Goto(self.label(*label, span)),
             StmtKind::Choose(blocks) => {
                 Node::Choose(blocks.iter().map(|b| self.block(b, next)).collect())
             }
@@ -178,7 +215,7 @@ impl<'a> Builder<'a, '_> {
                 self.within = outer;
                 return entry;
             }
-            StmtKind::Exit => Node::Jump(self.end),
+            StmtKind::Exit => Node::Goto(self.end),
             StmtKind::Call(calls) => {
                 let mut ways = Vec::new();
                 for call in calls {
@@ -192,7 +229,7 @@ impl<'a> Builder<'a, '_> {
             }
             StmtKind::Return(code) => match self.call {
                 Some((method, after)) => Node::Return(method, code.as_ref(), after),
-                None => Node::Jump(self.end),
+                None => Node::Goto(self.end),
             },
         };
         self.add(node, span)
@@ -204,6 +241,7 @@ impl Node<'_> {
         match self {
             Node::End => vec![],
             Node::Jump(n)
+            | Node::Goto(n)
             | Node::Nop(n)
             | Node::Assign(_, _, n)
             | Node::Any(_, _, n)
@@ -265,7 +303,7 @@ impl Node<'_> {
             Node::Rmw(target, p, rmw, _) => {
                 place(p, visit);
                 match rmw {
-                    Rmw::Cas { expected, new } => {
+                    Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
                         expected.atoms(visit);
                         new.atoms(visit);
                     }

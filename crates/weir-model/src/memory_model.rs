@@ -182,6 +182,12 @@ impl MemoryModel {
         self.0 & relaxation.bit() != 0
     }
 
+    /// Whether a read may return a value that is written only later, so that it has to
+    /// be guessed (Atig et al. 2010, section 8.1; Atig et al. 2012, section 3.6).
+    pub fn guesses_reads(self) -> bool {
+        self.has(Relaxation::ReadWrite) || self.has(Relaxation::Rrwe)
+    }
+
     /// The relaxations of the set, in their usual order.
     pub fn relaxations(self) -> impl Iterator<Item = Relaxation> {
         Relaxation::ALL.into_iter().filter(move |r| self.has(*r))

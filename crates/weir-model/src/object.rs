@@ -135,6 +135,9 @@ impl Moved {
                     Rmw::Cas { expected, new } => {
                         Rmw::Cas { expected: self.code(expected), new: self.code(new) }
                     }
+                    Rmw::CasFlag { expected, new } => {
+                        Rmw::CasFlag { expected: self.code(expected), new: self.code(new) }
+                    }
                     Rmw::Swap(e) => Rmw::Swap(self.code(e)),
                     Rmw::Fetch(op, e) => Rmw::Fetch(*op, self.code(e)),
                     Rmw::Update { when, new } => {

@@ -224,7 +224,8 @@ pub enum StmtKind {
     Load(RegId, Place),
     /// `x = e`: one write.
     Store(Place, Code),
-    /// One atomic read-write; the register gets the value that was read.
+    /// One atomic read-write; the register gets the value that was read, unless the
+    /// operation says otherwise.
     Rmw(RegId, Place, Rmw),
     /// A fence.
     Fence(FenceKind),
@@ -292,6 +293,13 @@ impl Place {
 pub enum Rmw {
     /// Writes `new` if the value is `expected`, otherwise writes it back as it was.
     Cas {
+        /// The value that lets the write happen.
+        expected: Code,
+        /// What is written then.
+        new: Code,
+    },
+    /// As [`Rmw::Cas`], but the register gets 1 if `new` was written, otherwise 0.
+    CasFlag {
         /// The value that lets the write happen.
         expected: Code,
         /// What is written then.
@@ -645,6 +653,15 @@ impl Program {
             Domain::Range(lo, hi) => (lo..=hi).collect(),
             Domain::Bool => vec![0, 1],
             Domain::Enum(id) => (0..).take(self.enums[id.index()].members.len()).collect(),
+        }
+    }
+
+    /// The number of values of a domain.
+    pub fn size(&self, domain: Domain) -> u64 {
+        match domain {
+            Domain::Range(lo, hi) => hi.abs_diff(lo).saturating_add(1),
+            Domain::Bool => 2,
+            Domain::Enum(id) => self.enums[id.index()].members.len() as u64,
         }
     }
 

@@ -12,6 +12,7 @@ use crate::build;
 use crate::ids::{
     LabelId, MethodId, ProcessId, RegId, SpanId, StateId, TransitionId, ValueId, VarId,
 };
+use crate::memory_model::MemoryModel;
 use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, PropertyKind};
 
 /// A program as automata.
@@ -44,6 +45,8 @@ pub struct System {
     /// Whether some control state has left a bound. The last property asks
     /// then whether one is reached.
     pub(crate) bounded: bool,
+    /// Whether reads return any value of their variable's domain.
+    pub(crate) guesses_reads: bool,
 }
 
 /// A variable of a system.
@@ -218,7 +221,27 @@ impl System {
     /// If a variable, a register or a process has no finite domain, or one
     /// larger than [`MAX_VALUES`], [`MAX_STATES`] or [`MAX_CELLS`].
     pub fn new(program: Program) -> Result<Self, BuildError> {
-        build::build(program, build::Rounds::Left)
+        build::build(program, build::Rounds::Left, build::Reads::Written)
+    }
+
+    /// The system of a program for questions about one memory model. Where the model lets
+    /// reads be guessed ([`MemoryModel::guesses_reads`]), a read returns any value of
+    /// its variable's domain; otherwise this is [`System::new`].
+    ///
+    /// # Errors
+    /// As for [`System::new`].
+    pub fn for_model(program: Program, model: MemoryModel) -> Result<Self, BuildError> {
+        let reads = match model.guesses_reads() {
+            true => build::Reads::Guessed,
+            false => build::Reads::Written,
+        };
+        build::build(program, build::Rounds::Left, reads)
+    }
+
+    /// Whether the system has every read that a model can make. Engines answer
+    /// `unknown` for one that has not.
+    pub fn serves(&self, model: MemoryModel) -> bool {
+        self.guesses_reads || !model.guesses_reads()
     }
 
     /// The system of a program with every round of an `await` as a transition,
@@ -228,7 +251,7 @@ impl System {
     /// # Errors
     /// As for [`System::new`].
     pub fn with_rounds(program: Program) -> Result<Self, BuildError> {
-        build::build(program, build::Rounds::Kept)
+        build::build(program, build::Rounds::Kept, build::Reads::Written)
     }
 
     /// The system in which a process can also stop at any of these control

@@ -550,7 +550,7 @@ impl LanguageArg {
             Language::Trencher => weir::Language::Trencher,
             Language::Promela => weir::Language::Promela,
         });
-        Reading { language, bounds: self.domains.clone(), observing: false }
+        Reading { language, bounds: self.domains.clone(), ..Reading::default() }
     }
 
     /// The language, for a command that has no use for bounds.
@@ -568,9 +568,11 @@ impl LanguageArg {
         }
     }
 
-    /// Reads a file and builds its system.
-    pub fn load(&self, file: &str) -> Result<Loaded, LoadError> {
-        Loaded::read(file, &read_text(file)?, &self.reading())
+    /// Reads a file and builds its system, for questions about these models.
+    pub fn load(&self, file: &str, models: &[MemoryModel]) -> Result<Loaded, LoadError> {
+        let guessing = models.iter().copied().find(|m| m.guesses_reads());
+        let model = guessing.unwrap_or(MemoryModel::SC);
+        Loaded::read(file, &read_text(file)?, &Reading { model, ..self.reading() })
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use weir_front::{Diagnostic, Language, MAX_TEXT, Source};
 use weir_model::ids::SpanId;
+use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::{BuildError, System};
 
@@ -48,7 +49,7 @@ pub enum LoadError {
 }
 
 /// How to read a file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Reading {
     /// The language, if the name and the text do not tell.
     pub language: Option<Language>,
@@ -57,6 +58,16 @@ pub struct Reading {
     /// Whether every declared register keeps its value until the end, because
     /// someone will look at final states.
     pub observing: bool,
+    /// The memory model that is asked about. In one in which reads are guessed, a
+    /// read returns any value of its variable's domain; a system that was built for
+    /// such a model serves all others too.
+    pub model: MemoryModel,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { language: None, bounds: Vec::new(), observing: false, model: MemoryModel::SC }
+    }
 }
 
 impl LoadError {
@@ -197,7 +208,7 @@ impl Loaded {
             program.observed = Some(program.everything());
         }
         let language = reading.language.unwrap_or_else(|| weir_front::detect(name, text));
-        let system = System::new(program).map_err(|e| LoadError::Wrong {
+        let system = System::for_model(program, reading.model).map_err(|e| LoadError::Wrong {
             name: name.to_owned(),
             text: text.to_owned(),
             errors: vec![diagnostic(&e, &source, language)],

@@ -282,6 +282,9 @@ impl Printer<'_> {
             Rmw::Cas { expected, new } => {
                 format!("cmpxchg({place}, {}, {})", self.code(expected), self.code(new))
             }
+            Rmw::CasFlag { expected, new } => {
+                format!("cas({place}, {}, {})", self.code(expected), self.code(new))
+            }
             Rmw::Swap(e) => format!("swap({place}, {})", self.code(e)),
             Rmw::Update { when, new } => {
                 format!("update({place}, {}, {})", self.code(when), self.code(new))

@@ -20,9 +20,15 @@ pub(super) fn weigh(flows: &[Flow<'_>]) -> (Vec<Vec<usize>>, usize) {
         // What writes constants only brings about finitely many values anyway.
         let computes = |n: NodeId| match &nodes[n].node {
             Node::Store(_, code, _) => !is_constant(code),
-            Node::Rmw(_, _, Rmw::Cas { new, .. } | Rmw::Swap(new) | Rmw::Update { new, .. }, _) => {
-                !is_constant(new)
-            }
+            Node::Rmw(
+                _,
+                _,
+                Rmw::Cas { new, .. }
+                | Rmw::CasFlag { new, .. }
+                | Rmw::Swap(new)
+                | Rmw::Update { new, .. },
+                _,
+            ) => !is_constant(new),
             Node::Rmw(_, _, Rmw::Fetch(..), _) => true,
             _ => false,
         };

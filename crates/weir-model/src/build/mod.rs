@@ -16,11 +16,13 @@
 //!
 //! Code between two steps that others can tell apart runs at once, inside the
 //! transition that leads to it. A process is seen standing only before a step,
-//! before a choice, at a label that a property asks about, and before an
-//! assignment to a register that a `never` asks about.
+//! before a choice, and before a local step that changes something that is asked
+//! (`silent`).
 
 pub(crate) mod depth;
+mod domain;
 mod finish;
+mod polarity;
 mod silent;
 mod watch;
 
@@ -50,21 +52,38 @@ pub(crate) enum Rounds {
     Left,
 }
 
-pub(crate) fn build(program: Program, rounds: Rounds) -> Result<System, BuildError> {
+/// What a read may return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// A value that some write made.
+    Written,
+    /// Any value of the variable's domain.
+    Guessed,
+}
+
+pub(crate) fn build(program: Program, rounds: Rounds, reads: Reads) -> Result<System, BuildError> {
     let (vars, processes) = {
         let watch = Watch::new(&program);
         let flows: Vec<Flow<'_>> = program
             .processes
             .iter()
             .enumerate()
-            .map(|(p, process)| Flow::new(process, &watch.labels[p], &watch.kept[p]))
+            .map(|(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p]))
             .collect();
-        Builder::new(&program, &flows, &watch, rounds).run()?
+        let mut builder = Builder::new(&program, &flows, &watch, rounds);
+        if reads == Reads::Guessed {
+            let domains = domain::domains(&program, &flows)?;
+            builder.values = domains
+                .into_iter()
+                .map(|values| values.into_iter().map(|v| (v, 0)).collect())
+                .collect();
+        }
+        builder.run()?
     };
     let mut program = program;
     watch::ask_for_assertions(&mut program, &processes);
     let bounded = watch::ask_for_bounds(&mut program, &processes);
-    Ok(System { program, vars, processes, bounded })
+    Ok(System { program, vars, processes, bounded, guesses_reads: reads == Reads::Guessed })
 }
 
 /// A control state while it is being built.
@@ -386,6 +405,7 @@ impl<'a> Builder<'a> {
                 }
             }
             Node::Jump(_)
+            | Node::Goto(_)
             | Node::Assign(..)
             | Node::Branch(..)
             | Node::Assume(..)
@@ -450,7 +470,14 @@ impl<'a> Builder<'a> {
                         if !self.write(process, node, var, written)? {
                             return Ok(());
                         }
-                        let to = self.go_on_with(process, node, *reg, value, &registers, *next)?;
+                        let given = match rmw {
+                            Rmw::CasFlag { expected, .. } => {
+                                let expected = self.eval(expected, &registers, span)?;
+                                i64::from(expected.is_ok_and(|e| e == value))
+                            }
+                            _ => value,
+                        };
+                        let to = self.go_on_with(process, node, *reg, given, &registers, *next)?;
                         self.add(process, state, RawOp::Arw(var, value, written), to, span)
                     }
                     Err(stop) => {
@@ -482,8 +509,14 @@ impl<'a> Builder<'a> {
             };
         }
         Ok(Ok(Some(match rmw {
-            Rmw::Cas { expected, .. } if value!(expected, registers) != old => old,
-            Rmw::Cas { new, .. } | Rmw::Swap(new) => value!(new, registers),
+            Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. }
+                if value!(expected, registers) != old =>
+            {
+                old
+            }
+            Rmw::Cas { new, .. } | Rmw::CasFlag { new, .. } | Rmw::Swap(new) => {
+                value!(new, registers)
+            }
             Rmw::Fetch(op, code) => {
                 let value = Code::Const(value!(code, registers));
                 value!(&Code::binary(*op, Code::Const(old), value), registers)

@@ -1,9 +1,16 @@
-//! What a process does that nobody sees: code over registers, up to where it stands next.
+//! Local execution: steps that touch only registers.
+//!
+//! A local step is merged into the step before it if it changes no atom (`p@l`,
+//! `p.r`) of anything that is asked. Such a step commutes with every step of the
+//! other processes and with what memory does, so the states in between differ from
+//! the merged one in nothing that an answer could depend on. One exception, for
+//! `never` only: a step that makes atoms true which occur only positively may be merged as
+//! well, since a state that satisfies the formula before it satisfies it after it.
 
 use std::collections::HashSet;
 
 use super::{Builder, Key, MAX_SILENT, Ran, Settled, Stop, unbounded};
-use crate::flow::{Node, NodeId};
+use crate::flow::{Flow, Node, NodeId};
 use crate::ids::{ProcessId, RegId, SpanId, VarId};
 use crate::program::{Code, EvalError, Place};
 use crate::system::{BuildError, Excess, Failure, MAX_VALUES};
@@ -93,7 +100,7 @@ impl Builder<'_> {
             };
         }
         Ok(match &located.node {
-            Node::Jump(next) => Ran::On(*next),
+            Node::Jump(next) | Node::Goto(next) => Ran::On(*next),
             Node::Assign(reg, code, next) => {
                 let value = value!(code);
                 match self.set(process, *reg, value, registers, span)? {
@@ -110,37 +117,51 @@ impl Builder<'_> {
         })
     }
 
-    /// Whether a process is seen standing at the node.
-    pub(super) fn is_seen(&self, process: ProcessId, node: NodeId) -> bool {
-        let located = &self.flows[process.index()].nodes[node];
-        !located.labels.is_empty()
-            || match &located.node {
-                Node::Assign(reg, ..) => self.watch.always[process.index()][reg.index()],
-                Node::End | Node::Any(..) | Node::Choose(_) => true,
-                node => node.is_step(),
-            }
+    /// Whether a process always stops at the node: before a step, before a choice,
+    /// and at its end.
+    pub(super) fn stops_at(&self, process: ProcessId, node: NodeId) -> bool {
+        match &self.flows[process.index()].nodes[node].node {
+            Node::End | Node::Any(..) | Node::Choose(_) => true,
+            node => node.is_step(),
+        }
     }
 
-    /// Runs code from a node on until the process is seen standing somewhere.
+    /// Whether a local step that leads from one place with its registers to another
+    /// can be told by what is asked: then the process is seen before it.
+    pub(super) fn is_visible(
+        &self,
+        process: ProcessId,
+        before: (NodeId, &[i64]),
+        after: (NodeId, &[i64]),
+    ) -> bool {
+        let nodes = &self.flows[process.index()].nodes;
+        let (left, entered) = (&nodes[before.0].labels, &nodes[after.0].labels);
+        let asked = &self.watch.labels[process.index()];
+        left.iter().any(|l| !entered.contains(l) && asked[l.index()].shows_leaving())
+            || entered.iter().any(|l| !left.contains(l) && asked[l.index()].shows_entering())
+            || (self.watch.always[process.index()].iter())
+                .zip(before.1.iter().zip(after.1))
+                .any(|(asked, (before, after))| *asked && before != after)
+    }
+
+    /// Runs local code from a node on, up to where the process is seen standing: before
+    /// a step, or before a local step that changes the answer to something that is
+    /// asked.
     pub(super) fn settle(
         &mut self,
         process: ProcessId,
-        mut node: NodeId,
+        node: NodeId,
         mut registers: Vec<i64>,
     ) -> Result<Settled, BuildError> {
         let flows = self.flows;
         let flow = &flows[process.index()];
         let mut within = flow.nodes[node].within;
+        let mut node = pass(flow, node, &mut within);
         let mut path: Vec<(NodeId, Vec<i64>)> = Vec::new();
         let mut on_path: HashSet<(NodeId, Vec<i64>)> = HashSet::new();
         loop {
-            within = within.filter(|a| flow.nodes[node].within == Some(*a));
-            for (value, live) in registers.iter_mut().zip(&flow.live[node]) {
-                if !live {
-                    *value = 0;
-                }
-            }
-            if self.is_seen(process, node) {
+            forget(flow, node, &mut registers);
+            if self.stops_at(process, node) {
                 let stop = self.cannot_stand(process, node, &registers)?;
                 return Ok(Settled { key: Key { node, registers, stop }, within });
             }
@@ -160,10 +181,20 @@ impl Builder<'_> {
                 let (node, registers) = round.iter().min().expect("not empty").clone();
                 return Ok(Settled { key: Key { node, registers, stop: None }, within });
             }
-            path.push((node, registers.clone()));
+            let before = registers.clone();
             let stop = match self.execute(process, node, &mut registers)? {
                 Ran::On(next) => {
-                    node = next;
+                    let mut inside = within;
+                    let next = pass(flow, next, &mut inside);
+                    forget(flow, next, &mut registers);
+                    if self.is_visible(process, (node, &before), (next, &registers)) {
+                        return Ok(Settled {
+                            key: Key { node, registers: before, stop: None },
+                            within,
+                        });
+                    }
+                    path.push((node, before));
+                    (node, within) = (next, inside);
                     continue;
                 }
                 Ran::Blocked => None,
@@ -207,5 +238,28 @@ impl Builder<'_> {
         let bound = *self.program.bounds.vars.get(&var)?;
         let excess = || Excess { name: self.program.var_name(var), value, bound };
         (!(bound.0..=bound.1).contains(&value)).then(|| Stop::Left(excess()))
+    }
+}
+
+/// The node at which a process that gets to `node` stands, past structure. `within`
+/// becomes `None` where the `await` is left on the way.
+fn pass(flow: &Flow<'_>, mut node: NodeId, within: &mut Option<NodeId>) -> NodeId {
+    // A loop without any statement is structure only: its head is where the process stands.
+    for _ in 0..=flow.nodes.len() {
+        *within = within.filter(|a| flow.nodes[node].within == Some(*a));
+        if !flow.is_transparent(node) {
+            break;
+        }
+        node = flow.nodes[node].node.successors()[0];
+    }
+    node
+}
+
+/// Registers whose value no longer matters have the value 0.
+fn forget(flow: &Flow<'_>, node: NodeId, registers: &mut [i64]) {
+    for (value, live) in registers.iter_mut().zip(&flow.live[node]) {
+        if !live {
+            *value = 0;
+        }
     }
 }

@@ -1,15 +1,39 @@
 //! What is asked of a program, as far as building its system has to know.
 
+use super::polarity;
 use crate::ids::{LabelId, ProcessId, SpanId};
 use crate::program::{
     Atom, BinOp, Formula, Label, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind, UnOp,
 };
 use crate::system::{Automaton, State, StateKind};
 
+/// What is asked of a label, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asked {
+    /// Nothing.
+    Never,
+    /// Whether a process stands there in a final state.
+    AtEnd,
+    /// Whether a process ever stands there: it occurs only positively, in `never`.
+    Positively,
+    /// Whether a process stands there, at every moment.
+    Exactly,
+}
+
+impl Asked {
+    pub fn shows_entering(self) -> bool {
+        self == Self::Exactly
+    }
+
+    pub fn shows_leaving(self) -> bool {
+        self >= Self::Positively
+    }
+}
+
 /// What properties ask about, per process.
 pub(super) struct Watch {
-    /// Labels that some formula mentions.
-    pub labels: Vec<Vec<bool>>,
+    /// What is asked of labels.
+    pub labels: Vec<Vec<Asked>>,
     /// Registers whose value is asked for at some time.
     pub kept: Vec<Vec<bool>>,
     /// Registers whose value is asked for at every moment.
@@ -20,11 +44,21 @@ impl Watch {
     pub fn new(program: &Program) -> Self {
         let registers: Vec<_> =
             program.processes.iter().map(|p| vec![false; p.registers.len()]).collect();
-        let labels = program.processes.iter().map(|p| vec![false; p.labels.len()]).collect();
+        let labels = program.processes.iter().map(|p| vec![Asked::Never; p.labels.len()]).collect();
         let mut watch = Self { labels, kept: registers.clone(), always: registers };
         for property in &program.properties {
             match &property.kind {
-                PropertyKind::Never(formula) => watch.formula(formula, true),
+                PropertyKind::Never(formula) => {
+                    watch.formula(formula, true);
+                    let positive = polarity::positive_places(formula);
+                    formula.atoms(&mut |a| match a {
+                        Atom::At(p, l) if positive.contains(a) => {
+                            watch.label(*p, *l, Asked::Positively);
+                        }
+                        Atom::At(p, l) => watch.label(*p, *l, Asked::Exactly),
+                        _ => {}
+                    });
+                }
                 PropertyKind::Final(_, formula) => watch.formula(formula, false),
                 PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
             }
@@ -33,12 +67,17 @@ impl Watch {
             match &live.kind {
                 LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f) => {
                     watch.formula(f, true);
+                    f.atoms(&mut |a| {
+                        if let Atom::At(p, l) = a {
+                            watch.label(*p, *l, Asked::Exactly);
+                        }
+                    });
                 }
                 LiveKind::Terminates => {}
             }
         }
         for (process, label) in program.games.iter().flat_map(|g| &g.targets) {
-            watch.atom(Atom::At(*process, *label), true);
+            watch.label(*process, *label, Asked::Exactly);
         }
         if let Some(formula) = &program.filter {
             watch.formula(formula, false);
@@ -60,8 +99,18 @@ impl Watch {
                 self.kept[p.index()][r.index()] = true;
                 self.always[p.index()][r.index()] |= always;
             }
-            Atom::At(p, l) => self.labels[p.index()][l.index()] = true,
+            Atom::At(p, l) => self.label(p, l, Asked::AtEnd),
         }
+    }
+
+    fn label(&mut self, process: ProcessId, label: LabelId, asked: Asked) {
+        let known = &mut self.labels[process.index()][label.index()];
+        *known = asked.max(*known);
+    }
+
+    /// The labels of a process of which something is asked.
+    pub fn marked(&self, process: usize) -> Vec<bool> {
+        self.labels[process].iter().map(|asked| *asked != Asked::Never).collect()
     }
 }
 

@@ -19,6 +19,7 @@ use crate::terminal::{paint, style};
 #[derive(Deserialize)]
 struct Kind {
     format: String,
+    model: Option<String>,
 }
 
 pub fn run(args: &Certify) -> Status {
@@ -30,11 +31,13 @@ pub fn run(args: &Certify) -> Status {
     if text.trim().is_empty() {
         return fail(&format!("`{file}` is empty: it is neither a witness nor a certificate"));
     }
-    let loaded = match args.language.load(&args.file) {
+    let kind = serde_json::from_str::<Kind>(&text);
+    let model = kind.as_ref().ok().and_then(|k| k.model.as_ref()?.parse().ok());
+    let loaded = match args.language.load(&args.file, model.as_slice()) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
-    let checked = match serde_json::from_str::<Kind>(&text) {
+    let checked = match kind {
         Ok(kind) if kind.format == weir_check::certificate::FORMAT => certificate(&text, &loaded),
         Ok(kind) if kind.format == weir_check::upward::FORMAT => upward_sets(&text, &loaded),
         Ok(kind) if kind.format == weir_check::lasso::FORMAT => lasso(&text, &loaded),

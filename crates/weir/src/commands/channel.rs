@@ -93,7 +93,7 @@ fn multiply(args: &ChannelProduct) -> Status {
 
 /// Prints the machine of a program.
 fn of(args: &ChannelOf) -> Status {
-    let loaded = match args.language.load(&args.file) {
+    let loaded = match args.language.load(&args.file, &[args.model]) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };

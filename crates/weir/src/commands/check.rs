@@ -28,7 +28,7 @@ pub fn run(args: &Check) -> Status {
     let mut witness = args.witness.as_deref();
     let mut certificate = args.certificate.as_deref();
     for file in &args.files {
-        let loaded = match args.search.language.load(file) {
+        let loaded = match args.search.language.load(file, &[model]) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));

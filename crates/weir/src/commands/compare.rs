@@ -18,7 +18,7 @@ pub fn run(args: &Compare) -> Status {
     let mut status = Status::Fine;
     let mut rows = Vec::new();
     for file in &args.files {
-        let loaded = match args.search.language.load(file) {
+        let loaded = match args.search.language.load(file, &models) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));

@@ -30,7 +30,7 @@ fn draw(args: &Graph) -> Result<Status, String> {
                 .to_owned());
         }
     };
-    let loaded = match args.language.load(&args.file) {
+    let loaded = match args.language.load(&args.file, &[model]) {
         Ok(loaded) => loaded,
         Err(error) => return Ok(complain(&error)),
     };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir::report::table::Table;
-use weir::{Limits, LoadError, Loaded, MemoryModel, Verdict};
+use weir::{Limits, LoadError, Loaded, MemoryModel, Reading, Verdict};
 use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
 
 use super::{Status, complain, fail, print, write_whole};
@@ -96,7 +96,9 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
         return Ok(vec![]);
     }
     let name = format!("{}.litmus", cycle.name());
-    let loaded = Loaded::from_text(&name, &cycle.text(), None)?;
+    let guessing = models.iter().map(|(_, model)| *model).find(|m| m.guesses_reads());
+    let reading = Reading { model: guessing.unwrap_or(MemoryModel::SC), ..Reading::default() };
+    let loaded = Loaded::read(&name, &cycle.text(), &reading)?;
     let limits = Limits::default();
     let ask = |(_, model): &(&str, MemoryModel)| {
         let (answers, _) = weir::check(&loaded.system, *model, &limits);

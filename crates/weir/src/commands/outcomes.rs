@@ -18,7 +18,7 @@ pub fn run(args: &Args) -> Status {
     let mut status = Status::Fine;
     let model = args.model.model;
     for (i, file) in args.files.iter().enumerate() {
-        let reading = Reading { observing: true, ..args.search.language.reading() };
+        let reading = Reading { observing: true, model, ..args.search.language.reading() };
         let loaded = read_text(file).and_then(|text| Loaded::read(file, &text, &reading));
         let loaded = match loaded {
             Ok(loaded) => loaded,

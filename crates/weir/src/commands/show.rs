@@ -13,7 +13,7 @@ use crate::cli::Show;
 
 pub fn run(args: &Show) -> Status {
     if args.system {
-        return match args.language.load(&args.file) {
+        return match args.language.load(&args.file, &[]) {
             Ok(loaded) => {
                 print(&system(&loaded));
                 Status::Fine

@@ -27,7 +27,6 @@ impl<'t> Values<'t> for Lowering<'_, 't> {
             return self.effect(e, None, e.span).map(Expr::Atom);
         }
         match &e.kind {
-            ExprKind::Atomic(Atomic::Cas, ..) => self.compare_and_set(e),
             ExprKind::Place(place) => self.register_or_constant(place),
             _ => {
                 let message = "only a property can look into a process";
@@ -77,8 +76,7 @@ impl<'t> Lowering<'_, 't> {
     /// value may go to any register.
     pub fn is_effect(&self, e: &tree::Expr<'t>) -> bool {
         match &e.kind {
-            ExprKind::Any(_) => true,
-            ExprKind::Atomic(atomic, ..) => *atomic != Atomic::Cas,
+            ExprKind::Any(_) | ExprKind::Atomic(..) => true,
             ExprKind::Place(place) => {
                 let name = place.name.text;
                 let is_global =
@@ -132,18 +130,6 @@ impl<'t> Lowering<'_, 't> {
         Some(target)
     }
 
-    /// `cas(x, e, n)`: whether the value that was read is the expected one.
-    /// The operands stay in use, because `e` is needed once more.
-    fn compare_and_set(&mut self, e: &tree::Expr<'t>) -> Option<Code> {
-        let ExprKind::Atomic(atomic, place, operands) = &e.kind else { return None };
-        let (place, rmw) = self.atomic(*atomic, place, operands, e.span)?;
-        let Rmw::Cas { expected, .. } = &rmw else { return None };
-        let expected = expected.clone();
-        let read = self.temporary(e.span)?;
-        self.emit(StmtKind::Rmw(read, place, rmw), e.span);
-        Some(Expr::binary(BinOp::Eq, Expr::Atom(read), expected))
-    }
-
     fn atomic(
         &mut self,
         atomic: Atomic,
@@ -163,7 +149,8 @@ impl<'t> Lowering<'_, 't> {
         let mut operands = operands.into_iter();
         let mut operand = || operands.next().flatten();
         let rmw = match atomic {
-            Atomic::Cas | Atomic::Cmpxchg => Rmw::Cas { expected: operand()?, new: operand()? },
+            Atomic::Cas => Rmw::CasFlag { expected: operand()?, new: operand()? },
+            Atomic::Cmpxchg => Rmw::Cas { expected: operand()?, new: operand()? },
             Atomic::Swap => Rmw::Swap(operand()?),
             Atomic::Fetch(op) => Rmw::Fetch(op, operand()?),
             Atomic::Update => Rmw::Update { when: operand()?, new: operand()? },

@@ -42,7 +42,7 @@ fn goals(machine: &Machine, names: &[String]) -> Result<Vec<StateId>, Status> {
 
 /// Prints the program that asks for empty buffers in the place of any.
 pub fn with_empty_buffers(args: &ChannelEmpty) -> Status {
-    let loaded = match args.language.load(&args.file) {
+    let loaded = match args.language.load(&args.file, &[]) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
