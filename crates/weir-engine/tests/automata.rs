@@ -60,8 +60,8 @@ fn one_process_unlocks_the_cycle_of_another() {
     assert!(buffers.iter().any(|b| b == both), "{buffers:?}");
     assert!(found.edges.iter().any(|e| e.is_folded));
 
-    // Under SC whoever comes to the waiting place last stays there, and so does the
-    // other: every state with both of them there is a deadlock.
+    // Under SC whoever comes to the waiting place last stays there. The other may have
+    // read what lets it go on before; if it has not, that is a deadlock.
     let (answers, _) = explicit::check(&system, MemoryModel::SC, &Limits::default(), &mut |_| {});
     assert_eq!(verdicts(&answers), ["violated", "holds", "holds"]);
     let waits = |model, engine| -> Vec<bool> {
@@ -76,7 +76,7 @@ fn one_process_unlocks_the_cycle_of_another() {
         both.map(|n| n.settles.contains(&0)).collect()
     };
     let under_sc = waits(MemoryModel::SC, Engine::Explicit);
-    assert!(!under_sc.is_empty() && under_sc.iter().all(|is_deadlock| *is_deadlock));
+    assert!(under_sc.contains(&true));
     let under_tso = waits(TSO, Engine::Automata(Options::default()));
     assert!(under_tso.contains(&true) && under_tso.contains(&false), "{under_tso:?}");
 }

@@ -110,12 +110,12 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus")
 }
 
-fn read(name: &str) -> System {
+fn read(name: &str, model: MemoryModel) -> System {
     let path = folder().join(format!("{name}.litmus"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
     let (program, _) = weir_front::read(&path.to_string_lossy(), &text, None)
         .unwrap_or_else(|e| panic!("{}", e[0].render(name, &text, false)));
-    System::for_model(program, MemoryModel::GUESS).unwrap_or_else(|e| panic!("{name}: {e:?}"))
+    System::for_model(program, model).unwrap_or_else(|e| panic!("{name}: {e:?}"))
 }
 
 /// Whether a state that the condition asks about is reachable; the answer is
@@ -171,7 +171,7 @@ fn every_file_has_a_verdict() {
 fn verdicts_under_named_models() {
     let mut wrong = vec![];
     for (name, expected, why) in VERDICTS {
-        let system = read(name);
+        let system = read(name, MemoryModel::SC);
         for ((shown, model), expected) in MemoryModel::NAMED.into_iter().zip(*expected) {
             if is_reachable(name, &system, model) != expected {
                 wrong.push(format!("{name} under {shown}: should be {expected}: {why}"));
@@ -185,8 +185,8 @@ fn verdicts_under_named_models() {
 fn verdicts_under_other_models() {
     let mut wrong = vec![];
     for (name, model, expected) in MORE {
-        let system = read(name);
-        if is_reachable(name, &system, model.parse().expect("a model")) != *expected {
+        let of = model.parse().expect("a model");
+        if is_reachable(name, &read(name, of), of) != *expected {
             wrong.push(format!("{name} under {model}: should be {expected}"));
         }
     }
@@ -222,7 +222,7 @@ fn explore(system: &System, model: MemoryModel, form: Form, bound: usize) -> Rea
 #[test]
 fn all_forms_of_a_model_reach_the_same() {
     for (name, ..) in VERDICTS {
-        let system = read(name);
+        let system = read(name, MemoryModel::SC);
         for (shown, model) in MemoryModel::NAMED {
             let bound = sufficient_bound(&system);
             let expected = match bound {

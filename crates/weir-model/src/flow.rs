@@ -283,7 +283,7 @@ impl Node<'_> {
         }
     }
 
-    fn uses(&self, visit: &mut impl FnMut(&RegId)) {
+    pub fn uses(&self, visit: &mut impl FnMut(&RegId)) {
         let place = |p: &Place, visit: &mut dyn FnMut(&RegId)| {
             if let Some(index) = &p.index {
                 index.atoms(&mut |r| visit(r));

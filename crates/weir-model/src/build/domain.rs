@@ -19,7 +19,7 @@ use crate::program::{Code, Expr, Place, Program, Rmw};
 use crate::system::{BuildError, MAX_VALUES};
 
 /// The most combinations of register values that one expression is evaluated for.
-const MAX_COMBINATIONS: usize = 1 << 20;
+const MAX_COMBINATIONS: usize = 1 << 18;
 
 /// The values of each variable.
 pub(super) fn domains(
@@ -27,14 +27,21 @@ pub(super) fn domains(
     flows: &[Flow<'_>],
 ) -> Result<Vec<BTreeSet<i64>>, BuildError> {
     let mut sets = Sets::new(program)?;
+    // For each node, how many values there were when it was evaluated last.
+    let mut seen: Vec<Vec<usize>> = flows.iter().map(|f| vec![0; f.nodes.len()]).collect();
     loop {
-        let before = sets.size();
+        let mut changed = false;
         for (p, flow) in flows.iter().enumerate() {
-            for located in &flow.nodes {
-                sets.node(ProcessId::new(p), &located.node, located.span)?;
+            for (n, located) in flow.nodes.iter().enumerate() {
+                let inputs = sets.inputs(p, &located.node);
+                if seen[p][n] != inputs {
+                    seen[p][n] = inputs;
+                    changed = true;
+                    sets.node(ProcessId::new(p), &located.node, located.span)?;
+                }
             }
         }
-        if sets.size() == before {
+        if !changed {
             return Ok(sets.vars);
         }
     }
@@ -76,8 +83,19 @@ impl<'a> Sets<'a> {
         Ok(Self { program, declared, vars, registers })
     }
 
-    fn size(&self) -> usize {
-        self.vars.iter().chain(self.registers.iter().flatten()).map(BTreeSet::len).sum()
+    /// One more than the number of values that a node is evaluated with. Sets only grow, so
+    /// as long as this is the same nothing has changed.
+    fn inputs(&self, p: usize, node: &Node<'_>) -> usize {
+        let mut count = 1;
+        node.uses(&mut |r| count += self.registers[p][r.index()].len());
+        if let Node::Load(_, place, _) | Node::Rmw(_, place, _, _) = node {
+            let first = place.first.index();
+            count += self.vars[first..first + place.len as usize]
+                .iter()
+                .map(BTreeSet::len)
+                .sum::<usize>();
+        }
+        count
     }
 
     fn node(&mut self, p: ProcessId, node: &Node<'_>, span: SpanId) -> Result<(), BuildError> {
