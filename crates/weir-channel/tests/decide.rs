@@ -73,7 +73,7 @@ fn agree(
     guesses: Option<usize>,
     counts: &mut Counts,
 ) -> Result<(), String> {
-    let system = System::new(program.clone()).map_err(|e| e.message)?;
+    let system = System::for_model(program.clone(), model).map_err(|e| e.message)?;
     let limits = Limits {
         memory: Some(1 << 26),
         timeout: Some(Duration::from_secs(20)),

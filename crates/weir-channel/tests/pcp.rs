@@ -37,7 +37,7 @@ fn system(instance: &Instance) -> System {
     let (again, _) = weir_front::read("pcp.weir", &printed, None)
         .unwrap_or_else(|e| panic!("{}", e[0].render("pcp.weir", &printed, false)));
     assert_eq!(weir_front::weir::print(&again), printed);
-    System::new(again).unwrap()
+    System::for_model(again, MemoryModel::GUESS).unwrap()
 }
 
 fn solved(text: &str, model: MemoryModel, bound: usize) -> Solved {

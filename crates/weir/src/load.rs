@@ -158,6 +158,15 @@ impl Loaded {
         Self::read(name, text, &Reading { language, ..Reading::default() })
     }
 
+    /// Builds the system of a text for questions about one memory model
+    /// ([`System::for_model`]).
+    ///
+    /// # Errors
+    /// If the text is wrong.
+    pub fn for_model(name: &str, text: &str, model: MemoryModel) -> Result<Self, LoadError> {
+        Self::read(name, text, &Reading { model, ..Reading::default() })
+    }
+
     /// Reads a program whose runs without end are asked about: an object with so
     /// many clients, or processes, which have none.
     ///

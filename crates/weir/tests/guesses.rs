@@ -18,8 +18,12 @@ fn litmus_tests() -> Vec<String> {
     files
 }
 
+fn load(file: &str) -> Result<Loaded, weir::LoadError> {
+    Loaded::for_model(file, &weir::load::read_text(file)?, MemoryModel::GUESS)
+}
+
 fn agree(file: &str, model: MemoryModel, guesses: usize) -> Vec<Verdict> {
-    let loaded = Loaded::from_file(file, None).unwrap_or_else(|_| panic!("{file}"));
+    let loaded = load(file).unwrap_or_else(|_| panic!("{file}"));
     agree_on(&loaded, model, guesses)
 }
 
@@ -81,7 +85,7 @@ fn generated_litmus_tests_are_decided() {
     let mut asked = 0;
     for cycle in cycles {
         let name = format!("{}.litmus", cycle.name());
-        let loaded = Loaded::from_text(&name, &cycle.text(), None)
+        let loaded = Loaded::for_model(&name, &cycle.text(), MemoryModel::GUESS)
             .unwrap_or_else(|e| panic!("{}", e.render(false)));
         for (allowed, (model, guesses)) in allowed.iter_mut().zip(models) {
             *allowed += usize::from(agree_on(&loaded, model, guesses)[0] == Verdict::Holds);
@@ -99,7 +103,7 @@ fn generated_litmus_tests_are_decided() {
 fn algorithms_are_decided() {
     let file = |name: &str| format!("{}/../../corpus/{name}.weir", env!("CARGO_MANIFEST_DIR"));
     let mutex = |name: &str, model, guesses| {
-        let loaded = Loaded::from_file(&file(name), None).unwrap_or_else(|_| panic!("{name}"));
+        let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
         let limits = Limits { guesses: Some(guesses), ..Limits::default() };
         let (answers, _) = weir::check(&loaded.system, model, &limits);
         check_runs(&loaded, &answers);
@@ -145,7 +149,7 @@ fn guesses_are_worth_something() {
     let file = |name: &str| format!("{}/../../litmus/{name}.litmus", env!("CARGO_MANIFEST_DIR"));
     let verdict = |name: &str, guesses| agree(&file(name), MemoryModel::GUESS, guesses)[0];
     let tso = |name: &str| {
-        let loaded = Loaded::from_file(&file(name), None).unwrap_or_else(|_| panic!("{name}"));
+        let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
         weir::check(&loaded.system, MemoryModel::TSO, &Limits::default()).0[0].verdict
     };
     // Each litmus test asks whether its state is reached.

@@ -1,15 +1,14 @@
 //! Places, atomic operations and guessed reads mean what `docs/language.md` and
 //! `docs/models.md` say, and an answer does not depend on what else is asked.
 
-use weir::{Limits, Loaded, MemoryModel, Reading, Verdict};
+use weir::{Limits, Loaded, MemoryModel, Verdict};
 
 /// The verdict on the first property under a model.
 #[track_caller]
 fn verdict(text: &str, model: &str) -> Verdict {
     let model: MemoryModel = model.parse().expect("a model");
-    let reading = Reading { model, ..Reading::default() };
     let loaded =
-        Loaded::read("p.weir", text, &reading).unwrap_or_else(|e| panic!("{}", e.render(false)));
+        Loaded::for_model("p.weir", text, model).unwrap_or_else(|e| panic!("{}", e.render(false)));
     let (answers, _) = weir::check(&loaded.system, model, &Limits::default());
     answers[0].verdict
 }
@@ -126,8 +125,7 @@ fn an_infinite_domain_asks_for_a_declaration_only_where_reads_are_guessed() {
     let text = "var x process p[i: 0..1] { x = x + 1 } final exists x == 2";
     assert_eq!(verdict(text, "nsw"), Verdict::Holds);
     let model = "tso+r->w".parse().unwrap();
-    let reading = Reading { model, ..Reading::default() };
-    let error = Loaded::read("p.weir", text, &reading).err().expect("it is infinite");
+    let error = Loaded::for_model("p.weir", text, model).err().expect("it is infinite");
     assert!(error.render(false).contains("variable `x`"), "{}", error.render(false));
     assert_eq!(verdict(&text.replace("var x", "var x: 0..2"), "tso+r->w"), Verdict::Holds);
 }

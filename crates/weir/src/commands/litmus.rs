@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir::report::table::Table;
-use weir::{Limits, LoadError, Loaded, MemoryModel, Reading, Verdict};
+use weir::{Limits, LoadError, Loaded, MemoryModel, Verdict};
 use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
 
 use super::{Status, complain, fail, print, write_whole};
@@ -97,8 +97,7 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
     }
     let name = format!("{}.litmus", cycle.name());
     let guessing = models.iter().map(|(_, model)| *model).find(|m| m.guesses_reads());
-    let reading = Reading { model: guessing.unwrap_or(MemoryModel::SC), ..Reading::default() };
-    let loaded = Loaded::read(&name, &cycle.text(), &reading)?;
+    let loaded = Loaded::for_model(&name, &cycle.text(), guessing.unwrap_or(MemoryModel::SC))?;
     let limits = Limits::default();
     let ask = |(_, model): &(&str, MemoryModel)| {
         let (answers, _) = weir::check(&loaded.system, *model, &limits);

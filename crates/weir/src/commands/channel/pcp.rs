@@ -37,7 +37,7 @@ pub fn run(args: &ChannelPcp) -> Status {
             args.model
         ));
     }
-    match Loaded::from_text("pcp.weir", &printed, None) {
+    match Loaded::for_model("pcp.weir", &printed, args.model) {
         Ok(loaded) => search(args, &instance, &loaded),
         Err(error) => complain(&error),
     }
