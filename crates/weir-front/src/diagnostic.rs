@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
+use crate::escape::{escape, escape_line, is_control};
+
 /// One error: what is wrong, where, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -46,7 +48,18 @@ impl Diagnostic {
         self
     }
 
-    /// The error as a person reads it, with the lines of `text` that it is about.
+    /// The error in a text with so many more bytes before it.
+    #[must_use]
+    pub fn moved(mut self, by: usize) -> Self {
+        let move_it = |range: &mut Range<usize>| *range = range.start + by..range.end + by;
+        move_it(&mut self.range);
+        self.notes.iter_mut().for_each(|(range, _)| move_it(range));
+        self
+    }
+
+    /// The error as a person reads it, with the lines of `text` that it is about. No
+    /// control character of the text or of a name is in it; the only escape sequences
+    /// are those of `color`.
     pub fn render(&self, name: &str, text: &str, color: bool) -> String {
         let fit = |range: &Range<usize>| {
             let floor =
@@ -54,19 +67,23 @@ impl Diagnostic {
             let start = floor(range.start).unwrap_or(0);
             start..floor(range.end).unwrap_or(start).max(start)
         };
-        let mut snippet = Snippet::source(text)
-            .path(name)
-            .annotation(AnnotationKind::Primary.span(fit(&self.range)).label(self.label.as_str()));
+        let mut snippet = Snippet::source(text).path(escape_line(name)).annotation(
+            AnnotationKind::Primary.span(fit(&self.range)).label(escape_line(&self.label)),
+        );
         for (range, note) in &self.notes {
-            snippet =
-                snippet.annotation(AnnotationKind::Context.span(fit(range)).label(note.as_str()));
+            snippet = snippet
+                .annotation(AnnotationKind::Context.span(fit(range)).label(escape_line(note)));
         }
-        let mut group = Level::ERROR.primary_title(self.message.as_str()).element(snippet);
+        let mut group = Level::ERROR.primary_title(escape_line(&self.message)).element(snippet);
         if let Some(help) = &self.help {
-            group = group.element(Level::HELP.message(help.as_str()));
+            group = group.element(Level::HELP.message(escape(help)));
         }
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        renderer.render(&[group])
+        // The renderer shows a picture of the escape character in a line of the text, so
+        // those that are left are its own; of other controls it knows only some.
+        let is_shown = |c: char| !is_control(c) || c == '\n' || c == '\x1b';
+        let rendered = renderer.render(&[group]);
+        rendered.chars().map(|c| if is_shown(c) { c } else { '\u{fffd}' }).collect()
     }
 }
 
@@ -88,6 +105,21 @@ mod tests {
             "did you mean `flag`?",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn no_control_character_is_rendered() {
+        let hostile = "\x1b]0;t\x07\u{9b}2J\u{202e}\u{200f}\u{2028}\r\x7f";
+        let text = format!("a {hostile} b\nc");
+        let error = Diagnostic::new(hostile, 2..4).label(hostile).note(0..1, hostile).help(hostile);
+        let plain = error.render(hostile, &text, false);
+        assert!(!plain.contains(|c| is_control(c) && c != '\n'), "{plain:?}");
+        let styled = error.render(hostile, &text, true);
+        for sequence in styled.split('\x1b').skip(1) {
+            let (inside, _) = sequence.split_once('m').unwrap();
+            let inside = inside.strip_prefix('[').unwrap();
+            assert!(inside.chars().all(|c| c.is_ascii_digit() || c == ';'), "{sequence:?}");
         }
     }
 

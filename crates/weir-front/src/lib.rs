@@ -15,6 +15,7 @@
 
 pub mod diagnostic;
 pub mod errors;
+pub mod escape;
 pub mod litmus;
 mod locked;
 pub mod promela;
@@ -81,14 +82,19 @@ pub fn read(
         let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
         return Err(vec![Diagnostic::new(size, 0..0)]);
     }
-    if text.trim().is_empty() {
+    let read = escape::without_mark(text);
+    if read.trim().is_empty() {
         return Err(vec![Diagnostic::new("the file is empty", 0..0)]);
     }
-    match language.unwrap_or_else(|| detect(name, text)) {
-        Language::Weir => weir::read(name, text),
-        Language::Litmus => litmus::read(name, text),
-        Language::Rmm => rmm::read(name, text),
-        Language::Trencher => trencher::read(name, text),
-        Language::Promela => promela::read(name, text),
-    }
+    let result = match language.unwrap_or_else(|| detect(name, read)) {
+        Language::Weir => weir::read(name, read),
+        Language::Litmus => litmus::read(name, read),
+        Language::Rmm => rmm::read(name, read),
+        Language::Trencher => trencher::read(name, read),
+        Language::Promela => promela::read(name, read),
+    };
+    // Errors say where they are in the text that was given, with its mark.
+    result.map_err(|errors| {
+        errors.into_iter().map(|error| error.moved(text.len() - read.len())).collect()
+    })
 }

@@ -6,7 +6,7 @@ pub mod live;
 pub mod reduce;
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -68,6 +68,32 @@ pub enum Command {
     Reduce(reduce::Reduce),
     /// Measure time, memory and instructions, and compare them with another build
     Bench(Bench),
+}
+
+impl Command {
+    /// The files that the command reads, and those that it is told to write.
+    pub fn files(&self) -> (Vec<String>, Vec<&Path>) {
+        let one = |file: &String| vec![file.clone()];
+        let (read, written): (Vec<String>, Vec<&Option<PathBuf>>) = match self {
+            Self::Check(args) => (args.files.clone(), vec![&args.witness, &args.certificate]),
+            Self::Outcomes(args) => (args.files.clone(), vec![]),
+            Self::Compare(args) => (args.files.clone(), vec![]),
+            Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
+            Self::Live(args) => (one(&args.file), vec![&args.witness, &args.certificate]),
+            Self::Show(args) => (one(&args.file), vec![]),
+            Self::Convert(args) => (one(&args.file), vec![&args.output]),
+            Self::Graph(args) => (one(&args.file), vec![&args.output]),
+            Self::Models(_) | Self::Litmus(_) | Self::Reduce(_) => (vec![], vec![]),
+            Self::Channel(args) => args.command.files(),
+            Self::Game(args) => (one(&args.file), vec![&args.strategy, &args.dot, &args.svg]),
+            Self::Bench(args) => {
+                let read = args.files.iter().chain(&args.baseline).chain(&args.against);
+                let read = read.map(|f| f.to_string_lossy().into_owned()).collect();
+                (read, vec![&args.csv, &args.markdown])
+            }
+        };
+        (read, written.into_iter().filter_map(|path| path.as_deref()).collect())
+    }
 }
 
 #[derive(Debug, Args)]

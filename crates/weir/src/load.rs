@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use weir_front::escape::{escape_line, without_mark};
 use weir_front::{Diagnostic, Language, MAX_TEXT, Source};
 use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
@@ -71,11 +72,16 @@ impl Default for Reading {
 }
 
 impl LoadError {
-    /// The error as a person reads it.
+    /// The error as a person reads it. No control character of the file or of its name
+    /// is in it.
     pub fn render(&self, color: bool) -> String {
         match self {
-            Self::Unreadable { name, reason } => format!("error: cannot read `{name}`: {reason}"),
-            Self::Bound { name, reason } => format!("error: `{name}` with --domain: {reason}"),
+            Self::Unreadable { name, reason } => {
+                escape_line(&format!("error: cannot read `{name}`: {reason}")).into_owned()
+            }
+            Self::Bound { name, reason } => {
+                escape_line(&format!("error: `{name}` with --domain: {reason}")).into_owned()
+            }
             Self::Wrong { name, text, errors } => {
                 let rendered: Vec<_> = errors.iter().map(|e| e.render(name, text, color)).collect();
                 rendered.join("\n\n")
@@ -84,7 +90,7 @@ impl LoadError {
     }
 }
 
-/// Reads a file's text; `-` is standard input.
+/// Reads a file's text, without a byte order mark; `-` is standard input.
 ///
 /// # Errors
 /// If it cannot be read, is larger than [`MAX_TEXT`], or is not UTF-8.
@@ -111,9 +117,13 @@ fn read_at_most(name: &str, most: usize) -> Result<String, LoadError> {
     if bytes.len() > most {
         return Err(unreadable(format!("it is larger than {} MiB", most >> 20)));
     }
-    String::from_utf8(bytes).map_err(|e| {
+    let text = String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         unreadable(format!("it is not UTF-8 text (byte {at})"))
+    })?;
+    Ok(match without_mark(&text) {
+        rest if rest.len() < text.len() => rest.to_owned(),
+        _ => text,
     })
 }
 

@@ -1,7 +1,11 @@
 //! The `weir` program.
 
+// What is printed goes through `output`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod cli;
 mod commands;
+mod output;
 mod progress;
 mod terminal;
 
@@ -12,11 +16,18 @@ use clap::Parser;
 use cli::{Cli, Color, Command};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return ExitCode::from(output::usage(&error) as u8),
+    };
     match cli.color {
         Color::Auto => {}
         Color::Always => anstream::ColorChoice::Always.write_global(),
         Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let (read, written) = cli.command.files();
+    if let Err(message) = output::check_targets(&read, &written) {
+        return ExitCode::from(output::fail(&message) as u8);
     }
     let status = match &cli.command {
         Command::Check(args) => commands::check::run(args),
@@ -34,5 +45,5 @@ fn main() -> ExitCode {
         Command::Reduce(args) => commands::reduce::run(args),
         Command::Bench(args) => commands::bench::run(args),
     };
-    ExitCode::from(status as u8)
+    ExitCode::from(output::finish(status) as u8)
 }

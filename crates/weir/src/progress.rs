@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use weir::Stats;
+use weir_front::escape::escape_line;
 
 /// How often the line changes.
 const EVERY: Duration = Duration::from_millis(100);
@@ -26,7 +27,7 @@ impl Progress {
     pub fn say(&mut self, text: &str) {
         if self.enabled {
             self.shown = true;
-            let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
+            let _ = write!(std::io::stderr(), "\r\x1b[K{}", escape_line(text));
         }
     }
 

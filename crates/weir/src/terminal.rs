@@ -20,11 +20,6 @@ pub fn style(verdict: Verdict) -> Style {
     color.on_default().bold()
 }
 
-/// `text` in a style.
-pub fn paint(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
-}
-
 /// Whether errors may be colored.
 pub fn errors_in_color() -> bool {
     let choice = anstream::AutoStream::choice(&std::io::stderr());

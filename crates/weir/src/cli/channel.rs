@@ -41,6 +41,21 @@ pub enum ChannelCommand {
     Certify(ChannelCertify),
 }
 
+impl ChannelCommand {
+    /// The files that the command reads, and those that it is told to write.
+    pub fn files(&self) -> (Vec<String>, Vec<&Option<PathBuf>>) {
+        let one = |file: &String| vec![file.clone()];
+        match self {
+            Self::Check(args) => (one(&args.file), vec![&args.witness, &args.certificate]),
+            Self::Pcp(args) => (one(&args.file), vec![&args.witness]),
+            Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
+            Self::Product(args) => (args.files.clone(), vec![]),
+            Self::Run(_) | Self::Basic(_) | Self::Show(_) | Self::Of(_) => (vec![], vec![]),
+            Self::Program(_) | Self::Empty(_) => (vec![], vec![]),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 the state is not reached, 1 it is reached, 2 the input or the command

@@ -12,8 +12,9 @@ use weir_check::upward::UpwardSets;
 use super::live::live_name;
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::{Certify, Format};
+use crate::output::paint;
 use crate::progress::counted;
-use crate::terminal::{paint, style};
+use crate::terminal::style;
 
 /// What every kind of evidence says first.
 #[derive(Deserialize)]

@@ -8,7 +8,6 @@ mod programs;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use anstream::eprintln;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use weir::LoadError;
@@ -26,15 +25,15 @@ use weir_front::suggest::closest;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
-use super::check::write_evidence;
 use super::stats::{details, summary};
-use super::{Status, complain, fail, print, print_json};
+use super::{Status, complain, fail, note, print, print_json, write_json};
 use crate::cli::Format;
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
 };
+use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{QUIET, STRONG, paint};
+use crate::terminal::{QUIET, STRONG};
 
 pub fn run(args: &Channel) -> Status {
     match &args.command {
@@ -177,9 +176,9 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
     for (path, evidence, what) in [(&args.witness, run, "run"), (&args.certificate, proof, "proof")]
     {
         match (path, evidence) {
-            (Some(path), Some(evidence)) => status = status.and(write_evidence(path, &evidence)),
+            (Some(path), Some(evidence)) => status = status.and(write_json(path, &evidence)),
             (Some(path), None) => {
-                eprintln!("no {what} was found, so `{}` was not written", path.display());
+                note(&format!("no {what} was found, so `{}` was not written", path.display()));
             }
             (None, _) => {}
         }

@@ -1,19 +1,18 @@
 //! `weir check`
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use serde::Serialize;
 use weir::report::table::Table;
 use weir::report::{json, run as run_report};
 use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
 use super::stats::{details, summary};
-use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_whole};
+use super::{Status, asks_for_nothing, complain, fail, note, print, print_json, write_json};
 use crate::cli::{Check, Format};
+use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{QUIET, STRONG, paint, style};
+use crate::terminal::{QUIET, STRONG, style};
 
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
@@ -52,18 +51,16 @@ pub fn run(args: &Check) -> Status {
         if let Some(path) = witness
             && let Some(found) = answers.iter().find_map(|a| json::witness(&loaded, a))
         {
-            status = status.and(write_evidence(path, &found));
+            status = status.and(write_json(path, &found));
             witness = None;
         }
         if let Some(path) = certificate {
             let written = json::certificate(&loaded, &answers)
-                .map(|found| write_evidence(path, &found))
+                .map(|found| write_json(path, &found))
                 .or_else(|| {
-                    json::upward_sets(&loaded, &answers).map(|found| write_evidence(path, &found))
+                    json::upward_sets(&loaded, &answers).map(|found| write_json(path, &found))
                 })
-                .or_else(|| {
-                    json::buffers(&loaded, &answers).map(|found| write_evidence(path, &found))
-                });
+                .or_else(|| json::buffers(&loaded, &answers).map(|found| write_json(path, &found)));
             if let Some(written) = written {
                 status = status.and(written);
                 certificate = None;
@@ -73,19 +70,11 @@ pub fn run(args: &Check) -> Status {
     if status != Status::Wrong {
         for (path, what) in [(witness, "run"), (certificate, "proof")] {
             if let Some(path) = path {
-                anstream::eprintln!("no {what} was found, so `{}` was not written", path.display());
+                note(&format!("no {what} was found, so `{}` was not written", path.display()));
             }
         }
     }
     status
-}
-
-/// Writes evidence to a file as a line of JSON.
-pub(super) fn write_evidence(path: &Path, evidence: &impl Serialize) -> Status {
-    match serde_json::to_string(evidence) {
-        Ok(text) => write_whole(path, &(text + "\n")),
-        Err(error) => fail(&format!("cannot write `{}`: {error}", path.display())),
-    }
 }
 
 fn human(

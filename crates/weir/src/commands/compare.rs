@@ -9,8 +9,9 @@ use weir_model::program::{PropertyKind, Quantifier};
 
 use super::{Status, asks_for_nothing, complain, print, print_json};
 use crate::cli::{Compare, Format};
+use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{STRONG, paint, style};
+use crate::terminal::{STRONG, style};
 
 pub fn run(args: &Compare) -> Status {
     let named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();

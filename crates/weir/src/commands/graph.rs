@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 use weir::report::graph;
 use weir::{Limits, Solver};
 
-use super::{Status, complain, fail, print, write_whole};
+use super::{Status, complain, fail, note, print, write_whole};
 use crate::cli::{Graph, GraphFormat};
+use crate::output::json;
 
 pub fn run(args: &Graph) -> Status {
     match draw(args) {
@@ -43,11 +44,11 @@ fn draw(args: &Graph) -> Result<Status, String> {
         GraphFormat::Svg => svg(&graph::dot(&loaded, &found))?,
         GraphFormat::Json => {
             let report = graph::Report::new(&loaded, model, &found);
-            serde_json::to_string(&report).map_err(|e| e.to_string())? + "\n"
+            json(&report).map_err(|e| e.to_string())? + "\n"
         }
     };
     if found.is_cut {
-        anstream::eprintln!("steps that need longer buffers were left out; `--bound` allows them");
+        note("steps that need longer buffers were left out; `--bound` allows them");
     }
     Ok(match &args.output {
         Some(path) => write_whole(path, &text),

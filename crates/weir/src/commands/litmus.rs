@@ -9,8 +9,9 @@ use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
 
 use super::{Status, complain, fail, print, write_whole};
 use crate::cli::{Litmus, LitmusCommand, LitmusGen};
+use crate::output::paint;
 use crate::progress::counted;
-use crate::terminal::{STRONG, paint};
+use crate::terminal::STRONG;
 
 pub fn run(args: &Litmus) -> Status {
     match &args.command {

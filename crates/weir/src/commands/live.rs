@@ -1,7 +1,6 @@
 //! `weir live`
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde::Serialize;
 use weir::load::read_text;
@@ -13,11 +12,12 @@ use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 use weir_model::program::{LiveKind, Program};
 
-use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_whole};
+use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_json};
 use crate::cli::Format;
 use crate::cli::live::Live;
+use crate::output::paint;
 use crate::progress::counted;
-use crate::terminal::{QUIET, STRONG, paint, style};
+use crate::terminal::{QUIET, STRONG, style};
 
 pub fn run(args: &Live) -> Status {
     let model = args.model.model;
@@ -244,7 +244,7 @@ impl Report<'_> {
                 _ => None,
             });
             if let Some(file) = first {
-                status = status.and(write(path, &file));
+                status = status.and(write_json(path, &file));
             }
         }
         if let (Some(path), Some(clients)) = (self.args.certificate.as_deref(), self.clients()) {
@@ -263,17 +263,10 @@ impl Report<'_> {
                     stops: proof.stops.iter().map(|s| s.0).collect(),
                     certificate: set.map(|set| Certificate::new(system, set, vec![0])),
                 };
-                status = status.and(write(path, &file));
+                status = status.and(write_json(path, &file));
             }
         }
         status
-    }
-}
-
-fn write(path: &Path, file: &impl Serialize) -> Status {
-    match serde_json::to_string_pretty(file) {
-        Ok(text) => write_whole(path, &(text + "\n")),
-        Err(error) => fail(&error.to_string()),
     }
 }
 

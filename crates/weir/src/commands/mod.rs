@@ -16,14 +16,10 @@ pub mod reduce;
 pub mod show;
 mod stats;
 
-use std::io::Write;
-use std::path::Path;
-
-use anstream::{eprintln, stdout};
-use weir::{LoadError, Verdict};
+use weir::Verdict;
 use weir_model::program::Program;
 
-use crate::terminal;
+use crate::output::{complain, fail, note, print, print_json, write_json, write_whole};
 
 /// The exit status, worst first where several files are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,45 +67,4 @@ pub fn asks_for_nothing(file: &str, program: &Program) -> Status {
     }
     let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
     fail(&format!("`{file}` asks for nothing: {advice}"))
-}
-
-/// Says what is wrong with a file.
-fn complain(error: &LoadError) -> Status {
-    eprintln!("{}", error.render(terminal::errors_in_color()));
-    Status::Wrong
-}
-
-/// Says what else is wrong.
-fn fail(message: &str) -> Status {
-    eprintln!("error: {message}");
-    Status::Wrong
-}
-
-/// Prints; a reader that has gone away (`weir … | head`) is no error.
-fn print(text: &str) {
-    let mut out = stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// Writes a file whole or not at all.
-fn write_whole(path: &Path, text: &str) -> Status {
-    let mut part = path.as_os_str().to_owned();
-    part.push(format!(".{}.tmp", std::process::id()));
-    match std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path)) {
-        Ok(()) => Status::Fine,
-        Err(error) => {
-            let _ = std::fs::remove_file(&part);
-            fail(&format!("cannot write `{}`: {error}", path.display()))
-        }
-    }
-}
-
-/// Prints a line of JSON.
-fn print_json(value: &impl serde::Serialize) {
-    match serde_json::to_string(value) {
-        Ok(text) => print(&(text + "\n")),
-        Err(error) => {
-            fail(&error.to_string());
-        }
-    }
 }

@@ -10,7 +10,8 @@ use weir_model::semantics::Form;
 
 use super::{Status, print, print_json};
 use crate::cli::{Format, Models};
-use crate::terminal::{STRONG, paint};
+use crate::output::paint;
+use crate::terminal::STRONG;
 
 #[derive(Serialize)]
 struct Row {

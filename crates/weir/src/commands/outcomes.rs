@@ -9,10 +9,11 @@ use weir::{Loaded, MemoryModel, Outcomes, Reading};
 use weir_engine::explicit;
 use weir_model::program::{Property, PropertyKind};
 
-use super::{Status, asks_for_nothing, complain, print, print_json};
+use super::{Status, asks_for_nothing, complain, note, print, print_json};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
+use crate::output::paint;
 use crate::progress::{Progress, counted};
-use crate::terminal::{QUIET, STRONG, paint};
+use crate::terminal::{QUIET, STRONG};
 
 pub fn run(args: &Args) -> Status {
     let mut status = Status::Fine;
@@ -40,9 +41,7 @@ pub fn run(args: &Args) -> Status {
             status = status.and(Status::Unknown);
             let name = &loaded.system.program.name;
             let why = outcomes.stats.stopped.as_ref().map_or(String::new(), |s| format!(" ({s})"));
-            anstream::eprintln!(
-                "warning: {name}: not all states were seen{why}, there may be more"
-            );
+            note(&format!("warning: {name}: not all states were seen{why}, there may be more"));
         }
         match args.format {
             OutcomesFormat::Human => {

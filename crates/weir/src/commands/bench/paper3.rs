@@ -9,8 +9,9 @@ use weir_engine::automata::{self, Exploration, Options};
 
 use super::super::{Status, fail, print, write_whole};
 use crate::cli::Bench;
+use crate::output::paint;
 use crate::progress::grouped;
-use crate::terminal::{STRONG, paint};
+use crate::terminal::STRONG;
 
 /// A row of the paper's table 2.
 struct Row {

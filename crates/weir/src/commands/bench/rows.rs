@@ -6,8 +6,9 @@ use weir::report::table::Table;
 
 use super::run::{Job, Measured, word};
 use super::spin::Spin;
+use crate::output::paint;
 use crate::progress::grouped;
-use crate::terminal::{STRONG, paint};
+use crate::terminal::STRONG;
 
 /// What came out of one job.
 #[derive(Clone, Debug)]

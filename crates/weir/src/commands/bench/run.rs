@@ -93,7 +93,10 @@ impl Job {
         let left = finish(&mut command, limits.timeout.saturating_add(SLACK))?;
         Measured::read(&left).ok_or_else(|| match left.err.trim() {
             "" => format!("`{}` printed no answer of `{}`", executable.display(), self.name),
-            said => said.strip_prefix("error: ").unwrap_or(said).to_owned(),
+            said => {
+                let first = said.lines().next().unwrap_or_default();
+                first.strip_prefix("error: ").unwrap_or(first).to_owned()
+            }
         })
     }
 
@@ -218,11 +221,18 @@ pub struct Scratch(PathBuf);
 impl Scratch {
     /// A new one.
     pub fn new(name: &str) -> Result<Self, String> {
-        let path = std::env::temp_dir().join(format!("weir-bench-{}-{name}", std::process::id()));
-        match std::fs::create_dir_all(&path) {
-            Ok(()) => Ok(Self(path)),
-            Err(e) => Err(format!("cannot make `{}`: {e}", path.display())),
+        // Others may write to the folder of temporary files: a folder that is there
+        // already may be theirs.
+        for count in 0..100 {
+            let folder = format!("weir-bench-{}-{name}-{count}", std::process::id());
+            let path = std::env::temp_dir().join(folder);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(format!("cannot make `{}`: {e}", path.display())),
+            }
         }
+        Err(format!("cannot make a folder in `{}`", std::env::temp_dir().display()))
     }
 
     /// Where it is.

@@ -13,8 +13,9 @@ use super::{About, StepReport, control_state, counts, with};
 use crate::cli::Format;
 use crate::cli::channel::ChannelRun;
 use crate::commands::{Status, print, print_json};
+use crate::output::paint;
 use crate::progress::{Progress, counted};
-use crate::terminal::{QUIET, STRONG, paint};
+use crate::terminal::{QUIET, STRONG};
 
 pub fn run(args: &ChannelRun, name: &str) -> Status {
     with(&args.file, |machine| {

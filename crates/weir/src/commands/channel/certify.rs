@@ -8,8 +8,9 @@ use super::with;
 use crate::cli::Format;
 use crate::cli::channel::ChannelCertify;
 use crate::commands::{Status, complain, fail, print, print_json};
+use crate::output::paint;
 use crate::progress::counted;
-use crate::terminal::{paint, style};
+use crate::terminal::style;
 
 pub fn run(args: &ChannelCertify) -> Status {
     let file = &args.evidence;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use anstream::eprintln;
 use serde::Serialize;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
@@ -15,10 +14,10 @@ use weir_model::answer::Run;
 use super::counts;
 use crate::cli::Format;
 use crate::cli::channel::ChannelPcp;
-use crate::commands::check::write_evidence;
-use crate::commands::{Status, complain, fail, print, print_json};
+use crate::commands::{Status, complain, fail, note, print, print_json, write_json};
+use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{QUIET, STRONG, paint, style};
+use crate::terminal::{QUIET, STRONG, style};
 
 pub fn run(args: &ChannelPcp) -> Status {
     let instance = match load(&args.file) {
@@ -60,7 +59,7 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
             Ok(witness) => {
                 report(args, instance, Ok(&indices), &stats);
                 match &args.witness {
-                    Some(path) => write_evidence(path, &witness),
+                    Some(path) => write_json(path, &witness),
                     None => Status::Fine,
                 }
             }
@@ -68,7 +67,7 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
         },
         Solved::Unknown(reason) => {
             if let Some(path) = &args.witness {
-                eprintln!("no run was found, so `{}` was not written", path.display());
+                note(&format!("no run was found, so `{}` was not written", path.display()));
             }
             report(args, instance, Err(&reason), &stats)
         }

@@ -15,11 +15,12 @@ use weir_game::{Options, Outcome};
 use weir_model::game::{Buffers, NoGame, Player};
 use weir_model::program::Objective;
 
-use super::{Status, complain, fail, print, print_json, write_whole};
+use super::{Status, complain, fail, note, print, print_json, write_json, write_whole};
 use crate::cli::Format;
 use crate::cli::game::Game;
+use crate::output::paint;
 use crate::progress::{Progress, counted};
-use crate::terminal::{QUIET, STRONG, paint, style};
+use crate::terminal::{QUIET, STRONG, style};
 
 /// The most rows of a strategy that are printed.
 const ROWS: usize = 24;
@@ -175,15 +176,12 @@ fn write(
     let mut status = Status::Fine;
     for path in [&args.strategy, &args.dot, &args.svg].into_iter().flatten() {
         if file.is_none() {
-            anstream::eprintln!("nobody is known to win, so `{}` was not written", path.display());
+            note(&format!("nobody is known to win, so `{}` was not written", path.display()));
         }
     }
     let (Some(file), Some(strategy)) = (file, &outcome.strategy) else { return status };
     if let Some(path) = &args.strategy {
-        status = status.and(match serde_json::to_string(file) {
-            Ok(text) => write_whole(path, &(text + "\n")),
-            Err(error) => fail(&error.to_string()),
-        });
+        status = status.and(write_json(path, file));
     }
     let graph = || draw::Graph::new(loaded, game, strategy);
     if let Some(path) = &args.dot {

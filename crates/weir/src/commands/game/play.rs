@@ -15,7 +15,8 @@ use weir_model::ids::{ProcessId, TransitionId};
 use weir_model::program::Objective;
 
 use crate::commands::{Status, fail, print};
-use crate::terminal::{QUIET, STRONG, paint};
+use crate::output::paint;
+use crate::terminal::{QUIET, STRONG};
 
 /// Plays a game until it ends or the person does not go on.
 pub fn run(

@@ -1,0 +1,180 @@
+//! Everything that the program prints or writes goes through here.
+//!
+//! * Output that cannot be written is an error: [`print`] says so once, and [`finish`]
+//!   turns the exit status into 2. A reader that has gone away (`weir … | head`) is no
+//!   error: what it did not read, nobody asked for.
+//! * No control character reaches a terminal but those of [`paint`]. It signs its escape
+//!   sequences with a number that is drawn anew in every run, and [`print`] lets only
+//!   signed ones pass, so no name and no text of an input can pass one off as ours.
+//! * Files are written whole or not at all: see [`file`].
+
+mod file;
+
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anstyle::Style;
+use weir::LoadError;
+use weir_front::escape::{escape, escape_line, is_control};
+
+use crate::commands::Status;
+use crate::terminal;
+
+pub use file::{check_targets, write_json, write_whole};
+
+/// Whether something that was printed is lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints on standard output.
+pub fn print(text: &str) {
+    let mut out = anstream::stdout().lock();
+    note_loss(out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Prints a line of JSON.
+pub fn print_json(value: &impl serde::Serialize) {
+    match json(value) {
+        Ok(text) => print(&(text + "\n")),
+        Err(error) => {
+            fail(&error.to_string());
+            LOST.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A value as a line of JSON in which every control character is escaped.
+pub fn json(value: &impl serde::Serialize) -> serde_json::Result<String> {
+    let text = serde_json::to_string(value)?;
+    if !text.contains(is_control) {
+        return Ok(text);
+    }
+    // Outside of strings JSON has none, and all of ours fit 16 bits.
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_control(c) {
+            true => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            false => out.push(c),
+        }
+    }
+    Ok(out)
+}
+
+/// Says what is wrong.
+pub fn fail(message: &str) -> Status {
+    note(&format!("error: {message}"));
+    Status::Wrong
+}
+
+/// Says what is wrong with a file.
+pub fn complain(error: &LoadError) -> Status {
+    // What is rendered has no control characters of the file.
+    say(&error.render(terminal::errors_in_color()));
+    Status::Wrong
+}
+
+/// Says something in a line on standard error.
+pub fn note(message: &str) {
+    say(&escape_line(message));
+}
+
+/// Prints a line on standard error. Nobody can be told if that fails.
+fn say(text: &str) {
+    let mut err = anstream::stderr().lock();
+    let _ = writeln!(err, "{text}").and_then(|()| err.flush());
+}
+
+/// The exit status, if everything that was printed arrived.
+pub fn finish(status: Status) -> Status {
+    match LOST.load(Ordering::Relaxed) {
+        true => Status::Wrong,
+        false => status,
+    }
+}
+
+/// Prints what `clap` has to say: help, the version, or an error.
+pub fn usage(error: &clap::Error) -> Status {
+    let rendered = error.render();
+    // It quotes the command line.
+    let plain = rendered.to_string();
+    let text = match plain.contains(|c| is_control(c) && c != '\n') {
+        true => escape(&plain).into_owned(),
+        false => rendered.ansi().to_string(),
+    };
+    if error.use_stderr() {
+        let mut err = anstream::stderr().lock();
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+        return Status::Wrong;
+    }
+    let mut out = anstream::stdout().lock();
+    note_loss(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    finish(Status::Fine)
+}
+
+fn note_loss(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        fail(&format!("cannot write to standard output: {}", plain(&error)));
+    }
+}
+
+/// An I/O error without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// What a signed escape sequence begins with.
+fn signature() -> &'static str {
+    static SIGNATURE: OnceLock<String> = OnceLock::new();
+    SIGNATURE.get_or_init(|| format!("\x1b{:016x}", RandomState::new().build_hasher().finish()))
+}
+
+/// A text in a style, all on one line.
+pub fn paint(style: Style, text: &str) -> String {
+    let codes = |codes: String| codes.replace('\x1b', signature());
+    let (on, off) = (codes(style.to_string()), codes(format!("{style:#}")));
+    format!("{on}{}{off}", escape_line(text))
+}
+
+/// A text as a terminal may have it: signed escape sequences, and no others.
+fn shown(text: &str) -> String {
+    let mut parts = text.split(signature());
+    let mut out = parts.next().map(escape).unwrap_or_default().into_owned();
+    for part in parts {
+        let end = part.find('m').map_or(0, |m| m + 1);
+        out.push('\x1b');
+        out.push_str(&part[..end]);
+        out.push_str(&escape(&part[end..]));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::STRONG;
+
+    #[test]
+    fn only_own_escape_sequences_pass() {
+        let text = format!("{} \x1b[1mb\u{202e}\n", paint(STRONG, "a\n\x1b[2J"));
+        assert_eq!(shown(&text), "\x1b[1ma\\n\\u{1b}[2J\x1b[0m \\u{1b}[1mb\\u{202e}\n");
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let text = "a\u{9b}\x1b\u{202e}\u{7f}é";
+        let written = json(&text).unwrap();
+        assert!(!written.contains(is_control), "{written:?}");
+        assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
+    }
+}
