@@ -387,8 +387,14 @@ impl<'p> Automaton<'p> {
         let registers = &local.registers;
         let written = || -> Result<Option<i64>, Fails> {
             let new = match rmw {
-                Rmw::Cas { expected, .. } if Self::eval(expected, registers)? != old => old,
-                Rmw::Cas { new, .. } | Rmw::Swap(new) => Self::eval(new, registers)?,
+                Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. }
+                    if Self::eval(expected, registers)? != old =>
+                {
+                    old
+                }
+                Rmw::Cas { new, .. } | Rmw::CasFlag { new, .. } | Rmw::Swap(new) => {
+                    Self::eval(new, registers)?
+                }
                 Rmw::Fetch(op, code) => apply(*op, old, Self::eval(code, registers)?)?,
                 Rmw::Update { when, new } => {
                     let mut registers = registers.clone();
@@ -406,7 +412,15 @@ impl<'p> Automaton<'p> {
             // The read happens, and what cannot be written is not.
             Err(Fails) => Some((old, Self::failed(local))),
             Ok(None) => None,
-            Ok(Some(new)) => Some((new, self.assign(local, address, *reg, old))),
+            Ok(Some(new)) => {
+                let given = match rmw {
+                    Rmw::CasFlag { expected, .. } => {
+                        i64::from(Self::eval(expected, registers).ok() == Some(old))
+                    }
+                    _ => old,
+                };
+                Some((new, self.assign(local, address, *reg, given)))
+            }
         }
     }
 

@@ -72,7 +72,9 @@ impl Values<'_> {
                     for x in self.elements(place)? {
                         let old = self.vars[x.index()].clone();
                         let new = match rmw {
-                            Rmw::Cas { new, .. } | Rmw::Swap(new) => self.eval(new, None)?,
+                            Rmw::Cas { new, .. } | Rmw::CasFlag { new, .. } | Rmw::Swap(new) => {
+                                self.eval(new, None)?
+                            }
                             Rmw::Fetch(op, code) => {
                                 let operands = self.eval(code, None)?;
                                 let pairs =
@@ -82,7 +84,11 @@ impl Values<'_> {
                             Rmw::Update { new, .. } => self.eval(new, Some((*reg, &old)))?,
                         };
                         self.write(x, &new);
-                        self.set(*reg, &self.vars[x.index()].clone());
+                        let given = match rmw {
+                            Rmw::CasFlag { .. } => BTreeSet::from([0, 1]),
+                            _ => self.vars[x.index()].clone(),
+                        };
+                        self.set(*reg, &given);
                     }
                 }
                 StmtKind::If(_, then, other) => {
