@@ -37,6 +37,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
+use weir_model::limits::Budget;
+
 use crate::automaton::{Automaton, Places};
 use crate::ids::{ChannelId, MessageId, StateId, TransitionId};
 use crate::machine::{Builder, Machine, MachineError, Op, Transition, Word};
@@ -134,22 +136,24 @@ struct Simulation<'m> {
 ///
 /// ```
 /// use weir_channel::{basic, text};
+/// use weir_model::limits::Budget;
 ///
 /// let machine = text::read("
 ///     machine guarded;  messages a, b;  channels c;  states s, t;  initial s;
 ///     s -> s do c!a;
 ///     s -> t when c in a a;
 /// ").unwrap();
-/// let simple = basic::basic(&machine).unwrap();
+/// let simple = basic::basic(&machine, &Budget::new()).unwrap();
 /// assert!(!machine.is_basic());
 /// assert!(simple.is_basic());
 /// assert_eq!(simple.state("t"), machine.state("t"));
 /// ```
 ///
 /// # Errors
-/// If it has more control states or transitions than a machine may have.
-pub fn basic(machine: &Machine) -> Result<Machine, TooLarge> {
-    let mut builder = Machine::builder(machine.name());
+/// If it has more control states or transitions than a machine may have, or a limit is
+/// reached.
+pub fn basic(machine: &Machine, budget: &Budget) -> Result<Machine, TooLarge> {
+    let mut builder = Machine::builder(machine.name()).within(budget);
     for channel in machine.channels() {
         builder.channel(machine.channel_name(channel))?;
     }

@@ -13,37 +13,12 @@
 //! well-quasi-order (paper 1, section 4.5).
 
 use std::collections::{HashMap, VecDeque};
-use std::time::Instant;
+
+use weir_model::limits::{Budget, Stop};
 
 use crate::automaton::{Automaton, NodeId};
 use crate::ids::MessageId;
 use crate::machine::{Machine, Op, Word};
-
-/// How much work one step back may be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
-    /// How many words may still be compared.
-    pub left: usize,
-    /// When to stop.
-    pub deadline: Option<Instant>,
-}
-
-/// The budget was used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Exhausted;
-
-impl Budget {
-    pub fn spend(&mut self, words: usize) -> Result<(), Exhausted> {
-        let before = self.left;
-        self.left = self.left.checked_sub(words + 1).ok_or(Exhausted)?;
-        // The clock is slow.
-        let look = before >> 12 != self.left >> 12;
-        match self.deadline {
-            Some(deadline) if look && Instant::now() >= deadline => Err(Exhausted),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// Where the reading of a word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,8 +36,8 @@ pub(crate) fn guarded(
     guard: &Automaton,
     op: Option<&Op>,
     after: &[MessageId],
-    budget: &mut Budget,
-) -> Result<Vec<Word>, Exhausted> {
+    budget: &Budget,
+) -> Result<Vec<Word>, Stop> {
     let receives = matches!(op, Some(Op::Receive(_)));
     let begun = match op {
         Some(Op::Send { message, .. }) => advance(machine, after, 0, *message),
@@ -74,12 +49,12 @@ pub(crate) fn guarded(
     let mut found = Vec::new();
     let mut visit = |at: At, word: &Word, queue: &mut VecDeque<(At, Word)>| {
         let below = known.entry(at).or_default();
-        budget.spend(below.len())?;
+        budget.work(1 + below.len() / 8)?;
         if !below.iter().any(|b| machine.is_subword(b, word)) {
             below.push(word.clone());
             queue.push_back((at, word.clone()));
         }
-        Ok(())
+        Ok::<(), Stop>(())
     };
     for place in guard.start() {
         visit(At { place, found: begun, last: false }, &vec![], &mut queue)?;

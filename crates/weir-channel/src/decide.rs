@@ -13,7 +13,7 @@
 
 use std::time::Instant;
 
-use weir_engine::{Limits, Progress, Stats, blame_time, guided};
+use weir_engine::{Limits, Progress, Stats, blame, guided};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::TransitionId as ProgramTransition;
 use weir_model::memory_model::MemoryModel;
@@ -70,7 +70,7 @@ pub fn check(
         let evidence = Evidence::Reason(reason);
         Answer { property, verdict: Verdict::Unknown, evidence }
     };
-    let translation = match Translation::new(system, model, limits.guesses) {
+    let translation = match Translation::new(system, model, limits.guesses, &limits.budget) {
         Ok(translation) => translation,
         Err(error) => {
             let reason = error.to_string();
@@ -86,11 +86,9 @@ pub fn check(
             answers.push(unknown(property, reason.to_owned()));
             continue;
         };
-        let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
-        let limits = Limits { timeout, ..*limits };
         let possible = |at: &Configuration| translation.is_possible(at);
         let (found, stats) =
-            reach_within(&translation.machine, &goals, &possible, &limits, progress);
+            reach_within(&translation.machine, &goals, &possible, limits, progress);
         total.add(stats);
         let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
         let (unreached, reached) = match exists {
@@ -103,11 +101,12 @@ pub fn check(
             }
             Reach::Reached(run) => {
                 let taken = taken(system, &translation, &run);
-                match guided::run(system, model, &taken, &asked.kind, &limits) {
-                    Some(run) => {
+                match guided::run(system, model, &taken, &asked.kind, limits) {
+                    Ok(Some(run)) => {
                         Answer { property, verdict: reached, evidence: Evidence::Run(run) }
                     }
-                    None => unknown(
+                    Err(stop) => unknown(property, stop.to_string()),
+                    Ok(None) => unknown(
                         property,
                         "the machine gets there, but no run of the program was found".to_owned(),
                     ),
@@ -117,7 +116,7 @@ pub fn check(
         });
     }
     total.elapsed = began.elapsed();
-    blame_time(limits, total.elapsed, &mut answers);
+    blame(&limits.budget, &mut answers);
     (answers, total)
 }
 

@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use weir_engine::store::{ConfigId, Store};
 use weir_engine::{Limits, Progress, Stats};
+use weir_model::limits::Budget;
 
 pub use again::{Again, Lasso, again};
 
@@ -27,7 +28,7 @@ use crate::semantics::{Compiled, Goal, Run, Semantics, Step};
 /// The bound on channels if none is given.
 pub const DEFAULT_BOUND: usize = 6;
 
-/// How many steps are tried between two looks at the clock.
+/// How many steps are tried between two looks at what is stored.
 const CLOCK: usize = 1 << 12;
 
 /// Why a search stopped that has found what it was asked for.
@@ -133,13 +134,23 @@ impl Search<'_> {
     /// Looks at the clock and the store, now and then.
     fn look(&self, began: Instant, limits: &Limits, progress: Progress<'_>, stats: &mut Stats) {
         stats.stored = self.store.len();
-        stats.bytes = self.store.bytes() + self.by.capacity() * size_of::<Option<TransitionId>>();
+        stats.bytes = self.bytes();
         stats.elapsed = began.elapsed();
         progress(stats);
         stats.stopped = match self.full {
             true => Some("there is no room for more configurations".to_owned()),
-            false => limits.hit(stats),
+            false => limits.budget.check_store(stats.bytes).err().map(|stop| stop.to_string()),
         };
+    }
+
+    /// Looks at the limits after a configuration was expanded.
+    fn tick(&self, budget: &Budget, stats: &mut Stats) {
+        let looked = budget.tick().and_then(|()| self.store.check_room(budget));
+        stats.stopped = looked.err().map(|stop| stop.to_string());
+    }
+
+    fn bytes(&self) -> usize {
+        self.store.bytes() + self.by.capacity() * size_of::<Option<TransitionId>>()
     }
 
     fn run(&self, end: ConfigId) -> Run {
@@ -237,11 +248,12 @@ pub fn search(
                 for less in search.losses(&search.get(id)) {
                     layer.extend(search.insert(&less, None, Some(id)));
                 }
-                if number.is_multiple_of(CLOCK) {
+                search.tick(&limits.budget, &mut stats);
+                if stats.stopped.is_none() && number.is_multiple_of(CLOCK) {
                     search.look(began, limits, progress, &mut stats);
-                    if stats.stopped.is_some() {
-                        break 'layers;
-                    }
+                }
+                if stats.stopped.is_some() {
+                    break 'layers;
                 }
             }
         }
@@ -264,19 +276,20 @@ pub fn search(
             }
             stats.expanded += 1;
             tried += 1 + search.compiled.outgoing[at.state.index()].len();
-            if tried >= CLOCK || search.full {
+            search.tick(&limits.budget, &mut stats);
+            if stats.stopped.is_none() && (tried >= CLOCK || search.full) {
                 tried = 0;
                 search.look(began, limits, progress, &mut stats);
-                if stats.stopped.is_some() {
-                    break 'layers;
-                }
+            }
+            if stats.stopped.is_some() {
+                break 'layers;
             }
         }
         layer = next;
         stats.depth += usize::from(!layer.is_empty());
     }
     stats.stored = search.store.len();
-    stats.bytes = search.store.bytes() + search.by.capacity() * size_of::<Option<TransitionId>>();
+    stats.bytes = search.bytes();
     stats.within_bound = !search.overfilled;
     stats.elapsed = began.elapsed();
     let answer = goal.map(|goal| match end {

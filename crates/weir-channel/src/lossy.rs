@@ -16,27 +16,20 @@
 //! *Evidence.* A run, which [`replay`](crate::replay()) has checked, or the minimal
 //! configurations from which the state can be reached, none of them initial.
 
-use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
 
 use weir_engine::wsts::{self, Outcome, WellStructured};
 use weir_engine::{Limits, Progress, Stats};
+use weir_model::limits::{Budget, Stop};
 
 use crate::automaton::Automaton;
-use crate::before::{Budget, Exhausted, guarded, unguarded};
+use crate::before::{guarded, unguarded};
 use crate::explicit::FOUND;
 use crate::ids::{ChannelId, MessageId, StateId, TransitionId};
 use crate::machine::{Configuration, Machine, Op, Word};
 use crate::regex::Regex;
 use crate::replay::replay;
 use crate::semantics::{Compiled, Contents, Goal, Run, Semantics, Step};
-
-/// How many words one step back may compare.
-const MAX_WORK: usize = 100_000_000;
-
-/// What a configuration before a step counts for: it has to be kept as well.
-const WORK_EACH: usize = 1_000;
 
 /// How many targets there may be: one for each way to fill channels with strong
 /// messages.
@@ -58,8 +51,6 @@ struct Lossy<'m> {
     compiled: Compiled<'m>,
     /// The automaton of the trivial guard.
     anything: Automaton,
-    deadline: Option<Instant>,
-    exhausted: Cell<bool>,
     /// What may be reached at most: it has with each configuration those below it.
     possible: &'m dyn Fn(&Configuration) -> bool,
 }
@@ -75,8 +66,8 @@ impl Lossy<'_> {
         id: TransitionId,
         channel: ChannelId,
         after: &[MessageId],
-        budget: &mut Budget,
-    ) -> Result<Vec<Word>, Exhausted> {
+        budget: &Budget,
+    ) -> Result<Vec<Word>, Stop> {
         let op = self.machine().transition(id).op_on(channel);
         let substitutes =
             matches!(op, Some(Op::Send { substitution, .. }) if !substitution.is_identity());
@@ -91,12 +82,10 @@ impl Lossy<'_> {
         &self,
         id: TransitionId,
         after: &Configuration,
-    ) -> Result<Vec<Configuration>, Exhausted> {
+        budget: &Budget,
+    ) -> Result<Vec<Configuration>, Stop> {
         let transition = self.machine().transition(id);
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Exhausted);
-        }
-        let mut budget = Budget { left: MAX_WORK, deadline: self.deadline };
+        budget.tick()?;
         let mut touched: Vec<ChannelId> =
             transition.guards().map(|(c, _)| c).chain(transition.ops().map(|(c, _)| c)).collect();
         touched.sort_unstable();
@@ -104,11 +93,11 @@ impl Lossy<'_> {
         let mut found =
             vec![Configuration { state: transition.from, channels: after.channels.clone() }];
         for channel in touched {
-            let words = self.before(id, channel, &after.channels[channel.index()], &mut budget)?;
+            let words = self.before(id, channel, &after.channels[channel.index()], budget)?;
             let mut more = Vec::new();
             for configuration in &found {
                 for word in &words {
-                    budget.spend(WORK_EACH)?;
+                    budget.tick()?;
                     let mut before = configuration.clone();
                     before.channels[channel.index()].clone_from(word);
                     more.push(before);
@@ -139,17 +128,21 @@ impl WellStructured for Lossy<'_> {
             && words().all(|(s, b)| self.machine().is_subword(s, b))
     }
 
-    fn predecessors(&self, after: &Self::State, visit: &mut dyn FnMut(Self::Step, Self::State)) {
+    fn predecessors(
+        &self,
+        after: &Self::State,
+        budget: &Budget,
+        visit: &mut dyn FnMut(Self::Step, Self::State),
+    ) -> Result<(), Stop> {
         for &id in &self.compiled.incoming[after.state.index()] {
-            match self.back(id, after) {
-                Ok(found) => {
-                    let found = found.into_iter().filter(self.possible);
-                    found.for_each(|b| visit((id, after.clone()), Rc::new(b)));
+            for before in self.back(id, after, budget)? {
+                budget.tick()?;
+                if (self.possible)(&before) {
+                    visit((id, after.clone()), Rc::new(before));
                 }
-                // What is left out may matter: see `reach`.
-                Err(Exhausted) => self.exhausted.set(true),
             }
         }
+        Ok(())
     }
 
     fn is_initial(&self, at: &Self::State) -> bool {
@@ -258,8 +251,6 @@ pub(crate) fn reach_within(
     let system = Lossy {
         compiled: Compiled::new(machine),
         anything: Automaton::new(&Regex::anything()),
-        deadline: limits.timeout.and_then(|t| Instant::now().checked_add(t)),
-        exhausted: Cell::new(false),
         possible,
     };
     let (outcome, mut stats) = wsts::backward(&system, targets, limits, progress);
@@ -277,16 +268,6 @@ pub(crate) fn reach_within(
                 }
                 _ => Reach::Reached(run),
             }
-        }
-        // Some predecessors were left out, so what was not found may be there.
-        Outcome::Unreachable(_) if system.exhausted.get() => {
-            let timed_out = system.deadline.is_some_and(|d| Instant::now() >= d);
-            let reason = match limits.timeout.filter(|_| timed_out) {
-                Some(limit) => format!("the time limit of {} s was reached", limit.as_secs_f64()),
-                None => "a guard or a substitution has too many minimal words".to_owned(),
-            };
-            stats.stopped = Some(reason.clone());
-            Reach::Unknown(reason)
         }
         Outcome::Unreachable(minimal) => {
             Reach::NotReached(minimal.into_iter().map(Rc::unwrap_or_clone).collect())

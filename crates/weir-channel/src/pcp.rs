@@ -172,12 +172,10 @@ pub fn solve(
     let mut last = Stats { engine: "explicit", ..Stats::default() };
     let mut reason = "nothing was tried".to_owned();
     for bound in 1..=most {
-        let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
-        let within = Limits { bound: Some(bound), timeout, ..*limits };
+        let within = Limits { bound: Some(bound), ..limits.clone() };
         let (answers, stats) = explicit::check(system, model, &within, progress);
         last = Stats { elapsed: began.elapsed(), ..stats };
-        // The limit on time is for all bounds together.
-        let stopped = last.stopped.clone().map(|reason| limits.hit(&last).unwrap_or(reason));
+        let stopped = last.stopped.clone();
         match answers.into_iter().next().map(|a| (a.verdict, a.evidence)) {
             Some((Verdict::Holds, Evidence::Run(run))) => {
                 let indices = indices(instance, system, &run);

@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{ProcessId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
@@ -13,13 +14,18 @@ use crate::ids::ChannelId;
 
 /// For each control state of a process, the reads and writes that it can have issued
 /// since its last full fence or atomic read-write.
-pub(crate) fn pending(system: &System, process: ProcessId) -> Vec<BTreeSet<Op>> {
+pub(crate) fn pending(
+    system: &System,
+    process: ProcessId,
+    budget: &Budget,
+) -> Result<Vec<BTreeSet<Op>>, Stop> {
     let automaton = &system.processes[process.index()];
     let mut all = vec![BTreeSet::new(); automaton.states.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for t in &automaton.transitions {
+            budget.work(1 + all[t.from.index()].len() / 16)?;
             let mut after = match t.op {
                 Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
                 _ => all[t.from.index()].clone(),
@@ -33,16 +39,23 @@ pub(crate) fn pending(system: &System, process: ProcessId) -> Vec<BTreeSet<Op>> 
             changed |= known.len() > before;
         }
     }
-    all
+    Ok(all)
 }
 
 /// For each control state of a process and each variable, the most reads and writes of
 /// it that the process can have issued since its last full fence or atomic read-write.
 /// `None` if there is no telling, because of a loop.
-pub(crate) fn room(system: &System, process: ProcessId) -> Vec<Vec<Option<usize>>> {
+pub(crate) fn room(
+    system: &System,
+    process: ProcessId,
+    budget: &Budget,
+) -> Result<Vec<Vec<Option<usize>>>, Stop> {
     /// A process that goes round a loop comes past every number.
     const MANY: usize = 16;
     let automaton = &system.processes[process.index()];
+    // Twice: at the end there is a second table.
+    let cells = automaton.states.len().saturating_mul(system.vars.len() + 4);
+    budget.check_room(cells.saturating_mul(8 + 16))?;
     let mut all = vec![vec![0; system.vars.len()]; automaton.states.len()];
     let mut changed = true;
     while changed {
@@ -51,6 +64,7 @@ pub(crate) fn room(system: &System, process: ProcessId) -> Vec<Vec<Option<usize>
             if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
                 continue;
             }
+            budget.work(1 + system.vars.len() / 64)?;
             let mut after = all[t.from.index()].clone();
             if let Op::Read(x, _) | Op::Write(x, _) = t.op {
                 after[x.index()] = (after[x.index()] + 1).min(MANY);
@@ -62,7 +76,7 @@ pub(crate) fn room(system: &System, process: ProcessId) -> Vec<Vec<Option<usize>
         }
     }
     let known = |n: usize| (n < MANY).then_some(n);
-    all.into_iter().map(|of| of.into_iter().map(known).collect()).collect()
+    Ok(all.into_iter().map(|of| of.into_iter().map(known).collect()).collect())
 }
 
 /// The room in channels of processes and variables at some control states, in the order

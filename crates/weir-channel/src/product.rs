@@ -10,6 +10,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use weir_model::limits::Budget;
+
 use crate::ids::{ChannelId, LabelId, MessageId, StateId, TransitionId};
 use crate::machine::{Builder, Machine, MachineError, Op, Substitution, Transition};
 
@@ -97,10 +99,11 @@ impl Part<'_> {
 ///
 /// # Errors
 /// If channels are shared, the machines do not agree on what is strong, or the
-/// product is too large.
+/// product is too large, or a limit is reached.
 ///
 /// ```
 /// use weir_channel::{product, text};
+/// use weir_model::limits::Budget;
 ///
 /// let read = |name: &str, channel: &str| text::read(&format!("
 ///     machine {name};  messages a;  channels {channel};  labels go;
@@ -108,12 +111,13 @@ impl Part<'_> {
 ///     s -> t on go do {channel}!a;
 ///     t -> t do {channel}?a;
 /// ")).unwrap();
-/// let both = product(&[&read("one", "c"), &read("two", "d")]).unwrap();
+/// let machines = [&read("one", "c"), &read("two", "d")];
+/// let both = product(&machines, &Budget::new()).unwrap();
 /// assert_eq!(both.states().count(), 4);
 /// // Both go together; each receives alone, wherever the other is.
 /// assert_eq!(both.transitions().len(), 1 + 2 + 2);
 /// ```
-pub fn product(machines: &[&Machine]) -> Result<Machine, ProductError> {
+pub fn product(machines: &[&Machine], budget: &Budget) -> Result<Machine, ProductError> {
     let sizes = machines.iter().map(|m| m.states().count());
     let total = sizes.clone().try_fold(1usize, |all, n| all.checked_mul(n));
     if total.is_none_or(|n| n > crate::MAX_STATES) {
@@ -126,7 +130,7 @@ pub fn product(machines: &[&Machine]) -> Result<Machine, ProductError> {
         };
         begun.iter().flat_map(|b| -> Vec<Vec<StateId>> { longer(b) }).collect()
     });
-    Ok(Product::with(machines, all)?.machine)
+    Ok(Product::with(machines, all, budget)?.machine)
 }
 
 /// A product that knows what it is made of.
@@ -140,14 +144,18 @@ pub(crate) struct Product {
 
 impl Product {
     /// The part of the product to which transitions lead, whatever channels hold.
-    pub fn new(machines: &[&Machine]) -> Result<Self, ProductError> {
-        Self::with(machines, vec![])
+    pub fn new(machines: &[&Machine], budget: &Budget) -> Result<Self, ProductError> {
+        Self::with(machines, vec![], budget)
     }
 
     /// The same, with some control states in any case.
-    fn with(machines: &[&Machine], first: Vec<Vec<StateId>>) -> Result<Self, ProductError> {
+    fn with(
+        machines: &[&Machine],
+        first: Vec<Vec<StateId>>,
+        budget: &Budget,
+    ) -> Result<Self, ProductError> {
         let names: Vec<&str> = machines.iter().map(|m| m.name()).collect();
-        let mut builder = Machine::builder(names.join(" x "));
+        let mut builder = Machine::builder(names.join(" x ")).within(budget);
         let parts = parts(machines, &mut builder)?;
         let mut maker = Maker {
             parts: &parts,
@@ -214,6 +222,7 @@ impl<'m> Maker<'_, 'm> {
                 }
                 let mut more = Vec::new();
                 for way in &ways {
+                    self.builder.budget().work(1 + choices.len())?;
                     more.extend(choices.iter().map(|t| [way.as_slice(), &[(i + 1, *t)]].concat()));
                 }
                 ways = more;

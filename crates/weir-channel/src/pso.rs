@@ -18,11 +18,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
 use crate::pending::{self, pending, room_of_channels};
-use crate::translation::{Draft, Place, Translation, TranslationError, initial};
+use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
     ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
     Transition,
@@ -37,15 +38,18 @@ type Control = (Vec<u16>, Vec<u16>);
 ///
 /// # Errors
 /// If the program has write fences or the machine is too large.
-pub fn pso(system: &System) -> Result<Machine, TranslationError> {
-    Ok(translation(system)?.machine)
+pub fn pso(system: &System, budget: &Budget) -> Result<Machine, TranslationError> {
+    Ok(translation(system, budget)?.machine)
 }
 
 /// The same with what it stands for.
-pub(crate) fn translation(system: &System) -> Result<Translation, TranslationError> {
-    let mut maker = Maker::new(system)?;
+pub(crate) fn translation(
+    system: &System,
+    budget: &Budget,
+) -> Result<Translation, TranslationError> {
+    let mut maker = Maker::new(system, budget)?;
     let start = maker.draft.builder.state("start")?;
-    for memory in initial(system) {
+    for memory in system.initial_memories() {
         let controls = system.processes.iter().map(|p| p.initial.0).collect();
         let to = maker.state((controls, memory))?;
         maker.draft.builder.transition(Transition::new(start, to))?;
@@ -53,7 +57,8 @@ pub(crate) fn translation(system: &System) -> Result<Translation, TranslationErr
     while let Some((from, control)) = maker.draft.next() {
         maker.transitions(from, &control)?;
     }
-    let known: Vec<_> = system.process_ids().map(|p| pending::room(system, p)).collect();
+    let known = system.process_ids().map(|p| pending::room(system, p, budget));
+    let known = known.collect::<Result<Vec<_>, _>>()?;
     let Maker { draft, channels, .. } = maker;
     Ok(draft.finish(start, |(controls, memory)| {
         let room = room_of_channels(&known, &controls, &channels);
@@ -80,8 +85,8 @@ struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System) -> Result<Self, MachineError> {
-        let mut draft = Draft::new(system);
+    fn new(system: &'s System, budget: &Budget) -> Result<Self, MachineError> {
+        let mut draft = Draft::new(system, budget);
         let builder = &mut draft.builder;
         let mut channels = HashMap::new();
         for p in system.process_ids() {
@@ -97,7 +102,8 @@ impl<'s> Maker<'s> {
             letters.insert(d, ids);
         }
         builder.strong(letters.values().map(|l| l[1]), 1)?;
-        let pending = system.process_ids().map(|p| pending(system, p)).collect();
+        let pending = system.process_ids().map(|p| pending(system, p, budget));
+        let pending = pending.collect::<Result<_, _>>()?;
         Ok(Self { system, draft, channels, letters, pending })
     }
 

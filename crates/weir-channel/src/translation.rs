@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId};
+use weir_model::ids::{ProcessId, TransitionId as ProgramTransition};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::Form;
 use weir_model::system::System;
@@ -50,6 +51,8 @@ pub enum TranslationError {
     WriteFence,
     /// The machine is too large.
     Machine(MachineError),
+    /// A limit was reached.
+    Stopped(Stop),
 }
 
 impl std::fmt::Display for TranslationError {
@@ -68,6 +71,7 @@ impl std::fmt::Display for TranslationError {
             Self::WriteFence => {
                 f.write_str("there is no channel machine for PSO with write fences")
             }
+            Self::Stopped(stop) => MachineError::Stopped(*stop).fmt(f),
             Self::Machine(error) => write!(f, "too large for a channel machine: {error}"),
         }
     }
@@ -77,14 +81,23 @@ impl std::error::Error for TranslationError {}
 
 impl From<MachineError> for TranslationError {
     fn from(error: MachineError) -> Self {
-        Self::Machine(error)
+        match error {
+            MachineError::Stopped(stop) => Self::Stopped(stop),
+            error => Self::Machine(error),
+        }
+    }
+}
+
+impl From<Stop> for TranslationError {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
     }
 }
 
 impl From<ProductError> for TranslationError {
     fn from(error: ProductError) -> Self {
         match error {
-            ProductError::Machine(error) => Self::Machine(error),
+            ProductError::Machine(error) => error.into(),
             // The machines of a program share nothing and agree on what is strong.
             other => unreachable!("{other}"),
         }
@@ -96,17 +109,18 @@ impl Translation {
     /// than `guesses` guessed reads if reads are guessed.
     ///
     /// # Errors
-    /// If there is none, or it is too large.
+    /// If there is none, it is too large, or a limit is reached.
     pub fn new(
         system: &System,
         model: MemoryModel,
         guesses: Option<usize>,
+        budget: &Budget,
     ) -> Result<Self, TranslationError> {
         match (Form::of(model)[0], guesses) {
-            (Form::Tso, _) => tso::translation(system),
-            (Form::Pso, _) => pso::translation(system),
-            (Form::Guess, Some(guesses)) => guess::in_order(system, guesses),
-            (Form::GuessWw, Some(guesses)) => guess::out_of_order(system, guesses),
+            (Form::Tso, _) => tso::translation(system, budget),
+            (Form::Pso, _) => pso::translation(system, budget),
+            (Form::Guess, Some(guesses)) => guess::in_order(system, guesses, budget),
+            (Form::GuessWw, Some(guesses)) => guess::out_of_order(system, guesses, budget),
             (Form::Guess | Form::GuessWw, None) => Err(TranslationError::Unbounded(model)),
             _ => Err(TranslationError::Model(model)),
         }
@@ -125,17 +139,6 @@ impl Translation {
     }
 }
 
-/// The initial memories of a program.
-pub(crate) fn initial(system: &System) -> Vec<Vec<u16>> {
-    system.vars.iter().fold(vec![vec![]], |begun, var| {
-        let longer = |m: Vec<u16>| {
-            let with = move |v: &ValueId| m.iter().copied().chain([v.0]).collect();
-            var.initial.iter().map(with).collect::<Vec<_>>()
-        };
-        begun.into_iter().flat_map(longer).collect()
-    })
-}
-
 /// A machine of a program that is being made, from the control states that it begins
 /// with on.
 pub(crate) struct Draft<C> {
@@ -146,9 +149,9 @@ pub(crate) struct Draft<C> {
 }
 
 impl<C: Clone + Eq + Hash> Draft<C> {
-    pub fn new(system: &System) -> Self {
+    pub fn new(system: &System, budget: &Budget) -> Self {
         Self {
-            builder: Machine::builder(system.program.name.clone()),
+            builder: Machine::builder(system.program.name.clone()).within(budget),
             states: HashMap::new(),
             work: vec![],
             moves: HashMap::new(),

@@ -28,11 +28,12 @@ use std::collections::{BTreeSet, HashMap};
 use weir_model::ids::{
     ProcessId, StateId as ControlId, TransitionId as ProgramTransition, ValueId, VarId,
 };
+use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
 use crate::product::Product;
-use crate::translation::{Place, Translation, TranslationError, initial, of_product};
+use crate::translation::{Place, Translation, TranslationError, of_product};
 use crate::{
     Builder, ChannelId, Class, LabelId, Machine, MachineError, MessageId, Op, Regex, StateId,
     Substitution, Transition, TransitionId,
@@ -51,17 +52,21 @@ type Write = (ProcessId, VarId, ValueId);
 /// program does under TSO (Proposition 4).
 ///
 /// # Errors
-/// If a machine is too large.
-pub fn tso(system: &System) -> Result<Vec<Machine>, MachineError> {
-    system.process_ids().map(|p| Ok(Maker::new(system, p)?.make()?.machine)).collect()
+/// If a machine is too large, or a limit is reached.
+pub fn tso(system: &System, budget: &Budget) -> Result<Vec<Machine>, MachineError> {
+    system.process_ids().map(|p| Ok(Maker::new(system, p, budget)?.make()?.machine)).collect()
 }
 
 /// The product of these machines, and what it stands for.
-pub(crate) fn translation(system: &System) -> Result<Translation, TranslationError> {
+pub(crate) fn translation(
+    system: &System,
+    budget: &Budget,
+) -> Result<Translation, TranslationError> {
     let parts: Result<Vec<Part>, MachineError> =
-        system.process_ids().map(|p| Maker::new(system, p)?.make()).collect();
+        system.process_ids().map(|p| Maker::new(system, p, budget)?.make()).collect();
     let parts = parts?;
-    let product = Product::new(&parts.iter().map(|p| &p.machine).collect::<Vec<_>>())?;
+    let machines: Vec<&Machine> = parts.iter().map(|p| &p.machine).collect();
+    let product = Product::new(&machines, budget)?;
     // With empty channels, where nobody knows of a write that others do not.
     let place = |states: &[StateId]| {
         let controls = states.iter().zip(&parts).map(|(s, part)| part.controls.get(s));
@@ -119,9 +124,9 @@ struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, process: ProcessId) -> Result<Self, MachineError> {
+    fn new(system: &'s System, process: ProcessId, budget: &Budget) -> Result<Self, MachineError> {
         let name = &system.processes[process.index()].name;
-        let mut builder = Machine::builder(name.clone());
+        let mut builder = Machine::builder(name.clone()).within(budget);
         let channel = builder.channel(format!("c{}", process.0))?;
         let mut writes = BTreeSet::new();
         for k in system.process_ids() {
@@ -196,8 +201,9 @@ impl<'s> Maker<'s> {
 
     fn make(mut self) -> Result<Part, MachineError> {
         // Letters first: a guard speaks of all of them.
-        let memories = self.memories();
+        let memories = self.memories()?;
         for (k, j, d) in self.writes.clone() {
+            self.builder.budget().work(memories.len() / 64)?;
             for memory in memories.iter().filter(|m| m[j.index()] == d) {
                 self.letter(k, j, memory, false)?;
             }
@@ -228,24 +234,29 @@ impl<'s> Maker<'s> {
     }
 
     /// The initial memories.
-    fn initial(&self) -> Vec<Memory> {
-        let values = |m: Vec<u16>| m.into_iter().map(ValueId).collect();
-        initial(self.system).into_iter().map(values).collect()
+    fn initial(&self) -> impl Iterator<Item = Memory> + use<'s> {
+        self.system.initial_memories().map(|m| m.into_iter().map(ValueId).collect())
     }
 
     /// All memories that writes can make of the initial ones.
-    fn memories(&self) -> BTreeSet<Memory> {
-        let mut found: BTreeSet<Memory> = self.initial().into_iter().collect();
+    fn memories(&self) -> Result<BTreeSet<Memory>, MachineError> {
+        let budget = self.builder.budget();
+        let mut found: BTreeSet<Memory> = BTreeSet::new();
+        for memory in self.initial() {
+            budget.tick()?;
+            found.insert(memory);
+        }
         let mut work: Vec<Memory> = found.iter().cloned().collect();
         while let Some(memory) = work.pop() {
             for &(_, j, d) in &self.writes {
+                budget.tick()?;
                 let next = with(&memory, j, d);
                 if found.insert(next.clone()) {
                     work.push(next);
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     /// The strong letters of own writes to a variable: the memory and the letters.
@@ -273,10 +284,13 @@ impl<'s> Maker<'s> {
     }
 
     fn transitions(&mut self, control: &Control) -> Result<(), MachineError> {
+        // All letters are gone through for each transition.
+        let letters = self.letters.len();
         let (p, current, guessed) = control;
         let from = self.states[control];
         let (system, c) = (self.system, self.channel);
         for (id, t) in system.transitions(self.process, *p) {
+            self.builder.budget().work(1 + letters / 64)?;
             match t.op {
                 ProgramOp::Nop | ProgramOp::Fence(FenceKind::Write | FenceKind::Read) => {
                     let to = self.state((t.to, current.clone(), guessed.clone()))?;

@@ -8,6 +8,7 @@ use weir_channel::basic::basic;
 use weir_channel::semantics::Contents;
 use weir_channel::text::{print, read};
 use weir_channel::{Machine, product};
+use weir_model::limits::Budget;
 
 #[test]
 fn the_same_states_are_reached() {
@@ -17,7 +18,7 @@ fn the_same_states_are_reached() {
         let skipped = std::sync::atomic::AtomicUsize::new(0);
         with_seeds(500, |rng| {
             let machine = machine(rng, &shape, "c");
-            let simple = basic(&machine).unwrap();
+            let simple = basic(&machine, &Budget::new()).unwrap();
             assert!(simple.is_basic());
             for state in machine.states() {
                 assert_eq!(machine.state_name(state), simple.state_name(state));
@@ -40,7 +41,7 @@ fn the_same_states_are_reached() {
 /// Whether a machine has a trace to the state `end`.
 fn has_trace(machine: &Machine, trace: &[&str], end: &str) -> bool {
     let labels: Vec<&str> = machine.labels().map(|l| machine.label_name(l)).collect();
-    let both = product(&[machine, &monitor(trace, &labels)]).unwrap();
+    let both = product(&[machine, &monitor(trace, &labels)], &Budget::new()).unwrap();
     let state = both.state(&format!("({end}, m{})", trace.len())).unwrap();
     is_reached(&both, state, Contents::Empty)
 }
@@ -53,7 +54,7 @@ fn the_same_traces() {
     for shape in [Shape { guards: true, ..shape }, everything] {
         with_seeds(200, |rng| {
             let machine = machine(rng, &shape, "c");
-            let simple = basic(&machine).unwrap();
+            let simple = basic(&machine, &Budget::new()).unwrap();
             let trace: Vec<&str> = (0..1 + rng.below(3)).map(|_| *rng.pick(&["x", "y"])).collect();
             for state in machine.states() {
                 let end = machine.state_name(state);
@@ -82,7 +83,7 @@ fn a_guard_and_a_receive_look_at_the_same_word() {
     .unwrap();
     let bad = machine.state("bad").unwrap();
     assert!(!is_reached(&machine, bad, Contents::Empty));
-    assert!(!is_reached(&basic(&machine).unwrap(), bad, Contents::Empty));
+    assert!(!is_reached(&basic(&machine, &Budget::new()).unwrap(), bad, Contents::Empty));
 }
 
 /// A rotation reads the oldest message first, a guard the newest.
@@ -99,7 +100,10 @@ fn guards_are_mirrored() {
     for (state, expected) in [("good", true), ("bad", false)] {
         let state = machine.state(state).unwrap();
         assert_eq!(is_reached(&machine, state, Contents::Empty), expected);
-        assert_eq!(is_reached(&basic(&machine).unwrap(), state, Contents::Empty), expected);
+        assert_eq!(
+            is_reached(&basic(&machine, &Budget::new()).unwrap(), state, Contents::Empty),
+            expected
+        );
     }
 }
 
@@ -117,7 +121,10 @@ fn a_strong_message_that_becomes_weak_is_there_when_the_guard_looks() {
     for (state, expected) in [("bad", false), ("end", true), ("t", false)] {
         let state = machine.state(state).unwrap();
         assert_eq!(is_reached(&machine, state, Contents::Empty), expected);
-        assert_eq!(is_reached(&basic(&machine).unwrap(), state, Contents::Empty), expected);
+        assert_eq!(
+            is_reached(&basic(&machine, &Budget::new()).unwrap(), state, Contents::Empty),
+            expected
+        );
     }
     // With the strong message in the channel it is reached all the same.
     assert!(is_reached(&machine, machine.state("t").unwrap(), Contents::Any));
@@ -128,7 +135,7 @@ fn a_basic_machine_stays_as_it_is() {
     with_seeds(50, |rng| {
         let machine = machine(rng, &BASIC, "c");
         // The order of transitions may differ: they are grouped by state.
-        let simple = basic(&machine).unwrap();
+        let simple = basic(&machine, &Budget::new()).unwrap();
         assert_eq!(simple.states().count(), machine.states().count());
         let mut transitions = machine.transitions().to_vec();
         let mut others = simple.transitions().to_vec();
@@ -148,6 +155,6 @@ fn what_gets_too_large_is_refused() {
          {sends}"
     ))
     .unwrap();
-    let error = basic(&machine).unwrap_err().to_string();
+    let error = basic(&machine, &Budget::new()).unwrap_err().to_string();
     assert!(error.contains("more than 60000 control states"), "{error}");
 }

@@ -10,6 +10,7 @@ use weir_engine::{Engine, Limits, check};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
@@ -75,8 +76,7 @@ fn agree(
 ) -> Result<(), String> {
     let system = System::for_model(program.clone(), model).map_err(|e| e.message)?;
     let limits = Limits {
-        memory: Some(1 << 26),
-        timeout: Some(Duration::from_secs(20)),
+        budget: Budget::new().with_store(1 << 26).with_time(Duration::from_secs(20)),
         guesses,
         ..Limits::default()
     };

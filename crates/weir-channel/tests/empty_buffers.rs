@@ -10,6 +10,7 @@ use weir_engine::{Engine, check};
 use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Verdict;
 use weir_model::ids::SpanId;
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{BinOp, Expr, Formula, Program, Property, PropertyKind};
 use weir_model::system::System;
@@ -33,7 +34,7 @@ fn never(formula: Formula) -> Property {
 
 /// The answers, by an engine that decides; `None` if that takes too much.
 fn verdicts(system: &System, model: MemoryModel, engine: Engine) -> Option<Vec<Verdict>> {
-    let limits = Limits { memory: Some(1 << 24), ..Limits::default() };
+    let limits = Limits { budget: Budget::new().with_store(1 << 24), ..Limits::default() };
     let (answers, _) = check(system, model, engine, &limits, &mut |_| {});
     let verdicts: Vec<Verdict> = answers.iter().map(|a| a.verdict).collect();
     (!verdicts.contains(&Verdict::Unknown)).then_some(verdicts)

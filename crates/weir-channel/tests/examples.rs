@@ -16,6 +16,7 @@ use weir_channel::lossy::Reach;
 use weir_channel::semantics::{Contents, Goal, Semantics};
 use weir_channel::text::{print, read};
 use weir_channel::{Limits, Machine, product};
+use weir_model::limits::Budget;
 
 fn load(name: &str) -> (String, Machine) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
@@ -55,7 +56,7 @@ fn expect(name: &str, machine: &Machine, line: &str) {
             let tried = explicit(Semantics::Lossy);
             assert!(tried == answer || tried == "unknown", "{name}: {line}: {tried}");
             if contents == Contents::Empty || machine.strong().next().is_none() {
-                let simple = basic(machine).unwrap();
+                let simple = basic(machine, &Budget::new()).unwrap();
                 let reached = is_reached(&simple, state, Contents::Empty);
                 assert_eq!(reached, expected, "{name}: {line}: basic");
             }
@@ -86,7 +87,8 @@ fn every_machine_keeps_its_promise() {
 
 #[test]
 fn the_halves_meet_once() {
-    let both = product(&[&load("meet-left.chm").1, &load("meet-right.chm").1]).unwrap();
+    let both =
+        product(&[&load("meet-left.chm").1, &load("meet-right.chm").1], &Budget::new()).unwrap();
     let reached = |name: &str| is_reached(&both, both.state(name).unwrap(), Contents::Any);
     assert!(reached("(l1, r1)"));
     assert!(both.states().map(|s| both.state_name(s)).filter(|s| reached(s)).count() == 2);

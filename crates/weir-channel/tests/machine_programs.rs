@@ -14,6 +14,7 @@ use weir_channel::semantics::Contents;
 use weir_channel::{Limits, Machine, StateId, text};
 use weir_engine::{Engine, check};
 use weir_model::answer::Verdict;
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
@@ -40,7 +41,7 @@ fn agree(machine: &Machine, counts: &mut Counts) {
     let expected: Vec<bool> =
         states.iter().map(|q| is_reached(machine, *q, Contents::Empty)).collect();
     // Nothing bounds the search by the size of a machine.
-    let limits = Limits { memory: Some(1 << 26), ..Limits::default() };
+    let limits = Limits { budget: Budget::new().with_store(1 << 26), ..Limits::default() };
     for ((model, engine), counts) in WAYS.into_iter().zip(counts) {
         let (answers, _) = check(&system, model, engine, &limits, &mut |_| {});
         for ((answer, expected), q) in answers.iter().zip(&expected).zip(&states) {
@@ -88,7 +89,8 @@ fn examples() {
     for name in ["no-bit", "meet-right", "alternating-bit"] {
         let path = format!("{}/../../examples/{name}.chm", env!("CARGO_MANIFEST_DIR"));
         let machine = text::read(&fs::read_to_string(Path::new(&path)).unwrap()).unwrap();
-        let machine = if machine.is_basic() { machine } else { basic(&machine).unwrap() };
+        let machine =
+            if machine.is_basic() { machine } else { basic(&machine, &Budget::new()).unwrap() };
         agree(&machine, &mut counts);
     }
     // Under TSO all is decided: the alternating bit is right.

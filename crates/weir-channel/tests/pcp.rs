@@ -6,6 +6,7 @@ use std::fs;
 use weir_channel::Limits;
 use weir_channel::pcp::{Instance, MAX_LETTERS, MAX_PAIRS, Solved, program, read, solve};
 use weir_check::{Witness, check};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
@@ -95,7 +96,8 @@ fn none_is_never_an_answer() {
 #[test]
 fn limits_end_a_search() {
     let instance = read("a b\nb a").unwrap();
-    let limits = Limits { bound: Some(20), memory: Some(1 << 22), ..Limits::default() };
+    let limits =
+        Limits { bound: Some(20), budget: Budget::new().with_store(1 << 22), ..Limits::default() };
     let found = solve(&instance, &system(&instance), MemoryModel::GUESS_WW, &limits, &mut |_| {}).0;
     let Solved::Unknown(reason) = found else { panic!("{found:?}") };
     assert!(reason.starts_with("the memory limit of 4 MiB was reached; there is no"), "{reason}");

@@ -9,6 +9,7 @@ use common::{BASIC, Shape, is_reached, machine, monitor, with_seeds};
 use weir_channel::semantics::Contents;
 use weir_channel::text::{print, read};
 use weir_channel::{Machine, ProductError, Transition, product};
+use weir_model::limits::Budget;
 
 /// A transition by names, with ends of the caller's.
 fn named(machine: &Machine, t: &Transition, from: &str, to: &str) -> String {
@@ -52,7 +53,7 @@ fn transitions_are_those_of_the_definition() {
     let shape = Shape { guards: true, substitutions: true, labels: 2, ..BASIC };
     with_seeds(200, |rng| {
         let (one, two) = (machine(rng, &shape, "c"), machine(rng, &shape, "d"));
-        let both = product(&[&one, &two]).unwrap();
+        let both = product(&[&one, &two], &Budget::new()).unwrap();
         assert_eq!(both.states().count(), one.states().count() * two.states().count());
         assert_eq!(both.state_name(both.initial()), "(cq0, dq0)");
         let mut expected = BTreeSet::new();
@@ -95,7 +96,7 @@ fn transitions_are_those_of_the_definition() {
 
 /// Whether a machine has a trace to a state.
 fn has_trace(machine: &Machine, trace: &[&str], end: &str) -> bool {
-    let both = product(&[machine, &monitor(trace, &["x", "y"])]).unwrap();
+    let both = product(&[machine, &monitor(trace, &["x", "y"])], &Budget::new()).unwrap();
     let state = both.state(&format!("({end}, m{})", trace.len())).unwrap();
     is_reached(&both, state, Contents::Empty)
 }
@@ -114,7 +115,7 @@ fn traces_are_those_that_both_have() {
                     break two;
                 }
             };
-            let both = product(&[&one, &two]).unwrap();
+            let both = product(&[&one, &two], &Budget::new()).unwrap();
             let trace: Vec<&str> = (0..rng.below(3)).map(|_| *rng.pick(&["x", "y"])).collect();
             for (p, q) in (0..9).map(|n| (format!("cq{}", n / 3), format!("dq{}", n % 3))) {
                 let each = has_trace(&one, &trace, &p) && has_trace(&two, &trace, &q);
@@ -140,16 +141,18 @@ fn small(name: &str, channel: &str, strong: &str) -> Machine {
 #[test]
 fn what_does_not_fit_together_is_refused() {
     let plain = small("one", "c", "");
-    let error = product(&[&plain, &small("two", "c", "")]).unwrap_err();
+    let error = product(&[&plain, &small("two", "c", "")], &Budget::new()).unwrap_err();
     assert_eq!(error, ProductError::SharedChannel("c".to_owned()));
-    let error = product(&[&plain, &small("two", "d", "strong b at most 1;")]).unwrap_err();
+    let error =
+        product(&[&plain, &small("two", "d", "strong b at most 1;")], &Budget::new()).unwrap_err();
     assert_eq!(error, ProductError::Strong("b".to_owned()));
     let one = small("one", "c", "strong b at most 1;");
-    let error = product(&[&one, &small("two", "d", "strong b at most 2;")]).unwrap_err();
+    let error =
+        product(&[&one, &small("two", "d", "strong b at most 2;")], &Budget::new()).unwrap_err();
     assert_eq!(error, ProductError::Bound(1, 2));
-    assert_eq!(product(&[]).unwrap_err(), ProductError::Nothing);
+    assert_eq!(product(&[], &Budget::new()).unwrap_err(), ProductError::Nothing);
     let many: Vec<Machine> = (0..16).map(|i| small("m", &format!("c{i}"), "")).collect();
-    let error = product(&many.iter().collect::<Vec<_>>()).unwrap_err();
+    let error = product(&many.iter().collect::<Vec<_>>(), &Budget::new()).unwrap_err();
     assert!(error.to_string().contains("more than 60000 control states"), "{error}");
 }
 
@@ -157,16 +160,16 @@ fn what_does_not_fit_together_is_refused() {
 fn a_label_of_one_machine_blocks_it() {
     let one = small("one", "c", "");
     let two = read("machine two; labels other; states u; initial u; u -> u on other;").unwrap();
-    let both = product(&[&one, &two]).unwrap();
+    let both = product(&[&one, &two], &Budget::new()).unwrap();
     assert!(both.transitions().is_empty());
 }
 
 #[test]
 fn more_than_two_machines() {
     let three = [small("a", "c", ""), small("b", "d", ""), small("c", "e", "")];
-    let all = product(&three.iter().collect::<Vec<_>>()).unwrap();
-    let two = product(&[&three[0], &three[1]]).unwrap();
-    let nested = product(&[&two, &three[2]]).unwrap();
+    let all = product(&three.iter().collect::<Vec<_>>(), &Budget::new()).unwrap();
+    let two = product(&[&three[0], &three[1]], &Budget::new()).unwrap();
+    let nested = product(&[&two, &three[2]], &Budget::new()).unwrap();
     assert_eq!(all.states().count(), nested.states().count());
     assert_eq!(all.transitions(), nested.transitions());
     assert!(all.state("(s, s, t)").is_some());

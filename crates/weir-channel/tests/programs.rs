@@ -10,6 +10,7 @@ use weir_engine::{Engine, check};
 use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Verdict;
 use weir_model::ids::{SpanId, StateId, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, BinOp, Expr, Property, PropertyKind, Quantifier};
 use weir_model::system::{StateKind, System};
@@ -23,12 +24,12 @@ type Translate = fn(&System) -> Option<Machine>;
 type Goals = fn(&System, &Machine, &[ValueId]) -> Vec<Goal>;
 
 fn by_tso(system: &System) -> Option<Machine> {
-    let machines = tso(system).ok()?;
-    product(&machines.iter().collect::<Vec<_>>()).ok()
+    let machines = tso(system, &Budget::new()).ok()?;
+    product(&machines.iter().collect::<Vec<_>>(), &Budget::new()).ok()
 }
 
 fn by_pso(system: &System) -> Option<Machine> {
-    pso::pso(system).ok()
+    pso::pso(system, &Budget::new()).ok()
 }
 
 /// The control states of the machine of a PSO program in which all processes have
@@ -105,7 +106,7 @@ fn on_random_programs(
         for memory in memories(&system) {
             let values: Vec<i64> =
                 memory.iter().enumerate().map(|(x, v)| system.value(VarId::new(x), *v)).collect();
-            let limits = Limits { memory: Some(1 << 26), ..Limits::default() };
+            let limits = Limits { budget: Budget::new().with_store(1 << 26), ..Limits::default() };
             let goals = goals(&system, &machine, &memory);
             let (answer, _) = reach_any(&machine, &goals, &limits, &mut |_| {});
             let question = asked(random.clone(), &values);

@@ -1,6 +1,7 @@
 //! What lies ahead of and behind a control state, up to the next fence.
 
 use weir_model::ids::{ProcessId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
@@ -22,13 +23,16 @@ fn spread(
     look: Look,
     concerns: impl Fn(Op, VarId) -> bool,
     stops: impl Fn(Op) -> bool,
-) -> ByState {
+    budget: &Budget,
+) -> Result<ByState, Stop> {
     let automaton = &system.processes[process.index()];
+    budget.check_room(automaton.states.len().saturating_mul(system.vars.len() + 32))?;
     let mut all = vec![vec![false; system.vars.len()].into_boxed_slice(); automaton.states.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for t in automaton.transitions.iter().rev().filter(|t| !stops(t.op)) {
+            budget.work(1 + system.vars.len() / 64)?;
             let (here, beyond) = match look {
                 Look::Ahead => (t.from, t.to),
                 Look::Behind => (t.to, t.from),
@@ -41,7 +45,7 @@ fn spread(
             }
         }
     }
-    all
+    Ok(all)
 }
 
 fn is_full(op: Op) -> bool {
@@ -55,28 +59,47 @@ fn empties_stores(op: Op, partial_fences: bool) -> bool {
 
 /// For each control state, the variables that can be read from there on before
 /// the next full fence or atomic read-write.
-pub fn readable(system: &System, process: ProcessId) -> ByState {
+///
+/// # Errors
+/// If a limit is reached.
+pub fn readable(system: &System, process: ProcessId, budget: &Budget) -> Result<ByState, Stop> {
     let reads = |op, x| matches!(op, Op::Read(y, _) if y == x);
-    spread(system, process, Look::Ahead, reads, is_full)
+    spread(system, process, Look::Ahead, reads, is_full, budget)
 }
 
 /// For each control state, the variables of which a waiting write may yet be
 /// overtaken: some other variable can be written before a fence that would need
 /// the write to have left.
-pub(crate) fn overtakes(system: &System, process: ProcessId, partial_fences: bool) -> ByState {
+pub(crate) fn overtakes(
+    system: &System,
+    process: ProcessId,
+    partial_fences: bool,
+    budget: &Budget,
+) -> Result<ByState, Stop> {
     let writes_other = |op, x| matches!(op, Op::Write(y, _) if y != x);
-    spread(system, process, Look::Ahead, writes_other, |op| empties_stores(op, partial_fences))
+    let stops = |op| empties_stores(op, partial_fences);
+    spread(system, process, Look::Ahead, writes_other, stops, budget)
 }
 
 /// For each control state, the variables that may have been written since the
 /// last full fence.
-pub(crate) fn unseen(system: &System, process: ProcessId) -> ByState {
+pub(crate) fn unseen(
+    system: &System,
+    process: ProcessId,
+    budget: &Budget,
+) -> Result<ByState, Stop> {
     let writes = |op, x| matches!(op, Op::Write(y, _) if y == x);
-    spread(system, process, Look::Behind, writes, is_full)
+    spread(system, process, Look::Behind, writes, is_full, budget)
 }
 
 /// For each control state, the variables of which a write may be waiting there.
-pub(crate) fn waiting(system: &System, process: ProcessId, partial_fences: bool) -> ByState {
+pub(crate) fn waiting(
+    system: &System,
+    process: ProcessId,
+    partial_fences: bool,
+    budget: &Budget,
+) -> Result<ByState, Stop> {
     let writes = |op, x| matches!(op, Op::Write(y, _) if y == x);
-    spread(system, process, Look::Behind, writes, |op| empties_stores(op, partial_fences))
+    let stops = |op| empties_stores(op, partial_fences);
+    spread(system, process, Look::Behind, writes, stops, budget)
 }

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 
 use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{ProcessId, TransitionId, ValueId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
 use weir_model::semantics::{Form, Rule, Step};
@@ -83,7 +84,8 @@ impl<'s> History<'s> {
         model: MemoryModel,
         start: &[u16],
         events: &[Event],
-    ) -> Option<Self> {
+        budget: &Budget,
+    ) -> Result<Option<Self>, Stop> {
         let normal = model.normal();
         let (n, m) = (system.processes.len(), system.vars.len());
         let memory = start.to_vec();
@@ -105,23 +107,32 @@ impl<'s> History<'s> {
             partial_fences: normal.has(Relaxation::Rwf),
         };
         for event in events {
-            match *event {
-                Event::End => history.has_ended = true,
-                Event::Transfer(p, x, d) => loop {
-                    let first = history.transfer(p, x)?;
-                    let rest = &history.places[p.index()].stores[x.index()];
-                    if d.map_or(rest.is_empty(), |d| d == first) {
-                        break;
-                    }
-                },
-                Event::TransferOne(p, x) => drop(history.transfer(p, x)?),
-                Event::Take(p, id) => {
-                    let op = system.processes[p.index()].transitions[id.index()].op;
-                    history.take(p, id, op)?;
-                }
+            budget.work(1 + history.states.len() / 64)?;
+            if history.happen(*event).is_none() {
+                return Ok(None);
             }
         }
-        Some(history)
+        Ok(Some(history))
+    }
+
+    /// Repeats an event; `None` if that does not work.
+    fn happen(&mut self, event: Event) -> Option<()> {
+        match event {
+            Event::End => self.has_ended = true,
+            Event::Transfer(p, x, d) => loop {
+                let first = self.transfer(p, x)?;
+                let rest = &self.places[p.index()].stores[x.index()];
+                if d.map_or(rest.is_empty(), |d| d == first) {
+                    break;
+                }
+            },
+            Event::TransferOne(p, x) => drop(self.transfer(p, x)?),
+            Event::Take(p, id) => {
+                let op = self.system.processes[p.index()].transitions[id.index()].op;
+                self.take(p, id, op)?;
+            }
+        }
+        Some(())
     }
 
     fn newest(&self) -> usize {
@@ -300,7 +311,8 @@ pub(crate) fn run(
     model: MemoryModel,
     start: &[u16],
     events: &[Event],
-) -> Option<Run> {
+    budget: &Budget,
+) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
     let wanted: Vec<Wanted> = if form == Form::Sc {
         // Views see the newest memory only: the path is the run.
@@ -310,25 +322,27 @@ pub(crate) fn run(
         };
         events.iter().filter_map(take).collect()
     } else {
-        History::replay(system, model, start, events)?.schedule()
+        match History::replay(system, model, start, events, budget)? {
+            Some(history) => history.schedule(),
+            None => return Ok(None),
+        }
     };
     let semantics = form.semantics(system, model, wanted.len() + 1);
-    let (n, m) = (system.processes.len(), system.vars.len());
-    let is_start = |c: &Vec<u16>| c[n..n + m] == *start;
-    let mut config = semantics.initial().into_iter().find(is_start)?;
+    let mut config = semantics.initial_with(start);
     let first = Snapshot::new(semantics.as_ref(), &config);
     let mut run = Run { model, form, start: first, steps: vec![] };
     let mut scratch = Vec::new();
     for wanted in wanted {
+        budget.check()?;
         let mut found = None;
         let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
             if found.is_none() && wanted.is(&step) {
                 found = Some((step, next.to_vec()));
             }
         });
-        let (step, next) = found?;
+        let Some((step, next)) = found else { return Ok(None) };
         run.steps.push((step, Snapshot::new(semantics.as_ref(), &next)));
         config = next;
     }
-    Some(run)
+    Ok(Some(run))
 }

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind, Quantifier};
 use weir_model::semantics::{
@@ -26,7 +27,7 @@ use crate::store::{ConfigId, Store};
 /// The bound on buffers for systems with loops when none is given.
 pub const DEFAULT_BOUND: usize = 4;
 
-/// How many configurations are expanded between two looks at the clock.
+/// How many configurations are expanded between two looks at the store.
 const CLOCK: usize = 1 << 10;
 
 struct Search<'s> {
@@ -76,6 +77,11 @@ impl<'s> Search<'s> {
         let mut level_end = 0;
         let mut full = false;
         for initial in semantics.initial() {
+            if let Err(stop) = limits.budget.tick().and_then(|()| store.check_room(&limits.budget))
+            {
+                stats.stopped = Some(stop.to_string());
+                return;
+            }
             full |= store.insert(&initial, None).is_err();
         }
         while let Some(id) = store.id(stats.expanded) {
@@ -100,15 +106,17 @@ impl<'s> Search<'s> {
                 stats.stopped = Some("the store of configurations is full".to_owned());
                 break;
             }
+            let mut looked = limits.budget.tick().and_then(|()| store.check_room(&limits.budget));
             if stats.expanded.is_multiple_of(CLOCK) {
                 stats.stored = store.len();
                 stats.bytes = store.bytes();
                 stats.elapsed = began.elapsed();
                 progress(stats);
-                stats.stopped = limits.hit(stats);
-                if stats.stopped.is_some() {
-                    break;
-                }
+                looked = limits.budget.check_store(stats.bytes);
+            }
+            if let Err(stop) = looked {
+                stats.stopped = Some(stop.to_string());
+                break;
             }
         }
         stats.stored = store.len();
@@ -119,7 +127,7 @@ impl<'s> Search<'s> {
     }
 
     /// The run to a configuration.
-    fn trace(&self, end: ConfigId) -> Run {
+    fn trace(&self, end: ConfigId, budget: &Budget) -> Result<Run, Stop> {
         let semantics = self.semantics.as_ref();
         let mut path = vec![end];
         while let Some(parent) = self.store.parent(path[path.len() - 1]) {
@@ -130,6 +138,7 @@ impl<'s> Search<'s> {
         let steps = path
             .windows(2)
             .map(|pair| {
+                budget.tick()?;
                 let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
                 let mut found = None;
                 let _ = semantics.successors(from, &mut scratch, &mut |step, next| {
@@ -137,11 +146,12 @@ impl<'s> Search<'s> {
                         found.get_or_insert(step);
                     }
                 });
-                (found.expect("it was reached from there"), Snapshot::new(semantics, to))
+                let step = found.expect("it was reached from there");
+                Ok((step, Snapshot::new(semantics, to)))
             })
-            .collect();
+            .collect::<Result<_, Stop>>()?;
         let start = Snapshot::new(semantics, self.store.get(path[0]));
-        Run { model: self.model, form: self.form, start, steps }
+        Ok(Run { model: self.model, form: self.form, start, steps })
     }
 }
 
@@ -218,7 +228,10 @@ pub fn check(
             (Verdict::Holds, Verdict::Violated)
         };
         let (verdict, evidence) = match settled {
-            Some(id) => (no, Evidence::Run(search.trace(id))),
+            Some(id) => match search.trace(id, &limits.budget) {
+                Ok(run) => (no, Evidence::Run(run)),
+                Err(stop) => (Verdict::Unknown, Evidence::Reason(stop.to_string())),
+            },
             None if search.stats.is_exact() => (yes, Evidence::Exhausted),
             None => (Verdict::Unknown, Evidence::Reason(reason(&search.stats))),
         };

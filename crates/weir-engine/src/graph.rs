@@ -67,7 +67,7 @@ pub fn explore(
     match engine {
         Engine::Explicit | Engine::Auto => configurations(system, model, limits, most),
         Engine::Automata(options) => automata::graph(system, options, limits, most),
-        Engine::Views => views::graph(system, model, most),
+        Engine::Views => views::graph(system, model, limits, most),
         Engine::Backward => Err("backward search has minimal states of what could lead to a \
              violation, and no graph of what a program does; use another engine"
             .to_owned()),
@@ -97,13 +97,14 @@ fn configurations(
     let mut graph = Graph::default();
     let mut numbers: FxHashMap<Vec<u16>, usize> = FxHashMap::default();
     let mut configs = Vec::new();
-    for initial in semantics.initial() {
+    for initial in semantics.initial().take(most + 1) {
         numbers.insert(initial.clone(), configs.len());
         configs.push(initial);
     }
     let initial = configs.len();
     let mut scratch = Vec::new();
     while let Some(config) = configs.get(graph.nodes.len()).cloned() {
+        limits.budget.check().map_err(|stop| stop.to_string())?;
         let from = graph.nodes.len();
         graph.nodes.push(node(semantics.as_ref(), &config, from < initial));
         graph.is_cut |= !semantics.successors(&config, &mut scratch, &mut |step, next| {

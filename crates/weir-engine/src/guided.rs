@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::TransitionId;
+use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::PropertyKind;
 use weir_model::semantics::{Form, Semantics, bounded_guesses, has_bounded_guesses};
@@ -24,13 +25,16 @@ type Node = (Vec<u16>, Vec<usize>);
 
 /// A run in which each process takes these transitions, in order, and no others, and
 /// which settles a property in the end. `None` if none is found.
+///
+/// # Errors
+/// If a limit is reached.
 pub fn run(
     system: &System,
     model: MemoryModel,
     taken: &[Vec<TransitionId>],
     kind: &PropertyKind,
     limits: &Limits,
-) -> Option<Run> {
+) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
     let bound = taken.iter().map(Vec::len).sum::<usize>() + 1;
     let semantics = match limits.guesses.filter(|_| has_bounded_guesses(model)) {
@@ -40,7 +44,8 @@ pub fn run(
     let semantics = semantics.as_ref();
     let mut nodes: Vec<(Node, Option<usize>)> = Vec::new();
     let mut known: HashMap<Node, usize> = HashMap::new();
-    for config in semantics.initial() {
+    for config in semantics.initial().take(MOST) {
+        limits.budget.tick()?;
         let node = (config, vec![0; taken.len()]);
         known.insert(node.clone(), nodes.len());
         nodes.push((node, None));
@@ -48,10 +53,12 @@ pub fn run(
     let mut scratch = Vec::new();
     let mut number = 0;
     while number < nodes.len() && nodes.len() < MOST {
+        limits.budget.tick()?;
+        limits.budget.check_growth(known.len(), known.capacity(), size_of::<(Node, usize)>())?;
         let (config, done) = nodes[number].0.clone();
         let is_done = done.iter().zip(taken).all(|(done, all)| *done == all.len());
         if is_done && settles(semantics, &config, kind) {
-            return Some(trace(semantics, model, form, &nodes, number));
+            return Ok(Some(trace(semantics, model, form, &nodes, number)));
         }
         let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
             let mut done = done.clone();
@@ -70,7 +77,7 @@ pub fn run(
         });
         number += 1;
     }
-    None
+    Ok(None)
 }
 
 fn trace(

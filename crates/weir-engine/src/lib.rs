@@ -20,4 +20,4 @@ pub mod views;
 pub mod wsts;
 
 pub use portfolio::{Engine, check, respect_bounds};
-pub use stats::{Limits, Progress, Stats, blame_time};
+pub use stats::{Limits, Progress, Stats, blame, unknown_all};

@@ -12,7 +12,7 @@ use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
-use crate::stats::{Limits, Progress, Stats, blame_time};
+use crate::stats::{Limits, Progress, Stats, blame};
 use crate::{automata, backward, explicit, views};
 
 /// How to search.
@@ -145,21 +145,16 @@ fn search(
     let began = Instant::now();
     let mut answers: Vec<Answer> = Vec::new();
     let mut stats = Stats::default();
-    let most = limits.memory.unwrap_or(usize::MAX);
+    let most = limits.budget.store().unwrap_or(usize::MAX);
     for (i, stage) in STAGES.into_iter().enumerate() {
         // With little memory some stages are the same as earlier ones.
         if STAGES[..i].iter().any(|s| s.within(most) == stage.within(most)) {
             continue;
         }
-        let left = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
-        if left.is_some_and(|l| l.is_zero()) {
-            break;
-        }
         let within = |bytes: usize, bound: Option<usize>| Limits {
             bound: limits.bound.or(bound),
-            timeout: left,
-            memory: Some(bytes),
-            ..*limits
+            budget: limits.budget.clone().with_store(bytes),
+            ..limits.clone()
         };
         let (found, last) = match stage.within(most) {
             Stage::Explicit { bound, bytes } => {
@@ -173,12 +168,12 @@ fn search(
         };
         stats = last;
         replace_unknown(&mut answers, found);
-        if answers.iter().all(is_known) {
+        if answers.iter().all(is_known) || limits.budget.check().is_err() {
             break;
         }
     }
     stats.elapsed = began.elapsed();
-    blame_time(limits, stats.elapsed, &mut answers);
+    blame(&limits.budget, &mut answers);
     (answers, stats)
 }
 
@@ -193,17 +188,14 @@ fn pairs(
     if !(3..=MOST_TO_PAIR).contains(&all.len()) {
         return None;
     }
-    let began = Instant::now();
     let mut answers = Vec::new();
     let mut stats = Stats::default();
     for (i, p) in all.iter().enumerate() {
         for q in &all[i + 1..] {
-            let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
-            let limits = Limits { timeout, ..*limits };
-            let (found, last) = views::check_some(system, model, &[*p, *q], &limits, progress);
+            let (found, last) = views::check_some(system, model, &[*p, *q], limits, progress);
             replace_unknown(&mut answers, found);
             stats = last;
-            if answers.iter().all(is_known) {
+            if answers.iter().all(is_known) || limits.budget.check().is_err() {
                 return Some((answers, stats));
             }
         }

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::limits::Budget;
+use weir_model::system::System;
 
 /// How far a search may go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Limits {
     /// The most that a buffer may hold, for engines that have such a bound.
     /// `None`: as much as a loop-free system can need, or
@@ -14,33 +16,30 @@ pub struct Limits {
     /// The most reads that a process may have guessed at a time, for the models in
     /// which reads are guessed (paper 1, 9.2).
     pub guesses: Option<usize>,
-    /// The longest that it may take.
-    pub timeout: Option<Duration>,
-    /// The most bytes that the configurations may take up.
-    pub memory: Option<usize>,
+    /// How much time and memory there is.
+    pub budget: Budget,
     /// Whether to return what shows that a property holds, if the engine can.
     pub certificate: bool,
 }
 
-impl Limits {
-    /// Which limit a search has hit, if any, in words.
-    pub fn hit(&self, stats: &Stats) -> Option<String> {
-        if let Some(limit) = self.timeout.filter(|t| stats.elapsed >= *t) {
-            return Some(format!("the time limit of {} s was reached", limit.as_secs_f64()));
-        }
-        let limit = self.memory.filter(|m| stats.bytes >= *m)?;
-        Some(format!("the memory limit of {} MiB was reached", limit >> 20))
-    }
-}
-
-/// Where several searches shared the time, what is still unknown after it is because
-/// of the whole of it.
-pub fn blame_time(limits: &Limits, elapsed: Duration, answers: &mut [Answer]) {
-    let Some(limit) = limits.timeout.filter(|t| elapsed >= *t) else { return };
-    let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
+/// Attributes what is still unknown after several searches to the limit of all of them, if
+/// that is reached.
+pub fn blame(budget: &Budget, answers: &mut [Answer]) {
+    let Err(stop) = budget.check() else { return };
+    let reason = stop.to_string();
     for answer in answers.iter_mut().filter(|a| a.verdict == Verdict::Unknown) {
         answer.evidence = Evidence::Reason(reason.clone());
     }
+}
+
+/// Every property is unknown for this reason.
+pub fn unknown_all(system: &System, reason: &str) -> Vec<Answer> {
+    let unknown = |property| Answer {
+        property,
+        verdict: Verdict::Unknown,
+        evidence: Evidence::Reason(reason.to_owned()),
+    };
+    (0..system.program.properties.len()).map(unknown).collect()
 }
 
 /// What a search did.

@@ -9,6 +9,7 @@ use std::hash::Hasher;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
+use weir_model::limits::{Budget, Stop};
 
 /// The number of a stored configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +37,12 @@ pub struct Store {
 
 const NO_PARENT: u32 = u32::MAX;
 
+/// About how many configurations may be added before the next look at the room for them.
+const SOON: usize = 1 << 10;
+
+/// So many bytes are taken without asking.
+const LITTLE: usize = 1 << 20;
+
 impl Store {
     /// Number of configurations.
     pub fn len(&self) -> usize {
@@ -52,6 +59,23 @@ impl Store {
         self.cells.capacity() * 2
             + (self.ends.capacity() + self.parents.capacity()) * 4
             + self.table.allocation_size()
+    }
+
+    /// Looks whether the store may grow, if it is about to: what is full doubles.
+    ///
+    /// # Errors
+    /// If the larger store would pass the limit.
+    #[inline]
+    pub fn check_room(&self, budget: &Budget) -> Result<(), Stop> {
+        let more = |len: usize, capacity: usize, bytes: usize| match len + SOON < capacity {
+            true => 0,
+            false => capacity * bytes,
+        };
+        let bytes = more(self.cells.len() + SOON * 16, self.cells.capacity(), 2)
+            + 2 * more(self.ends.len(), self.ends.capacity(), 4)
+            // The old table goes when the new one is filled.
+            + 2 * more(self.table.len(), self.table.capacity(), 6);
+        if bytes < LITTLE { Ok(()) } else { budget.check_room(bytes) }
     }
 
     /// The id of the configuration numbered `index`, if there is one.

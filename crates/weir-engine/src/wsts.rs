@@ -19,6 +19,7 @@ use std::hash::Hash;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
+use weir_model::limits::{Budget, Stop};
 
 use crate::stats::{Limits, Progress, Stats};
 
@@ -39,7 +40,15 @@ pub trait WellStructured {
 
     /// States that together are below all from which one step leads to above
     /// `state`. Those at or above `state` itself may be left out.
-    fn predecessors(&self, state: &Self::State, visit: &mut dyn FnMut(Self::Step, Self::State));
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    fn predecessors(
+        &self,
+        state: &Self::State,
+        budget: &Budget,
+        visit: &mut dyn FnMut(Self::Step, Self::State),
+    ) -> Result<(), Stop>;
 
     /// Whether an initial state is at or above `state`.
     fn is_initial(&self, state: &Self::State) -> bool;
@@ -59,7 +68,7 @@ pub enum Outcome<S, T> {
     Stopped(String),
 }
 
-/// How many steps back are taken between two looks at the clock.
+/// How many steps back are taken between two looks at what is stored.
 const CLOCK: usize = 1 << 10;
 
 struct Search<'w, W: WellStructured> {
@@ -71,16 +80,22 @@ struct Search<'w, W: WellStructured> {
     covered: Vec<bool>,
     buckets: FxHashMap<W::Key, Vec<u32>>,
     stats: Stats,
+    budget: &'w Budget,
 }
 
 impl<W: WellStructured> Search<'_, W> {
     /// Stores a state unless one that is stored is below it.
-    fn insert(&mut self, state: W::State, next: Option<(W::Step, u32)>) {
+    fn insert(&mut self, state: W::State, next: Option<(W::Step, u32)>) -> Result<(), Stop> {
+        let (len, capacity) = (self.buckets.len(), self.buckets.capacity());
+        self.budget.check_growth(len, capacity, size_of::<(W::Key, Vec<u32>)>())?;
         let bucket = self.buckets.entry(self.system.key(&state)).or_default();
         let (system, states) = (self.system, &self.states);
-        if bucket.iter().any(|&s| system.is_below(&states[s as usize], &state)) {
-            self.stats.covered += 1;
-            return;
+        for &s in bucket.iter() {
+            self.budget.tick()?;
+            if system.is_below(&states[s as usize], &state) {
+                self.stats.covered += 1;
+                return Ok(());
+            }
         }
         let covered = &mut self.covered;
         let before = bucket.len();
@@ -95,6 +110,48 @@ impl<W: WellStructured> Search<'_, W> {
         self.states.push(state);
         self.next.push(next);
         self.covered.push(false);
+        Ok(())
+    }
+
+    /// Searches back from the targets. Returns an initial state if there is one.
+    fn run(
+        &mut self,
+        targets: impl IntoIterator<Item = W::State>,
+        began: Instant,
+        progress: Progress<'_>,
+    ) -> Result<Option<u32>, Stop> {
+        let (system, budget) = (self.system, self.budget);
+        for target in targets {
+            self.insert(target, None)?;
+        }
+        let mut number = 0;
+        let mut looked = 0;
+        while number < self.states.len() {
+            let id = number as u32;
+            number += 1;
+            if self.covered[id as usize] {
+                continue;
+            }
+            let state = self.states[id as usize].clone();
+            if system.is_initial(&state) {
+                return Ok(Some(id));
+            }
+            let mut found = Vec::new();
+            system.predecessors(&state, budget, &mut |step, before| found.push((step, before)))?;
+            self.stats.steps += found.len();
+            for (step, before) in found {
+                self.insert(before, Some((step, id)))?;
+            }
+            self.stats.expanded += 1;
+            budget.tick()?;
+            if self.stats.steps + self.stats.expanded >= looked + CLOCK {
+                looked = self.stats.steps + self.stats.expanded;
+                self.stats.elapsed = began.elapsed();
+                progress(&self.stats);
+                budget.check_store(self.stats.bytes)?;
+            }
+        }
+        Ok(None)
     }
 
     fn path(&self, from: u32) -> Vec<W::Step> {
@@ -123,43 +180,23 @@ pub fn backward<W: WellStructured>(
         covered: vec![],
         buckets: FxHashMap::default(),
         stats: Stats { engine: "backward", within_bound: true, ..Stats::default() },
+        budget: &limits.budget,
     };
-    for target in targets {
-        search.insert(target, None);
-    }
-    let mut number = 0;
-    let mut looked = 0;
-    while number < search.states.len() {
-        let id = number as u32;
-        number += 1;
-        if search.covered[id as usize] {
-            continue;
-        }
-        let state = search.states[id as usize].clone();
-        if system.is_initial(&state) {
-            search.stats.elapsed = began.elapsed();
-            return (Outcome::Reached(search.path(id)), search.stats);
-        }
-        let mut found = Vec::new();
-        system.predecessors(&state, &mut |step, before| found.push((step, before)));
-        search.stats.steps += found.len();
-        for (step, before) in found {
-            search.insert(before, Some((step, id)));
-        }
-        search.stats.expanded += 1;
-        if search.stats.steps + search.stats.expanded >= looked + CLOCK {
-            looked = search.stats.steps + search.stats.expanded;
-            search.stats.elapsed = began.elapsed();
-            progress(&search.stats);
-            if let Some(reason) = limits.hit(&search.stats) {
-                search.stats.stopped = Some(reason.clone());
-                return (Outcome::Stopped(reason), search.stats);
-            }
-        }
-    }
+    let found = search.run(targets, began, progress);
     search.stats.elapsed = began.elapsed();
-    let minimal = search.states.into_iter().zip(search.covered).filter(|(_, covered)| !covered);
-    (Outcome::Unreachable(minimal.map(|(state, _)| state).collect()), search.stats)
+    let outcome = match found {
+        Err(stop) => {
+            let reason = stop.to_string();
+            search.stats.stopped = Some(reason.clone());
+            Outcome::Stopped(reason)
+        }
+        Ok(Some(id)) => Outcome::Reached(search.path(id)),
+        Ok(None) => {
+            let all = search.states.into_iter().zip(search.covered);
+            Outcome::Unreachable(all.filter(|(_, c)| !c).map(|(state, _)| state).collect())
+        }
+    };
+    (outcome, search.stats)
 }
 
 #[cfg(test)]
@@ -183,11 +220,17 @@ mod tests {
             small.iter().zip(big).all(|(a, b)| a <= b)
         }
 
-        fn predecessors(&self, state: &Vec<i64>, visit: &mut dyn FnMut(usize, Vec<i64>)) {
+        fn predecessors(
+            &self,
+            state: &Vec<i64>,
+            _: &Budget,
+            visit: &mut dyn FnMut(usize, Vec<i64>),
+        ) -> Result<(), Stop> {
             for (i, step) in self.steps.iter().enumerate() {
                 let before = |(s, d): (&i64, &i64)| (s - d).max(-d).max(0);
                 visit(i, state.iter().zip(step).map(before).collect());
             }
+            Ok(())
         }
 
         fn is_initial(&self, state: &Vec<i64>) -> bool {
@@ -229,7 +272,7 @@ mod tests {
 
     #[test]
     fn limits_stop_it() {
-        let limits = Limits { memory: Some(1), ..Limits::default() };
+        let limits = Limits { budget: Budget::new().with_store(1), ..Limits::default() };
         let system = Counters {
             initial: vec![0; 6],
             steps: (0..6).map(|i| (0..6).map(|j| if i == j { -1 } else { 3 }).collect()).collect(),

@@ -9,13 +9,18 @@ use weir_engine::automata::{self, Options};
 use weir_engine::graph::{Graph, explore};
 use weir_engine::{Engine, Limits, explicit};
 use weir_model::answer::{Answer, Evidence};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 const TSO: MemoryModel = MemoryModel::TSO;
 
 fn ask(system: &System, options: Options) -> Vec<Answer> {
-    let limits = Limits { certificate: true, memory: Some(1 << 24), ..Limits::default() };
+    let limits = Limits {
+        certificate: true,
+        budget: Budget::new().with_store(1 << 24),
+        ..Limits::default()
+    };
     let (answers, _) = automata::check(system, TSO, options, &limits, &mut |_| {});
     for answer in &answers {
         if let Evidence::Run(run) = &answer.evidence {

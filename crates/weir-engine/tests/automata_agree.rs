@@ -12,6 +12,7 @@ use weir_engine::{backward, views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
@@ -98,8 +99,7 @@ fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4
     let system = System::new(program.clone()).map_err(|e| e.message)?;
     let limits = Limits {
         bound,
-        timeout: Some(Duration::from_secs(5)),
-        memory: Some(1 << 21),
+        budget: Budget::new().with_store(1 << 21).with_time(Duration::from_secs(20)),
         certificate: true,
         guesses: None,
     };
@@ -111,7 +111,7 @@ fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4
     for (known, options) in known.iter_mut().zip(ALL) {
         // Without acceleration only what is small ends.
         let memory = if options.acceleration || exact { 1 << 21 } else { 1 << 16 };
-        let limits = Limits { memory: Some(memory), ..limits };
+        let limits = Limits { budget: limits.budget.clone().with_store(memory), ..limits.clone() };
         let (answers, stats) = automata::check(&system, TSO, options, &limits, &mut |_| {});
         let named = |e: String| format!("{options:?}: {e}");
         check_evidence(&system, &answers).map_err(named)?;

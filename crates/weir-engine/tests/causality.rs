@@ -34,7 +34,7 @@ type Issued = Vec<(ProcessId, Op)>;
 /// if a wrong guess stands in the way.
 fn walk(semantics: &dyn Semantics, rng: &mut Rng) -> Option<Issued> {
     let system = semantics.system();
-    let mut config = rng.pick(&semantics.initial()).clone();
+    let mut config = rng.pick(&semantics.initial().collect::<Vec<_>>()).clone();
     let mut scratch = vec![];
     let mut issued = vec![];
     loop {

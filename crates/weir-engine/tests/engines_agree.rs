@@ -11,6 +11,7 @@ use weir_engine::{backward, views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
@@ -111,8 +112,7 @@ fn agree(
     let system = System::new(program.clone()).map_err(|e| e.message)?;
     let limits = |bound| Limits {
         bound,
-        timeout: Some(Duration::from_secs(5)),
-        memory: Some(1 << 28),
+        budget: Budget::new().with_store(1 << 28).with_time(Duration::from_secs(5)),
         certificate: true,
         guesses: None,
     };
@@ -120,7 +120,8 @@ fn agree(
     check_evidence(&system, &found)?;
     let (mut decided, mut backward_decided) = (0, 0);
     if backward::is_decided(model) {
-        let little = Limits { memory: Some(1 << 22), ..limits(None) };
+        let budget = limits(None).budget.with_store(1 << 22);
+        let little = Limits { budget, ..limits(None) };
         let (answers, _) = backward::check(&system, model, &little, &mut |_| {});
         check_evidence(&system, &answers).map_err(|e| format!("backward: {e}"))?;
         backward_decided += compare(("views", &found), ("backward", &answers), model)?;

@@ -20,6 +20,7 @@ use weir_engine::{Limits, Stats, explicit};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Label, Program, Property, PropertyKind, Quantifier, Stmt, StmtKind,
@@ -256,8 +257,7 @@ fn runs_of_looping_programs_are_accepted() {
         for model in MODELS.into_iter().chain(random) {
             let limits = Limits {
                 bound: Some(1 + rng.below(3)),
-                timeout: Some(Duration::from_secs(5)),
-                memory: Some(1 << 18),
+                budget: Budget::new().with_store(1 << 18).with_time(Duration::from_secs(5)),
                 ..Limits::default()
             };
             runs += accepts_all(system, model, &limits)?;
@@ -272,7 +272,7 @@ fn runs_of_looping_programs_are_accepted() {
 fn walk(system: &System, model: MemoryModel, form: Form, rng: &mut Rng) -> Run {
     let bound = sufficient_bound(system).unwrap_or(3);
     let semantics = form.semantics(system, model, bound);
-    let mut config = rng.pick(&semantics.initial()).clone();
+    let mut config = rng.pick(&semantics.initial().collect::<Vec<_>>()).clone();
     let start = Snapshot::new(semantics.as_ref(), &config);
     let (mut steps, mut meaningful) = (vec![], 0);
     let mut scratch = vec![];
@@ -575,7 +575,11 @@ fn what_was_tampered_with_is_rejected() {
         let mut rng = Rng::new(!start);
         let limits =
             if system.is_loop_free() { None } else { Some(1) }.map_or(Limits::default(), |b| {
-                Limits { bound: Some(b), memory: Some(1 << 18), ..Limits::default() }
+                Limits {
+                    bound: Some(b),
+                    budget: Budget::new().with_store(1 << 18),
+                    ..Limits::default()
+                }
             });
         for model in MODELS.into_iter().chain([random_model(&mut rng)]) {
             for answer in answers(system, model, &limits).0 {
@@ -667,7 +671,11 @@ fn the_same_question_gets_the_same_answer() {
     on_random_programs(60, &shapes, |system, start| {
         let mut rng = Rng::new(!start);
         for model in MODELS.into_iter().chain([random_model(&mut rng)]) {
-            let limits = Limits { bound: Some(2), memory: Some(1 << 18), ..Limits::default() };
+            let limits = Limits {
+                bound: Some(2),
+                budget: Budget::new().with_store(1 << 18),
+                ..Limits::default()
+            };
             let all = |system: &System| {
                 let (answers, stats) = answers(system, model, &limits);
                 let counts = (stats.stored, stats.expanded, stats.steps, stats.depth, stats.bytes);

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use weir_engine::{Limits, explicit};
 use weir_model::answer::{Evidence, Verdict};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::PropertyKind;
 use weir_model::system::{BuildError, Failure, StateKind, System};
@@ -48,7 +49,8 @@ fn has_values(text: &str, expected: &[(&str, &[i64])]) {
 fn verdicts(text: &str, model: MemoryModel) -> Vec<Verdict> {
     let (program, _) = weir_front::read("test.weir", text, None).expect("a program");
     let system = System::for_model(program, model).expect("a system");
-    let limits = Limits { timeout: Some(Duration::from_secs(20)), ..Limits::default() };
+    let limits =
+        Limits { budget: Budget::new().with_time(Duration::from_secs(20)), ..Limits::default() };
     let (answers, _) = explicit::check(&system, model, &limits, &mut |_| {});
     answers
         .iter()

@@ -65,7 +65,7 @@ fn main() {
             let (program, _) = weir_front::read("growth.weir", &text, None).expect("a program");
             let system = System::new(program).expect("a system");
             let options = Options::default();
-            let outcome = solve(&system, 0, &options, Limits::default(), &mut |_| {});
+            let outcome = solve(&system, 0, &options, &Limits::default(), &mut |_| {});
             let outcome = outcome.expect("a game");
             let rows = match &outcome.strategy {
                 Some(Strategy::Views { moves, .. }) => moves.len(),

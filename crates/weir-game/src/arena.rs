@@ -26,7 +26,7 @@ use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::Objective;
 use weir_model::system::Op;
 
-use crate::clock::{Clock, Stopped};
+use crate::counts::{Counts, Stopped};
 use crate::rules::{Rules, Step};
 
 /// Who keeps buffers within which bound.
@@ -67,7 +67,7 @@ impl<'s> Arena<'s> {
         rules: Rules<'s>,
         fairness: Fairness,
         bound: Bound,
-        clock: &mut Clock<'_>,
+        counts: &mut Counts<'_>,
     ) -> Result<Self, Stopped> {
         let start = rules.board.start();
         let mut arena = Self {
@@ -81,15 +81,15 @@ impl<'s> Arena<'s> {
             is_exact: true,
         };
         arena.number(&start, None)?;
-        let before = clock.stats.stored;
+        let before = counts.stats.stored;
         let mut next = 0;
         while next < arena.positions.len() {
             arena.expand(next as Position, fairness)?;
             arena.first.push(u32::try_from(arena.to.len()).map_err(|_| Stopped::full())?);
             next += 1;
-            clock.stats.stored = before + arena.positions.len();
-            clock.stats.expanded += 1;
-            clock.look(arena.bytes())?;
+            counts.stats.stored = before + arena.positions.len();
+            counts.stats.expanded += 1;
+            counts.look(arena.bytes())?;
         }
         Ok(arena)
     }

@@ -17,7 +17,7 @@ use weir_model::program::Objective;
 
 use crate::arena::{Arena, Bound, Position};
 use crate::attractor::{Graph, Set};
-use crate::clock::{Clock, Stopped};
+use crate::counts::{Counts, Stopped};
 use crate::fair::{Memory, Pairs, Plan};
 use crate::rules::Rules;
 
@@ -40,18 +40,18 @@ pub fn solve(
     fairness: Fairness,
     buffers: Buffers,
     size: usize,
-    clock: &mut Clock<'_>,
+    counts: &mut Counts<'_>,
 ) -> Result<Found, Stopped> {
-    clock.stats.bound = Some(size);
+    counts.stats.bound = Some(size);
     let keepers: &[Player] = match buffers {
         Buffers::Store => &[Player::Process, Player::Update],
         Buffers::Load => &[Player::Update],
     };
     for &kept_by in keepers {
         let rules = Rules { board: board.clone(), buffers };
-        let arena = Arena::new(rules, fairness, Bound { kept_by, size }, clock)?;
-        let solved = Solved::new(&Graph::new(&arena), fairness, clock)?;
-        clock.stats.within_bound = arena.is_exact;
+        let arena = Arena::new(rules, fairness, Bound { kept_by, size }, counts)?;
+        let solved = Solved::new(&Graph::new(&arena), fairness, counts)?;
+        counts.stats.within_bound = arena.is_exact;
         let winner = solved.winner();
         if arena.is_exact || winner == kept_by {
             let argument = match (arena.is_exact, kept_by) {
@@ -67,7 +67,7 @@ pub fn solve(
                      and the process player has all her moves"
                 ),
             };
-            let strategy = Some(solved.strategy(&Graph::new(&arena), fairness, clock)?);
+            let strategy = Some(solved.strategy(&Graph::new(&arena), fairness, counts)?);
             return Ok(Found { winner: Some(winner), argument, strategy });
         }
     }
@@ -87,7 +87,7 @@ impl Solved {
     fn new(
         graph: &Graph<'_, '_>,
         fairness: Fairness,
-        clock: &mut Clock<'_>,
+        counts: &mut Counts<'_>,
     ) -> Result<Self, Stopped> {
         let arena = graph.arena;
         if arena.rules.board.objective() == Objective::Reach {
@@ -107,7 +107,7 @@ impl Solved {
         if fairness == Fairness::Process {
             let processes: Vec<_> = arena.rules.board.system.process_ids().collect();
             let mut pairs = Pairs { graph, choice };
-            mine = pairs.solve(mine, &processes, clock)?;
+            mine = pairs.solve(mine, &processes, counts)?;
             choice = pairs.choice;
         }
         // To stay where she wins is all that the process player has to do without
@@ -127,7 +127,7 @@ impl Solved {
         &self,
         graph: &Graph<'_, '_>,
         fairness: Fairness,
-        clock: &mut Clock<'_>,
+        counts: &mut Counts<'_>,
     ) -> Result<Strategy, Stopped> {
         if !self.mine[0] {
             return Ok(self.update_strategy(graph));
@@ -137,19 +137,19 @@ impl Solved {
             let processes: Vec<_> = graph.arena.rules.board.system.process_ids().collect();
             Some(
                 Pairs { graph, choice: vec![None; graph.arena.len()] }
-                    .plan(&self.mine, &processes, clock)?,
+                    .plan(&self.mine, &processes, counts)?,
             )
         } else {
             None
         };
-        self.process_strategy(graph, plan.as_ref(), clock)
+        self.process_strategy(graph, plan.as_ref(), counts)
     }
 
     fn process_strategy(
         &self,
         graph: &Graph<'_, '_>,
         plan: Option<&Plan>,
-        clock: &mut Clock<'_>,
+        counts: &mut Counts<'_>,
     ) -> Result<Strategy, Stopped> {
         let arena = graph.arena;
         let mut known: HashMap<(Position, Memory), usize> = HashMap::new();
@@ -158,7 +158,7 @@ impl Solved {
         let mut positions = Vec::new();
         let mut ways = 0;
         while let Some((position, memory)) = order.get(positions.len()).cloned() {
-            clock.look(ways * size_of::<usize>())?;
+            counts.look(ways * size_of::<usize>())?;
             let at = arena.configuration(position);
             let chosen = match plan {
                 Some(plan) => plan.advise(graph, position, &memory),

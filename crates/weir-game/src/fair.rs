@@ -24,7 +24,7 @@ use weir_model::ids::ProcessId;
 
 use crate::arena::Position;
 use crate::attractor::{Graph, Set};
-use crate::clock::{Clock, Stopped};
+use crate::counts::{Counts, Stopped};
 
 /// The pairs of a game.
 pub struct Pairs<'g, 'a, 's> {
@@ -74,11 +74,11 @@ impl Pairs<'_, '_, '_> {
         &mut self,
         mut region: Set,
         processes: &[ProcessId],
-        clock: &mut Clock<'_>,
+        counts: &mut Counts<'_>,
     ) -> Result<Set, Stopped> {
         'again: loop {
             for &process in processes {
-                clock.now()?;
+                counts.now()?;
                 let forced =
                     self.graph.attract(&region, Player::Process, self.played(&region, process));
                 let mut left = Self::minus(&region, &forced.set);
@@ -86,7 +86,7 @@ impl Pairs<'_, '_, '_> {
                     let enabled = self.enabled(&left, process);
                     let again = self.graph.attract(&left, Player::Update, enabled);
                     let core = Self::minus(&left, &again.set);
-                    let won = self.solve(core, &without(processes, process), clock)?;
+                    let won = self.solve(core, &without(processes, process), counts)?;
                     if won.contains(&true) {
                         let won = Graph::positions(&won);
                         let layer = self.graph.attract(&left, Player::Process, won);
@@ -121,11 +121,11 @@ impl Pairs<'_, '_, '_> {
         &mut self,
         region: &Set,
         processes: &[ProcessId],
-        clock: &mut Clock<'_>,
+        counts: &mut Counts<'_>,
     ) -> Result<Plan, Stopped> {
         let mut branches = Vec::new();
         for &process in processes {
-            clock.now()?;
+            counts.now()?;
             let forced = self.graph.attract(region, Player::Process, self.played(region, process));
             let mut left = Self::minus(region, &forced.set);
             let mut layers = Vec::new();
@@ -134,8 +134,8 @@ impl Pairs<'_, '_, '_> {
                 let again = self.graph.attract(&left, Player::Update, enabled);
                 let core = Self::minus(&left, &again.set);
                 let rest = without(processes, process);
-                let won = self.solve(core, &rest, clock)?;
-                let plan = self.plan(&won, &rest, clock)?;
+                let won = self.solve(core, &rest, counts)?;
+                let plan = self.plan(&won, &rest, counts)?;
                 let layer = self.graph.attract(&left, Player::Process, Graph::positions(&won));
                 let before = left.clone();
                 left = Self::minus(&left, &layer.set);

@@ -20,14 +20,14 @@
 //! let text = "var x  process p { x = 1  await x == 1  there: }  game reach p@there";
 //! let (program, _) = weir_front::read("own.weir", text, None).unwrap();
 //! let system = System::new(program).unwrap();
-//! let outcome = solve(&system, 0, &Options::default(), Limits::default(), &mut |_| {}).unwrap();
+//! let outcome = solve(&system, 0, &Options::default(), &Limits::default(), &mut |_| {}).unwrap();
 //! assert_eq!(outcome.winner, Some(Player::Process));
 //! ```
 
 pub mod arena;
 pub mod attractor;
 pub mod bounded;
-pub mod clock;
+pub mod counts;
 pub mod fair;
 pub mod reduce;
 pub mod rules;
@@ -38,7 +38,7 @@ use weir_model::game::{Board, Buffers, Fairness, NoGame, Player, Strategy};
 use weir_model::program::Objective;
 use weir_model::system::{Op, System};
 
-use clock::{Clock, Stopped};
+use counts::{Counts, Stopped};
 
 /// The bound on buffers if a program can fill them without end.
 pub const DEFAULT_BOUND: usize = 4;
@@ -79,7 +79,7 @@ pub fn solve(
     system: &System,
     game: usize,
     options: &Options,
-    limits: Limits,
+    limits: &Limits,
     progress: Progress<'_>,
 ) -> Result<Outcome, NoGame> {
     let board = Board::new(system, game)?;
@@ -122,25 +122,25 @@ pub fn solve(
         (fairness, _) => fairness,
     };
     let plain = fairness == Fairness::None && buffers == Buffers::Store;
-    let mut clock = Clock::new(if plain { "views" } else { "bounded" }, limits, progress);
+    let mut counts = Counts::new(if plain { "views" } else { "bounded" }, &limits.budget, progress);
     let found = if plain {
-        by_views(&board, &mut clock)
+        by_views(&board, &mut counts)
     } else {
         let size = limits.bound.unwrap_or_else(|| enough(system, buffers));
-        bounded::solve(&board, fairness, buffers, size, &mut clock)
+        bounded::solve(&board, fairness, buffers, size, &mut counts)
     };
     let found = found.unwrap_or_else(|Stopped(reason)| {
-        clock.stats.stopped = Some(reason.clone());
+        counts.stats.stopped = Some(reason.clone());
         bounded::Found { winner: None, argument: reason, strategy: None }
     });
     let bounded::Found { winner, argument, strategy } = found;
-    Ok(Outcome { winner, argument, strategy, stats: clock.finish() })
+    Ok(Outcome { winner, argument, strategy, stats: counts.finish() })
 }
 
 /// Plain games, by theorem 4: one process after the other.
-fn by_views(board: &Board<'_>, clock: &mut Clock<'_>) -> Result<bounded::Found, Stopped> {
+fn by_views(board: &Board<'_>, counts: &mut Counts<'_>) -> Result<bounded::Found, Stopped> {
     for process in board.system.process_ids() {
-        let game = views::ViewGame::new(board, process, clock)?;
+        let game = views::ViewGame::new(board, process, counts)?;
         if let Some(moves) = game.solve() {
             let name = &board.system.processes[process.index()].name;
             return Ok(bounded::Found {

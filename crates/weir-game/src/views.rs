@@ -25,7 +25,7 @@ use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId};
 use weir_model::program::{FenceKind, Objective};
 use weir_model::system::Op;
 
-use crate::clock::{Clock, Stopped};
+use crate::counts::{Counts, Stopped};
 
 /// A turn of both players.
 struct Edge {
@@ -57,21 +57,21 @@ impl<'b, 's> ViewGame<'b, 's> {
     pub fn new(
         board: &'b Board<'s>,
         process: ProcessId,
-        clock: &mut Clock<'_>,
+        counts: &mut Counts<'_>,
     ) -> Result<Self, Stopped> {
         let mut game = Self { board, process, views: Store::default(), edges: Vec::new() };
         let start = board.start();
         let first =
             View { state: start.states[process.index()], values: start.memory, fence: true };
         game.number(&first)?;
-        let before = clock.stats.stored;
+        let before = counts.stats.stored;
         let mut next = 0;
         while let Some(id) = game.views.id(next) {
             next += 1;
             game.expand(id)?;
-            clock.stats.stored = before + game.views.len();
-            clock.stats.expanded += 1;
-            clock.look(game.views.bytes() + game.edges.capacity() * size_of::<Edge>())?;
+            counts.stats.stored = before + game.views.len();
+            counts.stats.expanded += 1;
+            counts.look(game.views.bytes() + game.edges.capacity() * size_of::<Edge>())?;
         }
         Ok(game)
     }

@@ -12,7 +12,7 @@ use common::{read, seeds, system};
 
 fn play(system: &System, game: usize, fairness: Fairness, buffers: Buffers) -> Outcome {
     let options = Options { fairness, buffers };
-    solve(system, game, &options, Limits::default(), &mut |_| {})
+    solve(system, game, &options, &Limits::default(), &mut |_| {})
         .unwrap_or_else(|e| panic!("{e:?}"))
 }
 
@@ -69,7 +69,7 @@ fn strategies_with_load_buffers_are_accepted() {
         for (game, fairness) in [(0, Fairness::None), (1, Fairness::None), (1, Fairness::Process)] {
             let options = Options { fairness, buffers: Buffers::Load };
             let limits = Limits { bound: Some(2), ..Limits::default() };
-            let outcome = solve(&system, game, &options, limits, &mut |_| {}).unwrap();
+            let outcome = solve(&system, game, &options, &limits, &mut |_| {}).unwrap();
             match outcome.winner {
                 Some(winner) => {
                     let file = file(&system, game, (fairness, Buffers::Load), &outcome);

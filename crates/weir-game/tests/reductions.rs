@@ -32,7 +32,7 @@ fn game_of(machine: &Machine, goal: &str, fairness: Fairness) -> System {
 fn play(system: &System, fairness: Fairness, bound: usize) -> Outcome {
     let options = Options { fairness, ..Options::default() };
     let limits = Limits { bound: Some(bound), ..Limits::default() };
-    let outcome = solve(system, 0, &options, limits, &mut |_| {}).unwrap();
+    let outcome = solve(system, 0, &options, &limits, &mut |_| {}).unwrap();
     if let (Some(winner), Some(strategy)) = (outcome.winner, &outcome.strategy) {
         let how = (fairness, options.buffers);
         let file = weir_check::strategy::StrategyFile::new(system, 0, how, winner, strategy);

@@ -103,7 +103,7 @@ impl<'s> Reference<'s> {
 
     /// Who wins.
     fn winner(&self) -> Player {
-        let start = self.semantics.initial().remove(0);
+        let start = self.semantics.initial().next().expect("one initial configuration");
         // Turns of the process player, and where both turns may lead.
         let mut turns: BTreeMap<Cells, Vec<(Cells, Vec<Cells>)>> = BTreeMap::new();
         let mut work = vec![start.clone()];
@@ -152,7 +152,7 @@ impl<'s> Reference<'s> {
 }
 
 fn certified(system: &System, game: usize, options: Options, seed: u64) -> Option<Player> {
-    let outcome = solve(system, game, &options, Limits::default(), &mut |_| {})
+    let outcome = solve(system, game, &options, &Limits::default(), &mut |_| {})
         .unwrap_or_else(|e| panic!("seed {seed}: {}", e.message));
     let winner = outcome.winner?;
     let strategy = outcome.strategy.expect("whoever wins has a strategy");

@@ -32,18 +32,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use weir_engine::{Engine, Limits};
 use weir_model::answer::{Evidence as Shown, Invariant, Run, Snapshot, Verdict};
-use weir_model::graph::components;
+use weir_model::graph::{components, components_within};
 use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
 use weir_model::semantics::{Form, Rule};
 use weir_model::system::{Mark, Op, System};
 
-use crate::fair;
-use crate::graph::{Budget, Edge, Graph, follow, pending};
+use crate::graph::{Edge, Extent, Graph, follow, pending};
 use crate::lasso::Lasso;
 use crate::property::{Progress, Question, hunts};
-use crate::search::FAR;
+use crate::search::{FAR, find_any};
 use crate::{Answer, Evidence};
 
 /// The client that is asked about.
@@ -74,7 +74,8 @@ type Cube = BTreeMap<VarId, ValueId>;
 ///
 /// # Errors
 /// Why it could not be decided within the limits.
-pub fn check(system: &System, limits: &Limits, budget: &Budget) -> Result<Answer, String> {
+pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
+    let budget = &limits.budget;
     let mut pairs = Vec::new();
     let mut left = MAX_ALONE;
     for state in on_cycles(system) {
@@ -92,22 +93,21 @@ pub fn check(system: &System, limits: &Limits, budget: &Budget) -> Result<Answer
     if pairs.is_empty() {
         return Ok(holds(None));
     }
-    let rebuilt = System::with_rounds(system.program.clone()).map_err(|e| e.message)?;
+    let rebuilt = System::with_rounds_within(system.program.clone(), budget)
+        .map_err(|unbuilt| unbuilt.to_string())?;
     let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &stops).map_err(|e| e.message)?;
     let mut tests = 0;
     let mut asked = Vec::new();
     for ((_, cubes), label) in pairs.iter().zip(labels) {
-        let tree = Tree::new(system, cubes.iter().cloned().collect(), 0, &mut tests)?;
+        let tree = Tree::new(system, cubes.iter().cloned().collect(), 0, &mut tests, budget)?;
         let here = Expr::Atom(Atom::At(CLIENT, label));
         asked.push(Expr::binary(BinOp::And, here, tree.formula(system)));
     }
     let kind = PropertyKind::Never(join(BinOp::Or, asked));
     let property = Property { name: Some("blocking pair".to_owned()), kind, span: SpanId::NONE };
     stopping.program.properties = vec![property];
-    let left = budget.timeout.map(|t| t.saturating_sub(budget.began.elapsed()));
-    let limits = Limits { timeout: left, ..*limits };
     let engine = if limits.certificate { Engine::Views } else { Engine::Auto };
-    let (found, _) = weir_engine::check(&stopping, MemoryModel::TSO, engine, &limits, &mut |_| {});
+    let (found, _) = weir_engine::check(&stopping, MemoryModel::TSO, engine, limits, &mut |_| {});
     match found.into_iter().next().map(|a| a.evidence) {
         Some(Shown::Run(run)) => {
             let evidence = Evidence::Lasso(lasso(system, &stopping, &run, budget)?);
@@ -155,9 +155,7 @@ fn cubes(
     numbers.insert(start.clone(), 0);
     nodes.push(start);
     while let Some((control, found, now)) = nodes.get(edges.len()).cloned() {
-        if edges.len().is_multiple_of(1024) {
-            budget.check_clock(0).map_err(|e| e.reason)?;
-        }
+        budget.tick().map_err(|stop| stop.to_string())?;
         let mut out = Vec::new();
         for (_, t) in system.transitions(CLIENT, control) {
             if matches!(t.mark, Some(Mark::Return(..))) {
@@ -188,7 +186,8 @@ fn cubes(
         }
         edges.push(out);
     }
-    let component = components(nodes.len(), |n| edges[n].clone());
+    let component = components_within(nodes.len(), |n| edges[n].clone(), budget)
+        .map_err(|stop| stop.to_string())?;
     let mut sizes = vec![0; nodes.len()];
     component.iter().for_each(|&c| sizes[c] += 1);
     let turns = |n: &usize| sizes[component[*n]] > 1 || edges[*n].contains(n);
@@ -211,7 +210,9 @@ impl Tree {
         cubes: Vec<Cube>,
         from: usize,
         tests: &mut usize,
+        budget: &Budget,
     ) -> Result<Self, String> {
+        budget.work(1 + cubes.len() / 64).map_err(|stop| stop.to_string())?;
         if cubes.is_empty() {
             return Ok(Self::None);
         }
@@ -230,7 +231,7 @@ impl Tree {
                 cube.iter().filter(|(x, _)| **x != var).map(|(x, d)| (*x, *d)).collect()
             };
             let some = cubes.iter().filter(agrees).map(without).collect();
-            children.push(Self::new(system, some, from + 1, tests)?);
+            children.push(Self::new(system, some, from + 1, tests, budget)?);
         }
         if children.iter().all(|c| *c == children[0]) {
             return Ok(children.swap_remove(0));
@@ -274,22 +275,22 @@ fn join(op: BinOp, mut all: Vec<Formula>) -> Formula {
 /// The violation that goes on from a run to a blocking pair.
 fn lasso(system: &System, stopping: &System, run: &Run, budget: &Budget) -> Result<Lasso, String> {
     let far = Form::Tso.semantics(system, MemoryModel::TSO, FAR);
+    let stopped = |stop: Stop| stop.to_string();
     let start = far
         .initial()
-        .into_iter()
         .find(|c| Snapshot::new(&*far, c) == run.start)
         .ok_or("the run does not begin where the object does")?;
-    let (mut steps, end) = follow(&*far, &start, &flushed(system, stopping, run)?);
+    let edges = flushed(system, stopping, run)?;
+    let (mut steps, end) = follow(&*far, &start, &edges, budget).map_err(stopped)?;
     // Bounded by one, every write is flushed before the next: that is SC.
     let near = Form::Tso.semantics(system, MemoryModel::TSO, 1);
-    let alone =
-        Graph::explore(&*near, system, &[end], Some(CLIENT), budget).map_err(|e| e.reason)?;
+    let alone = Graph::explore(&*near, system, [end], Some(CLIENT), &Extent::new(budget))
+        .map_err(|e| e.reason)?;
     let question = Question::Progress(Progress::ObstructionFree);
-    let cycle = hunts(&alone, question, true, false)
-        .iter()
-        .find_map(|hunt| fair::find(&alone, hunt))
+    let cycle = find_any(&alone, &hunts(&alone, question, true, false), budget)
+        .map_err(stopped)?
         .ok_or("the client does not block where it should")?;
-    let rest = Lasso::new(&*near, MemoryModel::TSO, &alone, &cycle);
+    let rest = Lasso::new(&*near, MemoryModel::TSO, &alone, &cycle, budget).map_err(stopped)?;
     let stem = steps.len() + rest.stem;
     steps.extend(rest.run.steps);
     Ok(Lasso { run: Run { start: run.start.clone(), steps, ..rest.run }, stem })
@@ -346,10 +347,11 @@ mod tests {
         let stops = on_cycles(&system);
         let rebuilt = System::with_rounds(object).unwrap();
         let (stopping, _) = rebuilt.with_stops(CLIENT, &stops).unwrap();
-        let budget = Budget::new(&Limits::default());
+        let budget = Budget::new();
         let tso = Form::Tso.semantics(&stopping, MemoryModel::TSO, 2);
-        let initial = tso.initial();
-        let graph = Graph::explore(&*tso, &stopping, &initial, None, &budget).unwrap();
+        let initial: Vec<_> = tso.initial().collect();
+        let extent = Extent::new(&budget);
+        let graph = Graph::explore(&*tso, &stopping, initial.clone(), None, &extent).unwrap();
         let states = system.processes[0].states.len();
         let mut tried = 0;
         for node in 0..graph.len() {
@@ -365,7 +367,7 @@ mod tests {
                 at = parent;
             }
             edges.reverse();
-            let (steps, _) = follow(&*tso, &initial[0], &edges);
+            let (steps, _) = follow(&*tso, &initial[0], &edges, &budget).unwrap();
             let start = Snapshot::new(&*tso, &initial[0]);
             let run = Run { model: MemoryModel::TSO, form: Form::Tso, start, steps };
             let lasso = lasso(&system, &stopping, &run, &budget).unwrap();

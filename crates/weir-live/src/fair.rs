@@ -16,7 +16,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
-use weir_model::graph::components;
+use weir_model::graph::components_within;
+use weir_model::limits::{Budget, Stop};
 
 use crate::graph::{Edge, Graph};
 
@@ -61,13 +62,17 @@ struct Part {
 }
 
 /// The cycle of a kind that begins nearest to the initial nodes, if there is one.
-pub fn find(graph: &Graph<'_>, hunt: &Hunt<'_>) -> Option<Cycle> {
+///
+/// # Errors
+/// If a limit is reached.
+pub fn find(graph: &Graph<'_>, hunt: &Hunt<'_>, budget: &Budget) -> Result<Option<Cycle>, Stop> {
     let nodes = (0..graph.len()).filter(|&n| (hunt.within)(Place::Node(n))).collect();
     let mut work = vec![Part { nodes, closed: vec![false; hunt.debts.len()] }];
     let mut best: Option<Piece<'_, '_>> = None;
     while let Some(part) = work.pop() {
-        for nodes in part.components(graph, hunt) {
-            let piece = Piece { graph, hunt, closed: part.closed.clone(), nodes };
+        for nodes in part.components(graph, hunt, budget)? {
+            budget.work(1 + nodes.len() / 64)?;
+            let piece = Piece { graph, hunt, budget, closed: part.closed.clone(), nodes };
             let is_nearer = best.as_ref().is_none_or(|b| piece.nodes[0] < b.nodes[0]);
             if !is_nearer || !hunt.goals.iter().all(|goal| piece.place(goal).is_some()) {
                 continue;
@@ -84,27 +89,33 @@ pub fn find(graph: &Graph<'_>, hunt: &Hunt<'_>) -> Option<Cycle> {
             }
         }
     }
-    best.map(|piece| piece.cycle())
+    best.map(|piece| piece.cycle()).transpose()
 }
 
 impl Part {
     /// The components with an edge inside, each with its nodes in order.
-    fn components(&self, graph: &Graph<'_>, hunt: &Hunt<'_>) -> Vec<Vec<usize>> {
+    fn components(
+        &self,
+        graph: &Graph<'_>,
+        hunt: &Hunt<'_>,
+        budget: &Budget,
+    ) -> Result<Vec<Vec<usize>>, Stop> {
         let inner = |i: usize| {
             let node = self.nodes[i];
             let open = graph.edges(node).iter().filter(|e| is_open(hunt, &self.closed, node, e));
             open.filter_map(|e| self.nodes.binary_search(&(e.to as usize)).ok()).collect::<Vec<_>>()
         };
-        let component = components(self.nodes.len(), inner);
+        let component = components_within(self.nodes.len(), inner, budget)?;
         let mut sizes = vec![0_usize; self.nodes.len()];
         component.iter().for_each(|&c| sizes[c] += 1);
         let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (i, &c) in component.iter().enumerate() {
+            budget.tick()?;
             if sizes[c] > 1 || inner(i).contains(&i) {
                 parts.entry(c).or_default().push(self.nodes[i]);
             }
         }
-        parts.into_values().collect()
+        Ok(parts.into_values().collect())
     }
 }
 
@@ -118,6 +129,7 @@ fn is_open(hunt: &Hunt<'_>, closed: &[bool], node: usize, edge: &Edge) -> bool {
 struct Piece<'g, 'h> {
     graph: &'g Graph<'g>,
     hunt: &'h Hunt<'h>,
+    budget: &'h Budget,
     closed: Vec<bool>,
     /// In order, at least one.
     nodes: Vec<usize>,
@@ -144,7 +156,7 @@ impl Piece<'_, '_> {
     }
 
     /// A cycle with a place for each goal and each debt that is to be paid.
-    fn cycle(&self) -> Cycle {
+    fn cycle(&self) -> Result<Cycle, Stop> {
         let start = self.nodes[0];
         let owed = self.hunt.debts.iter().filter(|(first, _)| self.place(first).is_some());
         let mut way = Way { at: start, steps: Vec::new() };
@@ -153,22 +165,23 @@ impl Piece<'_, '_> {
                 continue;
             }
             if let Some((node, edge)) = self.place(test) {
-                self.go(&mut way, node);
+                self.go(&mut way, node)?;
                 way.extend(edge);
             }
         }
         if way.steps.is_empty() {
             way.extend(self.edges(start).next().copied());
         }
-        self.go(&mut way, start);
-        Cycle { start, edges: way.steps.into_iter().map(|(_, edge)| edge).collect() }
+        self.go(&mut way, start)?;
+        Ok(Cycle { start, edges: way.steps.into_iter().map(|(_, edge)| edge).collect() })
     }
 
     /// Goes the shortest way to a node.
-    fn go(&self, way: &mut Way, to: usize) {
+    fn go(&self, way: &mut Way, to: usize) -> Result<(), Stop> {
         let mut from: FxHashMap<usize, (usize, Edge)> = FxHashMap::default();
         let mut queue = VecDeque::from([way.at]);
         while let Some(node) = queue.pop_front().filter(|&n| n != to) {
+            self.budget.tick()?;
             for edge in self.edges(node) {
                 let next = edge.to as usize;
                 if next != way.at && !from.contains_key(&next) {
@@ -185,6 +198,7 @@ impl Piece<'_, '_> {
             node = before;
         }
         way.extend(back.into_iter().rev());
+        Ok(())
     }
 }
 

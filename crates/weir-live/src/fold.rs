@@ -49,7 +49,7 @@ use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
-use crate::graph::{Budget, Edge, Graph, Unfinished, mask};
+use crate::graph::{Edge, Extent, Graph, Unfinished, mask};
 
 /// The folded graph of a system under TSO that tells the `level` oldest writes of
 /// each buffer apart.
@@ -59,9 +59,9 @@ use crate::graph::{Budget, Edge, Graph, Unfinished, mask};
 pub fn graph<'s>(
     system: &'s System,
     level: usize,
-    budget: &Budget,
+    extent: &Extent,
 ) -> Result<Graph<'s>, Unfinished> {
-    Fold::new(system, level, Tails::Folded).graph(budget)
+    Fold::new(system, level, Tails::Folded).graph(extent)
 }
 
 /// The graph of a system under TSO in which a process does not flush any more once
@@ -72,9 +72,9 @@ pub fn graph<'s>(
 pub fn frozen<'s>(
     system: &'s System,
     bound: usize,
-    budget: &Budget,
+    extent: &Extent,
 ) -> Result<Graph<'s>, Unfinished> {
-    Fold::new(system, bound, Tails::Frozen).graph(budget)
+    Fold::new(system, bound, Tails::Frozen).graph(extent)
 }
 
 /// What becomes of a buffer behind its oldest writes.
@@ -125,7 +125,7 @@ impl<'s> Fold<'s> {
         Self { system, level, tails, first, letters }
     }
 
-    fn graph(&self, budget: &Budget) -> Result<Graph<'s>, Unfinished> {
+    fn graph(&self, extent: &Extent) -> Result<Graph<'s>, Unfinished> {
         let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
             self.successors(config, visit);
             // What is not frozen leaves nothing out.
@@ -133,7 +133,7 @@ impl<'s> Fold<'s> {
             !self.buffers(config).iter().any(is_frozen)
         };
         let mut empty = |config: &[u16]| mask(self.buffers(config).iter().map(Buffer::is_empty));
-        Graph::grow(self.system, &self.initial(), &mut successors, &mut empty, budget)
+        Graph::grow(self.system, self.initial(), &mut successors, &mut empty, extent)
     }
 
     fn letter(&self, x: VarId, d: ValueId) -> u16 {
@@ -150,19 +150,12 @@ impl<'s> Fold<'s> {
 
     /// Control states, memory, and for each process the three parts of its buffer,
     /// each after its length.
-    fn initial(&self) -> Vec<Vec<u16>> {
-        let mut configs =
-            vec![self.system.processes.iter().map(|p| p.initial.0).collect::<Vec<_>>()];
-        for var in &self.system.vars {
-            let with = |c: Vec<u16>| {
-                var.initial.iter().map(move |v| c.iter().copied().chain([v.0]).collect())
-            };
-            configs = configs.into_iter().flat_map(with).collect();
-        }
-        for config in &mut configs {
-            config.resize(config.len() + 3 * self.system.processes.len(), 0);
-        }
-        configs
+    fn initial(&self) -> impl Iterator<Item = Vec<u16>> {
+        self.system.initial_memories().map(|memory| {
+            let processes = &self.system.processes;
+            let empty = std::iter::repeat_n(0, 3 * processes.len());
+            processes.iter().map(|p| p.initial.0).chain(memory).chain(empty).collect()
+        })
     }
 
     fn buffers(&self, config: &[u16]) -> Vec<Buffer> {

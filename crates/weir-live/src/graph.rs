@@ -6,12 +6,10 @@
 //! stands for one configuration, its edges are steps of the semantics and its
 //! cycles are real; `fold` makes graphs in which a node stands for many.
 
-use std::time::{Duration, Instant};
-
-use weir_engine::Limits;
 use weir_engine::store::Store;
 use weir_model::answer::Snapshot;
 use weir_model::ids::{ProcessId, StateId, TransitionId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::semantics::{Rule, Semantics, Step};
 use weir_model::system::{Mark, Op, System};
 
@@ -72,14 +70,10 @@ pub struct Graph<'s> {
 }
 
 /// How far a graph may grow.
-#[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    /// When all began.
-    pub began: Instant,
-    /// How long all may take.
-    pub timeout: Option<Duration>,
-    /// The most bytes that the graph may take up.
-    pub memory: Option<usize>,
+#[derive(Clone, Debug)]
+pub struct Extent {
+    /// How much time and memory there is.
+    pub budget: Budget,
     /// The most nodes that it may have. A later search may be given more.
     pub nodes: usize,
 }
@@ -91,52 +85,40 @@ pub struct Unfinished {
     pub reason: String,
     /// How many configurations it had by then.
     pub nodes: usize,
-    /// Whether a larger [`Budget::nodes`] would let it go on.
+    /// Whether a larger [`Extent::nodes`] would let it go on.
     pub can_grow: bool,
 }
 
 impl Unfinished {
+    /// A limit was reached when there were so many configurations.
+    pub(crate) fn stopped(stop: Stop, nodes: usize) -> Self {
+        Self::new(stop.to_string(), nodes)
+    }
+
     fn new(reason: impl Into<String>, nodes: usize) -> Self {
         Self { reason: reason.into(), nodes, can_grow: false }
     }
 }
 
-impl Budget {
-    /// What limits allow from now on.
-    pub fn new(limits: &Limits) -> Self {
-        let Limits { timeout, memory, .. } = *limits;
-        Self { began: Instant::now(), timeout, memory, nodes: usize::MAX }
+impl Extent {
+    /// Any number of nodes within a budget.
+    pub fn new(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), nodes: usize::MAX }
     }
 
     /// # Errors
-    /// If something of this size is too large, or there is no time left.
+    /// If something of this size is too large, or a limit is reached.
     fn check(&self, nodes: usize, bytes: usize) -> Result<(), Unfinished> {
-        self.check_clock(nodes)?;
-        if let Some(limit) = self.memory.filter(|m| bytes >= *m) {
-            let reason = format!("the memory limit of {} MiB was reached", limit >> 20);
-            return Err(Unfinished::new(reason, nodes));
-        }
+        self.budget.check_store(bytes).map_err(|stop| Unfinished::stopped(stop, nodes))?;
         if nodes >= self.nodes {
             let stopped = Unfinished::new("the graph was too large", nodes);
             return Err(Unfinished { can_grow: true, ..stopped });
         }
         Ok(())
     }
-
-    /// # Errors
-    /// If there is no time left.
-    pub(crate) fn check_clock(&self, nodes: usize) -> Result<(), Unfinished> {
-        match self.timeout.filter(|t| self.began.elapsed() >= *t) {
-            None => Ok(()),
-            Some(limit) => {
-                let reason = format!("the time limit of {} s was reached", limit.as_secs_f64());
-                Err(Unfinished::new(reason, nodes))
-            }
-        }
-    }
 }
 
-/// How many nodes are expanded between two looks at the clock.
+/// How many nodes are expanded between two looks at the size of the graph.
 const CLOCK: usize = 1 << 10;
 
 /// What makes the successors of a node: calls back with each edge (its end is
@@ -153,9 +135,9 @@ impl<'s> Graph<'s> {
     pub fn explore(
         semantics: &dyn Semantics,
         system: &'s System,
-        initial: &[Vec<u16>],
+        initial: impl IntoIterator<Item = Vec<u16>>,
         only: Option<ProcessId>,
-        budget: &Budget,
+        extent: &Extent,
     ) -> Result<Self, Unfinished> {
         let mut scratch = Vec::new();
         let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
@@ -171,16 +153,16 @@ impl<'s> Graph<'s> {
             }
             mask(semantics.pending(config).iter().map(Vec::is_empty))
         };
-        Self::grow(system, initial, &mut successors, &mut empty, budget)
+        Self::grow(system, initial, &mut successors, &mut empty, extent)
     }
 
     /// Everything that can be reached by a function of successors.
     pub(crate) fn grow(
         system: &'s System,
-        initial: &[Vec<u16>],
+        initial: impl IntoIterator<Item = Vec<u16>>,
         successors: Successors<'_>,
         empty: &mut dyn FnMut(&[u16]) -> u64,
-        budget: &Budget,
+        extent: &Extent,
     ) -> Result<Self, Unfinished> {
         let mut graph = Self {
             system,
@@ -192,26 +174,37 @@ impl<'s> Graph<'s> {
             complete: true,
         };
         let full = |nodes| Unfinished::new("there are too many configurations", nodes);
+        let budget = &extent.budget;
         for config in initial {
-            graph.store.insert(config, None).map_err(|_| full(0))?;
+            let room = budget.tick().and_then(|()| graph.store.check_room(budget));
+            room.map_err(|stop| Unfinished::stopped(stop, 0))?;
+            graph.store.insert(&config, None).map_err(|_| full(0))?;
         }
         let mut next: Vec<(Edge, Vec<u16>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
-            if graph.ends.len().is_multiple_of(CLOCK) {
-                budget.check(graph.ends.len(), graph.bytes())?;
+            let nodes = graph.ends.len();
+            if nodes.is_multiple_of(CLOCK) {
+                extent.check(nodes, graph.bytes())?;
             }
+            let room = budget.tick().and_then(|()| graph.check_room(budget));
+            room.map_err(|stop| Unfinished::stopped(stop, nodes))?;
             let config = graph.store.get(id);
             graph.empty.push(empty(config));
             next.clear();
             graph.complete &= successors(config, &mut |edge, to| next.push((edge, to.to_vec())));
             for (edge, to) in next.drain(..) {
-                let nodes = graph.ends.len();
                 let to = graph.store.find_or_insert(&to, Some(id)).map_err(|_| full(nodes))?;
                 graph.edges.push(Edge { to: to.index() as u32, ..edge });
             }
             graph.ends.push(graph.edges.len());
         }
         Ok(graph)
+    }
+
+    /// Looks whether nodes and edges may grow, if they are about to.
+    fn check_room(&self, budget: &Budget) -> Result<(), Stop> {
+        self.store.check_room(budget)?;
+        budget.check_growth(self.edges.len(), self.edges.capacity(), size_of::<Edge>())
     }
 
     fn bytes(&self) -> usize {
@@ -289,7 +282,13 @@ pub(crate) fn pending(system: &System, process: ProcessId) -> Vec<bool> {
     found.into_iter().map(|f| f == Some(true)).collect()
 }
 
+/// Steps with what they lead to, and the last configuration.
+pub(crate) type Followed = (Vec<(Step, Snapshot)>, Vec<u16>);
+
 /// The steps from one configuration along edges, as a semantics takes them.
+///
+/// # Errors
+/// If a limit is reached.
 ///
 /// # Panics
 /// If the semantics has no such step, which takes a graph of another semantics.
@@ -297,11 +296,13 @@ pub(crate) fn follow(
     semantics: &dyn Semantics,
     from: &[u16],
     edges: &[Edge],
-) -> (Vec<(Step, Snapshot)>, Vec<u16>) {
+    budget: &Budget,
+) -> Result<Followed, Stop> {
     let mut config = from.to_vec();
     let mut steps = Vec::new();
     let mut scratch = Vec::new();
     for edge in edges {
+        budget.tick()?;
         let mut taken = None;
         let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
             let same = step.process == edge.process && step.transition == edge.transition;
@@ -313,5 +314,5 @@ pub(crate) fn follow(
         steps.push((step, Snapshot::new(semantics, &next)));
         config = next;
     }
-    (steps, config)
+    Ok((steps, config))
 }

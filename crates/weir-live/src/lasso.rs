@@ -1,6 +1,7 @@
 //! Lassos: runs that go round for ever.
 
 use weir_model::answer::{Run, Snapshot};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Form, Semantics};
 
@@ -26,7 +27,8 @@ impl Lasso {
         model: MemoryModel,
         graph: &Graph<'_>,
         cycle: &Cycle,
-    ) -> Self {
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
         let mut edges: Vec<Edge> = Vec::new();
         let mut node = cycle.start;
         while let Some(parent) = graph.parent(node) {
@@ -42,8 +44,8 @@ impl Lasso {
         let head = system.processes.len() + system.vars.len();
         let mut start = graph.config(node)[..head].to_vec();
         semantics.initial_rest(&mut start);
-        let (steps, _) = follow(semantics, &start, &edges);
+        let (steps, _) = follow(semantics, &start, &edges, budget)?;
         let start = Snapshot::new(semantics, &start);
-        Self { run: Run { model, form: Form::of(model)[0], start, steps }, stem }
+        Ok(Self { run: Run { model, form: Form::of(model)[0], start, steps }, stem })
     }
 }

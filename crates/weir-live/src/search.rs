@@ -1,11 +1,13 @@
 //! Which search answers which question.
 
 use weir_model::answer::Verdict;
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
-use crate::graph::{Budget, Graph, Unfinished};
+use crate::fair::{Cycle, Hunt};
+use crate::graph::{Extent, Graph, Unfinished};
 use crate::property::{Progress, Question, hunts};
 use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold};
 
@@ -22,7 +24,7 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
         system,
         questions,
         options,
-        budget: Budget::new(&options.limits),
+        extent: Extent::new(&options.limits.budget),
         found: vec![None; questions.len()],
     };
     let reasons = match options.model.normal() {
@@ -45,7 +47,7 @@ struct Search<'a> {
     system: &'a System,
     questions: &'a [Question<'a>],
     options: &'a Options,
-    budget: Budget,
+    extent: Extent,
     found: Vec<Option<Answer>>,
 }
 
@@ -65,7 +67,7 @@ impl Search<'_> {
     fn sc(&mut self) -> Vec<String> {
         let semantics = Form::Sc.semantics(self.system, MemoryModel::SC, 0);
         let initial = semantics.initial();
-        let graph = Graph::explore(&*semantics, self.system, &initial, None, &self.budget);
+        let graph = Graph::explore(&*semantics, self.system, initial, None, &self.extent);
         let done = graph.and_then(|graph| self.look(&graph, &*semantics));
         done.err().iter().map(stopped).collect()
     }
@@ -77,7 +79,7 @@ impl Search<'_> {
         let mut reasons = Vec::new();
         let question = Question::Progress(Progress::ObstructionFree);
         if let Some(i) = self.questions.iter().position(|q| *q == question) {
-            match blocking::check(self.system, &self.options.limits, &self.budget) {
+            match blocking::check(self.system, &self.options.limits) {
                 Ok(answer) => self.found[i] = Some(answer),
                 Err(reason) => reasons.push(format!("blocking pairs: {reason}")),
             }
@@ -86,7 +88,7 @@ impl Search<'_> {
         let mut frozen = Line { next: 1, stopped: None };
         let mut folded = Line { next: 0, stopped: None };
         for nodes in TURNS {
-            self.budget.nodes = nodes;
+            self.extent.nodes = nodes;
             self.go_on(&mut frozen, most, Self::frozen);
             self.go_on(&mut folded, most, Self::folded);
         }
@@ -126,7 +128,7 @@ impl Search<'_> {
     /// Looks for cycles with buffers that are flushed while they hold up to `bound`
     /// writes. If none ever holds more, the graph has all runs.
     fn frozen(&mut self, bound: usize) -> Result<(), Unfinished> {
-        let graph = fold::frozen(self.system, bound, &self.budget)?;
+        let graph = fold::frozen(self.system, bound, &self.extent)?;
         let semantics = Form::Tso.semantics(self.system, MemoryModel::TSO, FAR);
         self.look(&graph, &*semantics)
     }
@@ -134,15 +136,19 @@ impl Search<'_> {
     /// Looks for cycles in a graph whose runs are those of a semantics.
     fn look(&mut self, graph: &Graph<'_>, semantics: &dyn Semantics) -> Result<(), Unfinished> {
         let Options { model, flush_fair, .. } = *self.options;
+        let budget = &self.extent.budget;
         for (question, found) in self.questions.iter().zip(&mut self.found) {
             if found.is_some() {
                 continue;
             }
-            self.budget.check_clock(graph.len())?;
+            let unfinished = |stop| Unfinished::stopped(stop, graph.len());
+            budget.check().map_err(unfinished)?;
             let kinds = hunts(graph, *question, flush_fair, false);
-            let cycle = kinds.iter().find_map(|hunt| fair::find(graph, hunt));
-            let evidence = match cycle {
-                Some(cycle) => Evidence::Lasso(Lasso::new(semantics, model, graph, &cycle)),
+            let evidence = match find_any(graph, &kinds, budget).map_err(unfinished)? {
+                Some(cycle) => {
+                    let lasso = Lasso::new(semantics, model, graph, &cycle, budget);
+                    Evidence::Lasso(lasso.map_err(unfinished)?)
+                }
                 None if graph.complete => Evidence::Exhausted(seen(graph)),
                 None => continue,
             };
@@ -153,20 +159,36 @@ impl Search<'_> {
 
     /// Looks for a proof with folded buffers.
     fn folded(&mut self, level: usize) -> Result<(), Unfinished> {
-        let graph = fold::graph(self.system, level, &self.budget)?;
+        let graph = fold::graph(self.system, level, &self.extent)?;
         for (question, found) in self.questions.iter().zip(&mut self.found) {
             if found.is_some() {
                 continue;
             }
-            self.budget.check_clock(graph.len())?;
+            let unfinished = |stop| Unfinished::stopped(stop, graph.len());
+            let budget = &self.extent.budget;
+            budget.check().map_err(unfinished)?;
             let kinds = hunts(&graph, *question, self.options.flush_fair, true);
-            if kinds.iter().all(|hunt| fair::find(&graph, hunt).is_none()) {
+            if find_any(&graph, &kinds, budget).map_err(unfinished)?.is_none() {
                 let evidence = Evidence::Folded { level, seen: seen(&graph) };
                 *found = Some(answer(*question, evidence));
             }
         }
         Ok(())
     }
+}
+
+/// A cycle of one of some kinds.
+pub(crate) fn find_any(
+    graph: &Graph<'_>,
+    kinds: &[Hunt<'_>],
+    budget: &Budget,
+) -> Result<Option<Cycle>, Stop> {
+    for hunt in kinds {
+        if let Some(cycle) = fair::find(graph, hunt, budget)? {
+            return Ok(Some(cycle));
+        }
+    }
+    Ok(None)
 }
 
 /// The answer that a lasso gives, or that there is none.

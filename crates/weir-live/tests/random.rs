@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use common::{file, five, object, seeds, system, tso};
 use weir_gen::{Rng, Shape};
-use weir_live::graph::{Budget, Graph};
+use weir_live::graph::{Extent, Graph};
 use weir_live::property::hunts;
 use weir_live::{Answer, Evidence, Options, Progress, Question, answers, fair, fold};
 use weir_model::answer::Verdict;
 use weir_model::ids::{SpanId, VarId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, BinOp, Expr, Live, LiveKind, Program};
 use weir_model::semantics::Form;
@@ -78,23 +79,23 @@ fn implications_hold_and_lassos_are_accepted() {
 /// it is all there is.
 fn violated(system: &System, bound: usize, flush_fair: bool) -> Option<(Vec<bool>, bool)> {
     let semantics = Form::Tso.semantics(system, MemoryModel::TSO, bound);
-    let mut budget = Budget::new(&tso(1).limits);
-    budget.nodes = 20_000;
-    let graph = Graph::explore(&*semantics, system, &semantics.initial(), None, &budget).ok()?;
+    let mut extent = Extent::new(&tso(1).limits.budget);
+    extent.nodes = 20_000;
+    let graph = Graph::explore(&*semantics, system, semantics.initial(), None, &extent).ok()?;
     Some(violated_in(&graph, flush_fair))
 }
 
 /// The same with buffers that freeze.
 fn violated_frozen(system: &System, bound: usize, flush_fair: bool) -> Option<(Vec<bool>, bool)> {
-    let mut budget = Budget::new(&tso(1).limits);
-    budget.nodes = 20_000;
-    Some(violated_in(&fold::frozen(system, bound, &budget).ok()?, flush_fair))
+    let mut extent = Extent::new(&tso(1).limits.budget);
+    extent.nodes = 20_000;
+    Some(violated_in(&fold::frozen(system, bound, &extent).ok()?, flush_fair))
 }
 
 fn violated_in(graph: &Graph<'_>, flush_fair: bool) -> (Vec<bool>, bool) {
     let all = Progress::ALL.map(|p| {
         let kinds = hunts(graph, Question::Progress(p), flush_fair, false);
-        kinds.iter().any(|hunt| fair::find(graph, hunt).is_some())
+        kinds.iter().any(|hunt| fair::find(graph, hunt, &Budget::new()).unwrap().is_some())
     });
     (all.to_vec(), graph.complete)
 }
@@ -143,13 +144,15 @@ fn blocking_pairs_and_folded_graphs_agree_with_complete_graphs() {
         let expected = if exact[obstruction] { Verdict::Violated } else { Verdict::Holds };
         assert_eq!(answer.verdict, expected, "{}", shown(&object, seed));
         pairs[usize::from(exact[obstruction])] += 1;
-        let mut budget = Budget::new(&tso(1).limits);
-        budget.nodes = 20_000;
+        let mut extent = Extent::new(&tso(1).limits.budget);
+        extent.nodes = 20_000;
         for level in 0..=1 {
-            let Ok(graph) = fold::graph(&system, level, &budget) else { continue };
+            let Ok(graph) = fold::graph(&system, level, &extent) else { continue };
             for (p, &violated) in Progress::ALL.into_iter().zip(&exact) {
                 let kinds = hunts(&graph, Question::Progress(p), false, true);
-                let proof = kinds.iter().all(|hunt| fair::find(&graph, hunt).is_none());
+                let proof = kinds
+                    .iter()
+                    .all(|hunt| fair::find(&graph, hunt, &Budget::new()).unwrap().is_none());
                 let wrong = proof && violated;
                 assert!(!wrong, "level {level}, {}: {}", p.name(), shown(&object, seed));
                 proofs += usize::from(proof);

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use crate::ids::{LabelId, MethodId, RegId, SpanId};
+use crate::limits::{Budget, Stop};
 use crate::program::{Code, Expr, FenceKind, Place, Process, Rmw, Stmt, StmtKind};
 
 /// The index of a node in [`Flow::nodes`].
@@ -66,7 +67,15 @@ impl<'a> Flow<'a> {
     /// The control flow of `process`. `marked` are the labels that a property
     /// asks about: only those are kept as places. Registers in `observed` are
     /// live everywhere.
-    pub fn new(process: &'a Process, marked: &[bool], observed: &[bool]) -> Self {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn new(
+        process: &'a Process,
+        marked: &[bool],
+        observed: &[bool],
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
         let mut builder = Builder {
             nodes: vec![],
             labels: HashMap::new(),
@@ -79,8 +88,8 @@ impl<'a> Flow<'a> {
         builder.end = builder.add(Node::End, SpanId::NONE);
         let entry = builder.block(&process.body, builder.end);
         let nodes = builder.nodes;
-        let live = live(&nodes, process.registers.len(), observed);
-        Self { nodes, entry, live }
+        let live = live(&nodes, process.registers.len(), observed, budget)?;
+        Ok(Self { nodes, entry, live })
     }
 
     /// Whether the node is structure, at which no process is ever seen.
@@ -326,16 +335,23 @@ impl Node<'_> {
 }
 
 /// Live registers: a backward data-flow fixpoint, by a work list.
-fn live(nodes: &[Located<'_>], registers: usize, observed: &[bool]) -> Vec<Vec<bool>> {
+fn live(
+    nodes: &[Located<'_>],
+    registers: usize,
+    observed: &[bool],
+    budget: &Budget,
+) -> Result<Vec<Vec<bool>>, Stop> {
     let mut predecessors = vec![vec![]; nodes.len()];
     for (id, place) in nodes.iter().enumerate() {
         for next in place.node.successors() {
             predecessors[next].push(id);
         }
     }
+    budget.check_room(nodes.len().saturating_mul(registers))?;
     let mut live = vec![observed[..registers].to_vec(); nodes.len()];
     let mut work: Vec<NodeId> = (0..nodes.len()).collect();
     while let Some(id) = work.pop() {
+        budget.tick()?;
         let node = &nodes[id].node;
         let mut now = observed[..registers].to_vec();
         for (i, next) in node.successors().into_iter().enumerate() {
@@ -350,5 +366,5 @@ fn live(nodes: &[Located<'_>], registers: usize, observed: &[bool]) -> Vec<Vec<b
             work.extend(&predecessors[id]);
         }
     }
-    live
+    Ok(live)
 }

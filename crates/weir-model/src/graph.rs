@@ -1,5 +1,7 @@
 //! Strongly connected components, without recursion.
 
+use crate::limits::{Budget, Stop};
+
 /// The components of a graph whose nodes are `0..n`: for each node the number
 /// of its component. Components are numbered so that an edge never leads to a
 /// component with a larger number (sinks first).
@@ -7,6 +9,19 @@
 /// Tarjan's algorithm with its stack written out, so that the depth of a graph
 /// is bounded by memory and not by the thread's stack.
 pub fn components(n: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+    components_within(n, successors, &Budget::new()).expect("there are no limits")
+}
+
+/// As [`components`], within limits.
+///
+/// # Errors
+/// If a limit is reached.
+pub fn components_within(
+    n: usize,
+    successors: impl Fn(usize) -> Vec<usize>,
+    budget: &Budget,
+) -> Result<Vec<usize>, Stop> {
+    budget.check_room(n.saturating_mul(3 * size_of::<usize>()))?;
     const UNSEEN: usize = usize::MAX;
     let mut order = vec![UNSEEN; n];
     let mut low = vec![0; n];
@@ -22,6 +37,7 @@ pub fn components(n: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<usi
         let mut enter = Some(root);
         loop {
             if let Some(node) = enter.take() {
+                budget.tick()?;
                 order[node] = next_order;
                 low[node] = next_order;
                 next_order += 1;
@@ -52,7 +68,7 @@ pub fn components(n: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<usi
             }
         }
     }
-    component
+    Ok(component)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod flow;
 pub mod game;
 pub mod graph;
 pub mod ids;
+pub mod limits;
 pub mod memory_model;
 pub mod object;
 pub mod program;

@@ -12,6 +12,7 @@ use crate::build;
 use crate::ids::{
     LabelId, MethodId, ProcessId, RegId, SpanId, StateId, TransitionId, ValueId, VarId,
 };
+use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
 use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, PropertyKind};
 
@@ -205,6 +206,46 @@ pub struct BuildError {
     pub unbounded: Option<String>,
 }
 
+/// Why there is no system of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unbuilt {
+    /// The program is no finite system.
+    Wrong(BuildError),
+    /// A limit was reached while it was built.
+    Stopped(Stop),
+}
+
+impl From<BuildError> for Unbuilt {
+    fn from(error: BuildError) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+impl From<Stop> for Unbuilt {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl fmt::Display for Unbuilt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wrong(error) => f.write_str(&error.message),
+            Self::Stopped(stop) => write!(f, "{stop} while building the automata"),
+        }
+    }
+}
+
+impl Unbuilt {
+    /// What went wrong without a limit.
+    fn without_limits(self) -> BuildError {
+        match self {
+            Self::Wrong(error) => error,
+            Self::Stopped(stop) => unreachable!("{stop}, although there is none"),
+        }
+    }
+}
+
 /// The most control states that one process may have.
 pub const MAX_STATES: usize = 60_000;
 
@@ -221,7 +262,7 @@ impl System {
     /// If a variable, a register or a process has no finite domain, or one
     /// larger than [`MAX_VALUES`], [`MAX_STATES`] or [`MAX_CELLS`].
     pub fn new(program: Program) -> Result<Self, BuildError> {
-        build::build(program, build::Rounds::Left, build::Reads::Written)
+        Self::for_model(program, MemoryModel::SC)
     }
 
     /// The system of a program for questions about one memory model. Where the model lets
@@ -231,11 +272,24 @@ impl System {
     /// # Errors
     /// As for [`System::new`].
     pub fn for_model(program: Program, model: MemoryModel) -> Result<Self, BuildError> {
+        let built = Self::for_model_within(program, model, &Budget::new());
+        built.map_err(Unbuilt::without_limits)
+    }
+
+    /// As [`System::for_model`], within limits.
+    ///
+    /// # Errors
+    /// As for [`System::new`], and if a limit is reached.
+    pub fn for_model_within(
+        program: Program,
+        model: MemoryModel,
+        budget: &Budget,
+    ) -> Result<Self, Unbuilt> {
         let reads = match model.guesses_reads() {
             true => build::Reads::Guessed,
             false => build::Reads::Written,
         };
-        build::build(program, build::Rounds::Left, reads)
+        build::build(program, build::Rounds::Left, reads, budget)
     }
 
     /// Whether the system has every read that a model can make. Engines answer
@@ -251,7 +305,21 @@ impl System {
     /// # Errors
     /// As for [`System::new`].
     pub fn with_rounds(program: Program) -> Result<Self, BuildError> {
-        build::build(program, build::Rounds::Kept, build::Reads::Written)
+        Self::with_rounds_within(program, &Budget::new()).map_err(Unbuilt::without_limits)
+    }
+
+    /// What is left of a program whose system was not built: its names and properties, and
+    /// no automata. Reports need it to say that nothing is known; it must not be searched.
+    pub fn unbuilt(program: Program) -> Self {
+        build::unbuilt(program)
+    }
+
+    /// As [`System::with_rounds`], within limits.
+    ///
+    /// # Errors
+    /// As for [`System::new`], and if a limit is reached.
+    pub fn with_rounds_within(program: Program, budget: &Budget) -> Result<Self, Unbuilt> {
+        build::build(program, build::Rounds::Kept, build::Reads::Written, budget)
     }
 
     /// The system in which a process can also stop at any of these control
@@ -296,6 +364,26 @@ impl System {
         let name = std::mem::take(&mut automaton.name);
         *automaton = Automaton::new(name, automaton.initial, states, outgoing);
         Ok((self, stops))
+    }
+
+    /// The memories that a run may begin with, one after another: there is one for each
+    /// combination of initial values.
+    pub fn initial_memories(&self) -> impl Iterator<Item = Vec<u16>> {
+        let mut next: Option<Vec<usize>> = Some(vec![0; self.vars.len()]);
+        std::iter::from_fn(move || {
+            let chosen = next.as_mut()?;
+            let memory = self.vars.iter().zip(chosen.iter()).map(|(x, &i)| x.initial[i].0);
+            let memory = memory.collect();
+            let last = (0..chosen.len()).rfind(|&x| chosen[x] + 1 < self.vars[x].initial.len());
+            match last {
+                Some(x) => {
+                    chosen[x] += 1;
+                    chosen[x + 1..].fill(0);
+                }
+                None => next = None,
+            }
+            Some(memory)
+        })
     }
 
     /// The transitions that leave a control state.

@@ -14,6 +14,8 @@ use weir::load::read_text;
 use weir::{Bound, Limits, LoadError, Loaded, MemoryModel, Reading, Solver};
 use weir_front::litmus::generate;
 
+use crate::limits;
+
 /// What concurrent programs can do on weak memory.
 #[derive(Debug, Parser)]
 #[command(name = "weir", version, about, max_term_width = 100)]
@@ -29,6 +31,21 @@ pub struct Cli {
     /// When to use color
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// The limits that hold for everything that a command does.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct LimitArgs {
+    /// Give up after this many seconds, in whatever the command does
+    #[arg(long, global = true, value_parser = seconds, value_name = "SECONDS")]
+    pub timeout: Option<Duration>,
+    /// Give up when Weir uses this many MiB [default: three quarters of the machine's memory,
+    /// at most 8192]
+    #[arg(long, global = true, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB")]
+    pub memory: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -212,9 +229,6 @@ pub struct Graph {
     /// Draw no graph with more states than this
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N", default_value_t = 200)]
     pub most: u32,
-    /// Give up after this many seconds
-    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
-    pub timeout: Option<Duration>,
     /// Write to this file; its ending, `.dot`, `.svg` or `.json`, says what
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -414,12 +428,6 @@ pub struct SearchArgs {
     /// which writes overtake reads: this makes them decidable
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=16), value_name = "N")]
     pub guesses: Option<u8>,
-    /// Give up after this many seconds
-    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
-    pub timeout: Option<Duration>,
-    /// Give up when the configurations take up this many MiB
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
-    pub memory: u32,
     #[command(flatten)]
     pub automata: AutomataArgs,
 }
@@ -472,8 +480,7 @@ impl SearchArgs {
     pub fn limits(&self) -> Limits {
         Limits {
             bound: self.bound.map(usize::from),
-            timeout: self.timeout,
-            memory: Some((self.memory as usize) << 20),
+            budget: limits::budget(),
             certificate: false,
             guesses: self.guesses.map(usize::from),
         }
@@ -576,7 +583,8 @@ impl LanguageArg {
             Language::Trencher => weir::Language::Trencher,
             Language::Promela => weir::Language::Promela,
         });
-        Reading { language, bounds: self.domains.clone(), ..Reading::default() }
+        let bounds = self.domains.clone();
+        Reading { language, bounds, ..limits::reading() }
     }
 
     /// The language, for a command that has no use for bounds.

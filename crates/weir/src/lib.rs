@@ -46,6 +46,7 @@ pub use weir_engine::explicit::Outcomes;
 pub use weir_engine::{Engine, Limits, Stats};
 pub use weir_front::Language;
 pub use weir_model::answer::{Answer, Evidence, Run, Verdict};
+pub use weir_model::limits::{Budget, Stop};
 pub use weir_model::memory_model::MemoryModel;
 pub use weir_model::system::System;
 

@@ -6,9 +6,10 @@ use std::io::{self, Read};
 use weir_front::escape::{escape_line, without_mark};
 use weir_front::{Diagnostic, Language, MAX_TEXT, Source};
 use weir_model::ids::SpanId;
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
-use weir_model::system::{BuildError, System};
+use weir_model::system::{BuildError, System, Unbuilt};
 
 use crate::bounds::Bound;
 
@@ -40,6 +41,15 @@ pub enum LoadError {
         /// What is wrong with it.
         errors: Vec<Diagnostic>,
     },
+    /// A limit was reached before there was a system.
+    Stopped {
+        /// The file's name.
+        name: String,
+        /// The limit, and what was done when it was reached.
+        reason: String,
+        /// The program, if that was read: its system has no automata.
+        unbuilt: Option<Box<Loaded>>,
+    },
     /// A bound does not fit it.
     Bound {
         /// The file's name.
@@ -63,11 +73,19 @@ pub struct Reading {
     /// read returns any value of its variable's domain; a system that was built for
     /// such a model serves all others too.
     pub model: MemoryModel,
+    /// How much time and memory there is.
+    pub budget: Budget,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { language: None, bounds: Vec::new(), observing: false, model: MemoryModel::SC }
+        Self {
+            language: None,
+            bounds: Vec::new(),
+            observing: false,
+            model: MemoryModel::SC,
+            budget: Budget::new(),
+        }
     }
 }
 
@@ -78,6 +96,9 @@ impl LoadError {
         match self {
             Self::Unreadable { name, reason } => {
                 escape_line(&format!("error: cannot read `{name}`: {reason}")).into_owned()
+            }
+            Self::Stopped { name, reason, .. } => {
+                escape_line(&format!("unknown: `{name}`: {reason}")).into_owned()
             }
             Self::Bound { name, reason } => {
                 escape_line(&format!("error: `{name}` with --domain: {reason}")).into_owned()
@@ -187,6 +208,7 @@ impl Loaded {
         text: &str,
         language: Option<Language>,
         clients: usize,
+        budget: &Budget,
     ) -> Result<Self, LoadError> {
         let wrong =
             |errors| LoadError::Wrong { name: name.to_owned(), text: text.to_owned(), errors };
@@ -199,9 +221,37 @@ impl Loaded {
             })?,
         };
         let language = language.unwrap_or_else(|| weir_front::detect(name, text));
-        let built = System::with_rounds(program);
-        let system = built.map_err(|e| wrong(vec![diagnostic(&e, &source, language)]))?;
-        Ok(Self { source, system })
+        Self::build(name, text, program, source, language, |program| {
+            System::with_rounds_within(program, budget)
+        })
+    }
+
+    /// Builds the system of a program with a function.
+    fn build(
+        name: &str,
+        text: &str,
+        program: Program,
+        source: Source,
+        language: Language,
+        build: impl FnOnce(Program) -> Result<System, Unbuilt>,
+    ) -> Result<Self, LoadError> {
+        let name = name.to_owned();
+        match build(program.clone()) {
+            Ok(system) => Ok(Self { source, system }),
+            Err(Unbuilt::Wrong(error)) => {
+                let errors = vec![diagnostic(&error, &source, language)];
+                Err(LoadError::Wrong { name, text: text.to_owned(), errors })
+            }
+            Err(unbuilt @ Unbuilt::Stopped(_)) => {
+                let reason = unbuilt.to_string();
+                let system = System::unbuilt(program);
+                Err(LoadError::Stopped {
+                    name,
+                    reason,
+                    unbuilt: Some(Box::new(Self { source, system })),
+                })
+            }
+        }
     }
 
     /// As [`Loaded::from_text`], for a caller that wants every declared register
@@ -227,12 +277,9 @@ impl Loaded {
             program.observed = Some(program.everything());
         }
         let language = reading.language.unwrap_or_else(|| weir_front::detect(name, text));
-        let system = System::for_model(program, reading.model).map_err(|e| LoadError::Wrong {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            errors: vec![diagnostic(&e, &source, language)],
-        })?;
-        Ok(Self { source, system })
+        Self::build(name, text, program, source, language, |program| {
+            System::for_model_within(program, reading.model, &reading.budget)
+        })
     }
 
     /// The line, from 1, of a place in the text.

@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod limits;
 mod output;
 mod progress;
 mod terminal;
@@ -20,6 +21,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(output::usage(&error) as u8),
     };
+    // A benchmark has limits for each of its runs, which are other processes.
+    if !matches!(cli.command, Command::Bench(_)) {
+        limits::set(cli.limits);
+    }
     match cli.color {
         Color::Auto => {}
         Color::Always => anstream::ColorChoice::Always.write_global(),

@@ -74,7 +74,10 @@ pub fn fail(message: &str) -> Status {
 pub fn complain(error: &LoadError) -> Status {
     // What is rendered has no control characters of the file.
     say(&error.render(terminal::errors_in_color()));
-    Status::Wrong
+    match error {
+        LoadError::Stopped { .. } => Status::Unknown,
+        _ => Status::Wrong,
+    }
 }
 
 /// Says something in a line on standard error.

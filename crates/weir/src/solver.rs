@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use weir_channel::decide;
-use weir_engine::{Engine, Limits, Progress, Stats, blame_time, respect_bounds};
+use weir_engine::{Engine, Limits, Progress, Stats, blame, respect_bounds};
 use weir_model::answer::{Answer, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::has_bounded_guesses;
@@ -60,14 +60,12 @@ fn guessed(
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
     let began = Instant::now();
-    let memory = Some(limits.memory.unwrap_or(SHORT).min(SHORT));
-    let short = Limits { memory, ..*limits };
+    let store = limits.budget.store().unwrap_or(SHORT).min(SHORT);
+    let short = Limits { budget: limits.budget.clone().with_store(store), ..limits.clone() };
     let (mut answers, mut stats) =
         weir_engine::check(system, model, Engine::Explicit, &short, progress);
     if answers.iter().any(|a| a.verdict == Verdict::Unknown) {
-        let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
-        let limits = Limits { timeout, ..*limits };
-        let (found, last) = decide::check(system, model, &limits, progress);
+        let (found, last) = decide::check(system, model, limits, progress);
         for (answer, better) in answers.iter_mut().zip(found) {
             if answer.verdict == Verdict::Unknown {
                 *answer = better;
@@ -76,6 +74,6 @@ fn guessed(
         stats = last;
     }
     stats.elapsed = began.elapsed();
-    blame_time(limits, stats.elapsed, &mut answers);
+    blame(&limits.budget, &mut answers);
     (answers, stats)
 }

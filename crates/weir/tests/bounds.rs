@@ -10,6 +10,7 @@ use weir::{Bound, Engine, Limits, Loaded, MemoryModel, Reading, System, Verdict}
 use weir_engine::explicit;
 use weir_gen::{Rng, Shape};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::limits::Budget;
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Place, Program, Property, PropertyKind, Quantifier, Register, Stmt,
     StmtKind,
@@ -95,7 +96,8 @@ fn what_is_known_with_bounds_is_so_without_them() {
         for model in [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO] {
             let (exact, _) = weir_engine::check(&whole, model, Engine::Auto, &limits, &mut |_| {});
             for engine in [Engine::Auto, Engine::Explicit, Engine::Views, Engine::Backward] {
-                let little = Limits { memory: Some(8 << 20), ..limits };
+                let budget = Budget::new().with_store(8 << 20);
+                let little = Limits { budget, ..limits.clone() };
                 let (found, _) = weir_engine::check(&small, model, engine, &little, &mut |_| {});
                 for (i, answer) in found.iter().enumerate() {
                     if Some(i) == small.bounds_property() {

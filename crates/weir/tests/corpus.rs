@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use weir::report::json::witness;
-use weir::{Answer, Engine, Limits, Loaded, MemoryModel, Verdict};
+use weir::{Answer, Budget, Engine, Limits, Loaded, MemoryModel, Verdict};
 
 const MODELS: [&str; 4] = ["sc", "tso", "pso", "nsw"];
 
@@ -64,7 +64,7 @@ fn answers(
 
 /// Whether some property is violated.
 fn is_broken(name: &str, loaded: &Loaded, model: MemoryModel) -> bool {
-    let limits = Limits { memory: Some(LITTLE), ..Limits::default() };
+    let limits = Limits { budget: Budget::new().with_store(LITTLE), ..Limits::default() };
     let found = answers(name, loaded, model, Engine::Auto, &limits);
     found.iter().any(|a| a.verdict == Verdict::Violated)
 }
@@ -130,7 +130,8 @@ fn one(path: &Path) {
         }
         let mut letters = String::new();
         let is_slow = of_model.values().any(|v| v == "slow");
-        let limits = Limits { memory: is_slow.then_some(LITTLE), ..Limits::default() };
+        let store = if is_slow { LITTLE } else { usize::MAX };
+        let limits = Limits { budget: Budget::new().with_store(store), ..Limits::default() };
         for answer in answers(name, &loaded, model.parse().unwrap(), Engine::Auto, &limits) {
             let property = system.property_name(answer.property);
             let found = match answer.verdict {

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use weir::report::json::certificate;
-use weir::{Certificate, Engine, Limits, Loaded, MemoryModel};
+use weir::{Budget, Certificate, Engine, Limits, Loaded, MemoryModel};
 
 /// Larger sets are left to `weir certify`: the checker is naive.
 const MOST_CONFIGURATIONS: usize = 7_000;
@@ -24,7 +24,11 @@ fn check(belongs: impl Fn(&str) -> bool) -> usize {
         let loaded =
             Loaded::from_file(file, None).unwrap_or_else(|e| panic!("{}", e.render(false)));
         for (_, model) in MemoryModel::NAMED {
-            let limits = Limits { certificate: true, memory: Some(32 << 20), ..Limits::default() };
+            let limits = Limits {
+                certificate: true,
+                budget: Budget::new().with_store(32 << 20),
+                ..Limits::default()
+            };
             let (answers, _) =
                 weir_engine::check(&loaded.system, model, Engine::Views, &limits, &mut |_| {});
             let Some(found) = certificate(&loaded, &answers) else { continue };

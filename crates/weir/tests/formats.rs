@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
-use weir::{Bound, Engine, Limits, Loaded, MemoryModel, Reading, Verdict};
+use weir::{Bound, Budget, Engine, Limits, Loaded, MemoryModel, Reading, Verdict};
 
 /// The folders, with the ending of their files and what they are.
 const FOLDERS: [(&str, &str, &str); 2] = [
@@ -71,8 +71,8 @@ fn one(path: &Path) {
         assert_eq!(said, names, "{name} under {model}");
         let model: MemoryModel = model.parse().unwrap();
         for engine in [Engine::Auto, Engine::Explicit, Engine::Views, Engine::Backward] {
-            let memory = (engine != Engine::Auto).then_some(64 << 20);
-            let limits = Limits { memory, ..Limits::default() };
+            let store = if engine == Engine::Auto { usize::MAX } else { 64 << 20 };
+            let limits = Limits { budget: Budget::new().with_store(store), ..Limits::default() };
             // What is large for a second opinion is left out.
             if engine == Engine::Backward && system.processes.len() > 2 {
                 continue;

@@ -7,7 +7,9 @@ mod common;
 use std::time::Duration;
 
 use common::weir;
-use weir::{Answer, Engine, Evidence, Limits, Loaded, MemoryModel, Solver, Verdict, Witness};
+use weir::{
+    Answer, Budget, Engine, Evidence, Limits, Loaded, MemoryModel, Solver, Verdict, Witness,
+};
 use weir_front::litmus::generate::{Filling, family};
 
 fn litmus_tests() -> Vec<String> {
@@ -41,7 +43,7 @@ fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict>
     let file = &loaded.source.name;
     let limits = Limits {
         guesses: Some(guesses),
-        timeout: Some(Duration::from_secs(120)),
+        budget: Budget::new().with_time(Duration::from_secs(120)),
         ..Limits::default()
     };
     let ask = |solver: Solver| solver.check(&loaded.system, model, &limits, &mut |_| {}).0;

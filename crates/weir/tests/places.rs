@@ -125,7 +125,7 @@ fn an_infinite_domain_asks_for_a_declaration_only_where_reads_are_guessed() {
     let text = "var x process p[i: 0..1] { x = x + 1 } final exists x == 2";
     assert_eq!(verdict(text, "nsw"), Verdict::Holds);
     let model = "tso+r->w".parse().unwrap();
-    let error = Loaded::for_model("p.weir", text, model).err().expect("it is infinite");
+    let error = Loaded::for_model("p.weir", text, model).expect_err("it is infinite");
     assert!(error.render(false).contains("variable `x`"), "{}", error.render(false));
     assert_eq!(verdict(&text.replace("var x", "var x: 0..2"), "tso+r->w"), Verdict::Holds);
 }

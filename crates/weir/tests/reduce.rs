@@ -150,7 +150,7 @@ impl Library {
     /// have been taken when it was guessed.
     fn follow(&self, transitions: &[i64]) -> Option<(Run, Vec<usize>)> {
         let semantics = Form::Tso.semantics(&self.system, MemoryModel::TSO, 1000);
-        let start = semantics.initial().remove(0);
+        let start = semantics.initial().next().expect("one initial configuration");
         let mut taken: Vec<(Step, Snapshot)> = Vec::new();
         let mut guessed: Vec<usize> = Vec::new();
         let first = At { config: start.clone(), fresh: [false; 4], guessed: 0 };

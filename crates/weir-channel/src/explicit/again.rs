@@ -13,7 +13,8 @@ use std::time::Instant;
 
 use weir_engine::store::{ConfigId, Store};
 use weir_engine::{Limits, Progress, Stats};
-use weir_model::graph::components;
+use weir_model::graph::components_within;
+use weir_model::limits::{Budget, Stop};
 
 use super::{CLOCK, DEFAULT_BOUND, Search, encode};
 use crate::ids::{StateId, TransitionId};
@@ -91,7 +92,13 @@ pub fn again(
     };
     let mut stats = Stats { engine: "explicit", bound: Some(bound), ..Stats::default() };
     graph.explore(began, limits, progress, &mut stats);
-    let lasso = graph.cycle(state).map(|(stem, cycle)| graph.lasso(stem, cycle));
+    let lasso = match graph.cycle(state, &limits.budget) {
+        Ok(found) => found.map(|(stem, cycle)| graph.lasso(stem, cycle)),
+        Err(stop) => {
+            stats.stopped = Some(stop.to_string());
+            None
+        }
+    };
     let overfilled = graph.search.overfilled;
     stats.within_bound = !overfilled;
     stats.elapsed = began.elapsed();
@@ -174,13 +181,16 @@ impl Graph<'_> {
             }
             self.ends.push(self.edges.len());
             stats.expanded += 1;
-            if stats.expanded.is_multiple_of(CLOCK) || self.search.full {
+            self.search.tick(&limits.budget, stats);
+            if stats.stopped.is_none() && (stats.expanded.is_multiple_of(CLOCK) || self.search.full)
+            {
                 self.search.look(began, limits, progress, stats);
                 stats.bytes += self.bytes();
-                stats.stopped = stats.stopped.take().or_else(|| limits.hit(stats));
-                if stats.stopped.is_some() {
-                    break;
-                }
+                let stop = limits.budget.check_store(stats.bytes).err();
+                stats.stopped = stats.stopped.take().or(stop.map(|stop| stop.to_string()));
+            }
+            if stats.stopped.is_some() {
+                break;
             }
         }
         stats.stored = self.search.store.len();
@@ -199,19 +209,25 @@ impl Graph<'_> {
 
     /// The first configuration with a state that lies on a cycle, and a shortest
     /// cycle through it.
-    fn cycle(&self, state: StateId) -> Option<(ConfigId, Vec<Edge>)> {
+    fn cycle(
+        &self,
+        state: StateId,
+        budget: &Budget,
+    ) -> Result<Option<(ConfigId, Vec<Edge>)>, Stop> {
         let count = self.search.store.len();
         let successors =
             |n: usize| self.edges(n).iter().map(|(_, to)| to.index()).collect::<Vec<_>>();
-        let component = components(count, successors);
-        (0..count).filter_map(|n| self.search.store.id(n)).find_map(|id| {
+        let component = components_within(count, successors, budget)?;
+        for id in (0..count).filter_map(|n| self.search.store.id(n)) {
+            budget.tick()?;
             if self.search.store.get(id)[0] != state.0 {
-                return None;
+                continue;
             }
             // The shortest way back, within the component.
             let mut from: BTreeMap<ConfigId, (ConfigId, Edge)> = BTreeMap::new();
             let mut queue = VecDeque::from([id]);
             while let Some(at) = queue.pop_front().filter(|_| !from.contains_key(&id)) {
+                budget.tick()?;
                 for edge in self.edges(at.index()) {
                     let is_inside = component[edge.1.index()] == component[id.index()];
                     if is_inside && !from.contains_key(&edge.1) {
@@ -220,7 +236,7 @@ impl Graph<'_> {
                     }
                 }
             }
-            let (mut at, last) = *from.get(&id)?;
+            let Some(&(mut at, last)) = from.get(&id) else { continue };
             let mut cycle = vec![last];
             while at != id {
                 let (before, edge) = from[&at];
@@ -228,8 +244,9 @@ impl Graph<'_> {
                 at = before;
             }
             cycle.reverse();
-            Some((id, cycle))
-        })
+            return Ok(Some((id, cycle)));
+        }
+        Ok(None)
     }
 
     /// The lasso of a cycle.

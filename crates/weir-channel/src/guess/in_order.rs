@@ -26,10 +26,11 @@
 
 use weir_engine::ahead::{ByState, readable};
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
-use crate::translation::{Draft, Place, Translation, TranslationError, initial};
+use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
     ChannelId, Class, MachineError, MessageId, Op, Regex, StateId, Substitution, Transition,
 };
@@ -102,10 +103,11 @@ struct Maker<'s> {
 pub(crate) fn translation(
     system: &System,
     guesses: usize,
+    budget: &Budget,
 ) -> Result<Translation, TranslationError> {
-    let mut maker = Maker::new(system, guesses)?;
+    let mut maker = Maker::new(system, guesses, budget)?;
     let start = maker.draft.builder.state("start")?;
-    for memory in initial(system) {
+    for memory in system.initial_memories() {
         let reads = vec![vec![vec![vec![]]; system.vars.len()]; system.processes.len()];
         let controls = system.processes.iter().map(|p| p.initial.0).collect();
         let to = maker.state(Control { controls, memory, reads })?;
@@ -122,8 +124,8 @@ pub(crate) fn translation(
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, guesses: usize) -> Result<Self, MachineError> {
-        let mut draft = Draft::new(system);
+    fn new(system: &'s System, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
+        let mut draft = Draft::new(system, budget);
         let builder = &mut draft.builder;
         let channels = system.processes.iter().map(|p| builder.channel(p.name.clone()));
         let channels = channels.collect::<Result<_, _>>()?;
@@ -151,7 +153,10 @@ impl<'s> Maker<'s> {
             draft,
             channels,
             letters,
-            readable: system.process_ids().map(|p| readable(system, p)).collect(),
+            readable: system
+                .process_ids()
+                .map(|p| readable(system, p, budget))
+                .collect::<Result<_, _>>()?,
         })
     }
 

@@ -19,11 +19,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Op as ProgramOp, System};
 
 use crate::pending::{self, pending, room_of_channels};
-use crate::translation::{Draft, Place, Translation, TranslationError, initial};
+use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
     ChannelId, Class, MachineError, MessageId, Op, Regex, StateId, Substitution, Transition,
 };
@@ -74,10 +75,11 @@ struct Maker<'s> {
 pub(crate) fn translation(
     system: &System,
     guesses: usize,
+    budget: &Budget,
 ) -> Result<Translation, TranslationError> {
-    let mut maker = Maker::new(system, guesses)?;
+    let mut maker = Maker::new(system, guesses, budget)?;
     let start = maker.draft.builder.state("start")?;
-    for memory in initial(system) {
+    for memory in system.initial_memories() {
         let controls = system.processes.iter().map(|p| p.initial.0).collect();
         let guesses = vec![0; system.processes.len()];
         let to = maker.state(Control { controls, memory, guesses })?;
@@ -86,7 +88,8 @@ pub(crate) fn translation(
     while let Some((from, control)) = maker.draft.next() {
         maker.transitions(from, &control)?;
     }
-    let known: Vec<_> = system.process_ids().map(|p| pending::room(system, p)).collect();
+    let known = system.process_ids().map(|p| pending::room(system, p, budget));
+    let known = known.collect::<Result<Vec<_>, _>>()?;
     let Maker { draft, channels, .. } = maker;
     Ok(draft.finish(start, |Control { controls, memory, guesses }| {
         let room = room_of_channels(&known, &controls, &channels);
@@ -96,8 +99,8 @@ pub(crate) fn translation(
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, guesses: usize) -> Result<Self, MachineError> {
-        let mut draft = Draft::new(system);
+    fn new(system: &'s System, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
+        let mut draft = Draft::new(system, budget);
         let builder = &mut draft.builder;
         let mut channels = HashMap::new();
         let mut letters = Vec::new();
@@ -120,7 +123,8 @@ impl<'s> Maker<'s> {
         }
         let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.before, l.read]);
         builder.strong(strong.collect::<Vec<_>>(), 1 + 2 * guesses)?;
-        let pending = system.process_ids().map(|p| pending(system, p)).collect();
+        let pending = system.process_ids().map(|p| pending(system, p, budget));
+        let pending = pending.collect::<Result<_, _>>()?;
         Ok(Self { system, guesses, draft, channels, letters, pending })
     }
 

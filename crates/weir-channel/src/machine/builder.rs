@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use weir_model::limits::{Budget, Stop};
+
 use super::{
     MAX_CHANNELS, MAX_DEPTH, MAX_LABELS, MAX_MESSAGES, MAX_STATES, MAX_STRONG, MAX_TRANSITIONS,
     Machine, Op, Substitution, Transition,
@@ -31,6 +33,8 @@ pub enum MachineError {
     PastBound(TransitionId, ChannelId),
     /// The guard asks for more strong messages than the channel may hold.
     NeverHolds(TransitionId, ChannelId),
+    /// A limit was reached while it was made.
+    Stopped(Stop),
 }
 
 impl fmt::Display for MachineError {
@@ -48,11 +52,18 @@ impl fmt::Display for MachineError {
             Self::NeverHolds(..) => {
                 f.write_str("this asks for more strong messages than the channel may hold")
             }
+            Self::Stopped(stop) => write!(f, "{stop} while making the channel machine"),
         }
     }
 }
 
 impl std::error::Error for MachineError {}
+
+impl From<Stop> for MachineError {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
 
 /// Whether something can be a name: it has to be possible to write it.
 fn is_name(text: &str) -> bool {
@@ -100,6 +111,7 @@ pub struct Builder {
     bound: usize,
     transitions: Vec<Transition>,
     known: HashMap<Transition, TransitionId>,
+    budget: Budget,
 }
 
 impl Machine {
@@ -115,11 +127,23 @@ impl Machine {
             bound: 0,
             transitions: Vec::new(),
             known: HashMap::new(),
+            budget: Budget::new(),
         }
     }
 }
 
 impl Builder {
+    /// Makes the machine within limits: what adds to it stops when one is reached.
+    #[must_use]
+    pub fn within(self, budget: &Budget) -> Self {
+        Self { budget: budget.clone(), ..self }
+    }
+
+    /// How much time and memory there is.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// Calls the machine something else.
     pub fn rename(&mut self, name: impl Into<String>) {
         self.name = name.into();
@@ -130,6 +154,7 @@ impl Builder {
     /// # Errors
     /// If the name is taken or cannot be written, or there are too many.
     pub fn state(&mut self, name: impl Into<String>) -> Result<StateId, MachineError> {
+        self.budget.tick()?;
         self.states.add("control state", MAX_STATES, name.into()).map(StateId::new)
     }
 
@@ -146,6 +171,7 @@ impl Builder {
     /// # Errors
     /// If the name is taken or cannot be written, or there are too many.
     pub fn message(&mut self, name: impl Into<String>) -> Result<MessageId, MachineError> {
+        self.budget.tick()?;
         self.messages.add("message", MAX_MESSAGES, name.into()).map(MessageId::new)
     }
 
@@ -154,6 +180,7 @@ impl Builder {
     /// # Errors
     /// If the name is taken or cannot be written, or there are too many.
     pub fn label(&mut self, name: impl Into<String>) -> Result<LabelId, MachineError> {
+        self.budget.tick()?;
         self.labels.add("label", MAX_LABELS, name.into()).map(LabelId::new)
     }
 
@@ -185,6 +212,7 @@ impl Builder {
     /// If it has an id that is not of this machine, a guard nests too deep, or
     /// there are too many.
     pub fn transition(&mut self, transition: Transition) -> Result<TransitionId, MachineError> {
+        self.budget.tick()?;
         if let Some(id) = self.known.get(&transition) {
             return Ok(*id);
         }
@@ -192,6 +220,8 @@ impl Builder {
         if self.transitions.len() >= MAX_TRANSITIONS {
             return Err(MachineError::TooMany("transition", MAX_TRANSITIONS));
         }
+        let (len, capacity) = (self.known.len(), self.known.capacity());
+        self.budget.check_growth(len, capacity, size_of::<(Transition, TransitionId)>())?;
         let id = TransitionId::new(self.transitions.len());
         self.known.insert(transition.clone(), id);
         self.transitions.push(transition);
@@ -252,6 +282,7 @@ impl Builder {
         let messages = (0..self.messages.list.len()).map(MessageId::new);
         let weak: Vec<MessageId> = messages.filter(|m| !self.strong.contains(m)).collect();
         for (number, transition) in self.transitions.iter().enumerate() {
+            self.budget.work(1 + weak.len() / 64)?;
             self.check_bound(TransitionId::new(number), transition, &weak)?;
         }
         let strong =

@@ -8,6 +8,7 @@ use weir_channel::{
     Transition, lossy,
 };
 use weir_gen::Rng;
+use weir_model::limits::Budget;
 
 /// Reads `WEIR_SEED` or `WEIR_CASES`.
 pub fn setting(name: &str, default: u64) -> u64 {
@@ -158,7 +159,7 @@ pub fn is_reached(machine: &Machine, state: StateId, contents: Contents) -> bool
 /// is the same on every computer.
 pub fn is_reached_cheaply(machine: &Machine, state: StateId) -> Option<bool> {
     let goal = Goal { state, contents: Contents::Empty };
-    let limits = Limits { memory: Some(1 << 20), ..Limits::default() };
+    let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
     match lossy::reach(machine, &goal, &limits, &mut |_| {}).0 {
         lossy::Reach::Reached(_) => Some(true),
         lossy::Reach::NotReached(_) => Some(false),

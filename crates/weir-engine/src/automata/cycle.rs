@@ -5,7 +5,7 @@ use weir_model::ids::{ProcessId, ValueId};
 use weir_model::program::FenceKind;
 use weir_model::system::Op;
 
-use super::language::{LanguageId, Letter, TooLarge};
+use super::language::{LanguageId, Letter, Unmade};
 use super::operations::{Action, Space, State};
 
 /// How cycles are folded in.
@@ -72,7 +72,7 @@ impl Space<'_> {
         &mut self,
         small: LanguageId,
         big: LanguageId,
-    ) -> Result<Option<Vec<Letter>>, TooLarge> {
+    ) -> Result<Option<Vec<Letter>>, Unmade> {
         let shortest = |id| self.languages.get(id).shortest();
         let (Some(before), Some(after)) = (shortest(small), shortest(big)) else { return Ok(None) };
         if after.len() <= before.len() {
@@ -91,7 +91,7 @@ impl Space<'_> {
         state: &State,
         process: ProcessId,
         word: &[Letter],
-    ) -> Result<bool, TooLarge> {
+    ) -> Result<bool, Unmade> {
         let buffer = state.buffers[process.index()];
         for (i, letter) in word.iter().enumerate() {
             let (var, value) = self.store_of(*letter);
@@ -128,7 +128,7 @@ impl Space<'_> {
         state: &State,
         process: ProcessId,
         cycle: &Cycle,
-    ) -> Result<bool, TooLarge> {
+    ) -> Result<bool, Unmade> {
         if !self.is_load_equivalent(state, process, &cycle.word)? {
             return Ok(false);
         }
@@ -158,7 +158,7 @@ impl Space<'_> {
         from: &State,
         to: &State,
         path: impl FnOnce() -> Vec<Action>,
-    ) -> Result<Option<Fold>, TooLarge> {
+    ) -> Result<Option<Fold>, Unmade> {
         if folding == Folding::Never {
             return Ok(None);
         }

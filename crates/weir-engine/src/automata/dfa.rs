@@ -2,17 +2,43 @@
 //! nowhere, numbered breadth first with letters in order. Two of them accept the
 //! same words exactly if they are equal.
 
+use std::fmt;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
+use weir_model::limits::{Budget, Stop};
 
 /// A letter of a buffer: a variable and a value, as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Letter(pub u16);
 
-/// An automaton would have more than `MOST_STATES`.
+/// Why there is no automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
+pub enum Unmade {
+    /// It would have more than [`MOST_STATES`].
+    TooLarge,
+    /// A limit was reached.
+    Stopped(Stop),
+}
+
+impl From<Stop> for Unmade {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl fmt::Display for Unmade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => {
+                write!(f, "the automaton of a buffer would have more than {MOST_STATES} states")
+            }
+            Self::Stopped(stop) => stop.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unmade {}
 
 /// Larger automata are not made.
 pub const MOST_STATES: usize = 1 << 10;
@@ -35,12 +61,13 @@ impl Dfa {
     /// the edges of a state, and which states accept.
     ///
     /// # Errors
-    /// If it has too many states.
+    /// If it has too many states, or a limit is reached.
     pub fn build<S: Clone + Eq + Hash>(
         start: S,
         mut edges: impl FnMut(&S) -> Vec<(Letter, S)>,
         accepts: impl Fn(&S) -> bool,
-    ) -> Result<Self, TooLarge> {
+        budget: &Budget,
+    ) -> Result<Self, Unmade> {
         let mut numbers: FxHashMap<S, u32> = FxHashMap::default();
         let mut states = vec![start.clone()];
         numbers.insert(start, 0);
@@ -48,6 +75,7 @@ impl Dfa {
         while let Some(state) = states.get(raw.len()).cloned() {
             let mut out = Vec::new();
             for (letter, to) in edges(&state) {
+                budget.tick()?;
                 let number = *numbers.entry(to.clone()).or_insert_with(|| {
                     states.push(to);
                     (states.len() - 1) as u32
@@ -55,12 +83,18 @@ impl Dfa {
                 out.push((letter, number));
             }
             if states.len() > MOST_STATES {
-                return Err(TooLarge);
+                return Err(Unmade::TooLarge);
             }
             out.sort_unstable();
             raw.push(State { is_accepting: accepts(&state), edges: out.into() });
         }
-        Ok(canonical(raw))
+        Ok(canonical(raw, budget)?)
+    }
+
+    /// The automaton of the empty word alone, or of no word.
+    pub(super) fn of_the_empty_word(is_accepting: bool) -> Self {
+        let state = State { is_accepting, edges: Box::new([]) };
+        Self { states: if is_accepting { Box::new([state]) } else { Box::new([]) } }
     }
 
     /// Number of states.
@@ -134,12 +168,12 @@ impl Dfa {
 }
 
 /// The canonical form of an automaton that starts in state 0.
-fn canonical(raw: Vec<State>) -> Dfa {
+fn canonical(raw: Vec<State>, budget: &Budget) -> Result<Dfa, Stop> {
     let raw = without_dead(raw);
     if raw.is_empty() {
-        return Dfa { states: Box::new([]) };
+        return Ok(Dfa { states: Box::new([]) });
     }
-    let class = classes(&raw);
+    let class = classes(&raw, budget)?;
     // One state of each class is enough; those that are reached get their numbers.
     let mut number: FxHashMap<u32, u32> = FxHashMap::default();
     let mut order = vec![0u32];
@@ -156,7 +190,7 @@ fn canonical(raw: Vec<State>) -> Dfa {
         });
         states.push(State { is_accepting: *is_accepting, edges: edges.collect() });
     }
-    Dfa { states: states.into() }
+    Ok(Dfa { states: states.into() })
 }
 
 /// Leaves out states from which no word is accepted. The start may be one: then
@@ -196,24 +230,22 @@ fn without_dead(raw: Vec<State>) -> Vec<State> {
 }
 
 /// States of one class accept the same words (Moore's refinement).
-fn classes(raw: &[State]) -> Vec<u32> {
+fn classes(raw: &[State], budget: &Budget) -> Result<Vec<u32>, Stop> {
     let mut class: Vec<u32> = raw.iter().map(|s| u32::from(s.is_accepting)).collect();
     let mut count = 0;
     loop {
         type Signature = (u32, Vec<(Letter, u32)>);
         let mut numbers: FxHashMap<Signature, u32> = FxHashMap::default();
-        let finer: Vec<u32> = raw
-            .iter()
-            .enumerate()
-            .map(|(s, state)| {
-                let edges = state.edges.iter().map(|&(l, to)| (l, class[to as usize])).collect();
-                let next = numbers.len() as u32;
-                *numbers.entry((class[s], edges)).or_insert(next)
-            })
-            .collect();
+        let mut finer: Vec<u32> = Vec::with_capacity(raw.len());
+        for (s, state) in raw.iter().enumerate() {
+            budget.work(1 + state.edges.len() / 64)?;
+            let edges = state.edges.iter().map(|&(l, to)| (l, class[to as usize])).collect();
+            let next = numbers.len() as u32;
+            finer.push(*numbers.entry((class[s], edges)).or_insert(next));
+        }
         class = finer;
         if numbers.len() == count {
-            return class;
+            return Ok(class);
         }
         count = numbers.len();
     }

@@ -9,8 +9,9 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use weir_model::limits::{Budget, Stop};
 
-pub use super::dfa::{Dfa, Letter, TooLarge};
+pub use super::dfa::{Dfa, Letter, Unmade};
 
 /// A language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,11 +40,11 @@ impl LanguageId {
 /// let repeated = languages.then_star(LanguageId::EMPTY_WORD, ab)?;
 /// assert!(languages.get(repeated).accepts(&[a, b, a, b]));
 /// // What is left of (ab)* behind an a is b(ab)*, and a before that is (ab)+.
-/// let rest = languages.suffix(repeated, a);
+/// let rest = languages.suffix(repeated, a)?;
 /// let b_alone = languages.word(&[b])?;
 /// assert_eq!(rest, languages.then_star(b_alone, ab)?);
-/// assert!(languages.is_included(ab, repeated));
-/// # Ok::<(), weir_engine::automata::language::TooLarge>(())
+/// assert_eq!(languages.is_included(ab, repeated), Ok(true));
+/// # Ok::<(), weir_engine::automata::language::Unmade>(())
 /// ```
 #[derive(Debug)]
 pub struct Languages {
@@ -52,6 +53,7 @@ pub struct Languages {
     known: FxHashMap<Operation, LanguageId>,
     included: FxHashMap<(LanguageId, LanguageId), bool>,
     bytes: usize,
+    budget: Budget,
 }
 
 /// An operation on languages, with what it is applied to.
@@ -70,21 +72,26 @@ enum Operation {
 
 impl Default for Languages {
     fn default() -> Self {
+        Self::new(&Budget::new())
+    }
+}
+
+impl Languages {
+    /// No languages but the two that have constants, within limits.
+    pub fn new(budget: &Budget) -> Self {
         let mut languages = Self {
             all: vec![],
             ids: FxHashMap::default(),
             known: FxHashMap::default(),
             included: FxHashMap::default(),
             bytes: 0,
+            budget: budget.clone(),
         };
-        let of = |accepts| Dfa::build((), |()| vec![], |()| accepts).expect("one state");
-        languages.intern(of(false));
-        languages.intern(of(true));
+        languages.intern(Dfa::of_the_empty_word(false));
+        languages.intern(Dfa::of_the_empty_word(true));
         languages
     }
-}
 
-impl Languages {
     /// The automaton of a language.
     pub fn get(&self, id: LanguageId) -> &Rc<Dfa> {
         &self.all[id.index()]
@@ -111,11 +118,13 @@ impl Languages {
     fn remember(
         &mut self,
         operation: Operation,
-        compute: impl FnOnce(&Self) -> Result<Dfa, TooLarge>,
-    ) -> Result<LanguageId, TooLarge> {
+        compute: impl FnOnce(&Self) -> Result<Dfa, Unmade>,
+    ) -> Result<LanguageId, Unmade> {
         if let Some(id) = self.known.get(&operation) {
             return Ok(*id);
         }
+        let (len, capacity) = (self.known.len(), self.known.capacity());
+        self.budget.check_growth(len, capacity, size_of::<(Operation, LanguageId)>())?;
         let dfa = compute(self)?;
         let id = self.intern(dfa);
         self.known.insert(operation, id);
@@ -126,7 +135,7 @@ impl Languages {
     ///
     /// # Errors
     /// If the word is too long.
-    pub fn word(&mut self, word: &[Letter]) -> Result<LanguageId, TooLarge> {
+    pub fn word(&mut self, word: &[Letter]) -> Result<LanguageId, Unmade> {
         self.then_word(LanguageId::EMPTY_WORD, word)
     }
 
@@ -138,7 +147,7 @@ impl Languages {
         &mut self,
         language: LanguageId,
         word: &[Letter],
-    ) -> Result<LanguageId, TooLarge> {
+    ) -> Result<LanguageId, Unmade> {
         word.iter().try_fold(language, |all, letter| self.append(all, *letter))
     }
 
@@ -146,7 +155,7 @@ impl Languages {
     ///
     /// # Errors
     /// If the automaton is too large.
-    pub fn append(&mut self, language: LanguageId, letter: Letter) -> Result<LanguageId, TooLarge> {
+    pub fn append(&mut self, language: LanguageId, letter: Letter) -> Result<LanguageId, Unmade> {
         self.remember(Operation::Append(language, letter), |all| {
             let dfa = all.get(language);
             if dfa.is_empty() {
@@ -166,23 +175,25 @@ impl Languages {
                 }
                 out
             };
-            Dfa::build(start, edges, |(_, ended)| *ended)
+            Dfa::build(start, edges, |(_, ended)| *ended, &all.budget)
         })
     }
 
     /// What is left of the words that begin with `letter` behind it: the paper's
     /// `suffix¹(L ∩ letter·Σ*)`.
-    pub fn suffix(&mut self, language: LanguageId, letter: Letter) -> LanguageId {
-        let found = self.remember(Operation::Suffix(language, letter), |all| {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn suffix(&mut self, language: LanguageId, letter: Letter) -> Result<LanguageId, Unmade> {
+        self.remember(Operation::Suffix(language, letter), |all| {
             let dfa = all.get(language);
             let start = if dfa.is_empty() { None } else { dfa.step(0, letter) };
             let edges = |at: &Option<u32>| match at {
                 Some(at) => dfa.edges(*at).iter().map(|&(l, to)| (l, Some(to))).collect(),
                 None => vec![],
             };
-            Dfa::build(start, edges, |at| at.is_some_and(|at| dfa.accepts_at(at)))
-        });
-        found.expect("no more states than before")
+            Dfa::build(start, edges, |at| at.is_some_and(|at| dfa.accepts_at(at)), &all.budget)
+        })
     }
 
     /// The letters that words of a language begin with.
@@ -198,7 +209,7 @@ impl Languages {
     ///
     /// # Errors
     /// If the automaton is too large.
-    pub fn union(&mut self, a: LanguageId, b: LanguageId) -> Result<LanguageId, TooLarge> {
+    pub fn union(&mut self, a: LanguageId, b: LanguageId) -> Result<LanguageId, Unmade> {
         let (a, b) = (a.min(b), a.max(b));
         self.remember(Operation::Union(a, b), |all| {
             let (left, right) = (all.get(a), all.get(b));
@@ -221,6 +232,7 @@ impl Languages {
                 |&(l, r)| {
                     l.is_some_and(|l| left.accepts_at(l)) || r.is_some_and(|r| right.accepts_at(r))
                 },
+                &all.budget,
             )
         })
     }
@@ -229,12 +241,12 @@ impl Languages {
     ///
     /// # Errors
     /// If the automaton is too large.
-    pub fn intersection(&mut self, a: LanguageId, b: LanguageId) -> Result<LanguageId, TooLarge> {
+    pub fn intersection(&mut self, a: LanguageId, b: LanguageId) -> Result<LanguageId, Unmade> {
         let (a, b) = (a.min(b), a.max(b));
         self.remember(Operation::Intersection(a, b), |all| {
             let (left, right) = (all.get(a), all.get(b));
             if left.is_empty() || right.is_empty() {
-                return Dfa::build((), |()| vec![], |()| false);
+                return Ok(Dfa::of_the_empty_word(false));
             }
             Dfa::build(
                 (0, 0),
@@ -246,18 +258,24 @@ impl Languages {
                     both.collect()
                 },
                 |&(l, r)| left.accepts_at(l) && right.accepts_at(r),
+                &all.budget,
             )
         })
     }
 
     /// Whether every word of `small` is one of `big`.
-    pub fn is_included(&mut self, small: LanguageId, big: LanguageId) -> bool {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn is_included(&mut self, small: LanguageId, big: LanguageId) -> Result<bool, Stop> {
         if small == big || small == LanguageId::NONE {
-            return true;
+            return Ok(true);
         }
         if let Some(known) = self.included.get(&(small, big)) {
-            return *known;
+            return Ok(*known);
         }
+        let (len, capacity) = (self.included.len(), self.included.capacity());
+        self.budget.check_growth(len, capacity, size_of::<(Operation, bool)>())?;
         let (left, right) = (self.get(small), self.get(big));
         let mut seen: FxHashSet<(u32, u32)> = FxHashSet::default();
         let mut queue = vec![(0, 0)];
@@ -265,6 +283,7 @@ impl Languages {
         // States of canonical automata all lead to an accepted word, so a letter that
         // `big` does not know is a word that it lacks.
         while let Some((l, r)) = queue.pop().filter(|_| is_included) {
+            self.budget.work(1 + left.edges(l).len() / 64)?;
             is_included = !left.accepts_at(l) || right.accepts_at(r);
             for &(letter, to) in left.edges(l) {
                 match right.step(r, letter) {
@@ -275,7 +294,24 @@ impl Languages {
             }
         }
         self.included.insert((small, big), is_included);
-        is_included
+        Ok(is_included)
+    }
+
+    /// Whether each language is included in the other of its pair.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn are_included<'l>(
+        &mut self,
+        pairs: impl Iterator<Item = (&'l LanguageId, &'l LanguageId)>,
+    ) -> Result<bool, Stop> {
+        self.budget.tick()?;
+        for (small, big) in pairs {
+            if !self.is_included(*small, *big)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Words of which the last letter of `group` is `letter` and, if `or_none`, those
@@ -289,7 +325,7 @@ impl Languages {
         group: Range<u16>,
         letter: Letter,
         or_none: bool,
-    ) -> Result<LanguageId, TooLarge> {
+    ) -> Result<LanguageId, Unmade> {
         self.remember(Operation::Last(language, letter, or_none), |all| {
             // Whether the last letter of the group was the one; at first there is none.
             all.restrict(
@@ -309,7 +345,7 @@ impl Languages {
         &mut self,
         language: LanguageId,
         group: Range<u16>,
-    ) -> Result<LanguageId, TooLarge> {
+    ) -> Result<LanguageId, Unmade> {
         self.remember(Operation::Without(language, group.start), |all| {
             all.restrict(language, false, |met, l| met || group.contains(&l.0), |met| !met)
         })
@@ -323,7 +359,7 @@ impl Languages {
         start: T,
         step: impl Fn(T, Letter) -> T,
         accepts: impl Fn(T) -> bool,
-    ) -> Result<Dfa, TooLarge> {
+    ) -> Result<Dfa, Unmade> {
         let dfa = self.get(language);
         if dfa.is_empty() {
             return Ok((**dfa).clone());
@@ -332,6 +368,7 @@ impl Languages {
             (0, start),
             |&(at, t)| dfa.edges(at).iter().map(|&(l, to)| (l, (to, step(t, l)))).collect(),
             |&(at, t)| dfa.accepts_at(at) && accepts(t),
+            &self.budget,
         )
     }
 
@@ -340,7 +377,7 @@ impl Languages {
     ///
     /// # Errors
     /// If the automaton is too large.
-    pub fn stabilizer(&mut self, language: LanguageId) -> Result<LanguageId, TooLarge> {
+    pub fn stabilizer(&mut self, language: LanguageId) -> Result<LanguageId, Unmade> {
         self.remember(Operation::Stabilizer(language), |all| {
             let dfa = all.get(language);
             let ends: Vec<u32> = (0..dfa.len() as u32).filter(|s| dfa.accepts_at(*s)).collect();
@@ -356,7 +393,8 @@ impl Languages {
                 });
                 all.collect()
             };
-            Dfa::build(ends, edges, |set| set.iter().all(|s| dfa.accepts_at(*s)))
+            let accepts = |set: &Vec<u32>| set.iter().all(|s| dfa.accepts_at(*s));
+            Dfa::build(ends, edges, accepts, &all.budget)
         })
     }
 
@@ -369,7 +407,7 @@ impl Languages {
         &mut self,
         language: LanguageId,
         repeated: LanguageId,
-    ) -> Result<LanguageId, TooLarge> {
+    ) -> Result<LanguageId, Unmade> {
         self.remember(Operation::ThenStar(language, repeated), |all| {
             let (first, again) = (all.get(language), all.get(repeated));
             if first.is_empty() || again.is_empty() {
@@ -401,7 +439,7 @@ impl Languages {
                 };
                 letters.into_iter().map(step).collect()
             };
-            Dfa::build(closed((Some(0), vec![])), edges, ends)
+            Dfa::build(closed((Some(0), vec![])), edges, ends, &all.budget)
         })
     }
 }

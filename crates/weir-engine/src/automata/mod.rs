@@ -99,6 +99,7 @@ use weir_model::answer::{
     Answer, BufferAutomaton, BufferAutomatonState, BufferSet, BufferState, Evidence, Run, Verdict,
 };
 use weir_model::ids::{StateId, ValueId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
@@ -182,16 +183,18 @@ pub fn check(
     let mut found = vec![Found::Nothing; properties.len()];
     let mut stats = Stats::default();
     for folding in [options.folding(), Folding::Repeatable] {
-        let mut search = Search::new(system, folding, options.sleep_sets);
+        let mut search = Search::new(system, folding, options.sleep_sets, &limits.budget);
         search.run(limits, began, progress, &mut |search, node| {
-            look(search, model, node, &mut found);
-            match found.iter().all(Found::is_done) && !found.is_empty() {
+            look(search, model, node, &mut found, &limits.budget)?;
+            Ok(match found.iter().all(Found::is_done) && !found.is_empty() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
-            }
+            })
         });
-        if search.stats.stopped.is_none() {
-            exclude(&mut search, model, limits, &mut found);
+        if search.stats.stopped.is_none()
+            && let Err(stop) = exclude(&mut search, model, limits, &mut found)
+        {
+            search.stats.stopped = Some(stop.to_string());
         }
         stats = search.stats;
         let is_spurious = |f: &Found| matches!(f, Found::Spurious(_));
@@ -211,8 +214,10 @@ pub fn check(
         let (verdict, evidence) = match (found, &stats.stopped) {
             (Found::Settled(run), _) => (no, Evidence::Run(*run)),
             (Found::Excluded(evidence), _) => (yes, evidence),
-            (Found::Nothing, Some(reason)) => (Verdict::Unknown, Evidence::Reason(reason.clone())),
-            (Found::Nothing | Found::Spurious(_), _) => {
+            (Found::Nothing | Found::Spurious(_), Some(reason)) => {
+                (Verdict::Unknown, Evidence::Reason(reason.clone()))
+            }
+            (Found::Nothing | Found::Spurious(_), None) => {
                 let reason = "a state was found to which no run leads; please report this";
                 (Verdict::Unknown, Evidence::Reason(reason.to_owned()))
             }
@@ -223,7 +228,13 @@ pub fn check(
 }
 
 /// Looks whether a stored state settles properties, and for runs that do.
-fn look(search: &Search<'_>, model: MemoryModel, node: search::NodeId, found: &mut [Found]) {
+fn look(
+    search: &Search<'_>,
+    model: MemoryModel,
+    node: search::NodeId,
+    found: &mut [Found],
+    budget: &Budget,
+) -> Result<(), Stop> {
     let state = &search.nodes[node as usize].state;
     for (property, found) in search.space.system.program.properties.iter().zip(found) {
         let tries = match found {
@@ -232,32 +243,42 @@ fn look(search: &Search<'_>, model: MemoryModel, node: search::NodeId, found: &m
             _ => 0,
         };
         if search.space.settles(state, &property.kind) {
-            *found = match runs::run(search, model, node, &property.kind) {
+            *found = match runs::run(search, model, node, &property.kind, budget)? {
                 Some(run) => Found::Settled(Box::new(run)),
                 None => Found::Spurious(tries + 1),
             };
         }
     }
+    Ok(())
 }
 
 /// A search that saw everything excludes what it did not find.
-fn exclude(search: &mut Search<'_>, model: MemoryModel, limits: &Limits, found: &mut [Found]) {
-    let mut evidence = None;
+fn exclude(
+    search: &mut Search<'_>,
+    model: MemoryModel,
+    limits: &Limits,
+    found: &mut [Found],
+) -> Result<(), Stop> {
+    let is_excluded = |f: &Found| matches!(f, Found::Nothing | Found::Excluded(_));
+    if !found.iter().any(is_excluded) {
+        return Ok(());
+    }
     // One set for all that it shows, also for what an earlier search has shown.
-    for found in found.iter_mut().filter(|f| matches!(f, Found::Nothing | Found::Excluded(_))) {
-        let evidence = evidence.get_or_insert_with(|| match limits.certificate {
-            true => Evidence::Buffers(Arc::new(buffer_set(search, model))),
-            false => Evidence::Exhausted,
-        });
+    let evidence = match limits.certificate {
+        true => Evidence::Buffers(Arc::new(buffer_set(search, model)?)),
+        false => Evidence::Exhausted,
+    };
+    for found in found.iter_mut().filter(|f| is_excluded(f)) {
         *found = Found::Excluded(evidence.clone());
     }
+    Ok(())
 }
 
 /// What was stored, as evidence.
-fn buffer_set(search: &mut Search<'_>, model: MemoryModel) -> BufferSet {
+fn buffer_set(search: &mut Search<'_>, model: MemoryModel) -> Result<BufferSet, Stop> {
     let mut used: Vec<LanguageId> = Vec::new();
     let mut states = Vec::new();
-    for id in search.maximal() {
+    for id in search.maximal()? {
         let state = &search.nodes[id as usize].state;
         let mut number = |language: &LanguageId| {
             used.iter().position(|l| l == language).unwrap_or_else(|| {
@@ -283,7 +304,7 @@ fn buffer_set(search: &mut Search<'_>, model: MemoryModel) -> BufferSet {
         };
         BufferAutomaton { states: (0..dfa.len() as u32).map(state).collect() }
     };
-    BufferSet { model, automata: used.iter().map(automaton).collect(), states }
+    Ok(BufferSet { model, automata: used.iter().map(automaton).collect(), states })
 }
 
 /// The stored states of a program and the steps between them, with every violation.
@@ -296,10 +317,13 @@ pub fn graph(
     limits: &Limits,
     most: usize,
 ) -> Result<Graph, String> {
-    let mut search = Search::new(system, options.folding(), options.sleep_sets);
+    let mut search = Search::new(system, options.folding(), options.sleep_sets, &limits.budget);
     search.edges = Some(vec![]);
     search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
-        if node as usize >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        Ok(match node as usize >= most {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
     });
     if search.nodes.len() > most {
         return Err(graph::too_large(most));
@@ -364,14 +388,14 @@ pub fn explore(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> Exploration {
-    let mut search = Search::new(system, options.folding(), options.sleep_sets);
+    let mut search = Search::new(system, options.folding(), options.sleep_sets, &limits.budget);
     let mut errors = vec![0; system.program.properties.len()];
     let mut folds = 0;
     search.run(limits, Instant::now(), progress, &mut |search, node| {
         let node = &search.nodes[node as usize];
         settled(search, &node.state).into_iter().for_each(|i| errors[i] += 1);
         folds += usize::from(node.fold.is_some());
-        ControlFlow::Continue(())
+        Ok(ControlFlow::Continue(()))
     });
     Exploration { stats: search.stats, errors, folds }
 }

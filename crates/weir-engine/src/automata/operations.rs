@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
-use super::language::{LanguageId, Languages, Letter, TooLarge};
+use super::language::{LanguageId, Languages, Letter, Unmade};
 
 /// Control states, memory, and for each process the set of its buffer contents. It
 /// stands for all configurations with one of these contents for each process.
@@ -50,13 +51,13 @@ pub struct Space<'s> {
 
 impl<'s> Space<'s> {
     /// The space of a system.
-    pub fn new(system: &'s System) -> Self {
+    pub fn new(system: &'s System, budget: &Budget) -> Self {
         let mut first = vec![0];
         for var in &system.vars {
             let next = usize::from(first[first.len() - 1]) + var.values.len();
             first.push(u16::try_from(next).expect("cells are limited"));
         }
-        Self { system, languages: Languages::default(), first }
+        Self { system, languages: Languages::new(budget), first }
     }
 
     /// The letter of a store.
@@ -76,20 +77,13 @@ impl<'s> Space<'s> {
     }
 
     /// The initial states: one, or one per choice of initial values.
-    pub fn initial(&self) -> Vec<State> {
-        let n = self.system.processes.len();
-        let mut heads = vec![self.system.processes.iter().map(|p| p.initial.0).collect::<Vec<_>>()];
-        for var in &self.system.vars {
-            let longer = |head: Vec<u16>| {
-                var.initial.iter().map(move |v| head.iter().copied().chain([v.0]).collect())
-            };
-            heads = heads.into_iter().flat_map(longer).collect();
-        }
-        let state = |head: Vec<u16>| State {
-            head: head.into(),
-            buffers: vec![LanguageId::EMPTY_WORD; n].into(),
-        };
-        heads.into_iter().map(state).collect()
+    pub fn initial(&self) -> impl Iterator<Item = State> + use<'s> {
+        let system = self.system;
+        system.initial_memories().map(|memory| {
+            let controls = system.processes.iter().map(|p| p.initial.0);
+            let buffers = vec![LanguageId::EMPTY_WORD; system.processes.len()];
+            State { head: controls.chain(memory).collect(), buffers: buffers.into() }
+        })
     }
 
     /// The control states.
@@ -112,7 +106,7 @@ impl<'s> Space<'s> {
     ///
     /// # Errors
     /// If an automaton is too large.
-    pub fn successors(&mut self, state: &State) -> Result<Vec<(Action, State)>, TooLarge> {
+    pub fn successors(&mut self, state: &State) -> Result<Vec<(Action, State)>, Unmade> {
         let mut all = Vec::new();
         let system = self.system;
         for p in system.process_ids() {
@@ -133,7 +127,7 @@ impl<'s> Space<'s> {
     ///
     /// # Errors
     /// If an automaton is too large.
-    pub fn successor(&mut self, state: &State, action: Action) -> Result<Option<State>, TooLarge> {
+    pub fn successor(&mut self, state: &State, action: Action) -> Result<Option<State>, Unmade> {
         let p = action.process();
         let buffer = state.buffers[p.index()];
         let mut next = state.clone();
@@ -141,7 +135,7 @@ impl<'s> Space<'s> {
             Action::Commit(_, letter) => {
                 let (var, value) = self.store_of(letter);
                 next.head[self.system.processes.len() + var.index()] = value.0;
-                self.languages.suffix(buffer, letter)
+                self.languages.suffix(buffer, letter)?
             }
             Action::Take(_, id) => {
                 let taken = self.system.processes[p.index()].transitions[id.index()];
@@ -172,7 +166,7 @@ impl<'s> Space<'s> {
     }
 
     /// `store(p, m, d)`: the letter comes behind every word.
-    fn store(&mut self, buffer: LanguageId, x: VarId, d: ValueId) -> Result<LanguageId, TooLarge> {
+    fn store(&mut self, buffer: LanguageId, x: VarId, d: ValueId) -> Result<LanguageId, Unmade> {
         let letter = self.letter(x, d);
         self.languages.append(buffer, letter)
     }
@@ -188,7 +182,7 @@ impl<'s> Space<'s> {
         x: VarId,
         d: ValueId,
         memory: ValueId,
-    ) -> Result<LanguageId, TooLarge> {
+    ) -> Result<LanguageId, Unmade> {
         self.languages.last(buffer, self.group(x), self.letter(x, d), memory == d)
     }
 
@@ -205,12 +199,7 @@ impl<'s> Space<'s> {
     ///
     /// # Errors
     /// If an automaton is too large.
-    pub fn are_independent(
-        &mut self,
-        state: &State,
-        a: Action,
-        b: Action,
-    ) -> Result<bool, TooLarge> {
+    pub fn are_independent(&mut self, state: &State, a: Action, b: Action) -> Result<bool, Unmade> {
         if a.process() == b.process() {
             return Ok(false);
         }
@@ -236,7 +225,7 @@ impl<'s> Space<'s> {
 
     /// The variable that an action may read in memory: a load does not if every
     /// content of the buffer has a store to the variable.
-    fn memory_read(&mut self, state: &State, action: Action) -> Result<Option<VarId>, TooLarge> {
+    fn memory_read(&mut self, state: &State, action: Action) -> Result<Option<VarId>, Unmade> {
         let Action::Take(p, id) = action else { return Ok(None) };
         match self.system.processes[p.index()].transitions[id.index()].op {
             Op::Arw(x, ..) => Ok(Some(x)),

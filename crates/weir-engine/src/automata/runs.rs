@@ -6,6 +6,7 @@
 //! taken one after another.
 
 use weir_model::answer::{Run, Snapshot};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{FenceKind, PropertyKind};
 use weir_model::semantics::{Form, Step};
@@ -29,11 +30,12 @@ pub fn run(
     model: MemoryModel,
     node: NodeId,
     kind: &PropertyKind,
-) -> Option<Run> {
+    budget: &Budget,
+) -> Result<Option<Run>, Stop> {
     let words = wanted(search, node, kind);
-    let (start, actions) = path(search, node, words)?;
+    let Some((start, actions)) = path(search, node, words, budget)? else { return Ok(None) };
     let start = search.space.memory(&search.nodes[start as usize].state);
-    replay(&search.space, model, start, &actions)
+    replay(&search.space, model, start, &actions, budget)
 }
 
 /// Buffer contents with which a state settles a property, as short as possible and
@@ -53,7 +55,12 @@ fn wanted(search: &Search<'_>, node: NodeId, kind: &PropertyKind) -> Words {
 }
 
 /// What leads to a configuration of a state, and the initial state where that begins.
-fn path(search: &Search<'_>, node: NodeId, mut words: Words) -> Option<(NodeId, Vec<Action>)> {
+fn path(
+    search: &Search<'_>,
+    node: NodeId,
+    mut words: Words,
+    budget: &Budget,
+) -> Result<Option<(NodeId, Vec<Action>)>, Stop> {
     let space = &search.space;
     let mut at = node;
     let mut back = Vec::new();
@@ -65,34 +72,49 @@ fn path(search: &Search<'_>, node: NodeId, mut words: Words) -> Option<(NodeId, 
             let p = fold.process.index();
             let start = &search.nodes[*from as usize].state;
             let first = space.languages.get(start.buffers[p]);
-            for cycle in split(&words[p], first, &fold.cycles)?.into_iter().rev() {
+            let Some(cycles) = split(&words[p], first, &fold.cycles, budget)? else {
+                return Ok(None);
+            };
+            for cycle in cycles.into_iter().rev() {
                 for action in cycle.path.iter().rev() {
-                    undo(space, &mut words, *action)?;
+                    budget.tick()?;
+                    if undo(space, &mut words, *action).is_none() {
+                        return Ok(None);
+                    }
                     back.push(*action);
                 }
             }
             at = *from;
         } else if let Some((parent, action)) = node.parent {
-            undo(space, &mut words, action)?;
+            budget.tick()?;
+            if undo(space, &mut words, action).is_none() {
+                return Ok(None);
+            }
             back.push(action);
             at = parent;
         } else {
             break;
         }
         if back.len() > LONGEST {
-            return None;
+            return Ok(None);
         }
     }
     back.reverse();
-    words.iter().all(Vec::is_empty).then_some((at, back))
+    Ok(words.iter().all(Vec::is_empty).then_some((at, back)))
 }
 
 /// The cycles whose words follow a content of `first` in a content, as few as possible.
-fn split<'c>(word: &[Letter], first: &Dfa, cycles: &'c [Cycle]) -> Option<Vec<&'c Cycle>> {
+fn split<'c>(
+    word: &[Letter],
+    first: &Dfa,
+    cycles: &'c [Cycle],
+    budget: &Budget,
+) -> Result<Option<Vec<&'c Cycle>>, Stop> {
     // For each place, the cycle that comes next on the way to the end.
     let mut next: Vec<Option<Option<&Cycle>>> = vec![None; word.len() + 1];
     next[word.len()] = Some(None);
     for place in (0..=word.len()).rev() {
+        budget.work(1 + word.len() / 64)?;
         if next[place].is_none() {
             let fits = |c: &&Cycle| {
                 word[place..].starts_with(&c.word) && next[place + c.word.len()].is_some()
@@ -106,10 +128,10 @@ fn split<'c>(word: &[Letter], first: &Dfa, cycles: &'c [Cycle]) -> Option<Vec<&'
                 found.push(cycle);
                 at += cycle.word.len();
             }
-            return Some(found);
+            return Ok(Some(found));
         }
     }
-    None
+    Ok(None)
 }
 
 /// The contents before an action.
@@ -129,15 +151,21 @@ fn undo(space: &Space<'_>, words: &mut Words, action: Action) -> Option<()> {
 }
 
 /// Does all that on the store-buffer semantics, which decides whether it is a run.
-fn replay(space: &Space<'_>, model: MemoryModel, start: &[u16], actions: &[Action]) -> Option<Run> {
+fn replay(
+    space: &Space<'_>,
+    model: MemoryModel,
+    start: &[u16],
+    actions: &[Action],
+    budget: &Budget,
+) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
     let semantics = form.semantics(space.system, model, actions.len() + 1);
-    let is_start = |c: &Vec<u16>| semantics.memory(c) == start;
-    let mut config = semantics.initial().into_iter().find(is_start)?;
+    let mut config = semantics.initial_with(start);
     let first = Snapshot::new(semantics.as_ref(), &config);
     let mut run = Run { model, form, start: first, steps: vec![] };
     let mut scratch = Vec::new();
     for action in actions {
+        budget.check()?;
         let is_it = |step: &Step| match *action {
             Action::Take(p, id) => step.process == p && step.transition == Some(id),
             Action::Commit(p, letter) => {
@@ -151,9 +179,9 @@ fn replay(space: &Space<'_>, model: MemoryModel, start: &[u16], actions: &[Actio
                 found = Some((step, next.to_vec()));
             }
         });
-        let (step, next) = found?;
+        let Some((step, next)) = found else { return Ok(None) };
         run.steps.push((step, Snapshot::new(semantics.as_ref(), &next)));
         config = next;
     }
-    Some(run)
+    Ok(Some(run))
 }

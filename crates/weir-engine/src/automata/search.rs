@@ -5,15 +5,16 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
+use weir_model::limits::{Budget, Stop};
 use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::system::System;
 
 use super::cycle::{Cycles, Fold, Folding};
-use super::language::TooLarge;
+use super::language::Unmade;
 use super::operations::{Action, Space, State};
 use crate::stats::{Limits, Progress, Stats};
 
-/// How many steps are taken between two looks at the clock.
+/// How many steps are taken between two looks at what is stored.
 const CLOCK: usize = 1 << 6;
 
 /// The number of a stored state.
@@ -77,13 +78,13 @@ pub struct Search<'s> {
 }
 
 /// Called with every stored state.
-type Look<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> ControlFlow<()>;
+type Look<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> Result<ControlFlow<()>, Stop>;
 
 impl<'s> Search<'s> {
     /// A search that has not begun.
-    pub fn new(system: &'s System, folding: Folding, sleeps: bool) -> Self {
+    pub fn new(system: &'s System, folding: Folding, sleeps: bool, budget: &Budget) -> Self {
         Self {
-            space: Space::new(system),
+            space: Space::new(system, budget),
             nodes: vec![],
             edges: None,
             stats: Stats { engine: "automata", within_bound: true, ..Stats::default() },
@@ -103,10 +104,7 @@ impl<'s> Search<'s> {
         let stopped = match self.search(limits, began, progress, look) {
             Ok(ControlFlow::Continue(())) => None,
             Ok(ControlFlow::Break(reason)) => Some(reason),
-            Err(TooLarge) => {
-                let most = super::dfa::MOST_STATES;
-                Some(format!("the automaton of a buffer would have more than {most} states"))
-            }
+            Err(unmade) => Some(unmade.to_string()),
         };
         self.stats.stopped = stopped;
         self.measure(began);
@@ -124,9 +122,10 @@ impl<'s> Search<'s> {
         began: Instant,
         progress: Progress<'_>,
         look: Look<'_>,
-    ) -> Result<ControlFlow<String>, TooLarge> {
+    ) -> Result<ControlFlow<String>, Unmade> {
         let settled = || Ok(ControlFlow::Break("every question was settled".to_owned()));
         for initial in self.space.initial() {
+            limits.budget.tick()?;
             if self.visit(initial, vec![], None, look)?.is_break() {
                 return settled();
             }
@@ -140,12 +139,11 @@ impl<'s> Search<'s> {
                     return settled();
                 }
                 self.stats.steps += 1;
+                limits.budget.check()?;
                 if self.stats.steps.is_multiple_of(CLOCK) {
                     self.measure(began);
                     progress(&self.stats);
-                    if let Some(reason) = limits.hit(&self.stats) {
-                        return Ok(ControlFlow::Break(reason));
-                    }
+                    limits.budget.check_store(self.stats.bytes)?;
                 }
             }
         }
@@ -154,7 +152,7 @@ impl<'s> Search<'s> {
 
     /// The sleep set behind an action at the top of the stack, which goes to sleep
     /// there itself: what the paper's text says and its algorithms leave out.
-    fn sleep_after(&mut self, action: Action) -> Result<Vec<Action>, TooLarge> {
+    fn sleep_after(&mut self, action: Action) -> Result<Vec<Action>, Unmade> {
         let Some(frame) = self.stack.last_mut().filter(|_| self.sleeps) else { return Ok(vec![]) };
         let state = &self.nodes[frame.node as usize].state;
         let mut kept = Vec::new();
@@ -175,7 +173,7 @@ impl<'s> Search<'s> {
         mut sleep: Vec<Action>,
         action: Option<Action>,
         look: Look<'_>,
-    ) -> Result<ControlFlow<()>, TooLarge> {
+    ) -> Result<ControlFlow<()>, Unmade> {
         let parent = self.stack.last().map(|f| f.node).zip(action);
         let fold = self.fold(&state, action)?;
         if let Some((fold, _)) = &fold {
@@ -183,7 +181,7 @@ impl<'s> Search<'s> {
             // What sleeps was done from less.
             sleep.clear();
         }
-        let above = self.above(&state, &sleep);
+        let above = self.above(&state, &sleep)?;
         let is_folded = fold.is_some();
         let (node, todo, is_new) = match above {
             None => {
@@ -217,7 +215,7 @@ impl<'s> Search<'s> {
             }
         };
         self.draw(parent, node, is_folded);
-        if is_new && look(self, node).is_break() {
+        if is_new && look(self, node)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
         self.push(Frame { node, action, todo: todo.into_iter(), sleep });
@@ -230,7 +228,7 @@ impl<'s> Search<'s> {
         &mut self,
         state: &State,
         action: Option<Action>,
-    ) -> Result<Option<(Fold, NodeId)>, TooLarge> {
+    ) -> Result<Option<(Fold, NodeId)>, Unmade> {
         let Some(places) = self.on_stack.get(&state.head) else { return Ok(None) };
         for &place in places.iter().rev() {
             let frames = &self.stack[place..];
@@ -249,18 +247,18 @@ impl<'s> Search<'s> {
 
     /// A stored state that includes this one: the same if it is stored, unless there is
     /// one that leaves nothing to do.
-    fn above(&mut self, state: &State, sleep: &[Action]) -> Option<NodeId> {
-        let bucket = self.buckets.get(&state.head)?;
+    fn above(&mut self, state: &State, sleep: &[Action]) -> Result<Option<NodeId>, Stop> {
+        let Some(bucket) = self.buckets.get(&state.head) else { return Ok(None) };
         let mut found: Option<(usize, NodeId)> = None;
         for &id in bucket {
             let stored = &self.nodes[id as usize];
             let pairs = state.buffers.iter().zip(&stored.state.buffers);
-            if !{ pairs }.all(|(s, b)| self.space.languages.is_included(*s, *b)) {
+            if !self.space.languages.are_included(pairs)? {
                 continue;
             }
             let missing = stored.sleep.iter().filter(|a| sleep.binary_search(a).is_err()).count();
             if missing == 0 {
-                return Some(id);
+                return Ok(Some(id));
             }
             // Of two that leave something to do, the same state comes first.
             let rank = if stored.state == *state { 0 } else { missing };
@@ -268,7 +266,7 @@ impl<'s> Search<'s> {
                 found = Some((rank, id));
             }
         }
-        found.map(|(_, id)| id)
+        Ok(found.map(|(_, id)| id))
     }
 
     fn store(
@@ -313,21 +311,24 @@ impl<'s> Search<'s> {
     }
 
     /// The stored states that no other includes: they stand for all.
-    pub fn maximal(&mut self) -> Vec<NodeId> {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn maximal(&mut self) -> Result<Vec<NodeId>, Stop> {
         let mut maximal = Vec::new();
         for id in 0..self.nodes.len() as NodeId {
             let state = &self.nodes[id as usize].state;
-            let is_below = self.buckets[&state.head].iter().any(|&other| {
+            let mut is_below = false;
+            for &other in &self.buckets[&state.head] {
                 let bigger = &self.nodes[other as usize].state;
-                let is_same = bigger == state;
                 let pairs = state.buffers.iter().zip(&bigger.buffers);
-                !is_same && { pairs }.all(|(s, b)| self.space.languages.is_included(*s, *b))
-            });
+                is_below |= bigger != state && self.space.languages.are_included(pairs)?;
+            }
             if !is_below {
                 maximal.push(id);
             }
         }
-        maximal
+        Ok(maximal)
     }
 }
 

@@ -39,13 +39,14 @@ mod targets;
 use std::sync::Arc;
 
 use weir_model::answer::{Answer, Evidence, UpwardSet, Verdict};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use crate::concrete::{self, Event};
-use crate::stats::{Limits, Progress, Stats, blame_time};
+use crate::stats::{Limits, Progress, Stats, blame, unknown_all};
 use crate::wsts::{self, Outcome};
 use state::State;
 use steps::Dual;
@@ -67,7 +68,6 @@ pub fn check(
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
     assert!(is_decided(model), "backward search does not decide {model}");
-    let dual = Dual::new(system, model);
     let began = std::time::Instant::now();
     let mut total = Stats {
         engine: "backward",
@@ -75,22 +75,27 @@ pub fn check(
         elapsed: began.elapsed(),
         ..Stats::default()
     };
+    let dual = match Dual::new(system, model, &limits.budget) {
+        Ok(dual) => dual,
+        Err(stop) => {
+            total.stopped = Some(stop.to_string());
+            return (unknown_all(system, &stop.to_string()), total);
+        }
+    };
     let mut answers = Vec::new();
     for (property, asked) in system.program.properties.iter().enumerate() {
         let unknown = |reason: String| {
             let evidence = Evidence::Reason(reason);
             Answer { property, verdict: Verdict::Unknown, evidence }
         };
-        let targets = match targets::of(system, &asked.kind) {
+        let targets = match targets::of(system, &asked.kind, &limits.budget) {
             Ok(targets) => targets,
             Err(reason) => {
                 answers.push(unknown(reason));
                 continue;
             }
         };
-        let timeout = limits.timeout.map(|t| t.saturating_sub(began.elapsed()));
-        let limits = Limits { timeout, ..*limits };
-        let (outcome, stats) = wsts::backward(&dual, targets, &limits, progress);
+        let (outcome, stats) = wsts::backward(&dual, targets, limits, progress);
         total.add(stats);
         let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
         answers.push(match outcome {
@@ -105,18 +110,21 @@ pub fn check(
                 };
                 Answer { property, verdict, evidence }
             }
-            Outcome::Reached(path) => match run(system, model, &dual, &path) {
-                Some(run) => {
+            Outcome::Reached(path) => match run(system, model, &dual, &path, &limits.budget) {
+                Ok(Some(run)) => {
                     let verdict = if exists { Verdict::Holds } else { Verdict::Violated };
                     Answer { property, verdict, evidence: Evidence::Run(run) }
                 }
-                None => unknown("a path was found that is no run; please report this".to_owned()),
+                Err(stop) => unknown(stop.to_string()),
+                Ok(None) => {
+                    unknown("a path was found that is no run; please report this".to_owned())
+                }
             },
             Outcome::Stopped(reason) => unknown(reason),
         });
     }
     total.elapsed = began.elapsed();
-    blame_time(limits, total.elapsed, &mut answers);
+    blame(&limits.budget, &mut answers);
     (answers, total)
 }
 
@@ -127,13 +135,13 @@ fn run(
     model: MemoryModel,
     dual: &Dual<'_>,
     path: &[Step],
-) -> Option<weir_model::answer::Run> {
+    budget: &Budget,
+) -> Result<Option<weir_model::answer::Run>, Stop> {
     let events: Vec<Event> = path.iter().flat_map(|step| dual.events(step)).collect();
-    let mut memories: Vec<Vec<u16>> = vec![vec![]];
-    for var in &system.vars {
-        let longer =
-            |m: Vec<u16>| var.initial.iter().map(move |v| m.iter().copied().chain([v.0]).collect());
-        memories = memories.into_iter().flat_map(longer).collect();
+    for memory in system.initial_memories() {
+        if let Some(run) = concrete::run(system, model, &memory, &events, budget)? {
+            return Ok(Some(run));
+        }
     }
-    memories.iter().find_map(|memory| concrete::run(system, model, memory, &events))
+    Ok(None)
 }

@@ -12,6 +12,7 @@
 //! (`entered`); whatever else it does can come after.
 
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
@@ -58,29 +59,33 @@ pub(super) struct Dual<'s> {
 }
 
 impl<'s> Dual<'s> {
-    pub fn new(system: &'s System, model: MemoryModel) -> Self {
+    pub fn new(system: &'s System, model: MemoryModel, budget: &Budget) -> Result<Self, Stop> {
         let model = model.normal();
         let partial_fences = model.has(Relaxation::Rwf);
         let written = |p: ProcessId| {
             let automaton = &system.processes[p.index()];
+            budget.check_room(automaton.states.len() * (system.vars.len() + 32))?;
             let mut found = vec![vec![false; system.vars.len()]; automaton.states.len()];
             for t in &automaton.transitions {
                 if let Op::Write(x, _) = t.op {
                     found[t.to.index()][x.index()] = true;
                 }
             }
-            found.into_iter().map(Into::into).collect()
+            Ok(found.into_iter().map(Into::into).collect())
         };
-        Self {
+        let all = || system.process_ids();
+        Ok(Self {
             system,
             waits: model.has(Relaxation::WriteWrite),
             keeps_past: model.has(Relaxation::ReadRead),
             partial_fences,
-            readable: system.process_ids().map(|p| readable(system, p)).collect(),
-            unseen: system.process_ids().map(|p| unseen(system, p)).collect(),
-            waiting: system.process_ids().map(|p| waiting(system, p, partial_fences)).collect(),
-            written: system.process_ids().map(written).collect(),
-        }
+            readable: all().map(|p| readable(system, p, budget)).collect::<Result<_, _>>()?,
+            unseen: all().map(|p| unseen(system, p, budget)).collect::<Result<_, _>>()?,
+            waiting: all()
+                .map(|p| waiting(system, p, partial_fences, budget))
+                .collect::<Result<_, _>>()?,
+            written: all().map(written).collect::<Result<_, _>>()?,
+        })
     }
 
     /// What a step is in a history of memory states.
@@ -107,7 +112,13 @@ impl<'s> Dual<'s> {
 
     /// Undoes that a process lost the own messages that it cannot read any more,
     /// having come to another control state: they may have been anywhere.
-    fn find_lost(&self, after: &State, p: ProcessId, from: StateId) -> Vec<State> {
+    fn find_lost(
+        &self,
+        after: &State,
+        p: ProcessId,
+        from: StateId,
+        budget: &Budget,
+    ) -> Result<Vec<State>, Stop> {
         let mut all = vec![after.clone()];
         let own = &self.unseen[p.index()][from.index()];
         for x in self.vars().filter(|x| own[x.index()]) {
@@ -117,13 +128,14 @@ impl<'s> Dual<'s> {
             let message = Message { var: x, value: ANY, own: true };
             for i in 0..all.len() {
                 for place in 0..=all[i].processes[p.index()].future.len() {
+                    budget.tick()?;
                     let mut before = all[i].clone();
                     before.processes[p.index()].future.insert(place, message);
                     all.push(before);
                 }
             }
         }
-        all
+        Ok(all)
     }
 
     /// Undoes a transition of a process that has come to where it is by it.
@@ -297,9 +309,15 @@ impl WellStructured for Dual<'_> {
         small.is_below(big)
     }
 
-    fn predecessors(&self, after: &State, visit: &mut dyn FnMut(Step, State)) {
+    fn predecessors(
+        &self,
+        after: &State,
+        budget: &Budget,
+        visit: &mut dyn FnMut(Step, State),
+    ) -> Result<(), Stop> {
         for p in self.system.process_ids() {
             let automaton = &self.system.processes[p.index()];
+            budget.work(1 + automaton.transitions.len() / 256)?;
             for (id, t) in automaton.transitions.iter().enumerate() {
                 if t.to.0 != after.controls[p.index()] {
                     continue;
@@ -315,7 +333,8 @@ impl WellStructured for Dual<'_> {
                     }
                     _ => Step::Take(p, id),
                 };
-                for after in self.find_lost(after, p, t.from) {
+                for after in self.find_lost(after, p, t.from, budget)? {
+                    budget.tick()?;
                     self.untake(&after, p, t.op, &mut |mut before| {
                         before.processes[p.index()].entered = false;
                         before.controls[p.index()] = t.from.0;
@@ -360,6 +379,7 @@ impl WellStructured for Dual<'_> {
                 });
             }
         }
+        Ok(())
     }
 
     fn is_initial(&self, state: &State) -> bool {

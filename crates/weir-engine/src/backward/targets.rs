@@ -1,6 +1,7 @@
 //! The states that a property rules out, with empty buffers.
 
 use weir_model::ids::{StateId, ValueId};
+use weir_model::limits::Budget;
 use weir_model::program::{Atom, Formula, PropertyKind, Quantifier};
 use weir_model::system::{StateKind, System};
 
@@ -10,7 +11,11 @@ use super::state::{ANY, Buffers, State};
 const MOST: usize = 1 << 20;
 
 /// The states that settle a property, or why they cannot be named.
-pub(super) fn of(system: &System, kind: &PropertyKind) -> Result<Vec<State>, String> {
+pub(super) fn of(
+    system: &System,
+    kind: &PropertyKind,
+    budget: &Budget,
+) -> Result<Vec<State>, String> {
     let formulas: Vec<&Formula> = match kind {
         PropertyKind::Never(formula) => vec![formula],
         PropertyKind::Final(_, formula) => {
@@ -30,8 +35,9 @@ pub(super) fn of(system: &System, kind: &PropertyKind) -> Result<Vec<State>, Str
         return Err("backward search does not ask for memory while writes are under way".to_owned());
     }
     let mut targets = Vec::new();
-    for memory in memories(system, &asked)? {
-        let controls = controls(system, kind, &memory)?;
+    for memory in memories(system, &asked, budget)? {
+        budget.tick().map_err(|stop| stop.to_string())?;
+        let controls = controls(system, kind, &memory, budget)?;
         if targets.len() + controls.len() > MOST {
             return Err(format!("there are more than {MOST} states to be asked for"));
         }
@@ -45,7 +51,7 @@ pub(super) fn of(system: &System, kind: &PropertyKind) -> Result<Vec<State>, Str
 }
 
 /// All memories, as far as they are asked for.
-fn memories(system: &System, asked: &[bool]) -> Result<Vec<Vec<u16>>, String> {
+fn memories(system: &System, asked: &[bool], budget: &Budget) -> Result<Vec<Vec<u16>>, String> {
     let mut all: Vec<Vec<u16>> = vec![vec![]];
     for (x, var) in system.vars.iter().enumerate() {
         let values: Vec<u16> = match asked[x] {
@@ -55,17 +61,30 @@ fn memories(system: &System, asked: &[bool]) -> Result<Vec<Vec<u16>>, String> {
         if all.len() * values.len() > MOST {
             return Err("there are too many memories to be asked for".to_owned());
         }
-        let longer = |m: &Vec<u16>| {
-            let m = m.clone();
-            values.iter().map(move |v| m.iter().copied().chain([*v]).collect()).collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(longer).collect();
+        all = longer(&all, &values, budget)?;
     }
     Ok(all)
 }
 
+/// Every list with every one of some cells behind it.
+fn longer(all: &[Vec<u16>], cells: &[u16], budget: &Budget) -> Result<Vec<Vec<u16>>, String> {
+    let mut longer = Vec::new();
+    for list in all {
+        for cell in cells {
+            budget.tick().map_err(|stop| stop.to_string())?;
+            longer.push(list.iter().copied().chain([*cell]).collect());
+        }
+    }
+    Ok(longer)
+}
+
 /// All control states that settle a property with a memory.
-fn controls(system: &System, kind: &PropertyKind, memory: &[u16]) -> Result<Vec<Vec<u16>>, String> {
+fn controls(
+    system: &System,
+    kind: &PropertyKind,
+    memory: &[u16],
+    budget: &Budget,
+) -> Result<Vec<Vec<u16>>, String> {
     let mut all: Vec<Vec<u16>> = vec![vec![]];
     for p in system.process_ids() {
         let fits = |s: &StateId| match kind {
@@ -78,11 +97,7 @@ fn controls(system: &System, kind: &PropertyKind, memory: &[u16]) -> Result<Vec<
         if all.len() * states.len() > MOST {
             return Err(format!("there are more than {MOST} states to be asked for"));
         }
-        let longer = |c: &Vec<u16>| {
-            let c = c.clone();
-            states.iter().map(move |s| c.iter().copied().chain([*s]).collect()).collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(longer).collect();
+        all = longer(&all, &states, budget)?;
     }
     // The value of what is not asked for is never looked at.
     let known = |(x, v): (usize, &u16)| match *v {

@@ -8,16 +8,22 @@ use weir_model::system::System;
 use super::search::Search;
 use crate::concrete::Event;
 use crate::graph::{Edge, Graph, Node, show_store, too_large};
+use crate::stats::Limits;
 
 /// The configurations of views and the steps between them. A node settles a property
 /// if some configuration that it stands for may: words are folded.
 ///
 /// # Errors
-/// If there are more than `most`.
-pub fn graph(system: &System, model: MemoryModel, most: usize) -> Result<Graph, String> {
-    let too_many = "memory has too many states to be told apart".to_owned();
-    let mut search = Search::to_draw(system, model);
-    search.draw(most).map_err(|_| too_many.clone())?;
+/// If there are more than `most`, or a limit is reached.
+pub fn graph(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    most: usize,
+) -> Result<Graph, String> {
+    let mut search =
+        Search::to_draw(system, model, &limits.budget).map_err(|stop| stop.to_string())?;
+    search.draw(most).map_err(|halt| halt.to_string())?;
     if search.configs.len() > most {
         return Err(too_large(most));
     }
@@ -25,7 +31,7 @@ pub fn graph(system: &System, model: MemoryModel, most: usize) -> Result<Graph, 
     for config in search.configs.clone() {
         let mut settles = Vec::new();
         for property in 0..system.program.properties.len() {
-            if search.settling(&config, property).map_err(|_| too_many.clone())?.is_some() {
+            if search.settling(&config, property).map_err(|halt| halt.to_string())?.is_some() {
                 settles.push(property);
             }
         }
@@ -39,13 +45,13 @@ pub fn graph(system: &System, model: MemoryModel, most: usize) -> Result<Graph, 
             settles,
         });
     }
-    for initial in search.space.initial() {
+    for initial in search.space.initial().map_err(|stop| stop.to_string())?.take(most) {
         let found = search.configs.iter().position(|c| *c == initial);
         found.into_iter().for_each(|i| graph.nodes[i].is_initial = true);
     }
     for (from, step, to) in std::mem::take(&mut search.edges) {
         let config = search.configs[from as usize].clone();
-        let places = search.space.places_of(&config, step.process).map_err(|_| too_many.clone())?;
+        let places = search.space.places_of(&config, step.process).map_err(|h| h.to_string())?;
         let labels = search.space.events(&places, step).into_iter().filter_map(|e| match e {
             Event::Take(p, id) => {
                 Some(system.show_op(system.processes[p.index()].transitions[id.index()].op))

@@ -9,8 +9,11 @@
 //! memory state, and a memory state enters a segment as its *pieces*: letters
 //! with one variable each.
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::system::System;
 
 use super::subwords::{Level, Subwords, single};
@@ -25,9 +28,29 @@ pub(super) type MaskId = usize;
 /// The value of a variable that a mask blanks out.
 const BLANK: u16 = u16::MAX;
 
-/// More letters than there are numbers.
+/// Why a search cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooMany;
+pub(super) enum Halt {
+    /// There are more letters than numbers.
+    TooManyLetters,
+    /// A limit was reached.
+    Stopped(Stop),
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyLetters => f.write_str("memory has too many states to be told apart"),
+            Self::Stopped(stop) => stop.fmt(f),
+        }
+    }
+}
 
 /// All letters and masks of a search.
 #[derive(Debug)]
@@ -45,32 +68,46 @@ pub(super) struct Letters {
     /// For each letter the words of one letter that it is in a segment.
     symbols: Vec<Subwords>,
     scratch: Vec<u16>,
+    /// How much time and memory there is.
+    pub budget: Budget,
 }
 
 impl Letters {
     /// With `lookahead` off, every process reads the newest memory only.
-    pub fn new(system: &System, lookahead: bool, level: Level) -> Self {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn new(
+        system: &System,
+        lookahead: bool,
+        level: Level,
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
         let mut masks: Vec<Box<[bool]>> = Vec::new();
+        let mut numbers: FxHashMap<Box<[bool]>, MaskId> = FxHashMap::default();
         let mut of_state = Vec::new();
         for p in system.process_ids() {
-            let readable = if lookahead {
-                readable(system, p)
-            } else {
-                vec![
-                    vec![false; system.vars.len()].into();
-                    system.processes[p.index()].states.len()
-                ]
+            let states = system.processes[p.index()].states.len();
+            let readable = match lookahead {
+                true => readable(system, p, budget)?,
+                false => {
+                    budget.check_room(states * (system.vars.len() + 32))?;
+                    vec![vec![false; system.vars.len()].into(); states]
+                }
             };
-            let ids = readable.into_iter().map(|mask: Box<[bool]>| {
-                masks.iter().position(|m| *m == mask).unwrap_or_else(|| {
-                    masks.push(mask);
+            let mut ids = Vec::with_capacity(states);
+            for mask in readable {
+                budget.work(1 + system.vars.len() / 64)?;
+                let id = *numbers.entry(mask).or_insert_with_key(|mask| {
+                    masks.push(mask.clone());
                     masks.len() - 1
-                })
-            });
-            of_state.push(ids.collect());
+                });
+                ids.push(id);
+            }
+            of_state.push(ids);
         }
         let masked = vec![vec![]; masks.len()];
-        Self {
+        Ok(Self {
             vars: system.vars.len(),
             cells: vec![],
             ids: FxHashMap::default(),
@@ -80,7 +117,8 @@ impl Letters {
             scratch: vec![],
             pieces: level.0 == 1,
             symbols: vec![],
-        }
+            budget: budget.clone(),
+        })
     }
 
     /// What a process in a control state can still read.
@@ -116,12 +154,12 @@ impl Letters {
     }
 
     /// A memory state, nothing blanked out.
-    pub fn see_all(&mut self, memory: &[u16]) -> Result<Letter, TooMany> {
+    pub fn see_all(&mut self, memory: &[u16]) -> Result<Letter, Halt> {
         self.intern(memory)
     }
 
     /// A memory state through a mask.
-    pub fn see(&mut self, memory: &[u16], mask: MaskId) -> Result<Letter, TooMany> {
+    pub fn see(&mut self, memory: &[u16], mask: MaskId) -> Result<Letter, Halt> {
         let blanked = memory.iter().zip(&self.masks[mask]);
         let blanked = blanked.map(|(&v, &kept)| if kept { v } else { BLANK });
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -132,13 +170,14 @@ impl Letters {
         letter
     }
 
-    fn intern(&mut self, blanked: &[u16]) -> Result<Letter, TooMany> {
+    fn intern(&mut self, blanked: &[u16]) -> Result<Letter, Halt> {
         if let Some(&letter) = self.ids.get(blanked) {
             return Ok(letter);
         }
         let blanked: Box<[u16]> = blanked.into();
         let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < Letter::MAX);
-        let letter = letter.ok_or(TooMany)?;
+        let letter = letter.ok_or(Halt::TooManyLetters)?;
+        self.budget.work(1 + blanked.len() / 64)?;
         self.cells.extend_from_slice(&blanked);
         self.ids.insert(blanked.clone(), letter);
         self.symbols.push(vec![single(letter)]);
@@ -168,7 +207,7 @@ impl Letters {
     }
 
     /// A letter through a narrower mask.
-    pub fn narrow(&mut self, letter: Letter, mask: MaskId) -> Result<Letter, TooMany> {
+    pub fn narrow(&mut self, letter: Letter, mask: MaskId) -> Result<Letter, Halt> {
         let known = self.masked[mask].get(usize::from(letter)).copied().flatten();
         if let Some(known) = known {
             return Ok(known);

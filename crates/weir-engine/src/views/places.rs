@@ -14,10 +14,11 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, TransitionId, VarId};
+use weir_model::limits::Stop;
 use weir_model::program::{FenceKind, PropertyKind};
 use weir_model::system::{Op, StateKind, Transition};
 
-use super::letters::{Letter, TooMany};
+use super::letters::{Halt, Letter};
 use super::space::Space;
 use super::table::ViewId;
 use super::view::View;
@@ -66,7 +67,7 @@ impl Space<'_> {
         view: ViewId,
         newest: Letter,
         last: bool,
-    ) -> Result<Rc<Places>, TooMany> {
+    ) -> Result<Rc<Places>, Halt> {
         let key = (p, control, view, newest, last);
         if let Some(known) = self.places.get(&key) {
             return Ok(known.clone());
@@ -78,9 +79,17 @@ impl Space<'_> {
         let mut number = 0;
         while let Some(&here) = list.get(number) {
             for (id, t) in system.transitions(p, here.control) {
+                self.budget().tick()?;
                 for view in self.alone(p, here, t, newest, last)? {
                     let there = at_control.entry(t.to).or_default();
-                    if !there.iter().any(|&i| self.table.covers(list[i as usize].view, view)) {
+                    let mut is_covered = false;
+                    for &i in there.iter() {
+                        is_covered |= self.table.covers(list[i as usize].view, view)?;
+                        if is_covered {
+                            break;
+                        }
+                    }
+                    if !is_covered {
                         there.push(list.len() as u32);
                         let from = Some((number as u32, id));
                         list.push(Place { control: t.to, view, from });
@@ -90,7 +99,8 @@ impl Space<'_> {
             number += 1;
         }
         let properties = 0..system.program.properties.len();
-        let picks = properties.map(|i| self.picks(p, &list, i, last)).collect();
+        let picks =
+            properties.map(|i| self.picks(p, &list, i, last)).collect::<Result<_, Stop>>()?;
         let places = Rc::new(Places { list, picks });
         self.places.insert(key, places.clone());
         Ok(places)
@@ -109,7 +119,7 @@ impl Space<'_> {
         t: &Transition,
         newest: Letter,
         last: bool,
-    ) -> Result<Vec<ViewId>, TooMany> {
+    ) -> Result<Vec<ViewId>, Halt> {
         let rules = self.rules;
         let table = &mut self.table;
         let id = here.view;
@@ -119,20 +129,20 @@ impl Space<'_> {
             Op::Nop => vec![id],
             Op::Read(x, d) if rules.lags => {
                 let mask = table.letters.mask_of(p, here.control);
-                table.read(id, mask, x, d, newest).to_vec()
+                table.read(id, mask, x, d, newest)?.to_vec()
             }
             Op::Write(x, d) if last || rules.waits => {
                 let mut view = view.clone();
-                view.overwrite(table.level, &table.letters, x);
-                view.store(table.level, x, d, last);
-                vec![table.intern(view)]
+                view.overwrite(table.level, &table.letters, x)?;
+                view.store(table.level, x, d, last, &table.letters.budget)?;
+                vec![table.intern(view)?]
             }
-            Op::Fence(FenceKind::Full) if last && idle => vec![table.intern(View::newest())],
+            Op::Fence(FenceKind::Full) if last && idle => vec![table.intern(View::newest())?],
             Op::Fence(FenceKind::Write) if last || idle || !rules.partial_fences => vec![id],
             Op::Fence(FenceKind::Read) if rules.partial_fences => {
                 let mut view = view.clone();
                 view.past.clear();
-                vec![table.intern(view)]
+                vec![table.intern(view)?]
             }
             Op::Fence(FenceKind::Read) => vec![id],
             _ => return Ok(vec![]),
@@ -148,16 +158,23 @@ impl Space<'_> {
 
     /// The places that are worth a look for a property: one of each kind that it
     /// can tell apart.
-    fn picks(&self, p: ProcessId, list: &[Place], property: usize, last: bool) -> Vec<u32> {
+    fn picks(
+        &self,
+        p: ProcessId,
+        list: &[Place],
+        property: usize,
+        last: bool,
+    ) -> Result<Vec<u32>, Stop> {
         let kind = &self.system.program.properties[property].kind;
         if last != (self.rules.lags && asks_memory(kind)) {
-            return vec![];
+            return Ok(vec![]);
         }
         let state = |place: &Place| &self.system.state(p, place.control).kind;
         let idle = |place: &Place| self.table.view(place.view).stores.is_empty();
         let mut seen = Vec::new();
         let mut picks = Vec::new();
         for (number, place) in list.iter().enumerate() {
+            self.budget().work(1 + seen.len() / 256)?;
             let class = match kind {
                 PropertyKind::Never(_) | PropertyKind::Assertions => {
                     self.watch.class(property, p, place.control)
@@ -178,6 +195,6 @@ impl Space<'_> {
                 picks.push(number as u32);
             }
         }
-        picks
+        Ok(picks)
     }
 }

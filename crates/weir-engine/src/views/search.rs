@@ -7,12 +7,13 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use weir_model::answer::{Answer, Evidence, Invariant, Run, Verdict};
 use weir_model::ids::ProcessId;
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::{StateKind, System};
 
-use super::letters::TooMany;
+use super::letters::Halt;
 use super::places::Places;
 use super::space::{Config, Space, Step};
 use super::subwords::{Level, MAX_LEVEL};
@@ -36,7 +37,7 @@ const LONGER: usize = 8;
 /// What a short try may expand.
 const SHORT: usize = 1 << 15;
 
-/// How many configurations are expanded between two looks at the clock.
+/// How many configurations are expanded between two looks at what is stored.
 const CLOCK: usize = 1 << 8;
 
 /// How coarse a search is.
@@ -173,16 +174,29 @@ impl Found {
 
 impl<'s> Search<'s> {
     /// A search that joins nothing and tells single letters apart, for drawing.
-    pub(super) fn to_draw(system: &'s System, model: MemoryModel) -> Self {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub(super) fn to_draw(
+        system: &'s System,
+        model: MemoryModel,
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
         let active: Vec<ProcessId> = system.process_ids().collect();
         let round = Round { level: Level(1), most: EVERYTHING, budget: usize::MAX };
-        Self::new(system, model, &active, round)
+        Self::new(system, model, &active, round, budget)
     }
 
-    fn new(system: &'s System, model: MemoryModel, active: &[ProcessId], round: Round) -> Self {
-        Self {
+    fn new(
+        system: &'s System,
+        model: MemoryModel,
+        active: &[ProcessId],
+        round: Round,
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
+        Ok(Self {
             round,
-            space: Space::new(system, model, active, round.level),
+            space: Space::new(system, model, active, round.level, budget)?,
             model,
             configs: vec![],
             parents: vec![],
@@ -198,32 +212,39 @@ impl<'s> Search<'s> {
                 within_bound: true,
                 ..Stats::default()
             },
-        }
+        })
     }
 
     /// Stores a configuration unless a stored one covers it. Returns the number of the
     /// one that has it.
-    fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) -> u32 {
+    fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) -> Result<u32, Stop> {
+        let (len, capacity) = (self.buckets.len(), self.buckets.capacity());
+        self.space.budget().check_growth(len, capacity, size_of::<(Box<[u16]>, Bucket)>())?;
         let bucket = self.buckets.entry(config.state.clone()).or_default();
         let (table, configs) = (&mut self.space.table, &self.configs);
         let mut sketch: Vec<u128> = config.views.iter().map(|&v| table.sketch(v)).collect();
         let views = |c: u32| &configs[c as usize].views;
-        let mut above = bucket.above(&sketch);
-        if let Some(c) = above.find(|&c| table.all_cover(views(c), &config.views)) {
-            self.stats.covered += 1;
-            return c;
+        table.letters.budget.work(1 + bucket.ids.len() / 64)?;
+        for c in bucket.above(&sketch) {
+            if table.all_cover(views(c), &config.views)? {
+                self.stats.covered += 1;
+                return Ok(c);
+            }
         }
-        drop(above);
         if bucket.ids.len() >= self.round.most {
             let near = bucket.nearest(&sketch, |c| table.are_alike(views(c), &config.views));
             if let Some(c) = near {
                 self.has_joined = true;
-                config.views = table.join(views(c), &config.views);
+                config.views = table.join(views(c), &config.views)?;
                 sketch = config.views.iter().map(|&v| table.sketch(v)).collect();
             }
         }
-        let worse: Vec<u32> =
-            bucket.below(&sketch).filter(|&c| table.all_cover(&config.views, views(c))).collect();
+        let mut worse: Vec<u32> = Vec::new();
+        for c in bucket.below(&sketch) {
+            if table.all_cover(&config.views, views(c))? {
+                worse.push(c);
+            }
+        }
         self.maximal -= worse.len();
         for c in worse {
             self.covered[c as usize] = true;
@@ -235,11 +256,11 @@ impl<'s> Search<'s> {
         self.configs.push(config);
         self.parents.push(parent);
         self.covered.push(false);
-        self.configs.len() as u32 - 1
+        Ok(self.configs.len() as u32 - 1)
     }
 
     /// What happened on the way to a configuration, and where that began.
-    fn path(&mut self, id: u32) -> Result<(u32, Vec<Event>), TooMany> {
+    fn path(&mut self, id: u32) -> Result<(u32, Vec<Event>), Halt> {
         let mut steps = Vec::new();
         let mut at = id;
         while let Some((parent, step)) = self.parents[at as usize] {
@@ -260,9 +281,10 @@ impl<'s> Search<'s> {
         limits: &Limits,
         began: Instant,
         progress: &mut dyn FnMut(&Stats),
-    ) -> Result<(), TooMany> {
-        for config in self.space.initial() {
-            self.insert(config, None);
+    ) -> Result<(), Halt> {
+        for config in self.space.initial()? {
+            self.space.budget().tick()?;
+            self.insert(config, None)?;
         }
         let mut most = self.round.budget;
         let mut is_limited = self.round.most == EVERYTHING;
@@ -292,16 +314,15 @@ impl<'s> Search<'s> {
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
             self.stats.steps += reached.len();
             for (step, next) in reached {
-                self.insert(next, Some((id, step)));
+                self.insert(next, Some((id, step)))?;
             }
             self.stats.expanded += 1;
+            // One expansion may take long.
+            limits.budget.check()?;
             if self.stats.expanded.is_multiple_of(CLOCK) {
                 self.measure(began);
                 progress(&self.stats);
-                self.stats.stopped = limits.hit(&self.stats);
-                if self.stats.stopped.is_some() {
-                    return Ok(());
-                }
+                limits.budget.check_store(self.stats.bytes)?;
             }
         }
         Ok(())
@@ -309,14 +330,15 @@ impl<'s> Search<'s> {
 
     /// Takes every step from every configuration and keeps which has what it leads to.
     /// Stops when there are more than `most`.
-    pub(super) fn draw(&mut self, most: usize) -> Result<(), TooMany> {
-        for config in self.space.initial() {
-            self.insert(config, None);
+    pub(super) fn draw(&mut self, most: usize) -> Result<(), Halt> {
+        for config in self.space.initial()?.take(most + 1) {
+            self.insert(config, None)?;
         }
         let mut edges = Vec::new();
         let mut next = 0;
         while let Some(config) = self.configs.get(next).filter(|_| self.configs.len() <= most) {
             let (id, config) = (next as u32, config.clone());
+            self.space.budget().check()?;
             next += 1;
             if self.covered[id as usize] {
                 continue;
@@ -324,7 +346,7 @@ impl<'s> Search<'s> {
             let mut reached = Vec::new();
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
             for (step, next) in reached {
-                let to = self.insert(next, Some((id, step)));
+                let to = self.insert(next, Some((id, step)))?;
                 edges.push((id, step, to));
             }
         }
@@ -371,7 +393,7 @@ impl<'s> Search<'s> {
     }
 
     /// Looks whether processes can come to places that settle a property.
-    fn look(&mut self, id: u32, config: &Config, found: &mut [Found]) -> Result<(), TooMany> {
+    fn look(&mut self, id: u32, config: &Config, found: &mut [Found]) -> Result<(), Halt> {
         for (index, found) in found.iter_mut().enumerate() {
             let tries = match found {
                 _ if found.is_done() => continue,
@@ -382,7 +404,8 @@ impl<'s> Search<'s> {
                 let (start, mut events) = self.path(id)?;
                 events.extend(ways);
                 let start = self.space.memory(&self.configs[start as usize]);
-                *found = match concrete::run(self.space.system, self.model, start, &events) {
+                let (system, budget) = (self.space.system, self.space.budget());
+                *found = match concrete::run(system, self.model, start, &events, budget)? {
                     Some(run) => Found::Settled(Box::new(run)),
                     None => Found::Spurious(tries + 1),
                 };
@@ -396,7 +419,7 @@ impl<'s> Search<'s> {
         &mut self,
         config: &Config,
         property: usize,
-    ) -> Result<Option<Vec<Event>>, TooMany> {
+    ) -> Result<Option<Vec<Event>>, Halt> {
         let system = self.space.system;
         let kind = &system.program.properties[property].kind;
         let last = self.space.rules.lags && asks_memory(kind);
@@ -422,6 +445,7 @@ impl<'s> Search<'s> {
         }
         let mut chosen = vec![0; all.len()];
         loop {
+            self.space.budget().tick()?;
             let place = |(i, (_, picks)): (usize, &(_, Vec<u32>))| picks[chosen[i]];
             let numbers: Vec<u32> = all.iter().enumerate().map(place).collect();
             let control =
@@ -508,9 +532,18 @@ fn check_among(
                 *f = Found::Nothing;
             }
         }
-        let mut search = Search::new(system, model, active, round);
-        if search.run(&mut found, limits, began, progress).is_err() {
-            search.stats.stopped = Some("memory has too many states to be told apart".to_owned());
+        let mut search = match Search::new(system, model, active, round, &limits.budget) {
+            Ok(search) => search,
+            Err(stop) => {
+                stats = Stats { engine: "views", within_bound: true, ..Stats::default() };
+                stats.stopped = Some(stop.to_string());
+                stats.elapsed = began.elapsed();
+                proof = None;
+                break;
+            }
+        };
+        if let Err(halt) = search.run(&mut found, limits, began, progress) {
+            search.stats.stopped = Some(halt.to_string());
         }
         search.measure(began);
         let saw_all = !search.was_cut && search.stats.stopped.is_none();
@@ -540,10 +573,8 @@ fn check_among(
         let (verdict, evidence) = match found {
             Found::Settled(run) => (!exists, Evidence::Run(*run)),
             Found::Spurious(_) => {
-                return unknown(
-                    index,
-                    format!("not decided by subwords of up to {MAX_LEVEL} letters"),
-                );
+                let undecided = || format!("not decided by subwords of up to {MAX_LEVEL} letters");
+                return unknown(index, stats.stopped.clone().unwrap_or_else(undecided));
             }
             Found::Nothing => match (&proof, &stats.stopped) {
                 (Some(proof), _) => (exists, proof.clone()),

@@ -22,11 +22,12 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use weir_model::answer::ViewConfiguration;
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System, Transition};
 
-use super::letters::{Letter, Letters, TooMany};
+use super::letters::{Halt, Letter, Letters};
 use super::places::Places;
 use super::subwords::{Level, letters};
 use super::table::{Table, ViewId};
@@ -90,24 +91,38 @@ pub(super) struct Space<'s> {
 
 impl<'s> Space<'s> {
     /// Views for SC, TSO, PSO or NSW.
-    pub fn new(system: &'s System, model: MemoryModel, active: &[ProcessId], level: Level) -> Self {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn new(
+        system: &'s System,
+        model: MemoryModel,
+        active: &[ProcessId],
+        level: Level,
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
         let model = model.normal();
         let rules = Rules {
             lags: model.has(Relaxation::WriteRead),
             waits: model.has(Relaxation::WriteWrite),
             partial_fences: model.has(Relaxation::Rwf),
         };
-        let letters = Letters::new(system, rules.lags, level);
-        let overtakes = |p| overtakes(system, p, rules.partial_fences);
-        Self {
+        let letters = Letters::new(system, rules.lags, level, budget)?;
+        let overtakes = |p| overtakes(system, p, rules.partial_fences, budget);
+        Ok(Self {
             system,
             active: active.to_vec(),
             rules,
             table: Table::new(level, letters, model.has(Relaxation::ReadRead)),
-            watch: Watch::new(system),
+            watch: Watch::new(system, budget)?,
             places: FxHashMap::default(),
-            overtakes: system.process_ids().map(overtakes).collect(),
-        }
+            overtakes: system.process_ids().map(overtakes).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// How much time and memory there is.
+    pub fn budget(&self) -> &Budget {
+        &self.table.letters.budget
     }
 
     /// A configuration, taken apart for showing to others.
@@ -143,24 +158,21 @@ impl<'s> Space<'s> {
     }
 
     /// The initial configurations.
-    pub fn initial(&mut self) -> Vec<Config> {
-        let mut states =
-            vec![self.system.processes.iter().map(|p| p.initial.0).collect::<Vec<_>>()];
-        for var in &self.system.vars {
-            states = states
-                .into_iter()
-                .flat_map(|s| {
-                    var.initial.iter().map(move |v| s.iter().copied().chain([v.0]).collect())
-                })
-                .collect();
-        }
-        let newest = self.table.intern(View::newest());
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn initial(&mut self) -> Result<impl Iterator<Item = Config> + use<'s>, Stop> {
+        let newest = self.table.intern(View::newest())?;
         let views: Box<[ViewId]> = vec![newest; self.processes()].into();
-        states.into_iter().map(|s| Config { state: s.into(), views: views.clone() }).collect()
+        let system = self.system;
+        Ok(system.initial_memories().map(move |memory| {
+            let controls = system.processes.iter().map(|p| p.initial.0);
+            Config { state: controls.chain(memory).collect(), views: views.clone() }
+        }))
     }
 
     /// The places that a process can come to by itself.
-    pub fn places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, TooMany> {
+    pub fn places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, Halt> {
         let control = Self::control(config, p);
         let newest = self.see(config, p)?;
         self.places(p, control, config.views[p.index()], newest, false)
@@ -168,7 +180,7 @@ impl<'s> Space<'s> {
 
     /// The places that a process can come to if nothing enters the history any
     /// more: its writes are seen by itself only.
-    pub fn last_places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, TooMany> {
+    pub fn last_places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, Halt> {
         let control = Self::control(config, p);
         let n = self.processes();
         let newest = self.table.letters.see_all(&config.state[n..])?;
@@ -176,7 +188,7 @@ impl<'s> Space<'s> {
     }
 
     /// What a process sees of the newest memory.
-    fn see(&mut self, config: &Config, p: ProcessId) -> Result<Letter, TooMany> {
+    fn see(&mut self, config: &Config, p: ProcessId) -> Result<Letter, Halt> {
         let n = self.processes();
         let letters = &mut self.table.letters;
         let mask = letters.mask_of(p, Self::control(config, p));
@@ -188,16 +200,17 @@ impl<'s> Space<'s> {
         &mut self,
         config: &Config,
         visit: &mut dyn FnMut(Step, Config),
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), Halt> {
         let system = self.system;
         for i in 0..self.active.len() {
             let p = self.active[i];
             self.transfers(config, p, visit)?;
             let places = self.places_of(config, p)?;
             for (number, place) in places.list.iter().enumerate() {
+                self.budget().tick()?;
                 for (id, t) in system.transitions(p, place.control) {
                     let Some(mut next) = self.act(config, p, place.view, t)? else { continue };
-                    let fences = self.come_to_rest(&mut next, p);
+                    let fences = self.come_to_rest(&mut next, p)?;
                     let (place, action) = (number as u32, Action::Take(id));
                     visit(Step { process: p, place, action, fences }, next);
                 }
@@ -214,7 +227,7 @@ impl<'s> Space<'s> {
         p: ProcessId,
         view: ViewId,
         t: &Transition,
-    ) -> Result<Option<Config>, TooMany> {
+    ) -> Result<Option<Config>, Halt> {
         let idle = self.table.view(view).stores.is_empty();
         let newest = |x: VarId| self.memory(config)[x.index()];
         match t.op {
@@ -230,18 +243,18 @@ impl<'s> Space<'s> {
         Ok(Some(match t.op {
             Op::Write(x, d) => {
                 if self.rules.waits {
-                    moved.views[p.index()] = self.overwritten(view, x);
+                    moved.views[p.index()] = self.overwritten(view, x)?;
                 }
                 let next = self.append(&moved, x, d, Some(p))?;
                 self.settle(next, p)?
             }
             Op::Arw(x, _, e) => {
                 let mut next = self.append(&moved, x, e, None)?;
-                next.views[p.index()] = self.table.intern(View::newest());
+                next.views[p.index()] = self.table.intern(View::newest())?;
                 next
             }
             Op::Fence(_) => {
-                moved.views[p.index()] = self.table.intern(View::newest());
+                moved.views[p.index()] = self.table.intern(View::newest())?;
                 moved
             }
             Op::Read(..) | Op::Nop => moved,
@@ -249,26 +262,26 @@ impl<'s> Space<'s> {
     }
 
     /// A view without anything older of a variable that its process writes.
-    fn overwritten(&mut self, view: ViewId, var: VarId) -> ViewId {
+    fn overwritten(&mut self, view: ViewId, var: VarId) -> Result<ViewId, Stop> {
         let mut view = self.table.view(view).clone();
-        view.overwrite(self.table.level, &self.table.letters, var);
+        view.overwrite(self.table.level, &self.table.letters, var)?;
         self.table.intern(view)
     }
 
     /// A full fence is best taken at once: whoever lags more can do more. So a
     /// process rests behind it, if it can do nothing else before it and no
     /// property can tell.
-    fn come_to_rest(&mut self, config: &mut Config, p: ProcessId) -> u8 {
+    fn come_to_rest(&mut self, config: &mut Config, p: ProcessId) -> Result<u8, Stop> {
         let mut fences = 0;
         while let Some(to) = self.only_fence(p, Self::control(config, p)) {
             if !self.table.view(config.views[p.index()]).stores.is_empty() || fences == u8::MAX {
                 break;
             }
             config.state[p.index()] = to.0;
-            config.views[p.index()] = self.table.intern(View::newest());
+            config.views[p.index()] = self.table.intern(View::newest())?;
             fences += 1;
         }
-        fences
+        Ok(fences)
     }
 
     fn only_fence(&self, p: ProcessId, control: StateId) -> Option<StateId> {
@@ -312,7 +325,7 @@ impl<'s> Space<'s> {
         config: &Config,
         p: ProcessId,
         visit: &mut dyn FnMut(Step, Config),
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), Halt> {
         let view = self.table.view(config.views[p.index()]);
         if view.stores.is_empty() {
             return Ok(());
@@ -327,14 +340,14 @@ impl<'s> Space<'s> {
                     None => drop(rest.stores.remove(i)),
                 }
                 let mut next = config.clone();
-                next.views[p.index()] = self.table.intern(rest);
+                next.views[p.index()] = self.table.intern(rest)?;
                 let own = value.is_none().then_some(p);
                 let next = self.append(&next, stores.var, value.unwrap_or(stores.last), own)?;
                 let mut next = self.settle(next, p)?;
-                let fences = self.come_to_rest(&mut next, p);
+                let fences = self.come_to_rest(&mut next, p)?;
                 let action = Action::Transfer(stores.var, value);
                 visit(Step { process: p, place: 0, action, fences }, next);
-                Ok(())
+                Ok::<(), Halt>(())
             };
             for value in letters(&stores.older) {
                 enter(Some(ValueId(value)))?;
@@ -352,7 +365,7 @@ impl<'s> Space<'s> {
         var: VarId,
         value: ValueId,
         own: Option<ProcessId>,
-    ) -> Result<Config, TooMany> {
+    ) -> Result<Config, Halt> {
         let mut next = config.clone();
         let n = self.processes();
         next.state[n + var.index()] = value.0;
@@ -366,13 +379,13 @@ impl<'s> Space<'s> {
             let own = own.filter(|o| *o == q).map(|_| var);
             let old = letters.see(&config.state[n..], mask)?;
             let new = letters.see(&next.state[n..], mask)?;
-            next.views[q.index()] = self.table.append(next.views[q.index()], (old, new), own);
+            next.views[q.index()] = self.table.append(next.views[q.index()], (old, new), own)?;
         }
         Ok(next)
     }
 
     /// Narrows the view of a process to what it can see where it is.
-    fn settle(&mut self, mut config: Config, p: ProcessId) -> Result<Config, TooMany> {
+    fn settle(&mut self, mut config: Config, p: ProcessId) -> Result<Config, Halt> {
         let mask = self.table.letters.mask_of(p, Self::control(&config, p));
         let newest = self.see(&config, p)?;
         config.views[p.index()] = self.table.settle(config.views[p.index()], mask, newest)?;

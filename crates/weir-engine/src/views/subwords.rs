@@ -11,6 +11,8 @@
 //! lemma); once `k` is as long as the longest of these, representing a word of
 //! the set adds nothing from outside of the set.
 
+use weir_model::limits::{Budget, Stop};
+
 /// A set of short words, closed under subwords; the empty word is always in it
 /// and not written down. A word is packed into 16-bit places, first letter
 /// lowest, each letter one higher than its number. Sorted.
@@ -68,24 +70,87 @@ pub(super) fn spelt(set: &[u64]) -> Vec<Vec<u16>> {
     set.iter().map(|&w| spell(w).map(|l| (l - 1) as u16).collect()).collect()
 }
 
+/// Sets of fewer words are worked on without a look at the limits.
+const LARGE: usize = 1 << 12;
+
+/// Sorts words and leaves out those that are there twice. What is very long is sorted in
+/// parts, which are then merged, with a look at the limits in between.
+fn sort(words: &mut Subwords, budget: &Budget) -> Result<(), Stop> {
+    const PART: usize = 1 << 20;
+    if words.len() <= PART {
+        words.sort_unstable();
+        words.dedup();
+        return Ok(());
+    }
+    let mut parts: Vec<Subwords> = Vec::new();
+    while !words.is_empty() {
+        budget.check_room(8 * PART)?;
+        let mut part = words.split_off(words.len().saturating_sub(PART));
+        part.sort_unstable();
+        part.dedup();
+        parts.push(part);
+        words.shrink_to_fit();
+    }
+    while parts.len() > 1 {
+        let pairs: Vec<Subwords> = std::mem::take(&mut parts);
+        let mut pairs = pairs.into_iter();
+        while let Some(first) = pairs.next() {
+            let Some(second) = pairs.next() else {
+                parts.push(first);
+                break;
+            };
+            budget.check_room(8 * (first.len() + second.len()))?;
+            let mut merged = Vec::with_capacity(first.len() + second.len());
+            let (mut i, mut j) = (0, 0);
+            while i < first.len() || j < second.len() {
+                if merged.len().is_multiple_of(LARGE) {
+                    budget.tick()?;
+                }
+                let (a, b) = (first.get(i), second.get(j));
+                let least = a.into_iter().chain(b).copied().min().expect("one is not at its end");
+                i += usize::from(a == Some(&least));
+                j += usize::from(b == Some(&least));
+                merged.push(least);
+            }
+            parts.push(merged);
+        }
+    }
+    *words = parts.pop().unwrap_or_default();
+    Ok(())
+}
+
 impl Level {
     /// The subwords of `uv`, for `u` in the first set and `v` in the second.
-    pub fn concat(self, first: &[u64], second: &[u64]) -> Subwords {
+    ///
+    /// # Errors
+    /// If a limit is reached: there may be very many.
+    pub fn concat(self, first: &[u64], second: &[u64], budget: &Budget) -> Result<Subwords, Stop> {
         let mut all: Subwords = first.iter().chain(second).copied().collect();
         if self.0 > 1 {
+            let mut up_to = [0_usize; MAX_LEVEL + 1];
+            second.iter().for_each(|v| up_to[length(*v)] += 1);
+            (1..=MAX_LEVEL).for_each(|l| up_to[l] += up_to[l - 1]);
+            let joined = first.iter().map(|u| up_to[self.0 - length(*u)]).sum::<usize>();
+            if joined >= LARGE {
+                budget.check_room(joined.saturating_mul(8))?;
+            }
+            all.reserve_exact(joined);
             for &u in first {
                 let room = self.0 - length(u);
+                budget.work(second.len() / LARGE)?;
                 all.extend(second.iter().filter(|v| length(**v) <= room).map(|&v| join(u, v)));
             }
         }
-        all.sort_unstable();
-        all.dedup();
-        all
+        sort(&mut all, budget)?;
+        Ok(all)
     }
 
     /// The subwords of `ua`.
-    pub fn push(self, set: &[u64], letter: u16) -> Subwords {
-        self.concat(set, &[single(letter)])
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn push(self, set: &[u64], letter: u16, budget: &Budget) -> Result<Subwords, Stop> {
+        self.concat(set, &[single(letter)], budget)
     }
 
     /// The subwords of `v`, over all words `uav` that the set stands for: what
@@ -123,8 +188,11 @@ impl Level {
 
     /// The subwords of `av`, over all words `uav` that the set stands for: what
     /// is there for somebody who stands at `a`.
-    pub fn at_letter(self, set: &[u64], letter: u16) -> Subwords {
-        self.concat(&[single(letter)], &self.behind(set, letter))
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn at_letter(self, set: &[u64], letter: u16, budget: &Budget) -> Result<Subwords, Stop> {
+        self.concat(&[single(letter)], &self.behind(set, letter), budget)
     }
 
     /// The set with its letters replaced.
@@ -185,11 +253,12 @@ mod tests {
             for u in words() {
                 for a in 0..3 {
                     let longer: Vec<u16> = u.iter().copied().chain([a]).collect();
-                    assert_eq!(level.push(&subwords(&u, k), a), subwords(&longer, k));
+                    let found = level.push(&subwords(&u, k), a, &Budget::new());
+                    assert_eq!(found, Ok(subwords(&longer, k)));
                 }
                 let both: Vec<u16> = u.iter().chain(&u).copied().collect();
-                let found = level.concat(&subwords(&u, k), &subwords(&u, k));
-                assert_eq!(found, subwords(&both, k));
+                let found = level.concat(&subwords(&u, k), &subwords(&u, k), &Budget::new());
+                assert_eq!(found, Ok(subwords(&both, k)));
             }
         }
     }
@@ -201,13 +270,25 @@ mod tests {
                 for (i, &a) in w.iter().enumerate() {
                     let before = Level(k).before(&subwords(&w, k), a);
                     assert!(is_subset(&subwords(&w[..i], k), &before), "{w:?} before {i}");
-                    let found = Level(k).at_letter(&subwords(&w, k), a);
+                    let found = Level(k).at_letter(&subwords(&w, k), a, &Budget::new()).unwrap();
                     assert!(is_subset(&subwords(&w[i..], k), &found), "{w:?} at {i}, level {k}");
                 }
             }
         }
         // And at a level that is high enough it adds nothing.
-        let found = Level(3).at_letter(&subwords(&[0, 1, 2], 3), 1);
-        assert_eq!(found, subwords(&[1, 2], 3));
+        let found = Level(3).at_letter(&subwords(&[0, 1, 2], 3), 1, &Budget::new());
+        assert_eq!(found, Ok(subwords(&[1, 2], 3)));
+    }
+
+    #[test]
+    fn what_is_long_is_sorted_in_parts() {
+        let mut long: Vec<u64> = (0..3_000_000_u64).map(|i| i * 7_919 % 2_500_009).collect();
+        let mut expected = long.clone();
+        expected.sort_unstable();
+        expected.dedup();
+        sort(&mut long, &Budget::new()).unwrap();
+        assert!(long == expected);
+        let stop = Budget::new().with_time(std::time::Duration::ZERO);
+        assert!(sort(&mut vec![0; 3_000_000], &stop).is_err());
     }
 }

@@ -8,13 +8,17 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ValueId, VarId};
+use weir_model::limits::Stop;
 
-use super::letters::{Letter, Letters, MaskId, TooMany};
+use super::letters::{Halt, Letter, Letters, MaskId};
 use super::subwords::Level;
 use super::view::{Eyes, View};
 
 /// The number of a view.
 pub(super) type ViewId = u32;
+
+/// Views with more letters count as more work.
+const LONG: usize = 256;
 
 type ReadKey = (ViewId, MaskId, VarId, ValueId, bool);
 
@@ -63,17 +67,23 @@ impl Table {
         &self.views[id as usize]
     }
 
-    pub fn intern(&mut self, view: View) -> ViewId {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn intern(&mut self, view: View) -> Result<ViewId, Stop> {
         if let Some(&id) = self.ids.get(&view) {
-            return id;
+            return Ok(id);
         }
+        let (budget, known) = (&self.letters.budget, &self.ids);
+        budget.check_growth(known.len(), known.capacity(), size_of::<(View, ViewId)>())?;
+        budget.work(1 + view.len() / LONG)?;
         let id = ViewId::try_from(self.views.len()).expect("fewer views than configurations");
         self.bytes += 2 * (size_of::<View>() + 32 * view.len());
         self.longest = self.longest.max(view.len());
         self.sketches.push(view.sketch(&self.letters));
         self.views.push(view.clone());
         self.ids.insert(view, id);
-        id
+        Ok(id)
     }
 
     /// Whether views differ from others in sets of words only, process by process.
@@ -82,26 +92,54 @@ impl Table {
     }
 
     /// What both of two alike lists of views see, in one.
-    pub fn join(&mut self, a: &[ViewId], b: &[ViewId]) -> Box<[ViewId]> {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn join(&mut self, a: &[ViewId], b: &[ViewId]) -> Result<Box<[ViewId]>, Stop> {
         a.iter()
             .zip(b)
-            .map(|(&a, &b)| if a == b { a } else { self.intern(self.view(a).join(self.view(b))) })
+            .map(|(&a, &b)| match a == b {
+                true => Ok(a),
+                false => self.intern(self.view(a).join(self.view(b))),
+            })
             .collect()
     }
 
     /// Whether one view covers another.
-    pub fn covers(&mut self, a: ViewId, b: ViewId) -> bool {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn covers(&mut self, a: ViewId, b: ViewId) -> Result<bool, Stop> {
         if a == b {
-            return true;
+            return Ok(true);
         }
-        let (views, letters) = (&self.views, &self.letters);
-        let work_out = || views[a as usize].covers(&views[b as usize], letters);
-        *self.covers.entry((a, b)).or_insert_with(work_out)
+        if let Some(&known) = self.covers.get(&(a, b)) {
+            return Ok(known);
+        }
+        let (budget, known) = (&self.letters.budget, &self.covers);
+        budget.check_growth(
+            known.len(),
+            known.capacity(),
+            size_of::<((ViewId, ViewId), bool)>(),
+        )?;
+        let (one, other) = (self.view(a), self.view(b));
+        budget.work(1 + (one.len() + other.len()) / LONG)?;
+        let covers = one.covers(other, &self.letters);
+        self.covers.insert((a, b), covers);
+        Ok(covers)
     }
 
     /// Whether each view covers the other in its place.
-    pub fn all_cover(&mut self, a: &[ViewId], b: &[ViewId]) -> bool {
-        a.iter().zip(b).all(|(&a, &b)| self.covers(a, b))
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn all_cover(&mut self, a: &[ViewId], b: &[ViewId]) -> Result<bool, Stop> {
+        for (&a, &b) in a.iter().zip(b) {
+            if !self.covers(a, b)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The sketch of a view: it covers another only if it has all its bits.
@@ -128,18 +166,21 @@ impl Table {
         var: VarId,
         value: ValueId,
         newest: Letter,
-    ) -> Rc<[ViewId]> {
+    ) -> Result<Rc<[ViewId]>, Stop> {
         let is_newest = self.letters.value(newest, var) == Some(value);
         let key = (id, mask, var, value, is_newest);
         if let Some(known) = self.read.get(&key) {
-            return known.clone();
+            return Ok(known.clone());
         }
         let (table, keeps_past) = (&self.letters, self.keeps_past);
         let eyes = Eyes { level: self.level, table, mask, keeps_past };
-        let views = self.view(id).read(&eyes, var, value, is_newest);
-        let ids: Rc<[ViewId]> = views.into_iter().map(|v| self.intern(v)).collect();
+        let views = self.view(id).read(&eyes, var, value, is_newest)?;
+        let ids: Result<Vec<ViewId>, Stop> = views.into_iter().map(|v| self.intern(v)).collect();
+        let ids: Rc<[ViewId]> = ids?.into();
+        let (budget, known) = (&self.letters.budget, &self.read);
+        budget.check_growth(known.len(), known.capacity(), size_of::<(ReadKey, Rc<[ViewId]>)>())?;
         self.read.insert(key, ids.clone());
-        ids
+        Ok(ids)
     }
 
     /// The view after the newest memory state has changed; `own` is the variable
@@ -149,24 +190,26 @@ impl Table {
         id: ViewId,
         (old, new): (Letter, Letter),
         own: Option<VarId>,
-    ) -> ViewId {
+    ) -> Result<ViewId, Stop> {
         if own.is_none() && old == new {
-            return id;
+            return Ok(id);
         }
         let key = (id, old, new, own);
         if let Some(&known) = self.appended.get(&key) {
-            return known;
+            return Ok(known);
         }
         let mut view = self.view(id).clone();
-        view.append(self.level, &self.letters, (old, new), own);
+        view.append(self.level, &self.letters, (old, new), own)?;
         view.tidy(&self.letters, new);
-        let after = self.intern(view);
+        let after = self.intern(view)?;
+        let (budget, known) = (&self.letters.budget, &self.appended);
+        budget.check_growth(known.len(), known.capacity(), size_of::<(ReadKey, ViewId)>())?;
         self.appended.insert(key, after);
-        after
+        Ok(after)
     }
 
     /// Narrows the view of a process that has come to a control state.
-    pub fn settle(&mut self, id: ViewId, mask: MaskId, newest: Letter) -> Result<ViewId, TooMany> {
+    pub fn settle(&mut self, id: ViewId, mask: MaskId, newest: Letter) -> Result<ViewId, Halt> {
         let key = (id, mask, newest);
         if let Some(&known) = self.settled.get(&key) {
             return Ok(known);
@@ -174,7 +217,9 @@ impl Table {
         let mut view = self.view(id).clone();
         view.narrow(self.level, mask, &mut self.letters)?;
         view.tidy(&self.letters, newest);
-        let after = self.intern(view);
+        let after = self.intern(view)?;
+        let (budget, known) = (&self.letters.budget, &self.settled);
+        budget.check_growth(known.len(), known.capacity(), size_of::<(ReadKey, ViewId)>())?;
         self.settled.insert(key, after);
         Ok(after)
     }

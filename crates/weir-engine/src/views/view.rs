@@ -20,8 +20,9 @@
 
 use weir_model::answer::ViewParts;
 use weir_model::ids::{ValueId, VarId};
+use weir_model::limits::{Budget, Stop};
 
-use super::letters::{Letter, Letters, MaskId, TooMany};
+use super::letters::{Halt, Letter, Letters, MaskId};
 use super::subwords::{Level, Subwords, is_subset, letters, spelt, union};
 
 /// What one process sees.
@@ -179,12 +180,7 @@ impl View {
     }
 
     /// Narrows what the process sees to a mask.
-    pub fn narrow(
-        &mut self,
-        level: Level,
-        mask: MaskId,
-        table: &mut Letters,
-    ) -> Result<(), TooMany> {
+    pub fn narrow(&mut self, level: Level, mask: MaskId, table: &mut Letters) -> Result<(), Halt> {
         if table.is_blind(mask) {
             self.segments = vec![vec![]];
             self.marks.clear();
@@ -201,35 +197,45 @@ impl View {
         }
         for i in (0..self.marks.len()).rev() {
             if !table.keeps(mask, self.marks[i].var) {
-                self.unmark(level, table, i);
+                self.unmark(level, table, i)?;
             }
         }
         Ok(())
     }
 
     /// Makes a mark a letter like any other.
-    pub fn unmark(&mut self, level: Level, table: &Letters, i: usize) {
+    pub fn unmark(&mut self, level: Level, table: &Letters, i: usize) -> Result<(), Stop> {
         let mark = self.marks.remove(i);
         let after = self.segments.remove(i + 1);
-        let before = level.concat(&self.segments[i], table.symbols(mark.letter));
-        self.segments[i] = level.concat(&before, &after);
+        let symbols = table.symbols(mark.letter);
+        let before = level.concat(&self.segments[i], symbols, &table.budget)?;
+        self.segments[i] = level.concat(&before, &after, &table.budget)?;
+        Ok(())
     }
 
     /// Its process writes a variable: nothing older of it counts.
-    pub fn overwrite(&mut self, level: Level, table: &Letters, var: VarId) {
+    pub fn overwrite(&mut self, level: Level, table: &Letters, var: VarId) -> Result<(), Stop> {
         if let Some(i) = self.marks.iter().position(|m| m.var == var) {
-            self.unmark(level, table, i);
+            self.unmark(level, table, i)?;
         }
         self.past.retain(|(x, _)| *x != var);
+        Ok(())
     }
 
     /// A write waits in the buffer of its variable. If it is to stay there for
     /// ever, only its own process ever sees it.
-    pub fn store(&mut self, level: Level, var: VarId, value: ValueId, for_ever: bool) {
+    pub fn store(
+        &mut self,
+        level: Level,
+        var: VarId,
+        value: ValueId,
+        for_ever: bool,
+        budget: &Budget,
+    ) -> Result<(), Stop> {
         match self.stores.iter_mut().find(|s| s.var == var) {
             Some(stores) => {
                 if !for_ever {
-                    stores.older = level.push(&stores.older, stores.last.0);
+                    stores.older = level.push(&stores.older, stores.last.0, budget)?;
                 }
                 stores.last = value;
             }
@@ -238,6 +244,7 @@ impl View {
                 self.stores.sort_unstable_by_key(|s| s.var);
             }
         }
+        Ok(())
     }
 
     /// Drops places that make no difference: before the newest memory, or
@@ -259,91 +266,100 @@ impl View {
         table: &Letters,
         (old, new): (Letter, Letter),
         own: Option<VarId>,
-    ) {
+    ) -> Result<(), Stop> {
         let last = self.segments.len() - 1;
         if own.is_none() && old == new {
-            return;
+            return Ok(());
         }
         let at_mark =
             self.segments[last].is_empty() && self.marks.last().is_some_and(|m| m.letter == old);
         if !at_mark {
-            self.segments[last] = level.concat(&self.segments[last], table.symbols(old));
+            let symbols = table.symbols(old);
+            self.segments[last] = level.concat(&self.segments[last], symbols, &table.budget)?;
         }
         if let Some(var) = own {
             if let Some(i) = self.marks.iter().position(|m| m.var == var) {
-                self.unmark(level, table, i);
+                self.unmark(level, table, i)?;
             }
             self.marks.push(Mark { var, letter: new });
             self.segments.push(vec![]);
         }
+        Ok(())
     }
 
     /// The views after the process read a value of a variable, none if it
     /// cannot; `is_newest` says whether the newest memory has that value. The
     /// process moves on only as far as it must.
-    pub fn read(&self, eyes: &Eyes<'_>, var: VarId, value: ValueId, is_newest: bool) -> Vec<Self> {
+    pub fn read(
+        &self,
+        eyes: &Eyes<'_>,
+        var: VarId,
+        value: ValueId,
+        is_newest: bool,
+    ) -> Result<Vec<Self>, Stop> {
         let &Eyes { level, table, keeps_past, .. } = eyes;
         if let Some(stores) = self.stores_of(var) {
-            return if stores.last == value { vec![self.clone()] } else { vec![] };
+            return Ok(if stores.last == value { vec![self.clone()] } else { vec![] });
         }
         let has = |l: Letter| table.value(l, var) == Some(value);
         let mut view = self.clone();
         if let Some(i) = self.marks.iter().position(|m| m.var == var) {
             if has(self.marks[i].letter) {
-                return vec![view];
+                return Ok(vec![view]);
             }
             for _ in 0..=i {
-                view.pass_mark(eyes);
+                view.pass_mark(eyes)?;
             }
             view.forget(var);
         } else if let Some(i) = self.past.iter().position(|(x, _)| *x == var)
             && letters(&self.past[i].1).any(|v| v == value.0)
         {
-            view.past[i].1 = level.at_letter(&self.past[i].1, value.0);
-            return vec![view];
+            view.past[i].1 = level.at_letter(&self.past[i].1, value.0, &table.budget)?;
+            return Ok(vec![view]);
         }
         loop {
             let places: Vec<Letter> = letters(&view.segments[0]).filter(|l| has(*l)).collect();
             if level.0 == 1 && !places.is_empty() {
                 // At level 1 the letters can be seen again in any order.
-                return vec![view];
+                return Ok(vec![view]);
             }
             if !places.is_empty() {
                 let moved = |&letter: &Letter| {
                     let mut moved = view.clone();
                     if keeps_past {
                         moved.segments[0] = level.before(&view.segments[0], letter);
-                        moved.remember(eyes);
+                        moved.remember(eyes)?;
                         moved.forget(var);
                     }
-                    moved.segments[0] = level.at_letter(&view.segments[0], letter);
-                    moved
+                    moved.segments[0] =
+                        level.at_letter(&view.segments[0], letter, &table.budget)?;
+                    Ok(moved)
                 };
                 return places.iter().map(moved).collect();
             }
             let Some(&mark) = view.marks.first() else { break };
-            view.pass_mark(eyes);
+            view.pass_mark(eyes)?;
             view.forget(var);
             if has(mark.letter) {
                 let here = table.symbols(mark.letter);
-                view.segments[0] = level.concat(here, &view.segments[0]);
-                return vec![view];
+                view.segments[0] = level.concat(here, &view.segments[0], &table.budget)?;
+                return Ok(vec![view]);
             }
         }
         if !is_newest {
-            return vec![];
+            return Ok(vec![]);
         }
         if keeps_past {
-            view.remember(eyes);
+            view.remember(eyes)?;
             view.forget(var);
         }
         view.segments = vec![vec![]];
-        vec![view]
+        Ok(vec![view])
     }
 
     /// Moves the present past the first segment: what was there can still be
     /// read, as past.
-    fn remember(&mut self, eyes: &Eyes<'_>) {
+    fn remember(&mut self, eyes: &Eyes<'_>) -> Result<(), Stop> {
         let &Eyes { level, table, mask, .. } = eyes;
         for x in table.kept(mask) {
             let seen = self.segments[0].iter().copied().filter(|w| is_seen(*w, table, x));
@@ -354,13 +370,14 @@ impl View {
                 continue;
             }
             match self.past.iter_mut().find(|(y, _)| *y == x) {
-                Some((_, past)) => *past = level.concat(past, &values),
+                Some((_, past)) => *past = level.concat(past, &values, &table.budget)?,
                 None => {
                     self.past.push((x, values));
                     self.past.sort_unstable_by_key(|(x, _)| *x);
                 }
             }
         }
+        Ok(())
     }
 
     /// No value of the variable from before the present can be read any more.
@@ -370,14 +387,15 @@ impl View {
 
     /// Moves the present to the first mark, whose write reaches memory: from
     /// then on the process cannot see older values of that variable.
-    fn pass_mark(&mut self, eyes: &Eyes<'_>) {
+    fn pass_mark(&mut self, eyes: &Eyes<'_>) -> Result<(), Stop> {
         if eyes.keeps_past {
-            self.remember(eyes);
+            self.remember(eyes)?;
             self.forget(self.marks[0].var);
             self.segments[0] = eyes.table.symbols(self.marks[0].letter).to_vec();
-            self.remember(eyes);
+            self.remember(eyes)?;
         }
         self.marks.remove(0);
         self.segments.remove(0);
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::program::{Atom, Formula, PropertyKind, Quantifier};
 use weir_model::system::{StateKind, System};
 
@@ -16,13 +17,17 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub fn new(system: &System) -> Self {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn new(system: &System, budget: &Budget) -> Result<Self, Stop> {
         let of_property = |kind: &PropertyKind| {
             let atoms = asked(system, kind);
-            system.process_ids().map(|p| classes(system, &atoms, p)).collect()
+            system.process_ids().map(|p| classes(system, &atoms, p, budget)).collect()
         };
         let properties = &system.program.properties;
-        Self { classes: properties.iter().map(|p| of_property(&p.kind)).collect() }
+        let classes = properties.iter().map(|p| of_property(&p.kind));
+        Ok(Self { classes: classes.collect::<Result<_, Stop>>()? })
     }
 
     /// What a control state of a process is to a property.
@@ -51,18 +56,24 @@ fn asked(system: &System, kind: &PropertyKind) -> Vec<Atom> {
     atoms
 }
 
-fn classes(system: &System, atoms: &[Atom], p: ProcessId) -> Vec<usize> {
+fn classes(
+    system: &System,
+    atoms: &[Atom],
+    p: ProcessId,
+    budget: &Budget,
+) -> Result<Vec<usize>, Stop> {
     let own = |a: &&Atom| matches!(**a, Atom::Reg(q, _) | Atom::At(q, _) if q == p);
     let mut controls = vec![0; system.processes.len()];
     let mut numbers = FxHashMap::default();
     let states = &system.processes[p.index()].states;
     let number = |s: usize| {
+        budget.work(1 + atoms.len() / 64)?;
         controls[p.index()] = s as u16;
         let values: Vec<i64> =
             atoms.iter().filter(own).map(|a| system.atom(*a, &controls, &[])).collect();
         let has_failed = matches!(states[s].kind, StateKind::Failed(_));
         let next = numbers.len();
-        *numbers.entry((values, has_failed)).or_insert(next)
+        Ok(*numbers.entry((values, has_failed)).or_insert(next))
     };
     (0..states.len()).map(number).collect()
 }

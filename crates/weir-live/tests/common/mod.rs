@@ -3,6 +3,7 @@
 use weir_gen::{Rng, Shape};
 use weir_live::{Answer, Evidence, Options, Progress, Question, answers};
 use weir_model::answer::Verdict;
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::System;
@@ -48,7 +49,7 @@ pub fn five(system: &System, options: &Options) -> Vec<Answer> {
 pub fn tso(bound: usize) -> Options {
     let mut options = Options::new(MemoryModel::TSO);
     options.limits.bound = Some(bound);
-    options.limits.memory = Some(16 << 20);
+    options.limits.budget = Budget::new().with_store(16 << 20);
     options
 }
 

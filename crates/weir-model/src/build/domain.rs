@@ -15,8 +15,9 @@ use std::collections::BTreeSet;
 use super::unbounded;
 use crate::flow::{Flow, Node};
 use crate::ids::{ProcessId, RegId, SpanId, VarId};
+use crate::limits::Budget;
 use crate::program::{Code, Expr, Place, Program, Rmw};
-use crate::system::{BuildError, MAX_VALUES};
+use crate::system::{BuildError, MAX_VALUES, Unbuilt};
 
 /// The most combinations of register values that one expression is evaluated for.
 const MAX_COMBINATIONS: usize = 1 << 18;
@@ -25,14 +26,16 @@ const MAX_COMBINATIONS: usize = 1 << 18;
 pub(super) fn domains(
     program: &Program,
     flows: &[Flow<'_>],
-) -> Result<Vec<BTreeSet<i64>>, BuildError> {
-    let mut sets = Sets::new(program)?;
+    budget: &Budget,
+) -> Result<Vec<BTreeSet<i64>>, Unbuilt> {
+    let mut sets = Sets::new(program, budget)?;
     // For each node, how many values there were when it was evaluated last.
     let mut seen: Vec<Vec<usize>> = flows.iter().map(|f| vec![0; f.nodes.len()]).collect();
     loop {
         let mut changed = false;
         for (p, flow) in flows.iter().enumerate() {
             for (n, located) in flow.nodes.iter().enumerate() {
+                budget.tick()?;
                 let inputs = sets.inputs(p, &located.node);
                 if seen[p][n] != inputs {
                     seen[p][n] = inputs;
@@ -49,6 +52,7 @@ pub(super) fn domains(
 
 struct Sets<'a> {
     program: &'a Program,
+    budget: &'a Budget,
     /// Whether the domain of the variable was declared.
     declared: Vec<bool>,
     vars: Vec<BTreeSet<i64>>,
@@ -56,7 +60,7 @@ struct Sets<'a> {
 }
 
 impl<'a> Sets<'a> {
-    fn new(program: &'a Program) -> Result<Self, BuildError> {
+    fn new(program: &'a Program, budget: &'a Budget) -> Result<Self, Unbuilt> {
         let mut vars = Vec::new();
         let mut declared = Vec::new();
         for decl in &program.vars {
@@ -65,7 +69,7 @@ impl<'a> Sets<'a> {
                 if let Some(domain) = decl.domain
                     && program.size(domain) > MAX_VALUES as u64
                 {
-                    return Err(too_large(program, var, decl.span));
+                    return Err(too_large(program, var, decl.span).into());
                 }
                 declared.push(decl.domain.is_some());
                 let bound = program.bounds.vars.get(&var);
@@ -80,7 +84,7 @@ impl<'a> Sets<'a> {
             .iter()
             .map(|p| p.registers.iter().map(|r| BTreeSet::from([r.init])).collect())
             .collect();
-        Ok(Self { program, declared, vars, registers })
+        Ok(Self { program, budget, declared, vars, registers })
     }
 
     /// One more than the number of values that a node is evaluated with. Sets only grow, so
@@ -98,7 +102,7 @@ impl<'a> Sets<'a> {
         count
     }
 
-    fn node(&mut self, p: ProcessId, node: &Node<'_>, span: SpanId) -> Result<(), BuildError> {
+    fn node(&mut self, p: ProcessId, node: &Node<'_>, span: SpanId) -> Result<(), Unbuilt> {
         match node {
             Node::Assign(r, code, _) => {
                 let values = self.values(p, code, None, span)?;
@@ -154,7 +158,7 @@ impl<'a> Sets<'a> {
         code: &Code,
         instead: Option<(RegId, &BTreeSet<i64>)>,
         span: SpanId,
-    ) -> Result<BTreeSet<i64>, BuildError> {
+    ) -> Result<BTreeSet<i64>, Unbuilt> {
         let mut used = Vec::new();
         code.atoms(&mut |r| {
             if !used.contains(r) {
@@ -174,11 +178,13 @@ impl<'a> Sets<'a> {
                 span,
                 help: "where reads are guessed, give variables and registers a domain".to_owned(),
                 unbounded: None,
-            });
+            }
+            .into());
         }
         let mut found = BTreeSet::new();
         let mut chosen = vec![0; sets.len()];
         loop {
+            self.budget.tick()?;
             let value = |r: &RegId| {
                 let i = used.iter().position(|u| u == r).expect("it is used");
                 sets[i][chosen[i]]
@@ -195,12 +201,7 @@ impl<'a> Sets<'a> {
     }
 
     /// The variables that a place may be.
-    fn elements(
-        &self,
-        p: ProcessId,
-        place: &Place,
-        span: SpanId,
-    ) -> Result<Vec<VarId>, BuildError> {
+    fn elements(&self, p: ProcessId, place: &Place, span: SpanId) -> Result<Vec<VarId>, Unbuilt> {
         let index = place.index.clone().unwrap_or(Expr::Const(0));
         let indices = self.values(p, &index, None, span)?;
         let inside = indices.into_iter().filter_map(|i| usize::try_from(i).ok());
@@ -208,7 +209,7 @@ impl<'a> Sets<'a> {
         Ok(inside.map(|i| VarId::new(place.first.index() + i)).collect())
     }
 
-    fn read(&self, p: ProcessId, place: &Place, span: SpanId) -> Result<BTreeSet<i64>, BuildError> {
+    fn read(&self, p: ProcessId, place: &Place, span: SpanId) -> Result<BTreeSet<i64>, Unbuilt> {
         let elements = self.elements(p, place, span)?;
         Ok(elements.into_iter().flat_map(|x| &self.vars[x.index()]).copied().collect())
     }
@@ -219,7 +220,7 @@ impl<'a> Sets<'a> {
         place: &Place,
         values: &BTreeSet<i64>,
         span: SpanId,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Unbuilt> {
         for x in self.elements(p, place, span)? {
             if self.declared[x.index()] {
                 continue;
@@ -228,7 +229,7 @@ impl<'a> Sets<'a> {
             let inside = |v: &&i64| bound.is_none_or(|b| (b.0..=b.1).contains(*v));
             self.vars[x.index()].extend(values.iter().filter(inside));
             if self.vars[x.index()].len() > MAX_VALUES {
-                return Err(too_large(self.program, x, span));
+                return Err(too_large(self.program, x, span).into());
             }
         }
         Ok(())
@@ -240,7 +241,7 @@ impl<'a> Sets<'a> {
         r: RegId,
         values: BTreeSet<i64>,
         span: SpanId,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Unbuilt> {
         let program = self.program;
         let declared = &program.processes[p.index()].registers[r.index()];
         let bound = program.bounds.registers.get(&(p, r));
@@ -251,7 +252,9 @@ impl<'a> Sets<'a> {
         let known = &mut self.registers[p.index()][r.index()];
         known.extend(values.into_iter().filter(inside));
         if known.len() > MAX_VALUES {
-            return Err(unbounded("register", &declared.display, "reg", &declared.name, span));
+            return Err(
+                unbounded("register", &declared.display, "reg", &declared.name, span).into()
+            );
         }
         Ok(())
     }

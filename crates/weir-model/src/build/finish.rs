@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Builder, Key, RawOp, Stop};
 use crate::flow::{Flow, Node};
 use crate::ids::{LabelId, SpanId, StateId, ValueId, VarId};
-use crate::system::{Automaton, BuildError, MAX_CELLS, Op, State, StateKind, Transition, Variable};
+use crate::system::{
+    Automaton, BuildError, MAX_CELLS, Op, State, StateKind, Transition, Unbuilt, Variable,
+};
 
 impl Builder<'_> {
-    pub(super) fn finish(self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
+    pub(super) fn finish(self) -> Result<(Vec<Variable>, Vec<Automaton>), Unbuilt> {
         let cells: usize = self.values.iter().map(BTreeMap::len).sum();
         if cells > MAX_CELLS {
             let span = self.program.vars.first().map_or(SpanId::NONE, |d| d.span);
@@ -19,7 +21,8 @@ impl Builder<'_> {
                 span,
                 help: "give the variables smaller domains".to_owned(),
                 unbounded: None,
-            });
+            }
+            .into());
         }
         let ranks: Vec<HashMap<i64, ValueId>> = self
             .values
@@ -55,6 +58,7 @@ impl Builder<'_> {
             .zip(&self.program.processes)
             .zip(self.flows)
             .map(|((raw, process), flow)| {
+                self.budget.check()?;
                 let left = LabelId::new(process.labels.len());
                 let states =
                     raw.keys.into_iter().map(|key| finish_state(key, flow, left)).collect();
@@ -77,9 +81,9 @@ impl Builder<'_> {
                         (from, list)
                     })
                     .collect();
-                Automaton::new(process.name.clone(), StateId(0), states, outgoing)
+                Ok(Automaton::new(process.name.clone(), StateId(0), states, outgoing))
             })
-            .collect();
+            .collect::<Result<_, Unbuilt>>()?;
         Ok((vars, processes))
     }
 }

@@ -32,9 +32,10 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use self::watch::Watch;
 use crate::flow::{Flow, Node, NodeId};
 use crate::ids::{ProcessId, RegId, SpanId, StateId, VarId};
+use crate::limits::Budget;
 use crate::program::{Code, Domain, Program, Rmw};
 use crate::system::{
-    Automaton, BuildError, Excess, Failure, MAX_STATES, MAX_VALUES, Mark, System, Variable,
+    Automaton, BuildError, Excess, Failure, MAX_STATES, MAX_VALUES, Mark, System, Unbuilt, Variable,
 };
 
 /// The most transitions that one process may have.
@@ -61,18 +62,23 @@ pub(crate) enum Reads {
     Guessed,
 }
 
-pub(crate) fn build(program: Program, rounds: Rounds, reads: Reads) -> Result<System, BuildError> {
+pub(crate) fn build(
+    program: Program,
+    rounds: Rounds,
+    reads: Reads,
+    budget: &Budget,
+) -> Result<System, Unbuilt> {
     let (vars, processes) = {
         let watch = Watch::new(&program);
         let flows: Vec<Flow<'_>> = program
             .processes
             .iter()
             .enumerate()
-            .map(|(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p]))
-            .collect();
-        let mut builder = Builder::new(&program, &flows, &watch, rounds);
+            .map(|(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p], budget))
+            .collect::<Result<_, _>>()?;
+        let mut builder = Builder::new(&program, &flows, &watch, rounds, budget);
         if reads == Reads::Guessed {
-            let domains = domain::domains(&program, &flows)?;
+            let domains = domain::domains(&program, &flows, budget)?;
             builder.values = domains
                 .into_iter()
                 .map(|values| values.into_iter().map(|v| (v, 0)).collect())
@@ -84,6 +90,12 @@ pub(crate) fn build(program: Program, rounds: Rounds, reads: Reads) -> Result<Sy
     watch::ask_for_assertions(&mut program, &processes);
     let bounded = watch::ask_for_bounds(&mut program, &processes);
     Ok(System { program, vars, processes, bounded, guesses_reads: reads == Reads::Guessed })
+}
+
+/// See [`System::unbuilt`].
+pub(crate) fn unbuilt(mut program: Program) -> System {
+    watch::ask_for_assertions(&mut program, &[]);
+    System { program, vars: vec![], processes: vec![], bounded: false, guesses_reads: false }
 }
 
 /// A control state while it is being built.
@@ -143,6 +155,7 @@ struct Builder<'a> {
     flows: &'a [Flow<'a>],
     watch: &'a Watch,
     rounds: Rounds,
+    budget: &'a Budget,
     domains: Vec<Option<Domain>>,
     /// The values of each variable, with their depth.
     values: Vec<BTreeMap<i64, usize>>,
@@ -177,7 +190,13 @@ enum Ran {
 }
 
 impl<'a> Builder<'a> {
-    fn new(program: &'a Program, flows: &'a [Flow<'a>], watch: &'a Watch, rounds: Rounds) -> Self {
+    fn new(
+        program: &'a Program,
+        flows: &'a [Flow<'a>],
+        watch: &'a Watch,
+        rounds: Rounds,
+        budget: &'a Budget,
+    ) -> Self {
         let (weights, max_depth) = depth::weigh(flows);
         let mut domains = Vec::new();
         let mut values = Vec::new();
@@ -192,6 +211,7 @@ impl<'a> Builder<'a> {
             flows,
             watch,
             rounds,
+            budget,
             readers: vec![vec![]; domains.len()],
             domains,
             values,
@@ -217,7 +237,7 @@ impl<'a> Builder<'a> {
         self.work.push(Reverse((depth, self.arrivals, task)));
     }
 
-    fn run(mut self) -> Result<(Vec<Variable>, Vec<Automaton>), BuildError> {
+    fn run(mut self) -> Result<(Vec<Variable>, Vec<Automaton>), Unbuilt> {
         for p in 0..self.program.processes.len() {
             let process = ProcessId::new(p);
             let registers = self.program.processes[p].registers.iter().map(|r| r.init).collect();
@@ -225,6 +245,7 @@ impl<'a> Builder<'a> {
             self.state(process, settled.key)?;
         }
         while let Some(Reverse((depth, _, task))) = self.work.pop() {
+            self.budget.tick()?;
             self.depth = depth;
             match task {
                 Task::Expand(p, s) => self.expand(p, s)?,
@@ -235,15 +256,17 @@ impl<'a> Builder<'a> {
     }
 
     /// The id of a control state, new or known.
-    fn state(&mut self, process: ProcessId, key: Key) -> Result<StateId, BuildError> {
+    fn state(&mut self, process: ProcessId, key: Key) -> Result<StateId, Unbuilt> {
         let automaton = &mut self.automata[process.index()];
         if let Some(&id) = automaton.ids.get(&key) {
             return Ok(id);
         }
         if automaton.keys.len() >= MAX_STATES {
-            return Err(self.too_large(process, "control states", MAX_STATES));
+            return Err(self.too_large(process, "control states", MAX_STATES).into());
         }
         let automaton = &mut self.automata[process.index()];
+        let known = &automaton.ids;
+        self.budget.check_growth(known.len(), known.capacity(), size_of::<(Key, StateId)>())?;
         let id = StateId::new(automaton.keys.len());
         automaton.keys.push(key.clone());
         automaton.ids.insert(key, id);
@@ -286,7 +309,7 @@ impl<'a> Builder<'a> {
         op: RawOp,
         to: Settled,
         span: SpanId,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Unbuilt> {
         self.add_marked(process, from, op, to, None, span)
     }
 
@@ -298,7 +321,7 @@ impl<'a> Builder<'a> {
         to: Settled,
         mark: Option<Mark>,
         span: SpanId,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Unbuilt> {
         let key = &self.automata[process.index()].keys[from.index()];
         let within = self.flows[process.index()].nodes[key.node].within;
         let waits = within.is_some() && to.within == within;
@@ -308,9 +331,11 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         let automaton = &mut self.automata[process.index()];
+        let seen = &automaton.seen;
+        self.budget.check_growth(seen.len(), seen.capacity(), size_of::<RawTransition>())?;
         if automaton.seen.insert((from, op, to, waits, mark)) {
             if automaton.seen.len() > MAX_TRANSITIONS {
-                return Err(self.too_large(process, "transitions", MAX_TRANSITIONS));
+                return Err(self.too_large(process, "transitions", MAX_TRANSITIONS).into());
             }
             automaton.outgoing.entry(from).or_default().push((op, to, waits, mark, span));
         }
@@ -318,7 +343,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the transitions of a state that do not depend on what is read.
-    fn expand(&mut self, process: ProcessId, state: StateId) -> Result<(), BuildError> {
+    fn expand(&mut self, process: ProcessId, state: StateId) -> Result<(), Unbuilt> {
         let key = self.automata[process.index()].keys[state.index()].clone();
         let flows = self.flows;
         let located = &flows[process.index()].nodes[key.node];
@@ -431,7 +456,7 @@ impl<'a> Builder<'a> {
         value: i64,
         registers: &[i64],
         next: NodeId,
-    ) -> Result<Settled, BuildError> {
+    ) -> Result<Settled, Unbuilt> {
         let mut registers = registers.to_vec();
         let span = self.flows[process.index()].nodes[node].span;
         match self.set(process, reg, value, &mut registers, span)? {
@@ -447,7 +472,7 @@ impl<'a> Builder<'a> {
         state: StateId,
         var: VarId,
         value: i64,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Unbuilt> {
         let Key { node, registers, .. } =
             self.automata[process.index()].keys[state.index()].clone();
         let flows = self.flows;
@@ -539,7 +564,7 @@ impl<'a> Builder<'a> {
         node: NodeId,
         var: VarId,
         value: i64,
-    ) -> Result<bool, BuildError> {
+    ) -> Result<bool, Unbuilt> {
         let depth = self.depth + self.weights[process.index()][node];
         let values = &mut self.values[var.index()];
         // A store in a loop may find a shorter way than one that runs once did.
@@ -561,7 +586,8 @@ impl<'a> Builder<'a> {
                 "var",
                 &decl.name,
                 span,
-            ));
+            )
+            .into());
         }
         for (process, state) in self.readers[var.index()].clone() {
             let depth = depth.max(self.automata[process.index()].depths[state.index()]);

@@ -13,7 +13,7 @@ use super::{Builder, Key, MAX_SILENT, Ran, Settled, Stop, unbounded};
 use crate::flow::{Flow, Node, NodeId};
 use crate::ids::{ProcessId, RegId, SpanId, VarId};
 use crate::program::{Code, EvalError, Place};
-use crate::system::{BuildError, Excess, Failure, MAX_VALUES};
+use crate::system::{BuildError, Excess, Failure, MAX_VALUES, Unbuilt};
 
 impl Builder<'_> {
     /// Evaluates code; an overflow means that some value has no bound.
@@ -152,7 +152,7 @@ impl Builder<'_> {
         process: ProcessId,
         node: NodeId,
         mut registers: Vec<i64>,
-    ) -> Result<Settled, BuildError> {
+    ) -> Result<Settled, Unbuilt> {
         let flows = self.flows;
         let flow = &flows[process.index()];
         let mut within = flow.nodes[node].within;
@@ -160,6 +160,7 @@ impl Builder<'_> {
         let mut path: Vec<(NodeId, Vec<i64>)> = Vec::new();
         let mut on_path: HashSet<(NodeId, Vec<i64>)> = HashSet::new();
         loop {
+            self.budget.tick()?;
             forget(flow, node, &mut registers);
             if self.stops_at(process, node) {
                 let stop = self.cannot_stand(process, node, &registers)?;
@@ -173,7 +174,8 @@ impl Builder<'_> {
                         span: flow.nodes[node].span,
                         help: "a loop over registers only has to end soon".to_owned(),
                         unbounded: None,
-                    });
+                    }
+                    .into());
                 }
             } else if path.len() > 64 {
                 let start = path.iter().position(|p| p.0 == node && p.1 == registers);

@@ -75,21 +75,16 @@ pub trait Semantics: Sync {
     fn pending(&self, config: &[u16]) -> Vec<Vec<Event>>;
 
     /// The initial configurations: one, or one per choice of initial values.
-    fn initial(&self) -> Vec<Vec<u16>> {
-        let system = self.system();
-        let mut configs = vec![system.processes.iter().map(|p| p.initial.0).collect::<Vec<_>>()];
-        for var in &system.vars {
-            configs = configs
-                .into_iter()
-                .flat_map(|c| {
-                    var.initial.iter().map(move |v| c.iter().copied().chain([v.0]).collect())
-                })
-                .collect();
-        }
-        for config in &mut configs {
-            self.initial_rest(config);
-        }
-        configs
+    fn initial(&self) -> Box<dyn Iterator<Item = Vec<u16>> + '_> {
+        Box::new(self.system().initial_memories().map(|memory| self.initial_with(&memory)))
+    }
+
+    /// The initial configuration with this memory.
+    fn initial_with(&self, memory: &[u16]) -> Vec<u16> {
+        let mut config: Vec<u16> = self.system().processes.iter().map(|p| p.initial.0).collect();
+        config.extend_from_slice(memory);
+        self.initial_rest(&mut config);
+        config
     }
 
     /// The control states of a configuration.

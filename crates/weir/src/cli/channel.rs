@@ -3,13 +3,12 @@
 mod reductions;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use weir::{Limits, MemoryModel};
+use weir::MemoryModel;
 
 pub use self::reductions::{ChannelEmpty, ChannelPcp, ChannelProgram};
-use super::{Format, LanguageArg, seconds};
+use super::{Format, LanguageArg};
 
 #[derive(Debug, Args)]
 pub struct Channel {
@@ -77,8 +76,6 @@ pub struct ChannelCheck {
     /// Write what shows that the state is not reached to this file
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    #[command(flatten)]
-    pub limits: ChannelLimits,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
     /// Print what the search did
@@ -111,33 +108,11 @@ pub struct ChannelRun {
     /// The most messages that a channel may hold
     #[arg(long, value_parser = clap::value_parser!(u16).range(0..=60_000), value_name = "N", default_value_t = weir_channel::explicit::DEFAULT_BOUND as u16)]
     pub bound: u16,
-    #[command(flatten)]
-    pub limits: ChannelLimits,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
     /// Print what the search did
     #[arg(long)]
     pub stats: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct ChannelLimits {
-    /// Give up after this many seconds
-    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
-    pub timeout: Option<Duration>,
-    /// Give up when the configurations take up this many MiB
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
-    pub memory: u32,
-}
-
-impl ChannelLimits {
-    pub fn get(&self) -> Limits {
-        Limits {
-            timeout: self.timeout,
-            memory: Some((self.memory as usize) << 20),
-            ..Limits::default()
-        }
-    }
 }
 
 #[derive(Debug, Args)]

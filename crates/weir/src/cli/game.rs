@@ -1,13 +1,13 @@
 //! The command line of `weir game`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use weir::Limits;
 use weir_model::game::{Buffers, Player};
 
-use super::{Format, LanguageArg, seconds};
+use super::{Format, LanguageArg};
+use crate::limits;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -49,20 +49,13 @@ pub struct Game {
     pub play: Option<PlayerArg>,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Give up after this many seconds
-    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
-    pub timeout: Option<Duration>,
-    /// Give up when the positions take up this many MiB
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 8192)]
-    pub memory: u32,
 }
 
 impl Game {
     pub fn limits(&self) -> Limits {
         Limits {
             bound: self.bound.map(usize::from),
-            timeout: self.timeout,
-            memory: Some((self.memory as usize) << 20),
+            budget: limits::budget(),
             certificate: false,
             guesses: None,
         }

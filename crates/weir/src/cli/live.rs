@@ -1,12 +1,12 @@
 //! The command line of `weir live`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use weir::Limits;
 
-use super::{Format, LanguageArg, ModelArg, seconds};
+use super::{Format, LanguageArg, ModelArg};
+use crate::limits;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -36,12 +36,6 @@ pub struct Live {
     /// writes that a proof tells apart
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), default_value_t = 4)]
     pub bound: u16,
-    /// Give up after this many seconds
-    #[arg(long, value_parser = seconds, value_name = "SECONDS")]
-    pub timeout: Option<Duration>,
-    /// Give up when a graph takes up this many MiB
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB", default_value_t = 2048)]
-    pub memory: u32,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
     /// Write the first lasso found to this file, for `weir certify`
@@ -56,8 +50,7 @@ impl Live {
     pub fn limits(&self) -> Limits {
         Limits {
             bound: Some(self.bound.into()),
-            timeout: self.timeout,
-            memory: Some((self.memory as usize) << 20),
+            budget: limits::budget(),
             certificate: self.certificate.is_some(),
             guesses: None,
         }

@@ -31,6 +31,7 @@ use crate::cli::Format;
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
 };
+use crate::limits;
 use crate::output::paint;
 use crate::progress::Progress;
 use crate::terminal::{QUIET, STRONG};
@@ -49,13 +50,15 @@ pub fn run(args: &Channel) -> Status {
             print(&text::print(machine));
             Status::Fine
         }),
-        ChannelCommand::Basic(args) => with(&args.file, |machine| match basic::basic(machine) {
-            Ok(simple) => {
-                print(&text::print(&simple));
-                Status::Fine
-            }
-            Err(error) => fail(&error.to_string()),
-        }),
+        ChannelCommand::Basic(args) => {
+            with(&args.file, |machine| match basic::basic(machine, &limits::budget()) {
+                Ok(simple) => {
+                    print(&text::print(&simple));
+                    Status::Fine
+                }
+                Err(error) => fail(&error.to_string()),
+            })
+        }
     }
 }
 
@@ -81,7 +84,7 @@ fn multiply(args: &ChannelProduct) -> Status {
             Err(error) => return complain(&error),
         }
     }
-    match product(&machines.iter().collect::<Vec<_>>()) {
+    match product(&machines.iter().collect::<Vec<_>>(), &limits::budget()) {
         Ok(machine) => {
             print(&text::print(&machine));
             Status::Fine
@@ -111,13 +114,14 @@ fn of(args: &ChannelOf) -> Status {
 fn translated(system: &System, args: &ChannelOf) -> Result<Machine, String> {
     let model = args.model;
     let Some(name) = &args.process else {
-        let made = Translation::new(system, model, args.guesses.map(usize::from));
+        let made =
+            Translation::new(system, model, args.guesses.map(usize::from), &limits::budget());
         return made.map(|t| t.machine).map_err(|e| format!("`{}`: {e}", args.file));
     };
     if Form::of(model)[0] != Form::Tso {
         return Err(format!("under {model} there is one machine for all processes"));
     }
-    let mut machines = tso::tso(system)
+    let mut machines = tso::tso(system, &limits::budget())
         .map_err(|e| format!("`{}`: too large for a channel machine: {e}", args.file))?;
     let names = system.processes.iter().map(|p| p.name.as_str());
     match system.processes.iter().position(|p| p.name == *name) {
@@ -156,8 +160,7 @@ fn check(args: &ChannelCheck) -> Status {
             Err(status) => return status,
         };
         let mut progress = Progress::new();
-        let (answer, stats) =
-            reach(machine, &goal, &args.limits.get(), &mut |s| progress.update(s));
+        let (answer, stats) = reach(machine, &goal, &limits::limits(), &mut |s| progress.update(s));
         drop(progress);
         let about = About { machine, file: &args.file, semantics: Semantics::Lossy };
         let status = about.report(&goal, &answer, &stats, args.format, args.stats);
@@ -199,7 +202,7 @@ fn search(args: &ChannelRun) -> Status {
             },
         };
         let semantics = if args.lossy { Semantics::Lossy } else { Semantics::Perfect };
-        let limits = Limits { bound: Some(args.bound.into()), ..args.limits.get() };
+        let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
         let mut progress = Progress::new();
         let found = explicit::search(machine, semantics, goal.as_ref(), &limits, &mut |s| {
             progress.update(s);

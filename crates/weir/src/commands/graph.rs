@@ -8,6 +8,7 @@ use weir::{Limits, Solver};
 
 use super::{Status, complain, fail, note, print, write_whole};
 use crate::cli::{Graph, GraphFormat};
+use crate::limits;
 use crate::output::json;
 
 pub fn run(args: &Graph) -> Status {
@@ -35,8 +36,7 @@ fn draw(args: &Graph) -> Result<Status, String> {
         Ok(loaded) => loaded,
         Err(error) => return Ok(complain(&error)),
     };
-    let limits =
-        Limits { bound: args.bound.map(usize::from), timeout: args.timeout, ..Limits::default() };
+    let limits = Limits { bound: args.bound.map(usize::from), ..limits::limits() };
     let most = args.most as usize;
     let found = weir_engine::graph::explore(&loaded.system, model, engine, &limits, most)?;
     let text = match format {

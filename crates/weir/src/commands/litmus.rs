@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use weir::report::table::Table;
-use weir::{Limits, LoadError, Loaded, MemoryModel, Verdict};
+use weir::{LoadError, Loaded, MemoryModel, Reading, Verdict};
 use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
 
 use super::{Status, complain, fail, print, write_whole};
 use crate::cli::{Litmus, LitmusCommand, LitmusGen};
+use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;
 use crate::terminal::STRONG;
@@ -98,8 +99,9 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
     }
     let name = format!("{}.litmus", cycle.name());
     let guessing = models.iter().map(|(_, model)| *model).find(|m| m.guesses_reads());
-    let loaded = Loaded::for_model(&name, &cycle.text(), guessing.unwrap_or(MemoryModel::SC))?;
-    let limits = Limits::default();
+    let reading = Reading { model: guessing.unwrap_or(MemoryModel::SC), ..limits::reading() };
+    let loaded = Loaded::read(&name, &cycle.text(), &reading)?;
+    let limits = limits::limits();
     let ask = |(_, model): &(&str, MemoryModel)| {
         let (answers, _) = weir::check(&loaded.system, *model, &limits);
         answers.first().map_or(Verdict::Unknown, |answer| answer.verdict)

@@ -15,6 +15,7 @@ use weir_model::program::{LiveKind, Program};
 use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_json};
 use crate::cli::Format;
 use crate::cli::live::Live;
+use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;
 use crate::terminal::{QUIET, STRONG, style};
@@ -28,8 +29,9 @@ pub fn run(args: &Live) -> Status {
         Ok(language) => language,
         Err(message) => return fail(&message),
     };
-    let loaded = read_text(&args.file)
-        .and_then(|text| Loaded::running(&args.file, &text, language, args.clients.into()));
+    let loaded = read_text(&args.file).and_then(|text| {
+        Loaded::running(&args.file, &text, language, args.clients.into(), &limits::budget())
+    });
     let loaded = match loaded {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use weir::MemoryModel;
 
-use super::ChannelLimits;
 use crate::cli::{Format, LanguageArg, model};
 
 #[derive(Debug, Args)]
@@ -43,8 +42,6 @@ pub struct ChannelPcp {
     /// Write the run of the program that the solution was read off to this file
     #[arg(long, value_name = "FILE", requires = "solve")]
     pub witness: Option<PathBuf>,
-    #[command(flatten)]
-    pub limits: ChannelLimits,
     #[arg(long, value_enum, default_value_t = Format::Human, requires = "solve")]
     pub format: Format,
     /// Print what the search did

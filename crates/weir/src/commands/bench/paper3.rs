@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use weir::report::table::Table;
-use weir::{Limits, Loaded, MemoryModel, Verdict};
+use weir::{Budget, Limits, Loaded, MemoryModel, Verdict};
 use weir_engine::automata::{self, Exploration, Options};
 
 use super::super::{Status, fail, print, write_whole};
@@ -68,7 +68,8 @@ impl Row {
         let name = format!("{} {}", self.lock, self.entry);
         let loaded = Loaded::from_text(&name, self.text, Some(weir::Language::Weir))
             .map_err(|e| e.render(false))?;
-        let limits = Limits { timeout: Some(timeout), ..Limits::default() };
+        let budget = || Budget::new().with_time(timeout);
+        let limits = Limits { budget: budget(), ..Limits::default() };
         let all = Options::default();
         let (answers, _) =
             automata::check(&loaded.system, MemoryModel::TSO, all, &limits, &mut |_| {});
@@ -78,7 +79,11 @@ impl Row {
             (Options { acceleration: false, ..all }, Some(LITTLE)),
         ];
         let explored = explored.map(|(options, memory)| {
-            let limits = Limits { memory, ..limits };
+            let budget = match memory {
+                Some(bytes) => budget().with_store(bytes),
+                None => budget(),
+            };
+            let limits = Limits { budget, ..Limits::default() };
             automata::explore(&loaded.system, options, &limits, &mut |_| {})
         });
         Ok(Outcome { verdict: answers[0].verdict, explored })

@@ -13,6 +13,7 @@ use super::{About, StepReport, control_state, counts, with};
 use crate::cli::Format;
 use crate::cli::channel::ChannelRun;
 use crate::commands::{Status, print, print_json};
+use crate::limits;
 use crate::output::paint;
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG};
@@ -24,7 +25,7 @@ pub fn run(args: &ChannelRun, name: &str) -> Status {
             Err(status) => return status,
         };
         let semantics = if args.lossy { Semantics::Lossy } else { Semantics::Perfect };
-        let limits = Limits { bound: Some(args.bound.into()), ..args.limits.get() };
+        let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
         let mut progress = Progress::new();
         let (answer, stats) =
             again(machine, semantics, state, &limits, &mut |s| progress.update(s));

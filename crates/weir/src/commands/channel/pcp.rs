@@ -6,7 +6,7 @@ use serde::Serialize;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
-use weir::{LoadError, Loaded, Verdict, Witness};
+use weir::{LoadError, Loaded, Reading, Verdict, Witness};
 use weir_channel::pcp::{Instance, Solved, is_asked_under, program, read, solve};
 use weir_channel::{Limits, Stats};
 use weir_model::answer::Run;
@@ -15,6 +15,7 @@ use super::counts;
 use crate::cli::Format;
 use crate::cli::channel::ChannelPcp;
 use crate::commands::{Status, complain, fail, note, print, print_json, write_json};
+use crate::limits;
 use crate::output::paint;
 use crate::progress::Progress;
 use crate::terminal::{QUIET, STRONG, style};
@@ -36,7 +37,8 @@ pub fn run(args: &ChannelPcp) -> Status {
             args.model
         ));
     }
-    match Loaded::for_model("pcp.weir", &printed, args.model) {
+    let reading = Reading { model: args.model, ..limits::reading() };
+    match Loaded::read("pcp.weir", &printed, &reading) {
         Ok(loaded) => search(args, &instance, &loaded),
         Err(error) => complain(&error),
     }
@@ -49,7 +51,7 @@ pub fn load(file: &str) -> Result<Instance, LoadError> {
 }
 
 fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
-    let limits = Limits { bound: Some(args.bound.into()), ..args.limits.get() };
+    let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
     let mut progress = Progress::new();
     let (solved, stats) =
         solve(instance, &loaded.system, args.model, &limits, &mut |s| progress.update(s));

@@ -5,9 +5,10 @@ mod play;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::{draw, strategy};
-use weir::{LoadError, Loaded, Verdict};
+use weir::{LoadError, Loaded, Reading, Verdict};
 use weir_check::strategy::StrategyFile;
 use weir_front::Diagnostic;
 use weir_front::suggest::closest;
@@ -18,6 +19,7 @@ use weir_model::program::Objective;
 use super::{Status, complain, fail, note, print, print_json, write_json, write_whole};
 use crate::cli::Format;
 use crate::cli::game::Game;
+use crate::limits;
 use crate::output::paint;
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG, style};
@@ -30,7 +32,10 @@ pub fn run(args: &Game) -> Status {
         Ok(language) => language,
         Err(message) => return fail(&message),
     };
-    let loaded = match Loaded::from_file(&args.file, language) {
+    let read = read_text(&args.file);
+    let reading = Reading { language, ..limits::reading() };
+    let read = read.and_then(|text| Loaded::read(&args.file, &text, &reading));
+    let loaded = match read {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
@@ -102,7 +107,7 @@ fn chosen(loaded: &Loaded, args: &Game) -> Result<Vec<usize>, Status> {
 fn solve(loaded: &Loaded, game: usize, args: &Game) -> Result<Outcome, Status> {
     let mut progress = Progress::new();
     let outcome =
-        weir_game::solve(&loaded.system, game, &args.options(), args.limits(), &mut |stats| {
+        weir_game::solve(&loaded.system, game, &args.options(), &args.limits(), &mut |stats| {
             progress.update(stats)
         });
     drop(progress);

@@ -1,8 +1,9 @@
-//! When to stop.
+//! What a search has done, and when it has to stop.
 
 use std::time::Instant;
 
-use weir_engine::{Limits, Progress, Stats};
+use weir_engine::{Progress, Stats};
+use weir_model::limits::{Budget, Stop};
 
 /// Why a search stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,21 +16,31 @@ impl Stopped {
     }
 }
 
-/// Looks at the limits now and then, and counts.
-pub struct Clock<'p> {
+impl From<Stop> for Stopped {
+    fn from(stop: Stop) -> Self {
+        Self(stop.to_string())
+    }
+}
+
+/// How many positions lie between two looks at what is stored.
+const LOOK: usize = 1 << 10;
+
+/// The counts of a search, and the budget that it has.
+pub struct Counts<'p> {
     began: Instant,
-    limits: Limits,
+    /// How much time and memory there is.
+    pub budget: Budget,
     looks: usize,
     /// What was done.
     pub stats: Stats,
     progress: Progress<'p>,
 }
 
-impl<'p> Clock<'p> {
-    /// A clock that begins now.
-    pub fn new(engine: &'static str, limits: Limits, progress: Progress<'p>) -> Self {
+impl<'p> Counts<'p> {
+    /// A search that begins now.
+    pub fn new(engine: &'static str, budget: &Budget, progress: Progress<'p>) -> Self {
         let stats = Stats { engine, within_bound: true, ..Stats::default() };
-        Self { began: Instant::now(), limits, looks: 0, stats, progress }
+        Self { began: Instant::now(), budget: budget.clone(), looks: 0, stats, progress }
     }
 
     /// Another position is done; `bytes` are in use.
@@ -39,10 +50,8 @@ impl<'p> Clock<'p> {
     pub fn look(&mut self, bytes: usize) -> Result<(), Stopped> {
         self.looks += 1;
         self.stats.bytes = self.stats.bytes.max(bytes);
-        if !self.looks.is_multiple_of(1024) {
-            return Ok(());
-        }
-        self.now()
+        self.budget.tick()?;
+        if self.looks.is_multiple_of(LOOK) { self.now() } else { Ok(()) }
     }
 
     /// Something long was done.
@@ -52,10 +61,7 @@ impl<'p> Clock<'p> {
     pub fn now(&mut self) -> Result<(), Stopped> {
         self.stats.elapsed = self.began.elapsed();
         (self.progress)(&self.stats);
-        match self.limits.hit(&self.stats) {
-            Some(reason) => Err(Stopped(reason)),
-            None => Ok(()),
-        }
+        Ok(self.budget.check_store(self.stats.bytes)?)
     }
 
     /// The counts, at the end.
