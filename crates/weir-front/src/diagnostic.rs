@@ -48,6 +48,16 @@ impl Diagnostic {
         self
     }
 
+    /// The line and the column where it is, both from 1, in a text; columns are
+    /// characters, without a byte order mark.
+    pub fn position(&self, text: &str) -> (usize, usize) {
+        let end = (0..=self.range.start.min(text.len())).rev().find(|&i| text.is_char_boundary(i));
+        let before = &text[..end.unwrap_or(0)];
+        let start = before.rfind('\n').map_or(0, |i| i + 1);
+        let line = before[start..].trim_start_matches('\u{feff}');
+        (before.matches('\n').count() + 1, line.chars().count() + 1)
+    }
+
     /// The error in a text with so many more bytes before it.
     #[must_use]
     pub fn moved(mut self, by: usize) -> Self {
@@ -106,6 +116,15 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
+    }
+
+    #[test]
+    fn a_position_is_a_line_and_a_column() {
+        let at = |start| Diagnostic::new("m", start..start).position("é\nab\n");
+        assert_eq!(
+            [at(0), at(1), at(2), at(3), at(4), at(99)],
+            [(1, 1), (1, 1), (1, 2), (2, 1), (2, 2), (3, 1)]
+        );
     }
 
     #[test]

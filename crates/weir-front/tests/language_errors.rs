@@ -69,7 +69,7 @@ fn declarations() {
     fails("process p { reg r; reg r }", "`r` is declared twice", "r", "");
     fails("process p { l: nop; l: nop }", "`l` is declared twice", "l", "");
     fails("process p[i: 0..1] { reg i }", "`i` is declared twice", "i", "");
-    fails("process p[0] { } process p[i: 0..1] { }", "`p[0]` is declared twice", "p", "");
+    fails("process p[= 0] { } process p[i: 0..1] { }", "`p[0]` is declared twice", "p", "");
     fails(&format!("const a = b const b = a {p}"), "the constant `a` needs itself", "a", "");
     fails(
         &format!("const a = 1 / (2 - 2) {p}"),
@@ -104,6 +104,13 @@ fn declarations() {
     fails(&format!("var x = any {p}"), any, "any", "");
     fails("process p[i: 0..64] { }", "a program may have at most 64 processes", "p", "");
     fails("process p[i: 1..0] { }", "the family `p` has no members", "p", "");
+    let help = "`process p[2]` declares two processes, `p[0]` and `p[1]`; `process p[= 2]` declares `p[2]` alone";
+    fails("process p[0] { }", "the family `p` has no members", "p", help);
+    fails("process p[-3] { }", "the family `p` has no members", "p", help);
+    fails("process p[65] { }", "a program may have at most 64 processes", "p", "");
+    let twice = errors("process p[1] { }\nprocess p[2] { }");
+    assert_eq!(twice[0].message, "`p[0]` is declared twice");
+    assert_eq!(twice[0].help.as_deref(), Some(help));
     let help = "choose one in a statement, as in `r = any(0..3)`";
     fails("process p { reg r: 0..1 = any }", "a register begins with one value", "any", help);
     fails("// nothing\n", "the program has no process", "", "add one: `process p { … }`");

@@ -223,13 +223,13 @@ var k: S = any
 var a[2] = [3, any(1..2)]
 var c[2]: 0..1 = any
 
-process p[0] {
+process p[= 0] {
     reg r: 0..2
 here:
     r = s
 }
 
-process p[1] {
+process p[= 1] {
     reg r: 0..2 = 1
 here:
     r = s

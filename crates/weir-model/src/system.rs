@@ -14,7 +14,7 @@ use crate::ids::{
 };
 use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
-use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, PropertyKind};
+use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, Property, PropertyKind};
 
 /// A program as automata.
 ///
@@ -35,7 +35,7 @@ use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, PropertyK
 /// assert_eq!(system.vars[0].values, [0, 7]);
 /// assert_eq!(system.processes[0].states.len(), 2);
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct System {
     /// The program that it came from, for names and properties.
     pub program: Program,
@@ -51,7 +51,7 @@ pub struct System {
 }
 
 /// A variable of a system.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name: `x` or `a[1]`.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Variable {
 }
 
 /// A process of a system.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Automaton {
     /// Its name.
     pub name: String,
@@ -77,7 +77,7 @@ pub struct Automaton {
 }
 
 /// A control state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct State {
     /// What kind of place it is.
     pub kind: StateKind,
@@ -320,6 +320,17 @@ impl System {
     /// As for [`System::new`], and if a limit is reached.
     pub fn with_rounds_within(program: Program, budget: &Budget) -> Result<Self, Unbuilt> {
         build::build(program, build::Rounds::Kept, build::Reads::Written, budget)
+    }
+
+    /// The same system with other questions. A `never` may name only labels that a
+    /// `never` of the program names, and only positively: others need not be seen. The
+    /// property about bounds, if there is one, stays and comes last.
+    #[must_use]
+    pub fn asking(&self, questions: Vec<Property>) -> Self {
+        let bounds = self.bounds_property().map(|i| self.program.properties[i].clone());
+        let mut system = self.clone();
+        system.program.properties = questions.into_iter().chain(bounds).collect();
+        system
     }
 
     /// The system in which a process can also stop at any of these control

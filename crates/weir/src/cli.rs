@@ -111,6 +111,33 @@ impl Command {
         };
         (read, written.into_iter().filter_map(|path| path.as_deref()).collect())
     }
+
+    /// Whether what it prints is JSON: then errors are, too.
+    pub fn prints_json(&self) -> bool {
+        use channel::ChannelCommand as Channel;
+        let format = match self {
+            Self::Check(args) => args.format,
+            Self::Compare(args) => args.format,
+            Self::Certify(args) => args.format,
+            Self::Live(args) => args.format,
+            Self::Models(args) => args.format,
+            Self::Game(args) => args.format,
+            Self::Channel(args) => match &args.command {
+                Channel::Check(args) => args.format,
+                Channel::Run(args) => args.format,
+                Channel::Certify(args) => args.format,
+                _ => return false,
+            },
+            Self::Outcomes(args) => return args.format == OutcomesFormat::Json,
+            Self::Graph(args) => return args.format == Some(GraphFormat::Json),
+            Self::Show(_)
+            | Self::Convert(_)
+            | Self::Litmus(_)
+            | Self::Reduce(_)
+            | Self::Bench(_) => return false,
+        };
+        format == Format::Json
+    }
 }
 
 #[derive(Debug, Args)]
@@ -509,40 +536,16 @@ impl Engine {
     /// # Errors
     /// What it decides, if that is something else.
     pub fn for_model(self, model: MemoryModel) -> Result<Solver, String> {
-        let (engine, decides, models) = match self {
-            Self::Auto => return Ok(Solver::default()),
-            Self::Explicit => return Ok(Solver::Engine(weir::Engine::Explicit)),
-            Self::Channels if weir_channel::decide::is_decided(model) => {
-                return Ok(Solver::Channels);
-            }
-            Self::Channels => {
-                return Err(format!(
-                    "channel machines decide TSO, PSO, {} and {}, not {model}; \
-                     use --engine explicit",
-                    MemoryModel::GUESS,
-                    MemoryModel::GUESS_WW
-                ));
-            }
-            Self::Views => (
-                weir::Engine::Views,
-                weir_engine::views::is_decided(model),
-                "views decide SC, TSO, PSO and NSW",
-            ),
-            Self::Backward => (
-                weir::Engine::Backward,
-                weir_engine::backward::is_decided(model),
-                "backward search decides TSO, PSO and NSW",
-            ),
-            Self::Automata => (
-                weir::Engine::Automata(weir_engine::automata::Options::default()),
-                weir_engine::automata::is_decided(model),
-                "buffer automata are for TSO",
-            ),
+        let solver = match self {
+            Self::Auto => Solver::default(),
+            Self::Explicit => Solver::Engine(weir::Engine::Explicit),
+            Self::Channels => Solver::Channels,
+            Self::Views => Solver::Engine(weir::Engine::Views),
+            Self::Backward => Solver::Engine(weir::Engine::Backward),
+            Self::Automata => Solver::Engine(weir::Engine::Automata(Default::default())),
         };
-        match decides {
-            true => Ok(Solver::Engine(engine)),
-            false => Err(format!("{models}, not {model}; use --engine explicit")),
-        }
+        solver.decides(model).map_err(|e| e.to_string())?;
+        Ok(solver)
     }
 }
 

@@ -30,6 +30,9 @@ fn main() -> ExitCode {
         Color::Always => anstream::ColorChoice::Always.write_global(),
         Color::Never => anstream::ColorChoice::Never.write_global(),
     }
+    if cli.command.prints_json() {
+        output::print_errors_as_json();
+    }
     let (read, written) = cli.command.files();
     if let Err(message) = output::check_targets(&read, &written) {
         return ExitCode::from(output::fail(&message) as u8);

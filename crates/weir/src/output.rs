@@ -17,7 +17,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::Style;
-use weir::LoadError;
+use weir::report::json::ErrorReport;
+use weir::{CheckError, LoadError};
 use weir_front::escape::{escape, escape_line, is_control};
 
 use crate::commands::Status;
@@ -39,7 +40,7 @@ pub fn print_json(value: &impl serde::Serialize) {
     match json(value) {
         Ok(text) => print(&(text + "\n")),
         Err(error) => {
-            fail(&error.to_string());
+            note(&format!("error: {error}"));
             LOST.store(true, Ordering::Relaxed);
         }
     }
@@ -64,20 +65,43 @@ pub fn json(value: &impl serde::Serialize) -> serde_json::Result<String> {
     Ok(out)
 }
 
+/// Whether errors are printed as JSON, as the rest of the output.
+static JSON_ERRORS: AtomicBool = AtomicBool::new(false);
+
+/// From now on errors are printed as JSON.
+pub fn print_errors_as_json() {
+    JSON_ERRORS.store(true, Ordering::Relaxed);
+}
+
 /// Says what is wrong.
 pub fn fail(message: &str) -> Status {
-    note(&format!("error: {message}"));
+    match JSON_ERRORS.load(Ordering::Relaxed) {
+        true => print_json(&ErrorReport::new(message)),
+        false => note(&format!("error: {message}")),
+    }
     Status::Wrong
 }
 
 /// Says what is wrong with a file.
 pub fn complain(error: &LoadError) -> Status {
-    // What is rendered has no control characters of the file.
-    say(&error.render(terminal::errors_in_color()));
+    match JSON_ERRORS.load(Ordering::Relaxed) {
+        true => ErrorReport::of_load(error).iter().for_each(print_json),
+        // What is rendered has no control characters of the file.
+        false => say(&error.render(terminal::errors_in_color())),
+    }
     match error {
         LoadError::Stopped { .. } => Status::Unknown,
         _ => Status::Wrong,
     }
+}
+
+/// Says why what is asked of a file cannot be asked.
+pub fn reject(file: &str, error: &CheckError) -> Status {
+    match JSON_ERRORS.load(Ordering::Relaxed) {
+        true => print_json(&ErrorReport::new(error.to_string()).file(file)),
+        false => note(&format!("error: {error}")),
+    }
+    Status::Wrong
 }
 
 /// Says something in a line on standard error.
@@ -123,7 +147,7 @@ fn note_loss(written: io::Result<()>) {
         && error.kind() != io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)
     {
-        fail(&format!("cannot write to standard output: {}", plain(&error)));
+        note(&format!("error: cannot write to standard output: {}", plain(&error)));
     }
 }
 

@@ -10,6 +10,9 @@ pub const STRONG: Style = Style::new().bold();
 /// What is there for those who look.
 pub const QUIET: Style = Style::new().dimmed();
 
+/// The answer to a question, which is neither good nor bad.
+pub const NEUTRAL: Style = AnsiColor::Cyan.on_default().bold();
+
 /// How a verdict is colored.
 pub fn style(verdict: Verdict) -> Style {
     let color = match verdict {

@@ -324,7 +324,8 @@ fn spin_agrees() {
         ("fails", small("old < 2", "old < 1"), true),
         ("waits", small("while swap(lock, true) {}", "await data == 2"), true),
     ] {
-        let (answers, stats) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default());
+        let (answers, stats) =
+            weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
         let violated = answers.iter().any(|a| a.verdict == Verdict::Violated);
         assert_eq!(violated, fails, "{name}: {answers:?}");
         let (errors, states) = spin(name, &promela::model(&loaded.system).unwrap());
@@ -336,7 +337,7 @@ fn spin_agrees() {
     for name in ["burns-2", "ticket-2", "mcs-2"] {
         let file = root().join(format!("corpus/{name}.weir"));
         let loaded = Loaded::from_file(file.to_str().unwrap(), None).unwrap();
-        let (_, stats) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default());
+        let (_, stats) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
         assert!(stats.is_exact());
         let (errors, states) = spin(name, &promela::model(&loaded.system).unwrap());
         assert!(!errors, "{name}");

@@ -167,7 +167,7 @@ fn a_counter_without_a_bound() {
 #[test]
 fn a_program_that_asks_for_nothing() {
     let output = weir_reading(&["check", "-"], b"var x process p { x = 1 }");
-    is_wrong(&output, "asks for nothing");
+    is_wrong(&output, "`-` has no property; add one, such as");
     let output = weir_reading(&["outcomes", "-"], b"var x process p { x = 1 }");
     assert_eq!(output.status, 0, "{output:?}");
 }
@@ -271,7 +271,7 @@ fn outcomes_as_json() {
     assert_eq!(
         states("tso"),
         json!({
-            "program": "SB", "model": "TSO", "exact": true,
+            "program": "SB", "file": "litmus/SB.litmus", "model": "TSO", "exact": true,
             "observation": "sometimes", "states": both,
         })
     );
@@ -322,6 +322,7 @@ fn compare_as_json() {
         reports[0],
         json!({
             "program": "SB",
+            "file": "litmus/SB.litmus",
             "models": ["SC", "TSO", "PSO", "NSW"],
             "properties": [{
                 "name": "SB",

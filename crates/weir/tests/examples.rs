@@ -73,7 +73,7 @@ fn one(name: &str, text: &str, loaded: &Loaded) {
         assert_eq!(found, names, "{name}: expectations under {model}");
     }
     for (model, expected) in expected {
-        let (answers, _) = weir::check(system, model, &Limits::default());
+        let (answers, _) = weir::check(system, model, &Limits::default()).unwrap();
         for answer in answers {
             let property = system.property_name(answer.property);
             if let Some(expected) = expected.get(&property) {

@@ -550,7 +550,7 @@ fn compare(plain: bool, seeds: u64) -> [u32; 2] {
             .unwrap_or_else(|e| panic!("seed {seed}: {}", e.render(false)));
         let program = if plain { fenced(program) } else { program };
         for (i, model) in [MemoryModel::SC, MemoryModel::TSO].into_iter().enumerate() {
-            let (answers, _) = weir::check(&loaded.system, model, &Limits::default());
+            let (answers, _) = weir::check(&loaded.system, model, &Limits::default()).unwrap();
             let expected = program.can_end(model == MemoryModel::TSO);
             reached[i] += u32::from(expected);
             // `forbidden` is violated if they are reached, `ends` holds.

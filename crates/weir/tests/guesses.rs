@@ -46,7 +46,7 @@ fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict>
         budget: Budget::new().with_time(Duration::from_secs(120)),
         ..Limits::default()
     };
-    let ask = |solver: Solver| solver.check(&loaded.system, model, &limits, &mut |_| {}).0;
+    let ask = |solver: Solver| solver.check(&loaded.system, model, &limits, &mut |_| {}).unwrap().0;
     let channels = ask(Solver::Channels);
     let explicit = ask(Solver::Engine(Engine::Explicit));
     for (a, b) in channels.iter().zip(&explicit) {
@@ -107,7 +107,7 @@ fn algorithms_are_decided() {
     let mutex = |name: &str, model, guesses| {
         let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
         let limits = Limits { guesses: Some(guesses), ..Limits::default() };
-        let (answers, _) = weir::check(&loaded.system, model, &limits);
+        let (answers, _) = weir::check(&loaded.system, model, &limits).unwrap();
         check_runs(&loaded, &answers);
         answers[0].verdict
     };
@@ -152,7 +152,7 @@ fn guesses_are_worth_something() {
     let verdict = |name: &str, guesses| agree(&file(name), MemoryModel::GUESS, guesses)[0];
     let tso = |name: &str| {
         let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
-        weir::check(&loaded.system, MemoryModel::TSO, &Limits::default()).0[0].verdict
+        weir::check(&loaded.system, MemoryModel::TSO, &Limits::default()).unwrap().0[0].verdict
     };
     // Each litmus test asks whether its state is reached.
     assert_eq!(tso("LB"), Verdict::Violated);

@@ -213,7 +213,7 @@ fn theory_agrees_where_every_relaxation_is_there() {
     let model: MemoryModel = "nsw+r->w".parse().unwrap();
     for cycle in family(2..=3, &[Filling::Plain, Filling::MFence]) {
         let loaded = Loaded::for_model("test.litmus", &cycle.text(), model).unwrap();
-        let (answers, _) = weir::check(&loaded.system, model, &Limits::default());
+        let (answers, _) = weir::check(&loaded.system, model, &Limits::default()).unwrap();
         let expected = match is_allowed(&cycle, model) {
             true => Verdict::Holds,
             false => Verdict::Violated,

@@ -9,7 +9,7 @@ fn verdict(text: &str, model: &str) -> Verdict {
     let model: MemoryModel = model.parse().expect("a model");
     let loaded =
         Loaded::for_model("p.weir", text, model).unwrap_or_else(|e| panic!("{}", e.render(false)));
-    let (answers, _) = weir::check(&loaded.system, model, &Limits::default());
+    let (answers, _) = weir::check(&loaded.system, model, &Limits::default()).unwrap();
     answers[0].verdict
 }
 

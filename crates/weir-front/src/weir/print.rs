@@ -64,7 +64,9 @@ impl Printer<'_> {
         self.process = index;
         let process = &self.program.processes[index];
         self.line("");
-        self.line(&format!("process {} {{", self.names.processes[index]));
+        // `p[2]` is declared as `p[= 2]`: `process p[2]` is two processes.
+        let name = self.names.processes[index].replacen('[', "[= ", 1);
+        self.line(&format!("process {name} {{"));
         self.code_of(&process.registers, 0, &process.body);
     }
 

@@ -106,7 +106,9 @@ pub struct Method<'t> {
 #[derive(Debug)]
 pub enum Family<'t> {
     None,
-    /// `[0]`
+    /// `[2]`: the members 0 and 1
+    Count(Expr<'t>),
+    /// `[= 2]`: the member 2
     Member(Expr<'t>),
     /// `[i: 0..2]`
     All(Name<'t>, Expr<'t>, Expr<'t>),

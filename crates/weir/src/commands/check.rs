@@ -2,17 +2,18 @@
 
 use std::fmt::Write as _;
 
+use anstyle::Style;
 use weir::report::table::Table;
 use weir::report::{json, run as run_report};
-use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
+use weir::{Answer, CheckError, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
 use super::stats::{details, summary};
-use super::{Status, asks_for_nothing, complain, fail, note, print, print_json, write_json};
+use super::{Status, complain, fail, note, print, print_json, reject, write_json};
 use crate::cli::{Check, Format};
 use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{QUIET, STRONG, style};
+use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
 
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
@@ -34,19 +35,28 @@ pub fn run(args: &Check) -> Status {
                 continue;
             }
         };
-        if loaded.system.program.properties.is_empty() {
-            status = status.and(asks_for_nothing(file, &loaded.system.program));
+        if let Some(error) = CheckError::no_property(file, &loaded.system.program) {
+            status = status.and(reject(file, &error));
             continue;
         }
         let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };
         let mut progress = Progress::new();
-        let (answers, stats) =
-            solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s));
+        let checked = solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s));
+        let (answers, stats) = match checked {
+            Ok(checked) => checked,
+            Err(error) => {
+                status = status.and(reject(file, &error));
+                continue;
+            }
+        };
+        let vacuous = weir::vacuous(&loaded.system, model, &limits, &answers, &stats);
         drop(progress);
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         match args.format {
-            Format::Human => print(&human(&loaded, model, &answers, &stats, args.stats)),
-            Format::Json => print_json(&json::Report::new(&loaded, model, &answers, &stats)),
+            Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args.stats)),
+            Format::Json => {
+                print_json(&json::Report::new(&loaded, model, &answers, &vacuous, &stats));
+            }
         }
         if let Some(path) = witness
             && let Some(found) = answers.iter().find_map(|a| json::witness(&loaded, a))
@@ -77,10 +87,26 @@ pub fn run(args: &Check) -> Status {
     status
 }
 
+/// The verdict in a word, with its mark and its color. Whether a final state is allowed
+/// is a question and no claim: either answer is as good.
+fn word(loaded: &Loaded, answer: &Answer) -> (&'static str, &'static str, Style) {
+    let kind = &loaded.system.program.properties[answer.property].kind;
+    if let Some(outcome) = json::outcome(kind, answer.verdict) {
+        return (outcome, "•", NEUTRAL);
+    }
+    let mark = match answer.verdict {
+        Verdict::Holds => "✓",
+        Verdict::Violated => "✗",
+        Verdict::Unknown => "?",
+    };
+    (answer.verdict.name(), mark, style(answer.verdict))
+}
+
 fn human(
     loaded: &Loaded,
     model: MemoryModel,
     answers: &[Answer],
+    vacuous: &[Option<String>],
     stats: &Stats,
     all_stats: bool,
 ) -> String {
@@ -112,17 +138,16 @@ fn human(
         if text.chars().count() > 70 {
             text = text.chars().take(69).chain(['…']).collect();
         }
-        table.row([answer.verdict.name().to_owned(), name, text]);
+        table.row([word(loaded, answer).0.to_owned(), name, text]);
     }
-    for (line, answer) in table.lines("  ").into_iter().zip(answers) {
-        let (verdict, rest) = line.split_at(answer.verdict.name().len());
-        let mark = match answer.verdict {
-            Verdict::Holds => "✓",
-            Verdict::Violated => "✗",
-            Verdict::Unknown => "?",
-        };
-        let style = style(answer.verdict);
-        let _ = writeln!(out, "  {} {}{rest}", paint(style, mark), paint(style, verdict));
+    for ((line, answer), vacuous) in table.lines("  ").into_iter().zip(answers).zip(vacuous) {
+        let (word, mark, color) = word(loaded, answer);
+        let rest = &line[word.len()..];
+        let _ = writeln!(out, "  {} {}{rest}", paint(color, mark), paint(color, word));
+        if let Some(reason) = vacuous {
+            let _ =
+                writeln!(out, "    {}", paint(style(Verdict::Unknown), &format!("but {reason}")));
+        }
         if let Evidence::Reason(reason) = &answer.evidence {
             let _ = writeln!(out, "    {}", paint(QUIET, reason));
         }

@@ -1,23 +1,32 @@
 //! `weir compare`
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use weir::report::json::{CompareReport, CompareRow, kind};
+use anstyle::Style;
+use weir::report::json::{CompareReport, CompareRow, kind, outcome};
 use weir::report::table::Table;
-use weir::{Loaded, MemoryModel, Verdict};
-use weir_model::program::{PropertyKind, Quantifier};
+use weir::{Answer, CheckError, Evidence, Loaded, MemoryModel, Solver, Verdict};
+use weir_model::program::PropertyKind;
 
-use super::{Status, asks_for_nothing, complain, print, print_json};
+use super::{Status, complain, fail, print, print_json, reject};
 use crate::cli::{Compare, Format};
 use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{STRONG, style};
+use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
 
 pub fn run(args: &Compare) -> Status {
     let named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();
     let models = if args.models.is_empty() { named } else { args.models.clone() };
+    let solvers: Result<Vec<Solver>, String> =
+        models.iter().map(|&model| args.search.solver(model)).collect();
+    let solvers = match solvers {
+        Ok(solvers) => solvers,
+        Err(message) => return fail(&message),
+    };
     let mut status = Status::Fine;
-    let mut rows = Vec::new();
+    let mut programs = Vec::new();
     for file in &args.files {
         let loaded = match args.search.language.load(file, &models) {
             Ok(loaded) => loaded,
@@ -26,107 +35,172 @@ pub fn run(args: &Compare) -> Status {
                 continue;
             }
         };
-        if loaded.system.program.properties.is_empty() {
-            status = status.and(asks_for_nothing(file, &loaded.system.program));
-            continue;
-        }
-        let verdicts: Vec<Vec<Verdict>> = models
-            .iter()
-            .map(|&model| {
-                let mut progress = Progress::new();
-                let limits = args.search.limits();
-                let solver = args.search.solver(model).unwrap_or_default();
-                let (answers, _) =
-                    solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s));
-                answers.into_iter().map(|a| a.verdict).collect()
-            })
-            .collect();
-        if verdicts.iter().flatten().any(|v| *v == Verdict::Unknown) {
+        let columns = match CheckError::no_property(file, &loaded.system.program) {
+            Some(error) => Err(error),
+            None => columns(args, &loaded, &models, &solvers),
+        };
+        let columns = match columns {
+            Ok(columns) => columns,
+            Err(error) => {
+                status = status.and(reject(file, &error));
+                continue;
+            }
+        };
+        let mut cells = columns.iter().flatten();
+        if cells.any(|cell| cell.answer.verdict == Verdict::Unknown) {
             status = status.and(Status::Unknown);
         }
         match args.format {
-            Format::Json => print_json(&report(&loaded, &models, &verdicts)),
-            Format::Human => rows.extend(human_rows(&loaded, &verdicts)),
+            Format::Json => print_json(&report(&loaded, &models, &columns)),
+            Format::Human => programs.push((loaded, columns)),
         }
     }
-    if args.format == Format::Human && !rows.is_empty() {
-        print(&human(&models, &rows));
+    if !programs.is_empty() {
+        print(&human(&models, &programs));
     }
     status
 }
 
-/// What stands in a cell. For `exists` the question is whether the state can be
-/// reached, so the answer is yes or no.
-fn word(kind: &PropertyKind, verdict: Verdict) -> &'static str {
-    match (kind, verdict) {
-        (_, Verdict::Unknown) => "unknown",
-        (PropertyKind::Final(Quantifier::Exists, _), Verdict::Holds) => "yes",
-        (PropertyKind::Final(Quantifier::Exists, _), Verdict::Violated) => "no",
-        (_, verdict) => verdict.name(),
+/// The answer to a property under a model, and why it says little, if it does.
+struct Cell {
+    answer: Answer,
+    vacuous: Option<String>,
+}
+
+impl Cell {
+    /// What a person should know about it.
+    fn note(&self) -> Option<&str> {
+        match &self.answer.evidence {
+            Evidence::Reason(reason) => Some(reason),
+            _ => self.vacuous.as_deref(),
+        }
     }
 }
 
-type Cell = (&'static str, Verdict);
+/// The cells of one model.
+type Column = Vec<Cell>;
 
-fn human_rows(loaded: &Loaded, verdicts: &[Vec<Verdict>]) -> Vec<(Vec<String>, Vec<Cell>)> {
-    let system = &loaded.system;
-    let properties = system.program.properties.iter().enumerate();
-    properties
-        .map(|(i, property)| {
-            let mut names = vec![system.program.name.clone()];
-            let name = system.property_name(i);
-            let asks = kind(&property.kind);
-            names.push(if name == system.program.name { asks.to_owned() } else { name });
-            (names, verdicts.iter().map(|v| (word(&property.kind, v[i]), v[i])).collect())
+fn columns(
+    args: &Compare,
+    loaded: &Loaded,
+    models: &[MemoryModel],
+    solvers: &[Solver],
+) -> Result<Vec<Column>, CheckError> {
+    let limits = args.search.limits();
+    let column = |(&model, solver): (&MemoryModel, &Solver)| {
+        let mut progress = Progress::new();
+        let system = &loaded.system;
+        let (answers, stats) = solver.check(system, model, &limits, &mut |s| progress.update(s))?;
+        let vacuous = weir::vacuous(system, model, &limits, &answers, &stats);
+        let cells = answers.into_iter().zip(vacuous);
+        Ok(cells.map(|(answer, vacuous)| Cell { answer, vacuous }).collect())
+    };
+    models.iter().zip(solvers).map(column).collect()
+}
+
+/// What stands in a cell, and its color. Whether a final state is reachable is a
+/// question, and the answer is yes or no.
+fn word(kind: &PropertyKind, verdict: Verdict) -> (&'static str, Style) {
+    match outcome(kind, verdict) {
+        Some(_) if verdict == Verdict::Holds => ("yes", NEUTRAL),
+        Some(_) => ("no", NEUTRAL),
+        None => (verdict.name(), style(verdict)),
+    }
+}
+
+/// What tells programs apart: their names, or where two have the same one as much of
+/// the end of their paths as it takes.
+fn distinct_names(programs: &[(Loaded, Vec<Column>)]) -> Vec<String> {
+    let parts = |loaded: &Loaded| -> Vec<String> {
+        let path = Path::new(&loaded.source.name);
+        path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let all: Vec<_> = programs.iter().map(|(l, _)| (&l.system.program.name, parts(l))).collect();
+    let end = |path: &[String], count: usize| path[path.len().saturating_sub(count)..].to_vec();
+    all.iter()
+        .map(|(name, path)| {
+            let alike = || all.iter().filter(|(other, p)| other == name && p != path);
+            if alike().next().is_none() {
+                return (*name).clone();
+            }
+            let is_enough =
+                |&count: &usize| alike().all(|(_, p)| end(p, count) != end(path, count));
+            let count = (1..path.len()).find(is_enough).unwrap_or(path.len());
+            end(path, count).join("/")
         })
         .collect()
 }
 
-fn human(models: &[MemoryModel], rows: &[(Vec<String>, Vec<Cell>)]) -> String {
+fn human(models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
     let mut table = Table::default();
     let heads = models.iter().map(ToString::to_string);
     table.row(["program".to_owned(), "property".to_owned()].into_iter().chain(heads));
-    for (names, cells) in rows {
-        table.row(names.iter().cloned().chain(cells.iter().map(|c| c.0.to_owned())));
+    let mut rows: Vec<Vec<(String, Style)>> = Vec::new();
+    let mut notes: Vec<&str> = Vec::new();
+    for ((loaded, columns), shown) in programs.iter().zip(distinct_names(programs)) {
+        let system = &loaded.system;
+        for (i, property) in system.program.properties.iter().enumerate() {
+            let name = system.property_name(i);
+            let asks = kind(&property.kind).to_owned();
+            let name = if name == system.program.name { asks } else { name };
+            let mut row = vec![(shown.clone(), Style::new()), (name, Style::new())];
+            for cell in columns.iter().map(|column| &column[i]) {
+                let (word, color) = word(&property.kind, cell.answer.verdict);
+                let Some(note) = cell.note() else {
+                    row.push((word.to_owned(), color));
+                    continue;
+                };
+                let number = notes.iter().position(|n| *n == note).unwrap_or_else(|| {
+                    notes.push(note);
+                    notes.len() - 1
+                });
+                row.push((format!("{word} [{}]", number + 1), color));
+            }
+            table.row(row.iter().map(|(text, _)| text.clone()));
+            rows.push(row);
+        }
     }
     let widths = table.widths();
-    let mut out = String::new();
-    for (i, line) in table.lines("  ").into_iter().enumerate() {
-        if i == 0 {
-            let _ = writeln!(out, "{}", paint(STRONG, &line));
-            continue;
-        }
-        let (names, cells) = &rows[i - 1];
-        let mut text = Vec::new();
-        for (c, name) in names.iter().enumerate() {
-            let w = widths[c];
-            text.push(format!("{name:w$}"));
-        }
-        for (c, (word, verdict)) in cells.iter().enumerate() {
-            let pad = " ".repeat(widths[names.len() + c] - word.len());
-            text.push(paint(style(*verdict), word) + &pad);
-        }
-        let _ = writeln!(out, "{}", text.join("  ").trim_end());
+    let lines = table.lines("  ");
+    let mut out = format!("{}\n", paint(STRONG, &lines[0]));
+    for row in &rows {
+        let cells = row.iter().zip(&widths).map(|((text, color), width)| {
+            paint(*color, text) + &" ".repeat(width - text.chars().count())
+        });
+        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    if !notes.is_empty() {
+        out.push('\n');
+    }
+    for (i, note) in notes.iter().enumerate() {
+        let _ = writeln!(out, "{}", paint(QUIET, &format!("[{}] {note}", i + 1)));
     }
     out
 }
 
-fn report(loaded: &Loaded, models: &[MemoryModel], verdicts: &[Vec<Verdict>]) -> CompareReport {
+fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> CompareReport {
     let system = &loaded.system;
-    let properties = system.program.properties.iter().enumerate();
+    let row = |(i, kind_of): (usize, &PropertyKind)| {
+        let cells = || models.iter().map(ToString::to_string).zip(columns.iter().map(|c| &c[i]));
+        let reasons = cells().filter_map(|(model, cell)| match &cell.answer.evidence {
+            Evidence::Reason(reason) => Some((model, reason.clone())),
+            _ => None,
+        });
+        let vacuous = cells().filter_map(|(model, cell)| Some((model, cell.vacuous.clone()?)));
+        let verdict = |cell: &Cell| word(kind_of, cell.answer.verdict).0;
+        CompareRow {
+            name: system.property_name(i),
+            kind: kind(kind_of),
+            verdicts: cells().map(|(model, cell)| (model, verdict(cell))).collect(),
+            reasons: reasons.collect(),
+            vacuous: vacuous.collect::<BTreeMap<_, _>>(),
+        }
+    };
+    let properties = system.program.properties.iter().map(|p| &p.kind);
     CompareReport {
         program: system.program.name.clone(),
+        file: loaded.source.name.clone(),
         models: models.iter().map(ToString::to_string).collect(),
-        properties: properties
-            .map(|(i, property)| CompareRow {
-                name: system.property_name(i),
-                kind: kind(&property.kind),
-                verdicts: models
-                    .iter()
-                    .zip(verdicts)
-                    .map(|(m, v)| (m.to_string(), word(&property.kind, v[i])))
-                    .collect(),
-            })
-            .collect(),
+        properties: properties.enumerate().map(row).collect(),
     }
 }

@@ -103,8 +103,8 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
     let loaded = Loaded::read(&name, &cycle.text(), &reading)?;
     let limits = limits::limits();
     let ask = |(_, model): &(&str, MemoryModel)| {
-        let (answers, _) = weir::check(&loaded.system, *model, &limits);
-        answers.first().map_or(Verdict::Unknown, |answer| answer.verdict)
+        let answers = weir::check(&loaded.system, *model, &limits);
+        answers.map_or(Verdict::Unknown, |(answers, _)| answers[0].verdict)
     };
     Ok(models.iter().map(ask).collect())
 }

@@ -6,13 +6,13 @@ use serde::Serialize;
 use weir::load::read_text;
 use weir::report::run::lasso_lines;
 use weir::report::table::Table;
-use weir::{Certificate, Loaded, MemoryModel, Verdict};
+use weir::{Certificate, CheckError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::{Asked, Lasso as LassoFile};
 use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 use weir_model::program::{LiveKind, Program};
 
-use super::{Status, asks_for_nothing, complain, fail, print, print_json, write_json};
+use super::{Status, complain, fail, print, print_json, reject, write_json};
 use crate::cli::Format;
 use crate::cli::live::Live;
 use crate::limits;
@@ -39,12 +39,12 @@ pub fn run(args: &Live) -> Status {
     let program = &loaded.system.program;
     let asked = asked(program, args);
     if asked.is_empty() {
-        return match program.object {
-            None if !program.properties.is_empty() => fail(&format!(
+        return match CheckError::no_property(&args.file, program) {
+            Some(error) => reject(&args.file, &error),
+            None => fail(&format!(
                 "`{}` asks nothing about runs without end: write `live terminates`, or use `weir check`",
                 args.file
             )),
-            _ => asks_for_nothing(&args.file, program),
         };
     }
     let report = Report { loaded: &loaded, args, model, asked: &asked };

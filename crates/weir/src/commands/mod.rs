@@ -17,9 +17,8 @@ pub mod show;
 mod stats;
 
 use weir::Verdict;
-use weir_model::program::Program;
 
-use crate::output::{complain, fail, note, print, print_json, write_json, write_whole};
+use crate::output::{complain, fail, note, print, print_json, reject, write_json, write_whole};
 
 /// The exit status, worst first where several files are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,16 +54,4 @@ impl From<Verdict> for Status {
             Verdict::Unknown => Self::Unknown,
         }
     }
-}
-
-/// Says that a program has no property, and what to do about it.
-pub fn asks_for_nothing(file: &str, program: &Program) -> Status {
-    if program.object.is_some() || !program.live.is_empty() {
-        return fail(&format!("`{file}` asks about runs without end: use `weir live`"));
-    }
-    if !program.games.is_empty() {
-        return fail(&format!("`{file}` asks about games: use `weir game`"));
-    }
-    let advice = "write one, such as `never p@here and q@there`, or use `weir outcomes`";
-    fail(&format!("`{file}` asks for nothing: {advice}"))
 }

@@ -6,10 +6,9 @@ use weir::load::read_text;
 use weir::report::table::Table;
 use weir::report::{herd, json};
 use weir::{Loaded, MemoryModel, Outcomes, Reading};
-use weir_engine::explicit;
 use weir_model::program::{Property, PropertyKind};
 
-use super::{Status, asks_for_nothing, complain, note, print, print_json};
+use super::{Status, complain, note, print, print_json, reject};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
 use crate::output::paint;
 use crate::progress::{Progress, counted};
@@ -28,15 +27,17 @@ pub fn run(args: &Args) -> Status {
                 continue;
             }
         };
-        if loaded.system.program.object.is_some() {
-            status = status.and(asks_for_nothing(file, &loaded.system.program));
-            continue;
-        }
         let limits = args.search.limits();
         let mut progress = Progress::new();
-        let outcomes =
-            explicit::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s));
+        let found = weir::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s));
         drop(progress);
+        let outcomes = match found {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                status = status.and(reject(file, &error));
+                continue;
+            }
+        };
         if !outcomes.stats.is_exact() {
             status = status.and(Status::Unknown);
             let name = &loaded.system.program.name;
@@ -60,6 +61,15 @@ pub fn run(args: &Args) -> Status {
 fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
     let system = &loaded.system;
     let mut out = format!("{} under {model}\n\n", paint(STRONG, &loaded.source.name));
+    if outcomes.states.is_empty() {
+        let line = match (outcomes.stats.is_exact(), &system.program.filter) {
+            (false, _) => "no final state was found, but there may be some",
+            (true, Some(_)) => "no final state: none that is reachable passes the filter",
+            (true, None) => "no final state: every run goes on for ever, gets stuck or fails",
+        };
+        let _ = writeln!(out, "  {line}");
+        return out;
+    }
     let is_final = |p: &Property| matches!(p.kind, PropertyKind::Final(..));
     let asks = system.program.properties.iter().any(is_final);
     let mut table = Table::default();

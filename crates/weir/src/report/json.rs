@@ -10,12 +10,13 @@ use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
 use weir_engine::explicit::Outcomes;
-use weir_model::answer::{Answer, Evidence};
+use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, PropertyKind};
+use weir_model::program::{Atom, PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 
-use crate::load::Loaded;
+use crate::load::{LoadError, Loaded};
+use crate::vacuity::no_final_state;
 
 /// The answers of one program under one model.
 #[derive(Debug, Serialize)]
@@ -51,6 +52,12 @@ pub struct PropertyReport {
     pub line: usize,
     /// `holds`, `violated` or `unknown`.
     pub verdict: &'static str,
+    /// `allowed` or `forbidden`, for `final exists`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<&'static str>,
+    /// Why the answer says little, if it is true only because nothing happens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vacuous: Option<String>,
     /// Why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -98,6 +105,16 @@ pub fn kind(kind: &PropertyKind) -> &'static str {
     }
 }
 
+/// The answer to a question after a final state: whether it is allowed. Such a question
+/// claims nothing that could be violated.
+pub fn outcome(kind: &PropertyKind, verdict: Verdict) -> Option<&'static str> {
+    match (kind, verdict) {
+        (PropertyKind::Final(Quantifier::Exists, _), Verdict::Holds) => Some("allowed"),
+        (PropertyKind::Final(Quantifier::Exists, _), Verdict::Violated) => Some("forbidden"),
+        _ => None,
+    }
+}
+
 impl StatsReport {
     /// For the report.
     pub fn new(stats: &Stats) -> Self {
@@ -116,12 +133,19 @@ impl StatsReport {
 }
 
 impl Report {
-    /// The report of a check.
-    pub fn new(loaded: &Loaded, model: MemoryModel, answers: &[Answer], stats: &Stats) -> Self {
+    /// The report of a check; `vacuous` is what [`crate::vacuous`] says of the answers.
+    pub fn new(
+        loaded: &Loaded,
+        model: MemoryModel,
+        answers: &[Answer],
+        vacuous: &[Option<String>],
+        stats: &Stats,
+    ) -> Self {
         let system = &loaded.system;
         let properties = answers
             .iter()
-            .map(|answer| {
+            .zip(vacuous)
+            .map(|(answer, vacuous)| {
                 let property = &system.program.properties[answer.property];
                 let (reason, witness) = match &answer.evidence {
                     Evidence::Run(_) => (None, witness(loaded, answer)),
@@ -136,6 +160,8 @@ impl Report {
                     kind: kind(&property.kind),
                     line: loaded.line(property.span),
                     verdict: answer.verdict.name(),
+                    outcome: outcome(&property.kind, answer.verdict),
+                    vacuous: vacuous.clone(),
                     reason,
                     witness,
                 }
@@ -201,10 +227,15 @@ pub fn buffers(loaded: &Loaded, answers: &[Answer]) -> Option<Buffers> {
 pub struct OutcomesReport {
     /// The program's name.
     pub program: String,
+    /// The file it came from.
+    pub file: String,
     /// The memory model.
     pub model: String,
     /// Whether these are all.
     pub exact: bool,
+    /// That there are none, if these are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vacuous: Option<&'static str>,
     /// Whether no, some or all states satisfy the condition.
     pub observation: &'static str,
     /// What is observed, in each final state.
@@ -224,8 +255,11 @@ impl OutcomesReport {
         };
         Self {
             program: system.program.name.clone(),
+            file: loaded.source.name.clone(),
             model: model.to_string(),
             exact: outcomes.stats.is_exact(),
+            vacuous: (outcomes.stats.is_exact() && outcomes.states.is_empty())
+                .then(|| no_final_state(system)),
             observation: observation(outcomes),
             states: outcomes.states.iter().map(|(values, _)| state(values)).collect(),
         }
@@ -269,6 +303,8 @@ pub fn observation(outcomes: &Outcomes) -> &'static str {
 pub struct CompareReport {
     /// The program's name.
     pub program: String,
+    /// The file it came from.
+    pub file: String,
     /// The models.
     pub models: Vec<String>,
     /// The properties, each with its verdict per model.
@@ -284,4 +320,70 @@ pub struct CompareRow {
     pub kind: &'static str,
     /// Its verdict per model.
     pub verdicts: BTreeMap<String, &'static str>,
+    /// Why it is unknown, per model where it is.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, String>,
+    /// Why the verdict says little, per model where it is vacuous.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub vacuous: BTreeMap<String, String>,
+}
+
+/// One thing that is wrong with the input.
+#[derive(Debug, Serialize)]
+pub struct ErrorReport {
+    error: ErrorParts,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorParts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+impl ErrorReport {
+    /// An error that is nowhere in a file.
+    pub fn new(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { error: ErrorParts { file: None, line: None, column: None, message, help: None } }
+    }
+
+    /// About a file.
+    #[must_use]
+    pub fn file(mut self, name: &str) -> Self {
+        self.error.file = Some(name.to_owned());
+        self
+    }
+
+    /// Everything that is wrong with a file.
+    pub fn of_load(error: &LoadError) -> Vec<Self> {
+        match error {
+            LoadError::Unreadable { name, reason } => {
+                vec![Self::new(format!("cannot read `{name}`: {reason}")).file(name)]
+            }
+            LoadError::Stopped { name, reason, .. } => {
+                vec![Self::new(reason.clone()).file(name)]
+            }
+            LoadError::Bound { name, reason } => {
+                vec![Self::new(format!("--domain: {reason}")).file(name)]
+            }
+            LoadError::Wrong { name, text, errors } => errors
+                .iter()
+                .map(|e| {
+                    let (line, column) = e.position(text);
+                    let mut report = Self::new(e.message.clone()).file(name);
+                    report.error.line = Some(line);
+                    report.error.column = Some(column);
+                    report.error.help = e.help.clone();
+                    report
+                })
+                .collect(),
+        }
+    }
 }

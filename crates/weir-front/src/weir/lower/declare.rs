@@ -205,12 +205,18 @@ impl<'t> Context<'t> {
             tree::Family::None => {
                 return self.instance(process, None, None).into_iter().collect();
             }
+            tree::Family::Count(e) => {
+                let last = constants.eval(e).map(|count| count.saturating_sub(1));
+                (Some(0), Some(last))
+            }
             tree::Family::Member(e) => (constants.eval(e), None),
             tree::Family::All(_, low, high) => (constants.eval(low), Some(constants.eval(high))),
         };
         let (Some(low), Some(high)) = (low, high.unwrap_or(low)) else { return Vec::new() };
         if low > high {
-            self.error_at(format!("the family {} has no members", quote(name.text)), name.span);
+            let message = format!("the family {} has no members", quote(name.text));
+            let error = Diagnostic::new(message, name.span.range());
+            self.error(explain_count(error, process));
         }
         let mut list = Vec::new();
         for number in low..=high {
@@ -247,7 +253,8 @@ impl<'t> Context<'t> {
                     let first = first.span.range();
                     let message = format!("`{}[{number}]` is declared twice", name.text);
                     let error = Diagnostic::new(message, name.span.range());
-                    self.error(error.note(first, "it is declared here first"));
+                    let error = error.note(first, "it is declared here first");
+                    self.error(explain_count(error, process));
                     return None;
                 }
                 members.insert(number, (id, name));
@@ -263,6 +270,18 @@ impl<'t> Context<'t> {
         self.program.processes.push(Process { name: shown.clone(), ..Process::default() });
         Some(Instance { id, name: shown, parameter, tree: process })
     }
+}
+
+/// With what `process p[1]` means, if that is how the process is declared.
+fn explain_count(error: Diagnostic, process: &tree::Process<'_>) -> Diagnostic {
+    if !matches!(process.family, tree::Family::Count(_)) {
+        return error;
+    }
+    let name = process.name.text;
+    error.help(format!(
+        "`process {name}[2]` declares two processes, `{name}[0]` and `{name}[1]`; \
+         `process {name}[= 2]` declares `{name}[2]` alone"
+    ))
 }
 
 /// Calls `visit` with every name in an expression.

@@ -278,8 +278,10 @@ impl<'t> Parser<'_, 't> {
                 let low = self.bound()?;
                 self.expect("..", "and the highest number of the family")?;
                 family = Family::All(parameter, low, self.bound()?);
-            } else {
+            } else if self.eat("=") {
                 family = Family::Member(self.expr()?);
+            } else {
+                family = Family::Count(self.expr()?);
             }
             self.expect("]", &format!("after the numbers of {}", quote(name.text)))?;
         }

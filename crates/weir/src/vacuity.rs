@@ -1,0 +1,398 @@
+//! Vacuous answers: what is true only because nothing happens.
+//!
+//! `final never …` holds of a program that never ends, and `never p@here and q@there` of
+//! one in which `p` does not get to `here`. Such an answer is right, but it is rarely
+//! what was meant. Here the questions behind it are asked: is there a final state, is the
+//! label reached? Nothing is said unless the answer is proved.
+//!
+//! These questions are asked after the others, in a search of their own, so that no answer
+//! and no count depends on them. What happens under SC happens under every model, so SC is
+//! asked first: that is quick, and usually enough.
+
+use weir_engine::{Engine, Limits, Stats};
+use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::ids::SpanId;
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind, Quantifier, UnOp};
+use weir_model::system::System;
+
+use crate::solver::Solver;
+
+/// A search for vacuous answers may always use so many bytes.
+const BYTES: usize = 16 << 20;
+
+/// The most names that are listed.
+const NAMES: usize = 4;
+
+/// For each answer the reason why it says little, if there is one: that no final state is
+/// reachable, or that a label is never reached without which the property cannot be
+/// violated.
+///
+/// `limits` and `stats` are those of the search that gave the answers. This one has what is
+/// left of the time, and stores at most about as much as that search did.
+pub fn vacuous(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    answers: &[Answer],
+    stats: &Stats,
+) -> Vec<Option<String>> {
+    let mut questions: Vec<Question> = Vec::new();
+    for answer in answers.iter().filter(|a| !matches!(a.evidence, Evidence::Run(_))) {
+        let kind = &system.program.properties[answer.property].kind;
+        if rests_on_final_states(kind, answer.verdict) {
+            questions.push(Question::Ends);
+        }
+        if answer.verdict == Verdict::Holds {
+            let labels = parts(kind).into_iter().flat_map(|part| labels(&part));
+            questions.extend(labels.map(Question::Reaches));
+        }
+    }
+    questions.sort_unstable();
+    questions.dedup();
+    let nothing = nothing_happens(system, model, limits, stats, questions);
+    answers
+        .iter()
+        .map(|answer| {
+            let kind = &system.program.properties[answer.property].kind;
+            let shown = matches!(answer.evidence, Evidence::Run(_));
+            if shown || nothing.is_empty() {
+                return None;
+            }
+            if rests_on_final_states(kind, answer.verdict) && nothing.contains(&Question::Ends) {
+                return Some(no_final_state(system).to_owned());
+            }
+            if answer.verdict != Verdict::Holds {
+                return None;
+            }
+            let unreached: Vec<Atom> = nothing
+                .iter()
+                .filter_map(|q| match q {
+                    Question::Reaches(label) => Some(*label),
+                    Question::Ends => None,
+                })
+                .collect();
+            let mut guilty: Vec<Atom> =
+                parts(kind).iter().flat_map(|part| missing(part, &unreached)).collect();
+            guilty.sort_unstable();
+            guilty.dedup();
+            never_reached(&guilty.into_iter().map(|a| system.atom_name(a)).collect::<Vec<_>>())
+        })
+        .collect()
+}
+
+/// That there is no final state, in words.
+pub(crate) fn no_final_state(system: &System) -> &'static str {
+    match system.program.filter {
+        Some(_) => "no final state that passes the filter is reachable",
+        None => "no final state is reachable",
+    }
+}
+
+/// What is asked of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Question {
+    /// Whether there is a final state.
+    Ends,
+    /// Whether a label is reached.
+    Reaches(Atom),
+}
+
+impl Question {
+    fn property(self) -> Property {
+        let kind = match self {
+            Self::Ends => PropertyKind::Final(Quantifier::Exists, Expr::Const(1)),
+            Self::Reaches(label) => PropertyKind::Never(Expr::Atom(label)),
+        };
+        Property { name: None, kind, span: SpanId::NONE }
+    }
+
+    /// What is said of the property if nothing of the kind happens.
+    fn no(self) -> Verdict {
+        match self {
+            Self::Ends => Verdict::Violated,
+            Self::Reaches(_) => Verdict::Holds,
+        }
+    }
+}
+
+/// The questions to which the answer is proved to be no.
+fn nothing_happens(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    stats: &Stats,
+    questions: Vec<Question>,
+) -> Vec<Question> {
+    let bytes = BYTES.max(2 * stats.bytes);
+    let bytes = limits.budget.store().map_or(bytes, |most| most.min(bytes));
+    let budget = limits.budget.clone().with_store(bytes);
+    let limits = Limits { budget, certificate: false, ..limits.clone() };
+    let explicit = Solver::Engine(Engine::Explicit);
+    let under_sc = ask(system, explicit, MemoryModel::SC, &limits, &questions);
+    let is_finite = model.normal() == MemoryModel::SC;
+    let open: Vec<_> =
+        questions.into_iter().zip(under_sc).filter(|(_, a)| *a != Some(true)).collect();
+    let (questions, mut answers): (Vec<_>, Vec<_>) = open.into_iter().unzip();
+    if !is_finite {
+        answers = ask(system, Solver::default(), model, &limits, &questions);
+    }
+    let answered = questions.into_iter().zip(answers);
+    answered.filter(|(_, happens)| *happens == Some(false)).map(|(q, _)| q).collect()
+}
+
+/// Asks. Each answer is whether it happens, or `None` if that is unknown.
+fn ask(
+    system: &System,
+    solver: Solver,
+    model: MemoryModel,
+    limits: &Limits,
+    questions: &[Question],
+) -> Vec<Option<bool>> {
+    if questions.is_empty() || limits.budget.check().is_err() {
+        return vec![None; questions.len()];
+    }
+    let asking = system.asking(questions.iter().map(|q| q.property()).collect());
+    let Ok((answers, _)) = solver.check(&asking, model, limits, &mut |_| {}) else {
+        return vec![None; questions.len()];
+    };
+    let happens = |(question, answer): (&Question, &Answer)| match answer.verdict {
+        Verdict::Unknown => None,
+        verdict => Some(verdict != question.no()),
+    };
+    questions.iter().zip(&answers).map(happens).collect()
+}
+
+/// Whether an answer without a run is one about final states, of which there might be
+/// none.
+fn rests_on_final_states(kind: &PropertyKind, verdict: Verdict) -> bool {
+    match kind {
+        PropertyKind::Final(Quantifier::Exists, _) => verdict == Verdict::Violated,
+        PropertyKind::Final(..) => verdict == Verdict::Holds,
+        _ => false,
+    }
+}
+
+/// What must never be, as formulas any of which is enough. A label that only a final
+/// state is asked for cannot be asked for in others: the system does not tell.
+fn parts(kind: &PropertyKind) -> Vec<Formula> {
+    let mut left = match kind {
+        PropertyKind::Never(formula) => vec![formula.clone()],
+        _ => Vec::new(),
+    };
+    let mut parts = Vec::new();
+    while let Some(formula) = left.pop() {
+        match formula {
+            Expr::Binary(BinOp::Or, a, b) => left.extend([*b, *a]),
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// The labels of a formula, apart from those whose reaching alone makes it true: the
+/// property says of these that they are not reached.
+fn labels(part: &Formula) -> Vec<Atom> {
+    let mut atoms = Vec::new();
+    part.atoms(&mut |a| atoms.push(*a));
+    let is_label = |a: &Atom| matches!(a, Atom::At(..));
+    let only_labels = atoms.iter().all(is_label);
+    let alone = |label: Atom| part.eval(&mut |a| i64::from(*a == label)).is_ok_and(|v| v != 0);
+    atoms.retain(|a| is_label(a) && !(only_labels && alone(*a)));
+    atoms
+}
+
+/// The labels because of which a formula is false in every state, where these are not
+/// reached: each that is enough by itself, or else as many as it takes.
+fn missing(part: &Formula, unreached: &[Atom]) -> Vec<Atom> {
+    let mut all: Vec<Atom> = labels(part).into_iter().filter(|a| unreached.contains(a)).collect();
+    let is_false = |without: &[Atom]| range(part, without) == (0, 0);
+    let enough: Vec<Atom> = all.iter().copied().filter(|a| is_false(&[*a])).collect();
+    if !enough.is_empty() {
+        return enough;
+    }
+    if !is_false(&all) {
+        return Vec::new();
+    }
+    let mut i = 0;
+    while i < all.len() {
+        let label = all.remove(i);
+        if !is_false(&all) {
+            all.insert(i, label);
+            i += 1;
+        }
+    }
+    all
+}
+
+/// Bounds of the value of a formula in any state, where these labels are not reached. A
+/// formula without a value counts as false, so only `(0, 0)` says something.
+fn range(formula: &Formula, unreached: &[Atom]) -> (i64, i64) {
+    const ANY: (i64, i64) = (i64::MIN, i64::MAX);
+    let truth = |is_true: bool, is_false: bool| match (is_true, is_false) {
+        (true, _) => (1, 1),
+        (_, true) => (0, 0),
+        _ => (0, 1),
+    };
+    let nonzero = |(low, high): (i64, i64)| low > 0 || high < 0;
+    match formula {
+        Expr::Const(c) => (*c, *c),
+        Expr::Atom(a) if unreached.contains(a) => (0, 0),
+        Expr::Atom(Atom::At(..)) => (0, 1),
+        Expr::Atom(_) => ANY,
+        Expr::Unary(UnOp::Not, e) => {
+            let e = range(e, unreached);
+            truth(e == (0, 0), nonzero(e))
+        }
+        Expr::Unary(UnOp::Neg, _) => ANY,
+        Expr::Binary(op, a, b) => {
+            let (a, b) = (range(a, unreached), range(b, unreached));
+            let less = truth(a.1 < b.0, a.0 >= b.1);
+            let greater = truth(b.1 < a.0, b.0 >= a.1);
+            match op {
+                BinOp::And => truth(nonzero(a) && nonzero(b), a == (0, 0) || b == (0, 0)),
+                BinOp::Or => truth(nonzero(a) || nonzero(b), a == (0, 0) && b == (0, 0)),
+                BinOp::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
+                BinOp::Lt => less,
+                BinOp::Ge => (1 - less.1, 1 - less.0),
+                BinOp::Gt => greater,
+                BinOp::Le => (1 - greater.1, 1 - greater.0),
+                BinOp::Eq | BinOp::Ne => {
+                    let apart = a.1 < b.0 || b.1 < a.0;
+                    let same = a.0 == a.1 && a == b;
+                    if *op == BinOp::Eq { truth(same, apart) } else { truth(apart, same) }
+                }
+                _ => ANY,
+            }
+        }
+    }
+}
+
+/// That these labels are never reached, in words.
+fn never_reached(names: &[String]) -> Option<String> {
+    let mut listed: Vec<String> = names.iter().take(NAMES).map(|n| format!("`{n}`")).collect();
+    if names.len() > NAMES {
+        listed.push(format!("{} more", names.len() - NAMES));
+    }
+    let last = listed.pop()?;
+    Some(match listed.is_empty() {
+        true => format!("{last} is never reached"),
+        false => format!("{} and {last} are never reached", listed.join(", ")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_model::limits::Budget;
+
+    use super::*;
+    use crate::Loaded;
+
+    /// What is said of the properties of a text under TSO.
+    fn said(text: &str) -> Vec<Option<String>> {
+        let system = Loaded::from_text("test.weir", text, None).unwrap().system;
+        let limits = Limits::default();
+        let (answers, stats) = crate::check(&system, MemoryModel::TSO, &limits).unwrap();
+        vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats)
+    }
+
+    fn one(text: &str) -> String {
+        said(text).remove(0).unwrap_or_default()
+    }
+
+    const ENDLESS: &str = "var x process p { loop { x = 1 } }";
+    /// `p` waits for ever before `cs`.
+    const STUCK: &str =
+        "var x, y process p { await x == 7; cs: y = 1 } process q { cs: y = 2; end: }";
+
+    #[test]
+    fn nothing_is_final_where_nothing_ends() {
+        let none = "no final state is reachable";
+        assert_eq!(one(&format!("{ENDLESS} final never x == 3")), none);
+        assert_eq!(one(&format!("{ENDLESS} final always x == 3")), none);
+        assert_eq!(one(&format!("{ENDLESS} final exists x == 1")), none);
+        assert_eq!(one(&format!("{STUCK} final never y == 2")), none);
+        assert_eq!(
+            one("var x process p { x = 1 } filter x == 2 final never x == 2"),
+            "no final state that passes the filter is reachable"
+        );
+        assert_eq!(one("var x process p { x = 1 } final never x == 2"), "");
+        assert_eq!(one("var x process p { x = 1 } final exists x == 2"), "");
+    }
+
+    #[test]
+    fn a_label_is_missed_where_it_matters() {
+        let missed = "`p@cs` is never reached";
+        assert_eq!(one(&format!("{STUCK} never p@cs and q@cs")), missed);
+        assert_eq!(one(&format!("{STUCK} never p@cs and y == 2")), missed);
+        assert_eq!(one(&format!("{STUCK} never p@cs == 1 and y == 2 or x == 5")), missed);
+        assert_eq!(one(&format!("{STUCK} never not p@cs and x == 5")), "");
+        assert_eq!(one(&format!("{STUCK} never q@cs and y == 2")), "");
+        // That is what these ask for.
+        assert_eq!(one(&format!("{STUCK} never p@cs")), "");
+        assert_eq!(one(&format!("{STUCK} never p@cs or p@cs and q@end and x == 5")), missed);
+        assert_eq!(one(&format!("{STUCK} never p@cs or x == 5")), "");
+    }
+
+    #[test]
+    fn a_family_counts_together() {
+        let family = |range: &str, last: &str| {
+            format!(
+                "var x process p[i: {range}] {{ await x == 7 or i == 0; cs: x = 1 }}
+                 never count(p@cs) >= {last}"
+            )
+        };
+        // One of three may get there.
+        assert_eq!(one(&family("0..1", "2")), "`p[1]@cs` is never reached");
+        assert_eq!(one(&family("0..2", "2")), "`p[1]@cs` and `p[2]@cs` are never reached");
+        let none = "var x process p[i: 0..1] { await x == 7; cs: x = 1 }";
+        assert_eq!(one(&format!("{none} never count(p@cs) > 0")), "");
+        assert_eq!(
+            one(&format!("{none} never count(p@cs) > 1")),
+            "`p[0]@cs` and `p[1]@cs` are never reached"
+        );
+    }
+
+    #[test]
+    fn what_is_shown_or_unknown_is_not_vacuous() {
+        let text = format!("{STUCK} never q@cs final exists y == 1");
+        let said = said(&text);
+        assert_eq!(said[0], None);
+        assert_eq!(said[1].as_deref(), Some("no final state is reachable"));
+        let system = Loaded::from_text("t.weir", &format!("{STUCK} never p@cs and q@cs"), None);
+        let system = system.unwrap().system;
+        let budget = Budget::new().with_time(std::time::Duration::ZERO);
+        let limits = Limits { budget, ..Limits::default() };
+        let (answers, stats) = crate::check(&system, MemoryModel::TSO, &Limits::default()).unwrap();
+        let said = vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats);
+        assert_eq!(said, [None], "there was no time to ask");
+    }
+
+    #[test]
+    fn a_label_that_only_a_weak_model_reaches_is_reached() {
+        let text = "var x, y, u, v
+            process p { reg r; first: x = 1; r = y; u = 1 - r }
+            process q { reg r; y = 1; r = x; v = 1 - r }
+            process w { await u == 1; await v == 1; both: await x == 7; there: nop }
+            never w@both and p@first
+            never w@there and p@first";
+        let system = Loaded::from_text("t.weir", text, None).unwrap().system;
+        for (model, reached) in
+            [(MemoryModel::SC, false), (MemoryModel::TSO, true), (MemoryModel::NSW, true)]
+        {
+            let limits = Limits::default();
+            let automata = Engine::Automata(Default::default());
+            let engines = [Engine::Auto, Engine::Views, Engine::Backward, automata];
+            for solver in
+                engines.map(Solver::Engine).into_iter().filter(|s| s.decides(model).is_ok())
+            {
+                let (answers, stats) = solver.check(&system, model, &limits, &mut |_| {}).unwrap();
+                let said = vacuous(&system, model, &limits, &answers, &stats);
+                assert_eq!(answers[0].verdict, Verdict::Holds, "{model}, {solver:?}");
+                assert_eq!(said[0].is_none(), reached, "{model}, {solver:?}: {said:?}");
+                let never = Some("`w@there` is never reached".to_owned());
+                assert_eq!(said[1], never, "{model}, {solver:?}");
+            }
+        }
+    }
+}
