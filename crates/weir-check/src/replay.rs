@@ -13,16 +13,19 @@
 //! for each operation the moment of its effect.
 //!
 //! Steps that only move things inside buffers (`transfer write`, `move pointer`,
-//! `fence elimination`, `propagate`, `delete`) mean nothing to the definition
-//! and are not looked at, except that their process must exist.
+//! `fence elimination`, `propagate`, `delete`) mean nothing to the definition. Only what
+//! they say is looked at: a write that moves is under way, a value that is seen was once
+//! in memory.
 
 use std::fmt;
 
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::memory_model::{Access, MemoryModel, Relaxation};
 use weir_model::program::{FenceKind, PropertyKind, Quantifier};
+use weir_model::semantics::Form;
 use weir_model::system::{Op, System};
 
+use crate::header;
 use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep};
 
 /// The most ways to bring a write and a read together that are followed.
@@ -57,10 +60,8 @@ type Check<T> = Result<T, String>;
 /// The first thing that is wrong with it.
 pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     let whole = |reason: String| Rejected { step: None, reason };
-    if witness.format != FORMAT || witness.version != VERSION {
-        let found = format!("{} version {}", witness.format, witness.version);
-        return Err(whole(format!("this is {found}, not {FORMAT} version {VERSION}")));
-    }
+    let found = (witness.format.as_str(), witness.version, witness.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program).map_err(whole)?;
     let model: MemoryModel =
         witness.model.parse().map_err(|e| whole(format!("memory model: {e}")))?;
     if witness.property >= system.program.properties.len() {
@@ -69,6 +70,10 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     let name = system.property_name(witness.property);
     if witness.property_name != name {
         return Err(whole(format!("property {} is called `{name}`", witness.property)));
+    }
+    let forms = Form::of(model);
+    if !forms.iter().any(|form| form.name() == witness.semantics) {
+        return Err(whole(format!("{model} has no semantics called `{}`", witness.semantics)));
     }
     let mut replay = Replay::new(system, model, &witness.initial).map_err(whole)?;
     for (i, step) in witness.steps.iter().enumerate() {
@@ -148,7 +153,8 @@ impl<'s> Replay<'s> {
         if start.states != expected {
             return Err("the run does not begin in the initial control states".to_owned());
         }
-        if start.buffers.iter().any(|b| !b.is_empty()) {
+        let buffers = vec![Vec::<String>::new(); system.processes.len()];
+        if start.buffers != buffers {
             return Err("the run does not begin with empty buffers".to_owned());
         }
         let memory = read_memory(system, start)?;
@@ -196,8 +202,12 @@ impl<'s> Replay<'s> {
             (
                 "transfer write" | "move pointer" | "fence elimination" | "propagate" | "delete",
                 None,
-            ) => Ok(()),
+            ) => {
+                step.describes_none()?;
+                self.moves_inside(p, step)
+            }
             ("update" | "validate", None) => {
+                step.describes_none()?;
                 let x = self.variable(step)?;
                 self.perform_first(p, x, step.rule == "update", step.value)
             }
@@ -207,6 +217,39 @@ impl<'s> Replay<'s> {
             }
             (rule, None) => Err(format!("the rule `{rule}` needs a transition")),
         }
+    }
+
+    /// Checks what a step says that moves something inside a buffer.
+    fn moves_inside(&self, p: ProcessId, step: &WitnessStep) -> Check<()> {
+        if step.rule == "fence elimination" {
+            let issued = &self.threads[p.index()].issued;
+            return match (&step.variable, step.value) {
+                (None, None) if issued.iter().any(|i| is_fence(i.op)) => Ok(()),
+                _ => Err("it is not about a fence of the process".to_owned()),
+            };
+        }
+        let x = self.variable(step)?;
+        let value = step.value.ok_or("the step names no value")?;
+        let name = &self.system.vars[x.index()].name;
+        let d = self.system.vars[x.index()].values.binary_search(&value);
+        let d = d.map(ValueId::new).map_err(|_| format!("`{name}` is never {value}"))?;
+        let (is_so, otherwise) = match step.rule.as_str() {
+            "transfer write" => (self.has_under_way(p, x, d), "no such write is under way"),
+            "propagate" => (self.value(self.now(), x) == d, "memory has another value"),
+            _ => (self.was_in_memory(x, d), "memory never had this value"),
+        };
+        if is_so { Ok(()) } else { Err(format!("`{name}` = {value}: {otherwise}")) }
+    }
+
+    /// Whether a process has issued a write that has not taken effect.
+    fn has_under_way(&self, p: ProcessId, x: VarId, d: ValueId) -> bool {
+        let issued = &self.threads[p.index()].issued;
+        issued.iter().any(|i| i.effect.is_none() && i.op == Op::Write(x, d))
+    }
+
+    /// Whether memory has had a value.
+    fn was_in_memory(&self, x: VarId, d: ValueId) -> bool {
+        (0..=self.now()).any(|state| self.value(state, x) == d)
     }
 
     /// Moves the control state of a process along a transition.
@@ -220,10 +263,7 @@ impl<'s> Replay<'s> {
         if transition.from != thread.state {
             return Err(format!("process `{}` is not where the transition begins", step.process));
         }
-        let shown = self.system.show_op(transition.op);
-        if step.op.as_ref().is_some_and(|op| *op != shown) {
-            return Err(format!("the transition does {shown}, the step says otherwise"));
-        }
+        step.describes(self.system, transition)?;
         thread.state = transition.to;
         Ok(transition.op)
     }
@@ -587,7 +627,58 @@ impl<'s> Replay<'s> {
         if read_memory(self.system, end)? != self.memory[self.now()] {
             return Err("the run does not end with the memory that it names".to_owned());
         }
+        if end.buffers.len() != self.threads.len() {
+            return Err("the run does not end with a buffer for each process".to_owned());
+        }
+        for (p, named) in self.system.process_ids().zip(&end.buffers) {
+            self.has_buffer(p, named)?;
+        }
         Ok(())
+    }
+
+    /// Whether a process can have these in its buffers: all writes that it has under way,
+    /// in any order, because there may be several buffers; fences that it has issued; and
+    /// values that it reads from buffers, which memory has had.
+    fn has_buffer(&self, p: ProcessId, named: &[String]) -> Check<()> {
+        let wrong = |what: &str| Err(format!("process {}: {what} in the end", p.index()));
+        let show = |x: VarId, d: ValueId| {
+            let name = &self.system.vars[x.index()].name;
+            format!("({name},{})", self.system.show_value(x, d))
+        };
+        let issued = &self.threads[p.index()].issued;
+        let under_way = issued.iter().filter(|i| i.effect.is_none() && !i.early);
+        let mut writes: Vec<String> = under_way
+            .filter_map(|i| match i.op {
+                Op::Write(x, d) => Some(format!("w{}", show(x, d))),
+                _ => None,
+            })
+            .collect();
+        let mut seen: Vec<String> = Vec::new();
+        for (x, var) in self.system.vars.iter().enumerate() {
+            let values = (0..var.values.len()).map(ValueId::new);
+            let had = values.filter(|d| self.was_in_memory(VarId::new(x), *d));
+            seen.extend(had.map(|d| show(VarId::new(x), d)));
+        }
+        for event in named {
+            let fence = match event.as_str() {
+                "rfence" => Some(FenceKind::Read),
+                "wfence" => Some(FenceKind::Write),
+                _ => None,
+            };
+            if let Some(kind) = fence {
+                if !issued.iter().any(|i| i.op == Op::Fence(kind)) {
+                    return wrong("it has issued no such fence as is named");
+                }
+            } else if let Some(at) = writes.iter().position(|w| w == event) {
+                writes.swap_remove(at);
+            } else {
+                let value = ["r", "load", "own"].iter().find_map(|kind| event.strip_prefix(kind));
+                if !value.is_some_and(|value| seen.iter().any(|s| s == value)) {
+                    return wrong("its buffers do not hold all that is named");
+                }
+            }
+        }
+        if writes.is_empty() { Ok(()) } else { wrong("a write is under way that is not named") }
     }
 
     /// What is under way in the end are writes, and they can all reach memory:
