@@ -109,7 +109,7 @@ pub struct ViewConfiguration {
 }
 
 /// A set of words, each a list of letters or of values.
-pub type Words = Vec<Vec<u16>>;
+pub type Words = Vec<Vec<u32>>;
 
 /// What one process sees.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +118,7 @@ pub struct ViewParts {
     pub segments: Vec<Words>,
     /// Its own writes that it has not come past: the variable, and the letter
     /// that the write made.
-    pub marks: Vec<(VarId, u16)>,
+    pub marks: Vec<(VarId, u32)>,
     /// For each variable the values that it may still see from the past.
     pub past: Vec<(VarId, Words)>,
     /// For each variable the writes that wait: earlier values, and the last.
@@ -223,7 +223,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Takes a configuration apart.
-    pub fn new(semantics: &dyn Semantics, config: &[u16]) -> Self {
+    pub fn new(semantics: &dyn Semantics, config: &[u32]) -> Self {
         Self {
             controls: semantics.controls(config).iter().map(|&s| StateId(s)).collect(),
             memory: semantics.memory(config).iter().map(|&v| ValueId(v)).collect(),

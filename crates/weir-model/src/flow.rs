@@ -16,7 +16,7 @@ pub(crate) type NodeId = usize;
 
 /// What happens at a node; each names the nodes that come after it.
 #[derive(Debug)]
-pub(crate) enum Node<'a> {
+pub(crate) enum Node {
     /// The process has ended.
     End,
     /// Structure without a statement: the process is never seen here, unless a
@@ -25,28 +25,28 @@ pub(crate) enum Node<'a> {
     /// A statement that only goes elsewhere: `goto`, `break`, `continue`, `exit`.
     Goto(NodeId),
     Nop(NodeId),
-    Assign(RegId, &'a Code, NodeId),
-    Any(RegId, &'a [i64], NodeId),
-    Load(RegId, &'a Place, NodeId),
-    Store(&'a Place, &'a Code, NodeId),
-    Rmw(RegId, &'a Place, &'a Rmw, NodeId),
+    Assign(RegId, Code, NodeId),
+    Any(RegId, Box<[i64]>, NodeId),
+    Load(RegId, Place, NodeId),
+    Store(Place, Code, NodeId),
+    Rmw(RegId, Place, Rmw, NodeId),
     Fence(FenceKind, NodeId),
-    Assume(&'a Code, NodeId),
-    Assert(&'a Code, NodeId),
-    Branch(&'a Code, NodeId, NodeId),
+    Assume(Code, NodeId),
+    Assert(Code, NodeId),
+    Branch(Code, NodeId, NodeId),
     Choose(Vec<NodeId>),
     /// One of the calls.
-    Call(Vec<CallWay<'a>>),
-    Return(MethodId, Option<&'a Code>, NodeId),
+    Call(Vec<CallWay>),
+    Return(MethodId, Option<Code>, NodeId),
 }
 
 /// A call: the method, where its argument goes and what it may be, and the body.
-pub(crate) type CallWay<'a> = (MethodId, Option<(RegId, &'a [i64])>, NodeId);
+pub(crate) type CallWay = (MethodId, Option<(RegId, Box<[i64]>)>, NodeId);
 
 /// A node with where it came from.
 #[derive(Debug)]
-pub(crate) struct Located<'a> {
-    pub node: Node<'a>,
+pub(crate) struct Located {
+    pub node: Node,
     pub span: SpanId,
     /// Labels that stand here.
     pub labels: Vec<LabelId>,
@@ -56,14 +56,14 @@ pub(crate) struct Located<'a> {
 
 /// The control flow of one process.
 #[derive(Debug)]
-pub(crate) struct Flow<'a> {
-    pub nodes: Vec<Located<'a>>,
+pub(crate) struct Flow {
+    pub nodes: Vec<Located>,
     pub entry: NodeId,
     /// For each node, the registers whose value may still be used from there on.
     pub live: Vec<Vec<bool>>,
 }
 
-impl<'a> Flow<'a> {
+impl Flow {
     /// The control flow of `process`. `marked` are the labels that a property
     /// asks about: only those are kept as places. Registers in `observed` are
     /// live everywhere.
@@ -71,7 +71,7 @@ impl<'a> Flow<'a> {
     /// # Errors
     /// If a limit is reached.
     pub fn new(
-        process: &'a Process,
+        process: &Process,
         marked: &[bool],
         observed: &[bool],
         budget: &Budget,
@@ -99,8 +99,8 @@ impl<'a> Flow<'a> {
     }
 }
 
-struct Builder<'a, 'm> {
-    nodes: Vec<Located<'a>>,
+struct Builder<'m> {
+    nodes: Vec<Located>,
     /// Where a label leads; a jump node that is filled in when the label is met.
     labels: HashMap<LabelId, NodeId>,
     /// For each enclosing loop, its head and what comes after it.
@@ -112,8 +112,8 @@ struct Builder<'a, 'm> {
     end: NodeId,
 }
 
-impl<'a> Builder<'a, '_> {
-    fn add(&mut self, node: Node<'a>, span: SpanId) -> NodeId {
+impl Builder<'_> {
+    fn add(&mut self, node: Node, span: SpanId) -> NodeId {
         self.nodes.push(Located { node, span, labels: vec![], within: self.within });
         self.nodes.len() - 1
     }
@@ -133,7 +133,7 @@ impl<'a> Builder<'a, '_> {
     /// ([`Builder::places`]). Where none follows in its block, it is a place of its
     /// own, which the process leaves by a local step. A process that ends at a label
     /// stands there.
-    fn block(&mut self, stmts: &'a [Stmt], mut next: NodeId) -> NodeId {
+    fn block(&mut self, stmts: &[Stmt], mut next: NodeId) -> NodeId {
         let mut places = vec![];
         for stmt in stmts.iter().rev() {
             if let StmtKind::Label(label) = stmt.kind {
@@ -164,7 +164,7 @@ impl<'a> Builder<'a, '_> {
     /// A loop is next whenever its head is reached, until the first statement of
     /// its body has been executed; if the body begins with a label or with another
     /// loop, only at the head itself. A process waits at an `await` as a whole.
-    fn places(&self, stmt: &'a Stmt, entry: NodeId) -> Vec<NodeId> {
+    fn places(&self, stmt: &Stmt, entry: NodeId) -> Vec<NodeId> {
         match &stmt.kind {
             StmtKind::Loop(body) => {
                 let mut places = vec![entry];
@@ -183,23 +183,23 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn stmt(&mut self, stmt: &'a Stmt, next: NodeId) -> NodeId {
+    fn stmt(&mut self, stmt: &Stmt, next: NodeId) -> NodeId {
         let span = stmt.span;
         let node = match &stmt.kind {
             StmtKind::Label(_) => unreachable!("labels are met in their block"),
             StmtKind::Nop => Node::Nop(next),
-            StmtKind::Assign(reg, code) => Node::Assign(*reg, code, next),
-            StmtKind::Any(reg, values) => Node::Any(*reg, values, next),
-            StmtKind::Load(reg, place) => Node::Load(*reg, place, next),
-            StmtKind::Store(place, code) => Node::Store(place, code, next),
-            StmtKind::Rmw(reg, place, rmw) => Node::Rmw(*reg, place, rmw, next),
+            StmtKind::Assign(reg, code) => Node::Assign(*reg, code.clone(), next),
+            StmtKind::Any(reg, values) => Node::Any(*reg, values[..].into(), next),
+            StmtKind::Load(reg, place) => Node::Load(*reg, place.clone(), next),
+            StmtKind::Store(place, code) => Node::Store(place.clone(), code.clone(), next),
+            StmtKind::Rmw(reg, place, rmw) => Node::Rmw(*reg, place.clone(), rmw.clone(), next),
             StmtKind::Fence(kind) => Node::Fence(*kind, next),
-            StmtKind::Assume(code) => Node::Assume(code, next),
-            StmtKind::Assert(code) => Node::Assert(code, next),
+            StmtKind::Assume(code) => Node::Assume(code.clone(), next),
+            StmtKind::Assert(code) => Node::Assert(code.clone(), next),
             StmtKind::If(code, then, other) => {
                 let then = self.block(then, next);
                 let other = self.block(other, next);
-                Node::Branch(code, then, other)
+                Node::Branch(code.clone(), then, other)
             }
             StmtKind::Loop(body) => {
                 let head = self.add(Node::Jump(next), span);
@@ -220,7 +220,7 @@ impl<'a> Builder<'a, '_> {
                 let outer = self.within.replace(test);
                 self.nodes[test].within = self.within;
                 let entry = self.block(block, test);
-                self.nodes[test].node = Node::Branch(code, next, entry);
+                self.nodes[test].node = Node::Branch(code.clone(), next, entry);
                 self.within = outer;
                 return entry;
             }
@@ -230,14 +230,15 @@ impl<'a> Builder<'a, '_> {
                 for call in calls {
                     let outer = self.call.replace((call.method, next));
                     let end = self.add(Node::Return(call.method, None, next), span);
-                    let argument = call.argument.as_ref().map(|(r, values)| (*r, &values[..]));
+                    let argument =
+                        call.argument.as_ref().map(|(r, values)| (*r, values[..].into()));
                     ways.push((call.method, argument, self.block(&call.body, end)));
                     self.call = outer;
                 }
                 Node::Call(ways)
             }
             StmtKind::Return(code) => match self.call {
-                Some((method, after)) => Node::Return(method, code.as_ref(), after),
+                Some((method, after)) => Node::Return(method, code.clone(), after),
                 None => Node::Goto(self.end),
             },
         };
@@ -245,7 +246,7 @@ impl<'a> Builder<'a, '_> {
     }
 }
 
-impl Node<'_> {
+impl Node {
     pub fn successors(&self) -> Vec<NodeId> {
         match self {
             Node::End => vec![],
@@ -284,7 +285,7 @@ impl Node<'_> {
     /// The register that the node sets on its way to its `i`th successor, if any.
     fn sets(&self, i: usize) -> Option<RegId> {
         match self {
-            Node::Call(ways) => ways[i].1.map(|(r, _)| r),
+            Node::Call(ways) => ways[i].1.as_ref().map(|(r, _)| *r),
             Node::Assign(r, ..) | Node::Any(r, ..) | Node::Load(r, ..) | Node::Rmw(r, ..) => {
                 Some(*r)
             }
@@ -336,18 +337,18 @@ impl Node<'_> {
 
 /// Live registers: a backward data-flow fixpoint, by a work list.
 fn live(
-    nodes: &[Located<'_>],
+    nodes: &[Located],
     registers: usize,
     observed: &[bool],
     budget: &Budget,
 ) -> Result<Vec<Vec<bool>>, Stop> {
+    budget.check_room(nodes.len().saturating_mul(registers))?;
     let mut predecessors = vec![vec![]; nodes.len()];
     for (id, place) in nodes.iter().enumerate() {
         for next in place.node.successors() {
             predecessors[next].push(id);
         }
     }
-    budget.check_room(nodes.len().saturating_mul(registers))?;
     let mut live = vec![observed[..registers].to_vec(); nodes.len()];
     let mut work: Vec<NodeId> = (0..nodes.len()).collect();
     while let Some(id) = work.pop() {

@@ -28,7 +28,7 @@ use std::collections::HashSet;
 use crate::graph::components;
 use crate::ids::{ProcessId, SpanId, StateId, TransitionId, ValueId, VarId};
 use crate::program::{FenceKind, Game, Objective};
-use crate::system::{Op, StateKind, System};
+use crate::system::{Expanded, Op, StateKind, System};
 
 /// The two players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,6 +125,7 @@ pub struct NoGame {
 pub struct Board<'s> {
     /// The system.
     pub system: &'s System,
+    all: Expanded<'s>,
     /// Which of its games it is.
     pub game: usize,
     /// For each process and local state, its instructions in order.
@@ -141,7 +142,8 @@ impl<'s> Board<'s> {
     /// # Errors
     /// If a process has an atomic read-write, or a variable has several initial
     /// values: a game begins in one configuration.
-    pub fn new(system: &'s System, game: usize) -> Result<Self, NoGame> {
+    pub fn new(all: Expanded<'s>, game: usize) -> Result<Self, NoGame> {
+        let system = all.system();
         for (x, var) in system.vars.iter().enumerate() {
             if var.initial.len() > 1 {
                 let message = format!(
@@ -152,8 +154,8 @@ impl<'s> Board<'s> {
                 return Err(NoGame { message, span: decl.span });
             }
         }
-        let transitions = system.processes.iter().flat_map(|p| &p.transitions);
-        if let Some(t) = transitions.into_iter().find(|t| matches!(t.op, Op::Arw(..))) {
+        let mut transitions = system.process_ids().flat_map(|p| all.all_transitions(p));
+        if let Some(t) = transitions.find(|t| matches!(t.op, Op::Arw(..))) {
             let message = "there are no atomic operations in games: they would write to memory \
                            without asking the update player";
             return Err(NoGame { message: message.to_owned(), span: t.span });
@@ -162,19 +164,20 @@ impl<'s> Board<'s> {
         let targets: Vec<Vec<bool>> = system
             .process_ids()
             .map(|p| {
-                let is_target = |s: &crate::system::State| {
-                    s.labels.iter().any(|l| asked.targets.contains(&(p, *l)))
+                let is_target = |s: usize| {
+                    let labels = &system.state(p, StateId::new(s)).labels;
+                    labels.iter().any(|l| asked.targets.contains(&(p, *l)))
                 };
-                system.processes[p.index()].states.iter().map(is_target).collect()
+                (0..all.state_count(p)).map(is_target).collect()
             })
             .collect();
         let mut room = MAX_CHOICES;
         let mut instructions = Vec::new();
         for p in system.process_ids() {
-            instructions.push(instructions_of(system, p, &targets[p.index()], &mut room)?);
+            instructions.push(instructions_of(all, p, &targets[p.index()], &mut room)?);
         }
         let looks = instructions.iter().map(|of| looks(of)).collect();
-        Ok(Self { system, game, instructions, targets, looks })
+        Ok(Self { system, all, game, instructions, targets, looks })
     }
 
     /// The game.
@@ -236,8 +239,8 @@ impl<'s> Board<'s> {
 
     /// An `await` that reads several variables, if there is one.
     pub fn long_wait(&self) -> Option<SpanId> {
-        let transitions = self.system.processes.iter().flat_map(|p| &p.transitions);
-        transitions.into_iter().find(|t| t.waits).map(|t| t.span)
+        let mut transitions = self.system.process_ids().flat_map(|p| self.all.all_transitions(p));
+        transitions.find(|t| t.waits).map(|t| t.span)
     }
 
     /// The configuration that the game begins in; it is the process player's turn.
@@ -257,19 +260,19 @@ const MAX_CHOICES: usize = 4_000_000;
 
 /// The instructions of a process: choices are made with what follows them.
 fn instructions_of(
-    system: &System,
+    system: Expanded<'_>,
     process: ProcessId,
     targets: &[bool],
     room: &mut usize,
 ) -> Result<Vec<Vec<Instruction>>, NoGame> {
-    let automaton = &system.processes[process.index()];
+    let count = system.state_count(process);
     let state = |s: StateId| system.state(process, s);
     let choices = |s: usize| -> Vec<usize> {
         let s = StateId::new(s);
         let ways = system.transitions(process, s).map(|(_, t)| t.to.index());
         if state(s).is_choice { ways.collect() } else { vec![] }
     };
-    let component = components(automaton.states.len(), choices);
+    let component = components(count, choices);
     // A choice goes on to the instructions behind it unless it ends something.
     let passes = |from: StateId, to: StateId| {
         state(from).is_choice
@@ -278,7 +281,7 @@ fn instructions_of(
             && !targets[to.index()]
     };
     let mut all = Vec::new();
-    for s in (0..automaton.states.len()).map(StateId::new) {
+    for s in (0..count).map(StateId::new) {
         let mut found: Vec<Instruction> = Vec::new();
         let mut known = HashSet::new();
         let mut seen = HashSet::from([s]);

@@ -71,6 +71,34 @@ pub fn components_within(
     Ok(component)
 }
 
+/// For each node of a graph, given as edges with weights, the largest weight of a path
+/// from there on; `None` if there is no bound.
+pub(crate) fn longest(edges: &[Vec<(usize, usize)>]) -> Vec<Option<usize>> {
+    let n = edges.len();
+    let component = components(n, |s| edges[s].iter().map(|e| e.0).collect());
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by_key(|&s| component[s]);
+    // Sinks first: what a node leads to outside its component is known already.
+    let mut best: Vec<Option<usize>> = vec![Some(0); n];
+    for members in order.chunk_by(|&a, &b| component[a] == component[b]) {
+        let mut value = Some(0);
+        for &s in members {
+            for &(to, weight) in &edges[s] {
+                let beyond = if component[to] == component[s] {
+                    if weight == 0 { Some(0) } else { None }
+                } else {
+                    best[to].map(|b| b + weight)
+                };
+                value = value.zip(beyond).map(|(a, b)| a.max(b));
+            }
+        }
+        for &s in members {
+            best[s] = value;
+        }
+    }
+    best
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

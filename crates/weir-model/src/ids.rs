@@ -61,11 +61,11 @@ id!(
 );
 id!(
     /// A control state of one process of a system.
-    StateId(u16)
+    StateId(u32)
 );
 id!(
-    /// A value of one variable, as an index into that variable's sorted domain.
-    ValueId(u16)
+    /// A value of one variable, numbered in the order in which values are met.
+    ValueId(u32)
 );
 id!(
     /// A transition of one process of a system.

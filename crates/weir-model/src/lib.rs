@@ -9,6 +9,7 @@ pub mod fingerprint;
 mod flow;
 pub mod game;
 pub mod graph;
+pub mod grow;
 pub mod ids;
 pub mod limits;
 pub mod memory_model;

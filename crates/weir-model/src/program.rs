@@ -452,6 +452,23 @@ impl<A> Expr<A> {
         }
     }
 
+    /// Replaces atoms by expressions.
+    pub fn replace(&mut self, by: &impl Fn(&A) -> Option<Self>) {
+        match self {
+            Self::Const(_) => {}
+            Self::Atom(a) => {
+                if let Some(other) = by(a) {
+                    *self = other;
+                }
+            }
+            Self::Unary(_, e) => e.replace(by),
+            Self::Binary(_, a, b) => {
+                a.replace(by);
+                b.replace(by);
+            }
+        }
+    }
+
     /// Calls `visit` with every atom, left to right.
     pub fn atoms(&self, visit: &mut impl FnMut(&A)) {
         match self {

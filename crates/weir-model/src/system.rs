@@ -1,14 +1,21 @@
-//! Systems: a program as finite automata, one per process, over finitely many
-//! variables with finite domains (paper 2, 3.1).
+//! Systems: a program as automata, one per process, over finitely many variables (Atig et
+//! al. 2012, section 3.1).
 //!
 //! A control state is a place in the code together with the values of the
 //! registers that still matter; an operation names the value that it reads.
-//! Everything is numbered densely. Semantics and engines see systems only.
+//! Everything is numbered densely, in the order in which it is met: control states and values
+//! exist once a search has come to them ([`System::steps`]). Engines that need all of them
+//! ask for [`System::expanded`]. Semantics and engines see systems only.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::{Mutex, OnceLock};
 
-use crate::build;
+pub use crate::build::Expanded;
+
+use crate::build::{self, Abstraction, Access, Expansion, Key, Next, Rounds, Watch};
+use crate::flow::{Flow, NodeId};
+use crate::grow::Grow;
 use crate::ids::{
     LabelId, MethodId, ProcessId, RegId, SpanId, StateId, TransitionId, ValueId, VarId,
 };
@@ -19,7 +26,7 @@ use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, Property,
 /// A program as automata.
 ///
 /// ```
-/// use weir_model::{program::*, ids::*, system::System};
+/// use weir_model::{limits::Budget, program::*, ids::*, system::System};
 ///
 /// let span = SpanId(0);
 /// let program = Program {
@@ -32,8 +39,9 @@ use crate::program::{Atom, Domain, FenceKind, Formula, Label, Program, Property,
 ///     ..Program::default()
 /// };
 /// let system = System::new(program).unwrap();
-/// assert_eq!(system.vars[0].values, [0, 7]);
-/// assert_eq!(system.processes[0].states.len(), 2);
+/// let all = system.expanded(&Budget::new()).unwrap();
+/// assert_eq!(all.values(VarId(0)).len(), 2);
+/// assert_eq!(all.states(ProcessId(0)).count(), 2);
 /// ```
 #[derive(Clone, Debug)]
 pub struct System {
@@ -43,42 +51,98 @@ pub struct System {
     pub vars: Vec<Variable>,
     /// The processes.
     pub processes: Vec<Automaton>,
-    /// Whether some control state has left a bound. The last property asks
-    /// then whether one is reached.
+    /// Whether some value may leave a bound. The last property asks then whether one does.
     pub(crate) bounded: bool,
     /// Whether reads return any value of their variable's domain.
     pub(crate) guesses_reads: bool,
+    pub(crate) watch: Watch,
+    pub(crate) rounds: Rounds,
+    /// Why some control state that was met goes no further although the program would.
+    pub(crate) excess: OnceLock<String>,
+    expansion: OnceLock<Expansion>,
 }
 
 /// A variable of a system.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Variable {
     /// Its name: `x` or `a[1]`.
     pub name: String,
     /// The domain that a person gave it.
     pub domain: Option<Domain>,
-    /// The values that can get there, sorted; a [`ValueId`] is an index here.
-    pub values: Vec<i64>,
     /// The values that it may have in the beginning.
     pub initial: Vec<ValueId>,
+    /// The numbers that values stand for, in the order in which they were met.
+    numbers: Grow<i64>,
+    ids: Mutex<HashMap<i64, ValueId>>,
+}
+
+impl Variable {
+    /// A variable with its initial values; the others are those of which it is known that they
+    /// may come up.
+    pub(crate) fn new(
+        name: String,
+        domain: Option<Domain>,
+        initial: &[i64],
+        others: impl Iterator<Item = i64>,
+    ) -> Self {
+        let mut known: Vec<i64> = initial.iter().copied().chain(others).collect();
+        known.sort_unstable();
+        let ids = Mutex::default();
+        let mut var = Self { name, domain, initial: vec![], numbers: Grow::default(), ids };
+        for number in known {
+            var.id(number);
+        }
+        let mut first: Vec<ValueId> = initial.iter().map(|v| var.id(*v)).collect();
+        first.sort_unstable();
+        first.dedup();
+        var.initial = first;
+        var
+    }
+
+    /// The id of a number, new or known.
+    pub fn id(&self, number: i64) -> ValueId {
+        let mut ids = self.ids.lock().expect("no thread panics while it has the lock");
+        *ids.entry(number).or_insert_with(|| ValueId::new(self.numbers.push(number)))
+    }
+
+    /// The same, unless there is no number left for it in a system with so many variables:
+    /// buffers keep a value and its variable in one cell.
+    pub fn try_id(&self, number: i64, vars: usize) -> Option<ValueId> {
+        let most = u32::MAX as usize / 2 / vars.max(1) - 1;
+        (self.numbers.len() < most).then(|| self.id(number))
+    }
+
+    /// How many values were met.
+    pub fn count(&self) -> usize {
+        self.numbers.len()
+    }
 }
 
 /// A process of a system.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Automaton {
     /// Its name.
     pub name: String,
     /// Where it starts.
     pub initial: StateId,
-    /// Its control states.
-    pub states: Vec<State>,
-    /// Its transitions, in the order of the states that they leave.
-    pub transitions: Vec<Transition>,
+    pub(crate) flow: Flow,
+    pub(crate) abstraction: Abstraction,
+    /// Its control states, as far as they were met.
+    pub(crate) states: Grow<State>,
+    /// Its transitions, as far as they were asked for.
+    pub(crate) transitions: Grow<Transition>,
+    pub(crate) ids: Mutex<HashMap<Key, StateId>>,
+    /// Transitions to places at which it can stop.
+    pub(crate) stops: HashMap<StateId, Transition>,
 }
 
 /// A control state.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct State {
+    /// Where in the code.
+    pub(crate) node: NodeId,
+    /// The state of the abstraction that it belongs to.
+    pub(crate) place: Option<usize>,
     /// What kind of place it is.
     pub kind: StateKind,
     /// Values of the registers; 0 for one whose value no longer matters.
@@ -90,9 +154,29 @@ pub struct State {
     pub is_choice: bool,
     /// Where in the source.
     pub span: SpanId,
-    /// The transitions that leave it.
-    first: u32,
-    count: u32,
+    pub(crate) next: OnceLock<Next>,
+}
+
+/// What a process sees of a variable that it is about to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// This value.
+    One(ValueId),
+    /// One of these.
+    Among(Vec<ValueId>),
+}
+
+impl Seen {
+    /// One of these, each of which counts once.
+    pub fn among(values: impl IntoIterator<Item = ValueId>) -> Self {
+        let mut all: Vec<ValueId> = Vec::new();
+        for value in values {
+            if !all.contains(&value) {
+                all.push(value);
+            }
+        }
+        Self::Among(all)
+    }
 }
 
 /// What kind of place a control state is.
@@ -102,6 +186,8 @@ pub enum StateKind {
     Inside,
     /// The process has ended.
     Ended,
+    /// The process was stopped ([`System::with_stops`]).
+    Stopped,
     /// The process did what a program must not do.
     Failed(Failure),
     /// A value of the process left the bound that was given for it. What it
@@ -110,21 +196,36 @@ pub enum StateKind {
     Left(Excess),
 }
 
-/// A value outside its bound (see [`Bounds`](crate::program::Bounds)).
+/// Why it is not known how a process goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Excess {
-    /// The variable or register.
-    pub name: String,
-    /// The value.
-    pub value: i64,
-    /// The bound.
-    pub bound: (i64, i64),
+pub enum Excess {
+    /// A value is outside its bound (see [`Bounds`](crate::program::Bounds)).
+    Bound {
+        /// The variable or register.
+        name: String,
+        /// The value.
+        value: i64,
+        /// The bound.
+        bound: (i64, i64),
+    },
+    /// A value does not fit 64 bits.
+    Overflow,
+    /// The process computes for very long without a step.
+    Endless,
+    /// A variable takes more values than there are numbers for them.
+    Values,
 }
 
 impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, value, bound: (low, high) } = self;
-        write!(f, "{name} gets {value}, which is outside its bound {low}..{high}")
+        match self {
+            Self::Bound { name, value, bound: (low, high) } => {
+                write!(f, "{name} gets {value}, which is outside its bound {low}..{high}")
+            }
+            Self::Overflow => f.write_str("a value does not fit 64 bits"),
+            Self::Endless => f.write_str("a process computes for too long without a step"),
+            Self::Values => f.write_str("a variable takes too many values"),
+        }
     }
 }
 
@@ -209,7 +310,7 @@ pub struct BuildError {
 /// Why there is no system of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unbuilt {
-    /// The program is no finite system.
+    /// The program is no system.
     Wrong(BuildError),
     /// A limit was reached while it was built.
     Stopped(Stop),
@@ -246,21 +347,11 @@ impl Unbuilt {
     }
 }
 
-/// The most control states that one process may have.
-pub const MAX_STATES: usize = 60_000;
-
-/// The most values that one variable or register may take.
-pub const MAX_VALUES: usize = 4096;
-
-/// The most pairs of a variable and a value.
-pub const MAX_CELLS: usize = 30_000;
-
 impl System {
     /// The system of a program.
     ///
     /// # Errors
-    /// If a variable, a register or a process has no finite domain, or one
-    /// larger than [`MAX_VALUES`], [`MAX_STATES`] or [`MAX_CELLS`].
+    /// Never for a program that a front end made.
     pub fn new(program: Program) -> Result<Self, BuildError> {
         Self::for_model(program, MemoryModel::SC)
     }
@@ -279,7 +370,7 @@ impl System {
     /// As [`System::for_model`], within limits.
     ///
     /// # Errors
-    /// As for [`System::new`], and if a limit is reached.
+    /// As for [`System::for_model`], and if a limit is reached.
     pub fn for_model_within(
         program: Program,
         model: MemoryModel,
@@ -333,53 +424,62 @@ impl System {
         system
     }
 
+    /// A system of which no control state was met.
+    pub(crate) fn unfolded(
+        program: Program,
+        vars: Vec<Variable>,
+        processes: Vec<Automaton>,
+        watch: Watch,
+        rounds: Rounds,
+    ) -> Self {
+        let (excess, expansion) = (OnceLock::new(), OnceLock::new());
+        let (bounded, guesses_reads) = (false, false);
+        Self { program, vars, processes, bounded, guesses_reads, watch, rounds, excess, expansion }
+    }
+
+    /// The system with all its control states.
+    ///
+    /// # Errors
+    /// If the budget is used up before.
+    pub fn expanded(&self, budget: &Budget) -> Result<Expanded<'_>, Stop> {
+        if self.expansion.get().is_none() {
+            let expansion = build::expand(self, budget)?;
+            self.expansion.get_or_init(|| expansion);
+        }
+        Ok(Expanded::new(self, self.expansion.get().expect("it was made")))
+    }
+
     /// The system in which a process can also stop at any of these control
     /// states, once its buffers are empty: a `fence` leads from each to a state of
     /// its own that nothing leaves. Returns the labels of these states, which
     /// stand nowhere else.
     ///
-    /// # Errors
-    /// If that makes more than [`MAX_STATES`] control states.
-    pub fn with_stops(
-        mut self,
-        process: ProcessId,
-        at: &[StateId],
-    ) -> Result<(Self, Vec<LabelId>), BuildError> {
-        let automaton = &mut self.processes[process.index()];
-        let labels = &mut self.program.processes[process.index()].labels;
-        if automaton.states.len() + at.len() > MAX_STATES || labels.len() + at.len() > MAX_STATES {
-            return Err(BuildError {
-                message: format!("there are more than {MAX_STATES} control states with stops"),
-                span: SpanId::NONE,
-                help: "give the variables and registers smaller domains".to_owned(),
-                unbounded: None,
-            });
-        }
-        let mut outgoing: BTreeMap<StateId, Vec<Transition>> = BTreeMap::new();
-        for t in &automaton.transitions {
-            outgoing.entry(t.from).or_default().push(*t);
-        }
-        let mut states = std::mem::take(&mut automaton.states);
+    /// # Panics
+    /// If the transitions of the system were looked at before.
+    pub fn with_stops(mut self, process: ProcessId, at: &[StateId]) -> (Self, Vec<LabelId>) {
         let mut stops = Vec::new();
         for &from in at {
-            let (to, label) = (StateId::new(states.len()), LabelId::new(labels.len()));
-            let State { registers, span, .. } = &states[from.index()];
-            let (registers, span) = (registers.clone(), *span);
-            states.push(State::new(StateKind::Inside, registers, [label].into(), false, span));
+            let State { node, place, registers, span, next, .. } = self.state(process, from);
+            assert!(next.get().is_none(), "nothing leaves a state that was not looked at");
+            let (node, place, registers, span) = (*node, *place, registers.clone(), *span);
+            let labels = &mut self.program.processes[process.index()].labels;
+            let label = LabelId::new(labels.len());
             labels.push(Label { name: format!("stop{}", from.0), span });
+            let kind = StateKind::Stopped;
+            let state = State::new(node, place, kind, registers, [label].into(), false, span);
+            let automaton = &mut self.processes[process.index()];
+            let to = StateId::new(automaton.states.push(state));
             let op = Op::Fence(FenceKind::Full);
             let stop = Transition { from, op, to, waits: false, mark: None, span };
-            outgoing.entry(from).or_default().push(stop);
+            automaton.stops.insert(from, stop);
             stops.push(label);
         }
-        let name = std::mem::take(&mut automaton.name);
-        *automaton = Automaton::new(name, automaton.initial, states, outgoing);
-        Ok((self, stops))
+        (self, stops)
     }
 
     /// The memories that a run may begin with, one after another: there is one for each
     /// combination of initial values.
-    pub fn initial_memories(&self) -> impl Iterator<Item = Vec<u16>> {
+    pub fn initial_memories(&self) -> impl Iterator<Item = Vec<u32>> {
         let mut next: Option<Vec<usize>> = Some(vec![0; self.vars.len()]);
         std::iter::from_fn(move || {
             let chosen = next.as_mut()?;
@@ -397,23 +497,93 @@ impl System {
         })
     }
 
-    /// The transitions that leave a control state.
+    /// A transition.
     #[inline]
-    pub fn transitions(
+    pub fn transition(&self, process: ProcessId, id: TransitionId) -> &Transition {
+        self.processes[process.index()].transitions.get(id.index())
+    }
+
+    /// The transitions that leave a control state, for what the process sees of the variable that
+    /// it reads there. `see` is told the variable, and whether it is an atomic read-write.
+    #[inline]
+    pub fn steps(
         &self,
         process: ProcessId,
         state: StateId,
-    ) -> impl Iterator<Item = (TransitionId, &Transition)> {
-        let automaton = &self.processes[process.index()];
-        let State { first, count, .. } = automaton.states[state.index()];
-        let range = first as usize..(first + count) as usize;
-        (first..).map(TransitionId).zip(&automaton.transitions[range])
+        see: impl FnOnce(VarId, bool) -> Seen,
+    ) -> Steps<'_> {
+        let ids = match self.next(process, state) {
+            Next::Free { first, count } => Ids::Range(*first..first + count),
+            Next::Read { var, atomic, on } => match see(*var, *atomic) {
+                Seen::One(value) => {
+                    let id = self.on_value(process, state, *var, on, value);
+                    id.map_or(Ids::Range(0..0), |id| Ids::Range(id.0..id.0 + 1))
+                }
+                Seen::Among(values) => {
+                    let on = |value| self.on_value(process, state, *var, on, value);
+                    let ids: Vec<TransitionId> = values.into_iter().filter_map(on).collect();
+                    Ids::List(ids.into_iter())
+                }
+            },
+        };
+        Steps { automaton: &self.processes[process.index()], ids }
+    }
+
+    /// The variable that a process reads next, if it reads one.
+    pub fn reads(&self, process: ProcessId, state: StateId) -> Option<VarId> {
+        match self.next(process, state) {
+            Next::Read { var, .. } => Some(*var),
+            Next::Free { .. } => None,
+        }
+    }
+
+    /// The variables that a process may read or write somewhere.
+    pub fn accesses(&self, process: ProcessId) -> Accesses {
+        let mut found = Accesses { reads: vec![], writes: vec![] };
+        for step in &self.processes[process.index()].abstraction.steps {
+            let (list, range) = match &step.access {
+                Access::Read(range) => (&mut found.reads, range),
+                Access::Write(range) => (&mut found.writes, range),
+                Access::Arw(_) | Access::Fence(_) | Access::Local => continue,
+            };
+            list.extend(range.clone().map(VarId::new));
+        }
+        for list in [&mut found.reads, &mut found.writes] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        found
     }
 
     /// A control state.
     #[inline]
     pub fn state(&self, process: ProcessId, state: StateId) -> &State {
-        &self.processes[process.index()].states[state.index()]
+        self.processes[process.index()].states.get(state.index())
+    }
+
+    /// How many control states of a process were met.
+    pub fn met(&self, process: ProcessId) -> usize {
+        self.processes[process.index()].states.len()
+    }
+
+    /// Why some control state that was met goes no further although the program would, if
+    /// there is one. Then that nothing was found shows nothing.
+    pub fn excess(&self) -> Option<&str> {
+        self.excess.get().map(String::as_str)
+    }
+
+    /// The variable or register that took most values, with their number.
+    pub fn growth(&self) -> Option<(String, usize)> {
+        let vars = self.vars.iter().map(|v| (v.name.clone(), v.count()));
+        let registers = self.process_ids().flat_map(|p| {
+            let declared = &self.program.processes[p.index()].registers;
+            declared.iter().enumerate().map(move |(r, register)| {
+                let states = self.processes[p.index()].states.iter();
+                let values: HashSet<i64> = states.map(|s| s.registers[r]).collect();
+                (register.display.clone(), values.len())
+            })
+        });
+        vars.chain(registers).max_by_key(|(_, count)| *count)
     }
 
     /// The ids of the processes.
@@ -424,7 +594,7 @@ impl System {
     /// The number that a value stands for.
     #[inline]
     pub fn value(&self, var: VarId, value: ValueId) -> i64 {
-        self.vars[var.index()].values[value.index()]
+        *self.vars[var.index()].numbers.get(value.index())
     }
 
     /// A value of a variable as a person would write it.
@@ -434,7 +604,7 @@ impl System {
 
     /// The value of an atom in a state: control states and memory.
     #[inline]
-    pub fn atom(&self, atom: Atom, controls: &[u16], memory: &[u16]) -> i64 {
+    pub fn atom(&self, atom: Atom, controls: &[u32], memory: &[u32]) -> i64 {
         let state = |p: ProcessId| self.state(p, StateId(controls[p.index()]));
         match atom {
             Atom::Var(var) => self.value(var, ValueId(memory[var.index()])),
@@ -445,20 +615,20 @@ impl System {
 
     /// Whether a formula holds. One that divides by zero or overflows does not.
     #[inline]
-    pub fn holds(&self, formula: &Formula, controls: &[u16], memory: &[u16]) -> bool {
+    pub fn holds(&self, formula: &Formula, controls: &[u32], memory: &[u32]) -> bool {
         formula.eval(&mut |a| self.atom(*a, controls, memory)).is_ok_and(|v| v != 0)
     }
 
     /// Whether every process has ended.
     #[inline]
-    pub fn all_ended(&self, controls: &[u16]) -> bool {
+    pub fn all_ended(&self, controls: &[u32]) -> bool {
         self.process_ids()
             .all(|p| self.state(p, StateId(controls[p.index()])).kind == StateKind::Ended)
     }
 
     /// The failure of the first process that has failed.
     #[inline]
-    pub fn failed(&self, controls: &[u16]) -> Option<(ProcessId, &Failure)> {
+    pub fn failed(&self, controls: &[u32]) -> Option<(ProcessId, &Failure)> {
         self.process_ids().find_map(|p| match &self.state(p, StateId(controls[p.index()])).kind {
             StateKind::Failed(failure) => Some((p, failure)),
             _ => None,
@@ -466,7 +636,7 @@ impl System {
     }
 
     /// What the first process that has left a bound has left it with.
-    pub fn left(&self, controls: &[u16]) -> Option<&Excess> {
+    pub fn left(&self, controls: &[u32]) -> Option<&Excess> {
         self.process_ids().find_map(|p| match &self.state(p, StateId(controls[p.index()])).kind {
             StateKind::Left(excess) => Some(excess),
             _ => None,
@@ -483,20 +653,17 @@ impl System {
     /// rounds of an `await` whose condition does not come true.
     ///
     /// This is about memory alone, so it is the same question in every model.
-    pub fn is_stuck(&self, process: ProcessId, state: StateId, memory: &[u16]) -> bool {
+    pub fn is_stuck(&self, process: ProcessId, state: StateId, memory: &[u32]) -> bool {
         let mut seen = vec![state];
         let mut next = 0;
         while let Some(&state) = seen.get(next) {
             next += 1;
-            for (_, t) in self.transitions(process, state) {
-                let possible = match t.op {
-                    Op::Read(x, d) | Op::Arw(x, d, _) => memory[x.index()] == d.0,
-                    Op::Nop | Op::Write(..) | Op::Fence(_) => true,
-                };
-                if possible && !t.waits {
+            let see = |x: VarId, _| Seen::One(ValueId(memory[x.index()]));
+            for (_, t) in self.steps(process, state, see) {
+                if !t.waits {
                     return false;
                 }
-                if possible && !seen.contains(&t.to) {
+                if !seen.contains(&t.to) {
                     seen.push(t.to);
                 }
             }
@@ -506,7 +673,7 @@ impl System {
 
     /// Whether no further step is possible and some process has not ended,
     /// given that all buffers are empty.
-    pub fn is_deadlock(&self, controls: &[u16], memory: &[u16]) -> bool {
+    pub fn is_deadlock(&self, controls: &[u32], memory: &[u32]) -> bool {
         self.failed(controls).is_none()
             && !self.all_ended(controls)
             && self.process_ids().all(|p| self.is_stuck(p, StateId(controls[p.index()]), memory))
@@ -609,52 +776,106 @@ impl System {
         t.mark.map_or_else(|| self.show_op(t.op), |mark| self.show_mark(mark))
     }
 
-    /// For each process and control state, the most operations accepted by
-    /// `count` that a run of the process can still do; `None` if there is no
-    /// bound, which takes a loop.
-    pub fn longest(&self, process: ProcessId, count: impl Fn(Op) -> bool) -> Vec<Option<usize>> {
-        build::depth::longest(&self.processes[process.index()], count)
-    }
-
     /// Whether no process has a loop.
     pub fn is_loop_free(&self) -> bool {
-        self.process_ids().all(|p| {
-            let initial = self.processes[p.index()].initial;
-            self.longest(p, |_| true)[initial.index()].is_some()
-        })
+        self.process_ids().all(|p| self.longest(p, |_| true).is_some())
+    }
+
+    /// The most operations that a run of a process can do, `nop`s left out; `None` if there is
+    /// no bound, which takes a loop.
+    pub fn most_operations(&self, process: ProcessId) -> Option<usize> {
+        self.longest(process, |access| *access != Access::Local)
+    }
+
+    /// For each place of the code, the most loads that a process can still do.
+    pub(crate) fn most_reads(&self, process: ProcessId) -> Vec<Option<usize>> {
+        let abstraction = &self.processes[process.index()].abstraction;
+        abstraction.longest(|access| matches!(access, Access::Read(_)))
+    }
+
+    /// The values that a read may guess, for semantics in which reads take place before it is
+    /// known what they return.
+    ///
+    /// # Panics
+    /// If they were not worked out: where reads do not range over a domain, they are those of
+    /// the [expanded](System::expanded) system.
+    pub(crate) fn guesses(&self, var: VarId) -> Vec<ValueId> {
+        match self.expansion.get() {
+            Some(expansion) => expansion.values(var).to_vec(),
+            None => {
+                assert!(self.guesses_reads, "what may be guessed is not known");
+                (0..self.vars[var.index()].count()).map(ValueId::new).collect()
+            }
+        }
+    }
+
+    /// The most steps of a process by itself that `count` accepts.
+    fn longest(&self, process: ProcessId, count: impl Fn(&Access) -> bool) -> Option<usize> {
+        let automaton = &self.processes[process.index()];
+        let at = self.state(process, automaton.initial).place?;
+        automaton.abstraction.longest(count)[at]
     }
 }
 
+/// What [`System::steps`] returns.
+pub struct Steps<'s> {
+    automaton: &'s Automaton,
+    ids: Ids,
+}
+
+enum Ids {
+    Range(std::ops::Range<u32>),
+    List(std::vec::IntoIter<TransitionId>),
+}
+
+impl<'s> Iterator for Steps<'s> {
+    type Item = (TransitionId, &'s Transition);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let id = match &mut self.ids {
+            Ids::Range(range) => TransitionId(range.next()?),
+            Ids::List(list) => list.next()?,
+        };
+        Some((id, self.automaton.transitions.get(id.index())))
+    }
+}
+
+/// What [`System::accesses`] returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accesses {
+    /// Variables that are read, by loads.
+    pub reads: Vec<VarId>,
+    /// Variables that are written, by stores.
+    pub writes: Vec<VarId>,
+}
+
 impl Automaton {
-    /// An automaton from states with the transitions that leave each.
-    pub(crate) fn new(
-        name: String,
-        initial: StateId,
-        mut states: Vec<State>,
-        outgoing: BTreeMap<StateId, Vec<Transition>>,
-    ) -> Self {
-        let mut transitions = Vec::new();
-        for state in &mut states {
-            (state.first, state.count) = (0, 0);
+    /// A process of which no control state was met.
+    pub(crate) fn new(name: String, flow: Flow, abstraction: Abstraction) -> Self {
+        Self {
+            name,
+            initial: StateId(0),
+            flow,
+            abstraction,
+            states: Grow::default(),
+            transitions: Grow::default(),
+            ids: Mutex::default(),
+            stops: HashMap::new(),
         }
-        for (from, list) in outgoing {
-            let state = &mut states[from.index()];
-            state.first = u32::try_from(transitions.len()).expect("transitions are limited");
-            state.count = u32::try_from(list.len()).expect("transitions are limited");
-            transitions.extend(list);
-        }
-        Self { name, initial, states, transitions }
     }
 }
 
 impl State {
     pub(crate) fn new(
+        node: NodeId,
+        place: Option<usize>,
         kind: StateKind,
         registers: Box<[i64]>,
-        labels: Box<[crate::ids::LabelId]>,
+        labels: Box<[LabelId]>,
         is_choice: bool,
         span: SpanId,
     ) -> Self {
-        Self { kind, registers, labels, is_choice, span, first: 0, count: 0 }
+        Self { node, place, kind, registers, labels, is_choice, span, next: OnceLock::new() }
     }
 }

@@ -1,13 +1,12 @@
-//! Longest ways through control flow and through automata.
+//! How often a chain of writes and reads can go through stores that run at most once.
 
 use crate::flow::{Flow, Node, NodeId};
 use crate::graph;
 use crate::program::{Code, Rmw};
-use crate::system::{Automaton, Op};
 
 /// For each process and node, 1 for a store that runs at most once; and how many
 /// of them there can be in one run.
-pub(super) fn weigh(flows: &[Flow<'_>]) -> (Vec<Vec<usize>>, usize) {
+pub(super) fn weigh(flows: &[&Flow]) -> (Vec<Vec<usize>>, usize) {
     let mut all = Vec::new();
     let mut max_depth = 0;
     for flow in flows {
@@ -54,35 +53,4 @@ fn is_constant(code: &Code) -> bool {
     let mut constant = true;
     code.atoms(&mut |_| constant = false);
     constant
-}
-
-/// See [`System::longest`].
-pub(crate) fn longest(automaton: &Automaton, count: impl Fn(Op) -> bool) -> Vec<Option<usize>> {
-    let n = automaton.states.len();
-    let mut edges = vec![vec![]; n];
-    for t in &automaton.transitions {
-        edges[t.from.index()].push((t.to.index(), usize::from(count(t.op))));
-    }
-    let component = graph::components(n, |s| edges[s].iter().map(|e| e.0).collect());
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by_key(|&s| component[s]);
-    // Sinks first: what a state leads to outside its component is known already.
-    let mut best: Vec<Option<usize>> = vec![Some(0); n];
-    for members in order.chunk_by(|&a, &b| component[a] == component[b]) {
-        let mut value = Some(0);
-        for &s in members {
-            for &(to, counts) in &edges[s] {
-                let beyond = if component[to] == component[s] {
-                    if counts == 0 { Some(0) } else { None }
-                } else {
-                    best[to].map(|b| b + counts)
-                };
-                value = value.zip(beyond).map(|(a, b)| a.max(b));
-            }
-        }
-        for &s in members {
-            best[s] = value;
-        }
-    }
-    best
 }

@@ -1,15 +1,15 @@
 //! What is asked of a program, as far as building its system has to know.
 
+use super::abstraction::Abstraction;
 use super::polarity;
 use crate::ids::{LabelId, ProcessId, SpanId};
 use crate::program::{
     Atom, BinOp, Formula, Label, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind, UnOp,
 };
-use crate::system::{Automaton, State, StateKind};
 
 /// What is asked of a label, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     /// Nothing.
     Never,
     /// Whether a process stands there in a final state.
@@ -31,7 +31,8 @@ impl Asked {
 }
 
 /// What properties ask about, per process.
-pub(super) struct Watch {
+#[derive(Debug)]
+pub(crate) struct Watch {
     /// What is asked of labels.
     pub labels: Vec<Vec<Asked>>,
     /// Registers whose value is asked for at some time.
@@ -116,11 +117,8 @@ impl Watch {
 
 /// A program that asserts something, or that can fail in another way, is asked
 /// whether it fails, even if it does not ask itself.
-pub(super) fn ask_for_assertions(program: &mut Program, processes: &[Automaton]) {
-    let failing = processes.iter().flat_map(|p| &p.states).find_map(|s| match s.kind {
-        StateKind::Failed(_) => Some(s.span),
-        _ => None,
-    });
+pub(super) fn ask_for_assertions(program: &mut Program, processes: &[Abstraction]) {
+    let failing = processes.iter().find_map(|p| p.fails);
     let asserting = || program.processes.iter().find_map(|p| first_assertion(&p.body));
     let span = failing.or_else(asserting);
     let kind = PropertyKind::Assertions;
@@ -136,17 +134,16 @@ const LEFT: &str = "(left its bound)";
 
 /// A program in which a value can leave its bound is asked whether one does, last
 /// of all. And a state in which something has left a bound shows nothing else.
-pub(super) fn ask_for_bounds(program: &mut Program, processes: &[Automaton]) -> bool {
+pub(super) fn ask_for_bounds(program: &mut Program, processes: &[Abstraction]) -> bool {
     let mut left: Option<(Formula, SpanId)> = None;
-    for (p, automaton) in processes.iter().enumerate() {
-        let is_left = |s: &&State| matches!(s.kind, StateKind::Left(_));
-        let Some(state) = automaton.states.iter().find(is_left) else { continue };
+    for (p, found) in processes.iter().enumerate() {
+        let Some(span) = found.leaves else { continue };
         let labels = &mut program.processes[p].labels;
-        labels.push(Label { name: LEFT.to_owned(), span: state.span });
+        labels.push(Label { name: LEFT.to_owned(), span });
         let here = Formula::Atom(Atom::At(ProcessId::new(p), LabelId::new(labels.len() - 1)));
         left = Some(match left {
             Some((earlier, span)) => (Formula::binary(BinOp::Or, earlier, here), span),
-            None => (here, state.span),
+            None => (here, span),
         });
     }
     let Some((left, span)) = left else { return false };
@@ -160,6 +157,21 @@ pub(super) fn ask_for_bounds(program: &mut Program, processes: &[Automaton]) -> 
     let (name, kind) = (Some("bounds".to_owned()), PropertyKind::Never(left));
     program.properties.push(Property { name, kind, span });
     true
+}
+
+/// A label that its process cannot reach, whatever it reads, is where no process stands.
+pub(super) fn drop_unreachable(program: &mut Program, processes: &[Abstraction]) {
+    let unreachable = |p: ProcessId, l: LabelId| !processes[p.index()].labels.contains(&l);
+    let formulas = program.properties.iter_mut().filter_map(|property| match &mut property.kind {
+        PropertyKind::Never(formula) | PropertyKind::Final(_, formula) => Some(formula),
+        PropertyKind::Assertions | PropertyKind::NoDeadlock => None,
+    });
+    for formula in formulas {
+        formula.replace(&|atom| match atom {
+            Atom::At(p, l) if unreachable(*p, *l) => Some(Formula::Const(0)),
+            _ => None,
+        });
+    }
 }
 
 fn first_assertion(block: &[Stmt]) -> Option<SpanId> {

@@ -58,26 +58,20 @@ impl Event {
 
 /// The letters of a system: a cell for each event.
 ///
-/// With `C` pairs of a variable and a value, the first kind of letter that a
-/// buffer may hold is `0..C` and the second `C..2C`; the fences follow. A system has at most [`MAX_CELLS`](crate::system::MAX_CELLS) pairs,
-/// so that all fit 16 bits.
+/// The fences are 0 and 1. A value `d` of the variable `x`, one of `n`, has the even number
+/// `2 + 2 (d n + x)` as the first kind of letter that a buffer may hold and the odd one after
+/// it as the second kind. [`Variable::try_id`](crate::system::Variable::try_id) keeps
+/// that within 32 bits.
 #[derive(Debug)]
 pub(super) struct Alphabet {
-    first: Vec<u16>,
-    pairs: Vec<(VarId, ValueId)>,
-    /// What the two ranges stand for.
+    vars: u32,
+    /// What even and odd numbers stand for.
     kinds: [EventKind; 2],
 }
 
 impl Alphabet {
     pub fn new(system: &System, kinds: [EventKind; 2]) -> Self {
-        let mut first = Vec::new();
-        let mut pairs = Vec::new();
-        for (x, var) in system.vars.iter().enumerate() {
-            first.push(u16::try_from(pairs.len()).expect("cells are limited"));
-            pairs.extend((0..var.values.len()).map(|v| (VarId::new(x), ValueId::new(v))));
-        }
-        Self { first, pairs, kinds }
+        Self { vars: system.vars.len().max(1) as u32, kinds }
     }
 
     /// The letters of store buffers.
@@ -86,36 +80,37 @@ impl Alphabet {
     }
 
     #[inline]
-    pub fn encode(&self, event: Event) -> u16 {
-        let count = self.pairs.len() as u16;
+    pub fn encode(&self, event: Event) -> u32 {
         match event.kind {
-            EventKind::WriteFence => 2 * count,
-            EventKind::ReadFence => 2 * count + 1,
+            EventKind::WriteFence => 0,
+            EventKind::ReadFence => 1,
             kind => {
-                let range = self.kinds.iter().position(|k| *k == kind).expect("of this alphabet");
-                range as u16 * count + self.first[event.var.index()] + event.value.0
+                let parity = u32::from(kind != self.kinds[0]);
+                2 + 2 * (event.value.0 * self.vars + u32::from(event.var.0)) + parity
             }
         }
     }
 
     #[inline]
-    pub fn decode(&self, letter: u16) -> Event {
-        let count = self.pairs.len();
-        let letter = usize::from(letter);
-        if letter >= 2 * count {
+    pub fn decode(&self, letter: u32) -> Event {
+        if letter < 2 {
             let fences = [EventKind::WriteFence, EventKind::ReadFence];
-            return Event::fence(fences[letter - 2 * count]);
+            return Event::fence(fences[letter as usize]);
         }
-        let (var, value) = self.pairs[letter % count];
-        Event { kind: self.kinds[letter / count], var, value }
+        let pair = (letter - 2) / 2;
+        Event {
+            kind: self.kinds[(letter % 2) as usize],
+            var: VarId::new((pair % self.vars) as usize),
+            value: ValueId(pair / self.vars),
+        }
     }
 
     /// The buffers of a configuration that keeps one per process behind its
     /// memory: a length and that many letters, oldest first.
-    pub fn read_buffers(&self, config: &[u16], head: Head) -> Vec<Vec<Event>> {
+    pub fn read_buffers(&self, config: &[u32], head: Head) -> Vec<Vec<Event>> {
         let mut at = head.len();
         let mut next = || {
-            let len = usize::from(config[at]);
+            let len = config[at] as usize;
             let buffer = &config[at + 1..at + 1 + len];
             at += 1 + len;
             buffer.iter().map(|&l| self.decode(l)).collect()
@@ -124,10 +119,10 @@ impl Alphabet {
     }
 
     /// Replaces everything behind the memory by these buffers.
-    pub fn write_buffers(&self, buffers: &[Vec<Event>], head: Head, config: &mut Vec<u16>) {
+    pub fn write_buffers(&self, buffers: &[Vec<Event>], head: Head, config: &mut Vec<u32>) {
         config.truncate(head.len());
         for buffer in buffers {
-            config.push(buffer.len() as u16);
+            config.push(buffer.len() as u32);
             config.extend(buffer.iter().map(|&e| self.encode(e)));
         }
     }

@@ -194,19 +194,19 @@ impl EventStructure {
 
     /// Appends the structure to a configuration, in a form that does not
     /// depend on which process issued first.
-    pub fn write(mut self, alphabet: &Alphabet, head: Head, config: &mut Vec<u16>) {
+    pub fn write(mut self, alphabet: &Alphabet, head: Head, config: &mut Vec<u32>) {
         let mut order: Vec<usize> = (0..self.events.len()).collect();
         order.sort_by_key(|&i| self.events[i].process);
         self.permute(&order);
         for p in 0..head.processes {
-            config.push(self.of(ProcessId::new(p)).count_ones() as u16);
+            config.push(self.of(ProcessId::new(p)).count_ones() as u32);
         }
         config.extend(self.events.iter().map(|e| alphabet.encode(e.event)));
         let cells = self.events.len().div_ceil(16);
         for e in &self.events {
-            config.extend((0..cells).map(|c| (e.before >> (16 * c)) as u16));
+            config.extend((0..cells).map(|c| (e.before >> (16 * c)) as u32));
         }
-        config.extend(self.sigma.iter().map(|s| s.map_or(0, |e| 1 + e as u16)));
+        config.extend(self.sigma.iter().map(|s| s.map_or(0, |e| 1 + e as u32)));
     }
 
     /// Reads what [`EventStructure::write`] wrote at `at`, with `pointers`
@@ -214,12 +214,12 @@ impl EventStructure {
     pub fn read(
         alphabet: &Alphabet,
         head: Head,
-        config: &[u16],
+        config: &[u32],
         at: usize,
         pointers: usize,
     ) -> (Self, usize) {
         let counts = &config[at..at + head.processes];
-        let len: usize = counts.iter().map(|&c| usize::from(c)).sum();
+        let len: usize = counts.iter().map(|&c| c as usize).sum();
         let letters = at + head.processes;
         let masks = letters + len;
         let cells = len.div_ceil(16);
@@ -237,7 +237,7 @@ impl EventStructure {
         let sigma_at = masks + len * cells;
         let sigma = config[sigma_at..sigma_at + pointers]
             .iter()
-            .map(|&s| usize::from(s).checked_sub(1))
+            .map(|&s| (s as usize).checked_sub(1))
             .collect();
         (Self { events, sigma }, sigma_at + pointers)
     }

@@ -27,7 +27,7 @@ use super::{Event, Head, Rule, Semantics, Step, control};
 use crate::ids::{ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct Fifo<'s> {
     system: &'s System,
@@ -65,19 +65,6 @@ enum Words {
 
 impl<'s> Fifo<'s> {
     pub fn new(system: &'s System, model: MemoryModel, bound: usize) -> Self {
-        let reads = |automaton: &crate::system::Automaton| {
-            let mut vars: Vec<VarId> = automaton
-                .transitions
-                .iter()
-                .filter_map(|t| match t.op {
-                    Op::Read(x, _) => Some(x),
-                    _ => None,
-                })
-                .collect();
-            vars.sort_unstable();
-            vars.dedup();
-            vars
-        };
         let nsw = model.has(Relaxation::ReadRead);
         Self {
             system,
@@ -85,16 +72,19 @@ impl<'s> Fifo<'s> {
             alphabet: Alphabet::of_stores(system),
             bound,
             partial_fences: model.has(Relaxation::Rwf),
-            words: system.processes.iter().map(|a| if nsw { reads(a) } else { vec![] }).collect(),
+            words: system
+                .process_ids()
+                .map(|p| if nsw { system.accesses(p).reads } else { vec![] })
+                .collect(),
         }
     }
 
     /// The buffers of each process, and where the words begin.
-    fn layout(&self, config: &[u16]) -> (Vec<Buffers>, usize) {
+    fn layout(&self, config: &[u32]) -> (Vec<Buffers>, usize) {
         let mut at = self.head.len();
         let mut next = || {
             let start = at + 1;
-            at = start + usize::from(config[at]);
+            at = start + config[at] as usize;
             start..at
         };
         let buffers =
@@ -105,14 +95,14 @@ impl<'s> Fifo<'s> {
     /// The word of a process for a variable: past values, oldest first.
     fn word<'c>(
         &self,
-        config: &'c [u16],
+        config: &'c [u32],
         mut at: usize,
         process: ProcessId,
         var: VarId,
-    ) -> &'c [u16] {
+    ) -> &'c [u32] {
         for (p, vars) in self.words.iter().enumerate() {
             for &x in vars {
-                let word = at + 1..at + 1 + usize::from(config[at]);
+                let word = at + 1..at + 1 + config[at] as usize;
                 if p == process.index() && x == var {
                     return &config[word];
                 }
@@ -124,11 +114,11 @@ impl<'s> Fifo<'s> {
 
     /// Appends the words after a step. `false` if one had to be shortened to
     /// stay within the bound.
-    fn write_words(&self, config: &[u16], mut at: usize, edit: Words, out: &mut Vec<u16>) -> bool {
+    fn write_words(&self, config: &[u32], mut at: usize, edit: Words, out: &mut Vec<u32>) -> bool {
         let mut complete = true;
         for (p, vars) in self.words.iter().enumerate() {
             for &x in vars {
-                let mut word = &config[at + 1..at + 1 + usize::from(config[at])];
+                let mut word = &config[at + 1..at + 1 + config[at] as usize];
                 at += 1 + word.len();
                 let mut push = None;
                 match edit {
@@ -145,7 +135,7 @@ impl<'s> Fifo<'s> {
                     complete = false;
                     word = &word[1..];
                 }
-                out.push(word.len() as u16 + u16::from(push.is_some()));
+                out.push(word.len() as u32 + u32::from(push.is_some()));
                 out.extend_from_slice(word);
                 out.extend(push);
             }
@@ -154,7 +144,7 @@ impl<'s> Fifo<'s> {
     }
 
     /// Writes to memory and says what this does to the words.
-    fn write_memory(&self, config: &mut [u16], var: VarId, value: ValueId) -> Option<ValueId> {
+    fn write_memory(&self, config: &mut [u32], var: VarId, value: ValueId) -> Option<ValueId> {
         let old = self.head.get(config, var);
         self.head.set(config, var, value);
         (old != value).then_some(old)
@@ -166,16 +156,16 @@ impl Semantics for Fifo<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u16>) {
+    fn initial_rest(&self, config: &mut Vec<u32>) {
         config.extend(self.words.iter().flat_map(|_| [0, 0]));
         config.extend(self.words.iter().flatten().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         let (buffers, words_at) = self.layout(config);
@@ -184,7 +174,25 @@ impl Semantics for Fifo<'_> {
         for p in self.system.process_ids() {
             let Buffers { first, second } = &buffers[p.index()];
             let empty = first.is_empty() && second.is_empty();
-            for (id, t) in self.system.transitions(p, control(config, p)) {
+            let see = |x: VarId, atomic: bool| {
+                if atomic {
+                    return Seen::One(head.get(config, x));
+                }
+                let last =
+                    |buffer: &Range<usize>| buffer.clone().rev().map(decode).find(|e| e.var == x);
+                match last(first).or_else(|| last(second)) {
+                    Some(own) => Seen::One(own.value),
+                    None => {
+                        let word = self.word(config, words_at, p, x);
+                        let newest = head.get(config, x);
+                        match word.is_empty() {
+                            true => Seen::One(newest),
+                            false => Seen::among(word.iter().map(|&v| ValueId(v)).chain([newest])),
+                        }
+                    }
+                }
+            };
+            for (id, t) in self.system.steps(p, control(config, p), see) {
                 let mut insert = None;
                 let mut written = None;
                 let mut words = Words::Keep;
@@ -307,12 +315,12 @@ impl Semantics for Fifo<'_> {
         complete
     }
 
-    fn is_drained(&self, config: &[u16]) -> bool {
+    fn is_drained(&self, config: &[u32]) -> bool {
         let (buffers, _) = self.layout(config);
         buffers.iter().all(|b| b.first.is_empty() && b.second.is_empty())
     }
 
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
         let (buffers, _) = self.layout(config);
         let letters = |r: &Range<usize>| config[r.clone()].to_vec();
         buffers

@@ -33,7 +33,7 @@ use super::alphabet::Alphabet;
 use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct Guess<'s> {
     system: &'s System,
@@ -114,22 +114,26 @@ impl Semantics for Guess<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u16>) {
+    fn initial_rest(&self, config: &mut Vec<u32>) {
         config.extend(self.system.processes.iter().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         let mut buffers = self.alphabet.read_buffers(config, self.head);
         let mut complete = true;
         for p in self.system.process_ids() {
             let buffer = std::mem::take(&mut buffers[p.index()]);
-            for (id, t) in self.system.transitions(p, control(config, p)) {
+            let see = |x, atomic: bool| match atomic {
+                true => Seen::One(head.get(config, x)),
+                false => Seen::Among(self.system.guesses(x)),
+            };
+            for (id, t) in self.system.steps(p, control(config, p), see) {
                 let mut after = buffer.clone();
                 let mut written = None;
                 let rule = match t.op {
@@ -190,15 +194,15 @@ impl Semantics for Guess<'_> {
         complete
     }
 
-    fn is_settled(&self, config: &[u16]) -> bool {
+    fn is_settled(&self, config: &[u32]) -> bool {
         self.alphabet.read_buffers(config, self.head).iter().flatten().all(|e| e.is_write())
     }
 
-    fn is_drained(&self, config: &[u16]) -> bool {
+    fn is_drained(&self, config: &[u32]) -> bool {
         self.alphabet.read_buffers(config, self.head).iter().all(Vec::is_empty)
     }
 
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
         self.alphabet.read_buffers(config, self.head)
     }
 }

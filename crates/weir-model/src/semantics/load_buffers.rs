@@ -16,7 +16,7 @@ use super::alphabet::Alphabet;
 use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
 use crate::ids::{StateId, VarId};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct LoadBuffers<'s> {
     system: &'s System,
@@ -31,26 +31,13 @@ pub(super) struct LoadBuffers<'s> {
 
 impl<'s> LoadBuffers<'s> {
     pub fn new(system: &'s System, bound: usize) -> Self {
-        let vars = |automaton: &crate::system::Automaton| {
-            let mut vars: Vec<_> = automaton
-                .transitions
-                .iter()
-                .filter_map(|t| if let Op::Read(x, _) = t.op { Some(x) } else { None })
-                .collect();
-            vars.sort_unstable();
-            vars.dedup();
-            vars
-        };
         Self {
             system,
             head: Head::new(system),
             alphabet: Alphabet::new(system, [EventKind::Own, EventKind::Load]),
             bound,
-            reads: system
-                .process_ids()
-                .map(|p| system.longest(p, |op| matches!(op, Op::Read(..))))
-                .collect(),
-            vars: system.processes.iter().map(vars).collect(),
+            reads: system.process_ids().map(|p| system.most_reads(p)).collect(),
+            vars: system.process_ids().map(|p| system.accesses(p).reads).collect(),
         }
     }
 }
@@ -60,15 +47,15 @@ impl Semantics for LoadBuffers<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u16>) {
+    fn initial_rest(&self, config: &mut Vec<u32>) {
         config.extend(self.system.processes.iter().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         let mut buffers = self.alphabet.read_buffers(config, self.head);
@@ -88,7 +75,18 @@ impl Semantics for LoadBuffers<'_> {
                 self.alphabet.write_buffers(&buffers, self.head, scratch);
                 visit(step, scratch);
             };
-            for (id, t) in self.system.transitions(p, control(config, p)) {
+            let see = |x: VarId, atomic: bool| {
+                if atomic {
+                    return Seen::One(head.get(config, x));
+                }
+                let own = buffer.iter().rev().find(|e| e.kind == EventKind::Own && e.var == x);
+                match (own, buffer.first()) {
+                    (Some(own), _) => Seen::One(own.value),
+                    (None, Some(first)) if first.var == x => Seen::One(first.value),
+                    _ => Seen::One(head.get(config, x)),
+                }
+            };
+            for (id, t) in self.system.steps(p, control(config, p), see) {
                 let mut written = None;
                 let mut after = buffer.clone();
                 let rule = match t.op {
@@ -127,7 +125,8 @@ impl Semantics for LoadBuffers<'_> {
             }
             // Read propagation
             let loads = buffer.iter().filter(|e| e.kind == EventKind::Load).count();
-            let useful = self.reads[p.index()][control(config, p).index()];
+            let place = self.system.state(p, control(config, p)).place;
+            let useful = place.and_then(|place| self.reads[p.index()][place]);
             if useful.is_none_or(|useful| loads < useful) {
                 for &var in &self.vars[p.index()] {
                     if buffer.len() >= self.bound {
@@ -150,11 +149,11 @@ impl Semantics for LoadBuffers<'_> {
         complete
     }
 
-    fn is_drained(&self, config: &[u16]) -> bool {
+    fn is_drained(&self, config: &[u32]) -> bool {
         config[self.head.len()..].iter().all(|&len| len == 0)
     }
 
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
         self.alphabet.read_buffers(config, self.head)
     }
 }

@@ -34,9 +34,10 @@ mod sc;
 mod tso;
 
 use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use crate::limits::Budget;
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::System;
 
 pub use alphabet::{Event, EventKind};
 
@@ -47,7 +48,7 @@ pub trait Semantics: Sync {
 
     /// Appends what an initial configuration holds behind control states and
     /// memory.
-    fn initial_rest(&self, config: &mut Vec<u16>);
+    fn initial_rest(&self, config: &mut Vec<u32>);
 
     /// Calls `visit` with every step from `config` and the configuration that
     /// it leads to. `scratch` is space to work in.
@@ -57,31 +58,31 @@ pub trait Semantics: Sync {
     #[must_use]
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool;
 
     /// Whether every read that was issued has its value for good. Only then do
     /// the control states mean anything: before, they rest on guesses.
-    fn is_settled(&self, _config: &[u16]) -> bool {
+    fn is_settled(&self, _config: &[u32]) -> bool {
         true
     }
 
     /// Whether nothing is under way: every write has reached memory.
-    fn is_drained(&self, config: &[u16]) -> bool;
+    fn is_drained(&self, config: &[u32]) -> bool;
 
     /// What each process has under way, oldest first, for showing.
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>>;
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>>;
 
     /// The initial configurations: one, or one per choice of initial values.
-    fn initial(&self) -> Box<dyn Iterator<Item = Vec<u16>> + '_> {
+    fn initial(&self) -> Box<dyn Iterator<Item = Vec<u32>> + '_> {
         Box::new(self.system().initial_memories().map(|memory| self.initial_with(&memory)))
     }
 
     /// The initial configuration with this memory.
-    fn initial_with(&self, memory: &[u16]) -> Vec<u16> {
-        let mut config: Vec<u16> = self.system().processes.iter().map(|p| p.initial.0).collect();
+    fn initial_with(&self, memory: &[u32]) -> Vec<u32> {
+        let mut config: Vec<u32> = self.system().processes.iter().map(|p| p.initial.0).collect();
         config.extend_from_slice(memory);
         self.initial_rest(&mut config);
         config
@@ -89,13 +90,13 @@ pub trait Semantics: Sync {
 
     /// The control states of a configuration.
     #[inline]
-    fn controls<'c>(&self, config: &'c [u16]) -> &'c [u16] {
+    fn controls<'c>(&self, config: &'c [u32]) -> &'c [u32] {
         &config[..self.system().processes.len()]
     }
 
     /// The newest memory of a configuration.
     #[inline]
-    fn memory<'c>(&self, config: &'c [u16]) -> &'c [u16] {
+    fn memory<'c>(&self, config: &'c [u32]) -> &'c [u32] {
         let n = self.system().processes.len();
         &config[n..n + self.system().vars.len()]
     }
@@ -281,14 +282,33 @@ impl Form {
         }
     }
 
+    /// Whether reads take place before it is known what they return.
+    pub fn guesses(self) -> bool {
+        matches!(
+            self,
+            Self::NswEvents
+                | Self::NswRemote
+                | Self::Guess
+                | Self::GuessWw
+                | Self::GuessInOrder
+                | Self::Relaxations
+        )
+    }
+
     /// The semantics of `system` under `model` in this form. No buffer of a
     /// process, and no word of a history, grows past `bound`.
+    ///
+    /// A form that [guesses](Form::guesses) needs all values of a system: where they are
+    /// not known yet, the system is [expanded](System::expanded) first.
     pub fn semantics<'s>(
         self,
         system: &'s System,
         model: MemoryModel,
         bound: usize,
     ) -> Box<dyn Semantics + 's> {
+        if self.guesses() {
+            know_values(system);
+        }
         match self {
             Self::Sc => Box::new(sc::Sc::new(system)),
             Self::Tso => Box::new(tso::Tso::new(system, bound)),
@@ -320,7 +340,16 @@ pub fn bounded_guesses<'s>(
     bound: usize,
     guesses: usize,
 ) -> Box<dyn Semantics + 's> {
+    know_values(system);
     Box::new(guess::Guess::new(system, model, bound, Some(guesses)))
+}
+
+/// Works out what reads may guess.
+fn know_values(system: &System) {
+    if !system.guesses_reads {
+        let all = system.expanded(&Budget::new());
+        all.map(|_| ()).expect("a budget without limits is never used up");
+    }
 }
 
 /// A bound that no buffer of a loop-free system can reach, if there is one: the
@@ -328,15 +357,14 @@ pub fn bounded_guesses<'s>(
 pub fn sufficient_bound(system: &System) -> Option<usize> {
     let mut sum = 1;
     for p in system.process_ids() {
-        let ops = system.longest(p, |op| !matches!(op, Op::Nop));
-        sum += ops[system.processes[p.index()].initial.index()]?;
+        sum += system.most_operations(p)?;
     }
     Some(sum)
 }
 
 /// The control state of a process in a configuration.
 #[inline]
-fn control(config: &[u16], process: ProcessId) -> StateId {
+fn control(config: &[u32], process: ProcessId) -> StateId {
     StateId(config[process.index()])
 }
 
@@ -358,12 +386,12 @@ impl Head {
     }
 
     #[inline]
-    fn get(self, config: &[u16], var: VarId) -> ValueId {
+    fn get(self, config: &[u32], var: VarId) -> ValueId {
         ValueId(config[self.processes + var.index()])
     }
 
     #[inline]
-    fn set(self, config: &mut [u16], var: VarId, value: ValueId) {
+    fn set(self, config: &mut [u32], var: VarId, value: ValueId) {
         config[self.processes + var.index()] = value.0;
     }
 }

@@ -21,7 +21,7 @@ use super::event_structure::EventStructure;
 use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct NswEvents<'s> {
     system: &'s System,
@@ -50,7 +50,7 @@ impl<'s> NswEvents<'s> {
         if self.remote { self.head.processes * self.head.vars } else { 0 }
     }
 
-    fn structure(&self, config: &[u16]) -> EventStructure {
+    fn structure(&self, config: &[u32]) -> EventStructure {
         let at = self.head.len();
         EventStructure::read(&self.alphabet, self.head, config, at, self.pointers()).0
     }
@@ -61,16 +61,16 @@ impl Semantics for NswEvents<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u16>) {
+    fn initial_rest(&self, config: &mut Vec<u32>) {
         let sigma = vec![None; self.pointers()];
         EventStructure { events: vec![], sigma }.write(&self.alphabet, self.head, config);
     }
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         let s = self.structure(config);
@@ -78,7 +78,11 @@ impl Semantics for NswEvents<'_> {
         for i in self.system.process_ids() {
             let wfences = s.set(|e| e.process == i && e.event.kind == EventKind::WriteFence);
             let reads = s.set(|e| e.process == i && e.event.kind == EventKind::Read);
-            for (id, t) in self.system.transitions(i, control(config, i)) {
+            let see = |x, atomic: bool| match atomic {
+                true => Seen::One(head.get(config, x)),
+                false => Seen::Among(self.system.guesses(x)),
+            };
+            for (id, t) in self.system.steps(i, control(config, i), see) {
                 let mut emit = |step, after: EventStructure, written| {
                     scratch.clear();
                     scratch.extend_from_slice(&config[..head.len()]);
@@ -178,15 +182,15 @@ impl Semantics for NswEvents<'_> {
         complete
     }
 
-    fn is_settled(&self, config: &[u16]) -> bool {
+    fn is_settled(&self, config: &[u32]) -> bool {
         self.structure(config).set(|e| e.event.kind == EventKind::Read) == 0
     }
 
-    fn is_drained(&self, config: &[u16]) -> bool {
+    fn is_drained(&self, config: &[u32]) -> bool {
         self.structure(config).events.is_empty()
     }
 
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
         self.structure(config).pending(self.head)
     }
 }

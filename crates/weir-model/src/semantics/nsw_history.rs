@@ -15,7 +15,7 @@ use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
 use crate::ids::{ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct NswHistory<'s> {
     system: &'s System,
@@ -28,7 +28,7 @@ pub(super) struct NswHistory<'s> {
 #[derive(Clone)]
 struct History {
     /// Memory states, the newest last; never empty.
-    states: Vec<Vec<u16>>,
+    states: Vec<Vec<u32>>,
     /// `π(i,j)`.
     pointers: Vec<usize>,
 }
@@ -65,28 +65,28 @@ impl<'s> NswHistory<'s> {
         }
     }
 
-    fn decode(&self, config: &[u16]) -> (EventStructure, History) {
+    fn decode(&self, config: &[u32]) -> (EventStructure, History) {
         let head = self.head;
         let (s, at) = EventStructure::read(&self.alphabet, head, config, head.len(), 0);
-        let past = usize::from(config[at]);
+        let past = config[at] as usize;
         let pointers = at + 1 + past * head.vars;
-        let mut states: Vec<Vec<u16>> = (0..past)
+        let mut states: Vec<Vec<u32>> = (0..past)
             .map(|k| config[at + 1 + k * head.vars..at + 1 + (k + 1) * head.vars].to_vec())
             .collect();
         states.push(config[head.processes..head.len()].to_vec());
-        let pointers = config[pointers..].iter().map(|&p| usize::from(p)).collect();
+        let pointers = config[pointers..].iter().map(|&p| p as usize).collect();
         (s, History { states, pointers })
     }
 
-    fn encode(&self, s: EventStructure, mut history: History, out: &mut Vec<u16>) {
+    fn encode(&self, s: EventStructure, mut history: History, out: &mut Vec<u32>) {
         history.trim();
         let newest = history.newest();
         out.truncate(self.head.processes);
         out.extend_from_slice(&history.states[newest]);
         s.write(&self.alphabet, self.head, out);
-        out.push(newest as u16);
+        out.push(newest as u32);
         out.extend(history.states[..newest].iter().flatten());
-        out.extend(history.pointers.iter().map(|&p| p as u16));
+        out.extend(history.pointers.iter().map(|&p| p as u32));
     }
 
     fn pointer(&self, process: ProcessId, var: VarId) -> usize {
@@ -99,7 +99,7 @@ impl Semantics for NswHistory<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u16>) {
+    fn initial_rest(&self, config: &mut Vec<u32>) {
         EventStructure::default().write(&self.alphabet, self.head, config);
         config.push(0);
         config.extend((0..self.head.processes * self.head.vars).map(|_| 0));
@@ -107,9 +107,9 @@ impl Semantics for NswHistory<'_> {
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         let (s, h) = self.decode(config);
@@ -118,7 +118,7 @@ impl Semantics for NswHistory<'_> {
             let pointers = i.index() * head.vars..(i.index() + 1) * head.vars;
             h.pointers[pointers].iter().all(|&p| p == h.newest())
         };
-        let mut emit = |step: Step, to: Option<u16>, s: EventStructure, h: History| {
+        let mut emit = |step: Step, to: Option<u32>, s: EventStructure, h: History| {
             scratch.clear();
             scratch.extend_from_slice(&config[..head.processes]);
             if let Some(to) = to {
@@ -129,7 +129,14 @@ impl Semantics for NswHistory<'_> {
         };
         for i in self.system.process_ids() {
             let wfences = s.set(|e| e.process == i && e.event.kind == EventKind::WriteFence);
-            for (id, t) in self.system.transitions(i, control(config, i)) {
+            let see = |x: VarId, atomic: bool| {
+                let at = if atomic { h.newest() } else { h.pointers[self.pointer(i, x)] };
+                match s.last(s.accesses(i, x)).filter(|_| !atomic) {
+                    Some(w) => Seen::One(s.events[w].event.value),
+                    None => Seen::One(ValueId(h.states[at][x.index()])),
+                }
+            };
+            for (id, t) in self.system.steps(i, control(config, i), see) {
                 let (mut s2, mut h2) = (s.clone(), h.clone());
                 let rule = match t.op {
                     // 1.
@@ -222,11 +229,11 @@ impl Semantics for NswHistory<'_> {
         complete
     }
 
-    fn is_drained(&self, config: &[u16]) -> bool {
+    fn is_drained(&self, config: &[u32]) -> bool {
         self.decode(config).0.events.is_empty()
     }
 
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
         self.decode(config).0.pending(self.head)
     }
 }

@@ -28,7 +28,7 @@ use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
 use crate::ids::{ProcessId, VarId};
 use crate::memory_model::{Access, MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct Relaxed<'s> {
     system: &'s System,
@@ -58,7 +58,7 @@ impl<'s> Relaxed<'s> {
         if remote { self.head.processes * self.head.vars } else { 0 }
     }
 
-    fn structure(&self, config: &[u16]) -> EventStructure {
+    fn structure(&self, config: &[u32]) -> EventStructure {
         let at = self.head.len();
         EventStructure::read(&self.alphabet, self.head, config, at, self.pointers()).0
     }
@@ -159,21 +159,21 @@ impl Semantics for Relaxed<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u16>) {
+    fn initial_rest(&self, config: &mut Vec<u32>) {
         let sigma = vec![None; self.pointers()];
         EventStructure { events: vec![], sigma }.write(&self.alphabet, self.head, config);
     }
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         let s = self.structure(config);
         let mut complete = true;
-        let mut emit = |step: Step, to: Option<u16>, written, mut after: EventStructure| {
+        let mut emit = |step: Step, to: Option<u32>, written, mut after: EventStructure| {
             while let Some(fence) = after.minimal().find(|&e| is_fence(&after.events[e])) {
                 after.remove(fence);
             }
@@ -190,7 +190,11 @@ impl Semantics for Relaxed<'_> {
         };
         for i in self.system.process_ids() {
             let room = s.has_room(i, 1, self.bound);
-            for (id, t) in self.system.transitions(i, control(config, i)) {
+            let see = |x, atomic: bool| match atomic {
+                true => Seen::One(head.get(config, x)),
+                false => Seen::Among(self.system.guesses(x)),
+            };
+            for (id, t) in self.system.steps(i, control(config, i), see) {
                 let to = Some(t.to.0);
                 let step = |rule| Step::take(i, rule, id);
                 let (rule, event) = match t.op {
@@ -260,16 +264,16 @@ impl Semantics for Relaxed<'_> {
 
     /// Without `w->r` there is no such thing as a store buffer: a write that is
     /// under way is one that has not been executed.
-    fn is_settled(&self, config: &[u16]) -> bool {
+    fn is_settled(&self, config: &[u32]) -> bool {
         let buffered = self.model.has(Relaxation::WriteRead);
         self.structure(config).set(|e| e.event.kind == EventKind::Read || !buffered) == 0
     }
 
-    fn is_drained(&self, config: &[u16]) -> bool {
+    fn is_drained(&self, config: &[u32]) -> bool {
         self.structure(config).events.is_empty()
     }
 
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
         self.structure(config).pending(self.head)
     }
 }

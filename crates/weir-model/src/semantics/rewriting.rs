@@ -15,9 +15,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::ids::{ProcessId, StateId, ValueId, VarId};
+use crate::limits::Budget;
 use crate::memory_model::{Access, MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, StateKind, System};
+use crate::system::{Expanded, Op, StateKind, System};
 
 /// What a loop-free system can reach under a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,12 +39,13 @@ type Trace = Vec<Op>;
 pub fn reached(system: &System, model: MemoryModel) -> Reached {
     assert!(system.is_loop_free(), "rewriting is for loop-free systems");
     assert!(!model.has(Relaxation::Rrwe), "RRWE has no rewrite rule");
-    let tries: Vec<Trie> = system.process_ids().map(|p| Trie::new(system, p, model)).collect();
+    let all = system.expanded(&Budget::new()).expect("a budget without limits is never used up");
+    let tries: Vec<Trie> = system.process_ids().map(|p| Trie::new(all, p, model)).collect();
     shuffle(system, &tries)
 }
 
 /// `T(P, p0, p)` for every control state `p`.
-fn traces(system: &System, process: ProcessId) -> BTreeSet<(StateId, Trace)> {
+fn traces(system: Expanded<'_>, process: ProcessId) -> BTreeSet<(StateId, Trace)> {
     let mut traces = BTreeSet::new();
     let mut work = vec![(system.processes[process.index()].initial, vec![])];
     while let Some((state, trace)) = work.pop() {
@@ -115,7 +117,7 @@ struct TrieNode {
 }
 
 impl Trie {
-    fn new(system: &System, process: ProcessId, model: MemoryModel) -> Self {
+    fn new(system: Expanded<'_>, process: ProcessId, model: MemoryModel) -> Self {
         let mut trie = Self { nodes: vec![TrieNode::default()] };
         let mut closures: HashMap<Trace, BTreeSet<Trace>> = HashMap::new();
         for (state, trace) in traces(system, process) {

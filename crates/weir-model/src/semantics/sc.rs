@@ -4,7 +4,7 @@
 //! is in order already.
 
 use super::{Event, Head, Rule, Semantics, Step, control};
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct Sc<'s> {
     system: &'s System,
@@ -22,19 +22,20 @@ impl Semantics for Sc<'_> {
         self.system
     }
 
-    fn initial_rest(&self, _config: &mut Vec<u16>) {}
+    fn initial_rest(&self, _config: &mut Vec<u32>) {}
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         scratch.clear();
         scratch.extend_from_slice(config);
         for p in self.system.process_ids() {
-            for (id, t) in self.system.transitions(p, control(config, p)) {
+            let see = |x, _| Seen::One(head.get(config, x));
+            for (id, t) in self.system.steps(p, control(config, p), see) {
                 let (rule, written) = match t.op {
                     Op::Nop => (Rule::Nop, None),
                     Op::Read(x, d) if head.get(config, x) == d => (Rule::ReadMemory, None),
@@ -57,11 +58,11 @@ impl Semantics for Sc<'_> {
         true
     }
 
-    fn is_drained(&self, _config: &[u16]) -> bool {
+    fn is_drained(&self, _config: &[u32]) -> bool {
         true
     }
 
-    fn pending(&self, _config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, _config: &[u32]) -> Vec<Vec<Event>> {
         vec![vec![]; self.head.processes]
     }
 }

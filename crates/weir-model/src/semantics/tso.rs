@@ -9,8 +9,9 @@
 
 use super::alphabet::Alphabet;
 use super::{Event, Head, Rule, Semantics, Step, control};
+use crate::ids::VarId;
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, Seen, System};
 
 pub(super) struct Tso<'s> {
     system: &'s System,
@@ -31,23 +32,31 @@ impl Semantics for Tso<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u16>) {
+    fn initial_rest(&self, config: &mut Vec<u32>) {
         config.extend(self.system.processes.iter().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u16],
-        scratch: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Step, &[u16]),
+        config: &[u32],
+        scratch: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Step, &[u32]),
     ) -> bool {
         let head = self.head;
         let mut complete = true;
         let mut at = head.len();
         for p in self.system.process_ids() {
-            let len = usize::from(config[at]);
+            let len = config[at] as usize;
             let buffer = at + 1..at + 1 + len;
-            for (id, t) in self.system.transitions(p, control(config, p)) {
+            let own = |x: VarId| {
+                let letters = config[buffer.clone()].iter().rev();
+                letters.map(|&l| self.alphabet.decode(l)).find(|e| e.var == x)
+            };
+            let see = |x: VarId, atomic: bool| {
+                let own = own(x).filter(|_| !atomic);
+                Seen::One(own.map_or_else(|| head.get(config, x), |e| e.value))
+            };
+            for (id, t) in self.system.steps(p, control(config, p), see) {
                 let mut written = None;
                 let mut push = None;
                 let rule = match t.op {
@@ -60,18 +69,11 @@ impl Semantics for Tso<'_> {
                         push = Some(self.alphabet.encode(Event::write(x, d)));
                         Rule::Write
                     }
-                    Op::Read(x, d) => {
-                        let own = config[buffer.clone()]
-                            .iter()
-                            .rev()
-                            .map(|&l| self.alphabet.decode(l))
-                            .find(|e| e.var == x);
-                        match own {
-                            Some(w) if w.value == d => Rule::ReadOwnWrite,
-                            None if head.get(config, x) == d => Rule::ReadMemory,
-                            _ => continue,
-                        }
-                    }
+                    Op::Read(x, d) => match own(x) {
+                        Some(w) if w.value == d => Rule::ReadOwnWrite,
+                        None if head.get(config, x) == d => Rule::ReadMemory,
+                        _ => continue,
+                    },
                     Op::Arw(x, d, e) => {
                         if len > 0 || head.get(config, x) != d {
                             continue;
@@ -108,11 +110,11 @@ impl Semantics for Tso<'_> {
         complete
     }
 
-    fn is_drained(&self, config: &[u16]) -> bool {
+    fn is_drained(&self, config: &[u32]) -> bool {
         config[self.head.len()..].iter().all(|&len| len == 0)
     }
 
-    fn pending(&self, config: &[u16]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
         self.alphabet.read_buffers(config, self.head)
     }
 }

@@ -1,0 +1,326 @@
+//! Local execution: steps that touch only registers.
+//!
+//! A local step is merged into the step before it if it changes no atom (`p@l`,
+//! `p.r`) of anything that is asked. Such a step commutes with every step of the
+//! other processes and with what memory does, so the states in between differ from
+//! the merged one in nothing that an answer could depend on. One exception, for
+//! `never` only: a step that makes atoms true which occur only positively may be merged as
+//! well, since a state that satisfies the formula before it satisfies it after it.
+
+use super::watch::Watch;
+use super::{Key, Stop};
+use crate::flow::{Flow, Node, NodeId};
+use crate::ids::{ProcessId, RegId, VarId};
+use crate::program::{Code, EvalError, Place, Program, Rmw};
+use crate::system::{Excess, Failure};
+
+/// The most code that runs between two steps before it counts as endless.
+const MAX_LOCAL: usize = 1_000_000;
+
+/// The code of one process.
+#[derive(Clone, Copy)]
+pub(super) struct Local<'a> {
+    pub program: &'a Program,
+    pub process: ProcessId,
+    pub flow: &'a Flow,
+    pub watch: &'a Watch,
+}
+
+/// Where a process came to stand.
+pub(super) struct Settled {
+    pub key: Key,
+    /// The `await` that it never left on the way, if any.
+    pub within: Option<NodeId>,
+}
+
+/// What became of code that ran.
+enum Ran {
+    /// It goes on at the node.
+    On(NodeId),
+    /// An `assume` does not hold.
+    Blocked,
+    Stopped(Stop),
+}
+
+impl Local<'_> {
+    /// Evaluates code.
+    pub fn eval(&self, code: &Code, registers: &[i64]) -> Result<i64, Stop> {
+        code.eval(&mut |r| registers[r.index()]).map_err(|error| match error {
+            EvalError::DivisionByZero => Failure::DivisionByZero.into(),
+            EvalError::Index(index) => Failure::Index(index).into(),
+            EvalError::Overflow => Stop::Left(Excess::Overflow),
+        })
+    }
+
+    /// Sets a register, if its domain admits the value.
+    pub fn set(&self, reg: RegId, value: i64, registers: &mut [i64]) -> Result<(), Stop> {
+        let declared = &self.program.processes[self.process.index()].registers[reg.index()];
+        if declared.domain.is_some_and(|d| !self.program.admits(d, value)) {
+            return Err(Failure::Domain(declared.display.clone(), value).into());
+        }
+        if let Some(&bound) = self.program.bounds.registers.get(&(self.process, reg))
+            && !(bound.0..=bound.1).contains(&value)
+        {
+            let name = declared.display.clone();
+            return Err(Stop::Left(Excess::Bound { name, value, bound }));
+        }
+        registers[reg.index()] = value;
+        Ok(())
+    }
+
+    /// The variable that a place is.
+    pub fn element(&self, place: &Place, registers: &[i64]) -> Result<VarId, Stop> {
+        let Some(index) = &place.index else { return Ok(place.first) };
+        let index = self.eval(index, registers)?;
+        match usize::try_from(index) {
+            Ok(i) if i < place.len as usize => Ok(VarId::new(place.first.index() + i)),
+            _ => Err(Failure::Index(index).into()),
+        }
+    }
+
+    /// What an atomic read-write writes, given what it reads; `None` if it waits
+    /// for another value.
+    pub fn written(
+        &self,
+        reg: RegId,
+        rmw: &Rmw,
+        old: i64,
+        registers: &[i64],
+    ) -> Result<Option<i64>, Stop> {
+        Ok(Some(match rmw {
+            Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. }
+                if self.eval(expected, registers)? != old =>
+            {
+                old
+            }
+            Rmw::Cas { new, .. } | Rmw::CasFlag { new, .. } | Rmw::Swap(new) => {
+                self.eval(new, registers)?
+            }
+            Rmw::Fetch(op, code) => {
+                let value = Code::Const(self.eval(code, registers)?);
+                self.eval(&Code::binary(*op, Code::Const(old), value), registers)?
+            }
+            Rmw::Update { when, new } => {
+                let mut registers = registers.to_vec();
+                registers[reg.index()] = old;
+                if self.eval(when, &registers)? == 0 {
+                    return Ok(None);
+                }
+                self.eval(new, &registers)?
+            }
+        }))
+    }
+
+    /// Runs the code of one node that is no step.
+    fn execute(&self, node: NodeId, registers: &mut [i64]) -> Ran {
+        let mut ran = || -> Result<Ran, Stop> {
+            Ok(match &self.flow.nodes[node].node {
+                Node::Jump(next) | Node::Goto(next) => Ran::On(*next),
+                Node::Assign(reg, code, next) => {
+                    let value = self.eval(code, registers)?;
+                    self.set(*reg, value, registers)?;
+                    Ran::On(*next)
+                }
+                Node::Branch(code, yes, no) => {
+                    Ran::On(if self.eval(code, registers)? != 0 { *yes } else { *no })
+                }
+                Node::Assume(code, next) => match self.eval(code, registers)? {
+                    0 => Ran::Blocked,
+                    _ => Ran::On(*next),
+                },
+                Node::Assert(code, next) => match self.eval(code, registers)? {
+                    0 => Ran::Stopped(Failure::Assertion.into()),
+                    _ => Ran::On(*next),
+                },
+                step => unreachable!("{step:?} is a step"),
+            })
+        };
+        ran().unwrap_or_else(Ran::Stopped)
+    }
+
+    /// Whether a process always stops at the node: before a step, before a choice,
+    /// and at its end.
+    fn stops_at(&self, node: NodeId) -> bool {
+        match &self.flow.nodes[node].node {
+            Node::End | Node::Any(..) | Node::Choose(_) => true,
+            node => node.is_step(),
+        }
+    }
+
+    /// Whether a local step that leads from one place with its registers to another
+    /// can be told by what is asked: then the process is seen before it.
+    fn is_visible(&self, before: (NodeId, &[i64]), after: (NodeId, &[i64])) -> bool {
+        let nodes = &self.flow.nodes;
+        let (left, entered) = (&nodes[before.0].labels, &nodes[after.0].labels);
+        let asked = &self.watch.labels[self.process.index()];
+        left.iter().any(|l| !entered.contains(l) && asked[l.index()].shows_leaving())
+            || entered.iter().any(|l| !left.contains(l) && asked[l.index()].shows_entering())
+            || (self.watch.always[self.process.index()].iter())
+                .zip(before.1.iter().zip(after.1))
+                .any(|(asked, (before, after))| *asked && before != after)
+    }
+
+    /// Where the process stands after the local step at which it stands; `None` if it
+    /// is blocked.
+    pub fn step(&self, node: NodeId, mut registers: Vec<i64>) -> Option<Settled> {
+        match self.execute(node, &mut registers) {
+            Ran::On(next) => Some(self.settle(next, registers)),
+            Ran::Blocked => None,
+            Ran::Stopped(stop) => Some(stopped(node, registers, stop)),
+        }
+    }
+
+    /// The state after a register got a value.
+    pub fn go_on_with(
+        &self,
+        node: NodeId,
+        reg: RegId,
+        value: i64,
+        registers: &[i64],
+        next: NodeId,
+    ) -> Settled {
+        let mut registers = registers.to_vec();
+        match self.set(reg, value, &mut registers) {
+            Ok(()) => self.settle(next, registers),
+            Err(stop) => stopped(node, registers, stop),
+        }
+    }
+
+    /// Runs local code from a node on, up to where the process is seen standing: before
+    /// a step, or before a local step that changes the answer to something that is
+    /// asked.
+    pub fn settle(&self, node: NodeId, mut registers: Vec<i64>) -> Settled {
+        let flow = self.flow;
+        let mut within = flow.nodes[node].within;
+        let mut node = pass(flow, node, &mut within);
+        let mut round = Round::default();
+        loop {
+            forget(flow, node, &mut registers, |_| 0);
+            if self.stops_at(node) {
+                let stop = self.cannot_stand(node, &registers).err();
+                return Settled { key: Key { node, registers, stop }, within };
+            }
+            if let Some((node, registers)) = round.closes(node, &registers) {
+                return Settled { key: Key { node, registers, stop: None }, within };
+            }
+            if round.steps > MAX_LOCAL {
+                return stopped(node, registers, Stop::Left(Excess::Endless));
+            }
+            let before = registers.clone();
+            let stop = match self.execute(node, &mut registers) {
+                Ran::On(next) => {
+                    let mut inside = within;
+                    let next = pass(flow, next, &mut inside);
+                    forget(flow, next, &mut registers, |_| 0);
+                    if self.is_visible((node, &before), (next, &registers)) {
+                        return Settled {
+                            key: Key { node, registers: before, stop: None },
+                            within,
+                        };
+                    }
+                    (node, within) = (next, inside);
+                    continue;
+                }
+                Ran::Blocked => None,
+                Ran::Stopped(stop) => Some(stop),
+            };
+            return Settled { key: Key { node, registers, stop }, within };
+        }
+    }
+
+    /// Fails if a process has failed that comes to stand before a step: the step
+    /// makes no sense for the values of its registers.
+    fn cannot_stand(&self, node: NodeId, registers: &[i64]) -> Result<(), Stop> {
+        let node = &self.flow.nodes[node].node;
+        let (Node::Load(_, place, _) | Node::Store(place, ..) | Node::Rmw(_, place, ..)) = node
+        else {
+            return Ok(());
+        };
+        let var = self.element(place, registers)?;
+        match node {
+            Node::Store(_, code, _) => self.admits(var, self.eval(code, registers)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a value can be written to a variable.
+    pub fn admits(&self, var: VarId, value: i64) -> Result<(), Stop> {
+        let domain = self.program.decl(var).0.domain;
+        if domain.is_some_and(|domain| !self.program.admits(domain, value)) {
+            return Err(Failure::Domain(self.program.var_name(var), value).into());
+        }
+        match self.program.bounds.vars.get(&var) {
+            Some(&bound) if !(bound.0..=bound.1).contains(&value) => {
+                let name = self.program.var_name(var);
+                Err(Stop::Left(Excess::Bound { name, value, bound }))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Finds out that local code goes round for ever, with Brent's algorithm: a place that was passed
+/// is compared with all that follow, and replaced by a later one each time the distance has
+/// doubled.
+#[derive(Default)]
+struct Round {
+    steps: usize,
+    /// The place that is compared, and when it was passed.
+    anchor: Option<(NodeId, Vec<i64>)>,
+    since: usize,
+    /// The least place since then: where the process stands if it goes round.
+    least: Option<(NodeId, Vec<i64>)>,
+}
+
+impl Round {
+    /// The process comes to a place. If it was there before, returns the least place of the
+    /// round.
+    fn closes(&mut self, node: NodeId, registers: &[i64]) -> Option<(NodeId, Vec<i64>)> {
+        self.steps += 1;
+        // Hardly any code goes on for so long.
+        if self.steps < 64 {
+            return None;
+        }
+        let here = (node, registers.to_vec());
+        if self.anchor.as_ref() == Some(&here) {
+            return self.least.take();
+        }
+        if self.anchor.is_none() || self.steps >= 2 * self.since {
+            self.anchor = Some(here.clone());
+            self.since = self.steps;
+            self.least = None;
+        }
+        if self.least.as_ref().is_none_or(|least| here < *least) {
+            self.least = Some(here);
+        }
+        None
+    }
+}
+
+/// A process that goes no further.
+pub(super) fn stopped(node: NodeId, registers: Vec<i64>, stop: Stop) -> Settled {
+    Settled { key: Key { node, registers, stop: Some(stop) }, within: None }
+}
+
+/// The node at which a process that gets to `node` stands, past structure. `within`
+/// becomes `None` where the `await` is left on the way.
+fn pass(flow: &Flow, mut node: NodeId, within: &mut Option<NodeId>) -> NodeId {
+    // A loop without any statement is structure only: its head is where the process stands.
+    for _ in 0..=flow.nodes.len() {
+        *within = within.filter(|a| flow.nodes[node].within == Some(*a));
+        if !flow.is_transparent(node) {
+            break;
+        }
+        node = flow.nodes[node].node.successors()[0];
+    }
+    node
+}
+
+/// Registers whose value no longer matters have the value `none`.
+pub(super) fn forget<T>(flow: &Flow, node: NodeId, registers: &mut [T], none: impl Fn(usize) -> T) {
+    for (r, (value, live)) in registers.iter_mut().zip(&flow.live[node]).enumerate() {
+        if !live {
+            *value = none(r);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Control states and transitions, made when somebody asks for them.
+
+use std::sync::OnceLock;
+
+use super::local::{Local, Settled, stopped};
+use super::{Key, Rounds, Stop};
+use crate::flow::Node;
+use crate::grow::Cells;
+use crate::ids::{LabelId, ProcessId, StateId, TransitionId, ValueId, VarId};
+use crate::program::Rmw;
+use crate::system::{Excess, Mark, Op, State, StateKind, System, Transition};
+
+/// What a process does next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// One of these transitions, whatever is in memory.
+    Free { first: u32, count: u32 },
+    /// It reads the variable; what then depends on the value.
+    Read {
+        var: VarId,
+        /// Whether it is an atomic read-write.
+        atomic: bool,
+        on: Box<OnValue>,
+    },
+}
+
+/// The number of no transition: it waits for another value.
+const NONE: u32 = u32::MAX;
+
+/// Few variables have more values: they are kept closer.
+const CLOSE: usize = 4;
+
+/// For each value the transition that reads it.
+#[derive(Debug, Default)]
+pub(crate) struct OnValue {
+    close: [OnceLock<u32>; CLOSE],
+    others: OnceLock<Box<Cells<u32>>>,
+}
+
+impl OnValue {
+    fn get_or_init(&self, value: ValueId, make: impl FnOnce() -> u32) -> u32 {
+        match self.close.get(value.index()) {
+            Some(cell) => *cell.get_or_init(make),
+            None => *self.others.get_or_init(Box::default).get_or_init(value.index() - CLOSE, make),
+        }
+    }
+}
+
+impl System {
+    fn local(&self, process: ProcessId) -> Local<'_> {
+        let flow = &self.processes[process.index()].flow;
+        Local { program: &self.program, process, flow, watch: &self.watch }
+    }
+
+    /// Finds the initial control states.
+    pub(super) fn enter(&mut self) {
+        for p in 0..self.processes.len() {
+            let process = ProcessId::new(p);
+            let registers = self.program.processes[p].registers.iter().map(|r| r.init).collect();
+            let local = self.local(process);
+            let settled = local.settle(local.flow.entry, registers);
+            let initial = self.intern(process, settled.key);
+            self.processes[p].initial = initial;
+        }
+    }
+
+    /// The id of a control state, new or known.
+    pub(super) fn intern(&self, process: ProcessId, key: Key) -> StateId {
+        let automaton = &self.processes[process.index()];
+        let mut ids = automaton.ids.lock().expect("no thread panics while it has the lock");
+        if let Some(&id) = ids.get(&key) {
+            return id;
+        }
+        if let Some(Stop::Left(excess @ (Excess::Overflow | Excess::Endless | Excess::Values))) =
+            &key.stop
+        {
+            self.excess.get_or_init(|| excess.to_string());
+        }
+        let state = self.make_state(process, &key);
+        let id = StateId::new(automaton.states.push(state));
+        ids.insert(key, id);
+        id
+    }
+
+    fn make_state(&self, process: ProcessId, key: &Key) -> State {
+        let flow = &self.processes[process.index()].flow;
+        let located = &flow.nodes[key.node];
+        let mut labels = located.labels.clone();
+        let kind = match &key.stop {
+            Some(Stop::Failed(failure)) => StateKind::Failed(failure.clone()),
+            Some(Stop::Left(excess)) => {
+                if matches!(excess, Excess::Bound { .. }) {
+                    // The label of what has left a bound is the last one of its process.
+                    let count = self.program.processes[process.index()].labels.len();
+                    labels = vec![LabelId::new(count - 1)];
+                }
+                StateKind::Left(excess.clone())
+            }
+            None if matches!(located.node, Node::End) => StateKind::Ended,
+            None => StateKind::Inside,
+        };
+        let is_choice =
+            kind == StateKind::Inside && matches!(located.node, Node::Choose(_) | Node::Any(..));
+        let (registers, labels) = (key.registers[..].into(), labels.into());
+        let place = self.processes[process.index()].abstraction.find(key.node, &key.registers);
+        State::new(key.node, place, kind, registers, labels, is_choice, located.span)
+    }
+
+    /// What a process does next in a control state.
+    #[inline]
+    pub(crate) fn next(&self, process: ProcessId, state: StateId) -> &Next {
+        let automaton = &self.processes[process.index()];
+        automaton.states.get(state.index()).next.get_or_init(|| self.make_next(process, state))
+    }
+
+    fn make_next(&self, process: ProcessId, from: StateId) -> Next {
+        let state = self.state(process, from);
+        let local = self.local(process);
+        let mut made = Vec::new();
+        let mut add = |op: Op, to: Settled, mark: Option<Mark>| {
+            made.extend(self.transition_to(process, from, op, to, mark));
+        };
+        let registers = state.registers.to_vec();
+        match &state.kind {
+            StateKind::Inside => {}
+            StateKind::Left(excess) => {
+                let stop = Some(Stop::Left(excess.clone()));
+                let key = Key { node: state.node, registers, stop };
+                add(Op::Nop, Settled { key, within: None }, None);
+                return self.free(process, from, made);
+            }
+            StateKind::Ended | StateKind::Stopped | StateKind::Failed(_) => {
+                return self.free(process, from, made);
+            }
+        }
+        match &local.flow.nodes[state.node].node {
+            Node::End => {}
+            Node::Nop(next) => add(Op::Nop, local.settle(*next, registers), None),
+            Node::Fence(kind, next) => add(Op::Fence(*kind), local.settle(*next, registers), None),
+            Node::Choose(nexts) => {
+                for next in nexts {
+                    add(Op::Nop, local.settle(*next, registers.clone()), None);
+                }
+            }
+            Node::Any(reg, values, next) => {
+                for &value in values {
+                    let to = local.go_on_with(state.node, *reg, value, &registers, *next);
+                    add(Op::Nop, to, None);
+                }
+            }
+            Node::Call(ways) => {
+                for (method, argument, next) in ways {
+                    let Some((reg, values)) = argument else {
+                        let mark = Mark::Call(*method, None);
+                        add(Op::Nop, local.settle(*next, registers.clone()), Some(mark));
+                        continue;
+                    };
+                    for &value in values {
+                        let to = local.go_on_with(state.node, *reg, value, &registers, *next);
+                        add(Op::Nop, to, Some(Mark::Call(*method, Some(value))));
+                    }
+                }
+            }
+            Node::Return(method, code, next) => {
+                match code.as_ref().map(|code| local.eval(code, &registers)).transpose() {
+                    Ok(value) => {
+                        let mark = Mark::Return(*method, value);
+                        add(Op::Nop, local.settle(*next, registers), Some(mark));
+                    }
+                    Err(stop) => add(Op::Nop, stopped(state.node, registers, stop), None),
+                }
+            }
+            Node::Store(place, code, next) => {
+                let var = local.element(place, &registers);
+                let value = local.eval(code, &registers);
+                let (Ok(var), Ok(value)) = (var, value) else {
+                    unreachable!("a process that cannot store has failed")
+                };
+                match self.vars[var.index()].try_id(value, self.vars.len()) {
+                    Some(value) => {
+                        add(Op::Write(var, value), local.settle(*next, registers), None);
+                    }
+                    None => {
+                        let stop = Stop::Left(Excess::Values);
+                        add(Op::Nop, stopped(state.node, registers, stop), None);
+                    }
+                }
+            }
+            Node::Load(_, place, _) | Node::Rmw(_, place, _, _) => {
+                let Ok(var) = local.element(place, &registers) else {
+                    unreachable!("a process that cannot read has failed")
+                };
+                let atomic = matches!(local.flow.nodes[state.node].node, Node::Rmw(..));
+                return Next::Read { var, atomic, on: Box::default() };
+            }
+            Node::Jump(_)
+            | Node::Goto(_)
+            | Node::Assign(..)
+            | Node::Branch(..)
+            | Node::Assume(..)
+            | Node::Assert(..) => {
+                if let Some(to) = local.step(state.node, registers) {
+                    add(Op::Nop, to, None);
+                }
+            }
+        }
+        self.free(process, from, made)
+    }
+
+    /// Transitions that do not depend on memory.
+    fn free(&self, process: ProcessId, from: StateId, mut made: Vec<Transition>) -> Next {
+        let automaton = &self.processes[process.index()];
+        if let Some(stop) = automaton.stops.get(&from) {
+            made.push(*stop);
+        }
+        let mut kept: Vec<Transition> = Vec::new();
+        for t in made {
+            let same =
+                |k: &Transition| (k.op, k.to, k.waits, k.mark) == (t.op, t.to, t.waits, t.mark);
+            if !kept.iter().any(same) {
+                kept.push(t);
+            }
+        }
+        // One thread at a time, so that the transitions of a state stand together.
+        let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
+        let first = automaton.transitions.len() as u32;
+        let count = kept.len() as u32;
+        for t in kept {
+            automaton.transitions.push(t);
+        }
+        Next::Free { first, count }
+    }
+
+    /// A transition; `None` if it changes nothing and need not be taken.
+    fn transition_to(
+        &self,
+        process: ProcessId,
+        from: StateId,
+        op: Op,
+        to: Settled,
+        mark: Option<Mark>,
+    ) -> Option<Transition> {
+        let state = self.state(process, from);
+        let located = &self.processes[process.index()].flow.nodes[state.node];
+        let waits = located.within.is_some() && to.within == located.within;
+        let to = self.intern(process, to.key);
+        // A round of an `await` that changes nothing: no step is needed to wait.
+        let idle = waits && from == to && self.rounds == Rounds::Left;
+        (!idle).then_some(Transition { from, op, to, waits, mark, span: located.span })
+    }
+
+    /// The transition of a load or an atomic read-write for one value; `None` if it waits
+    /// for another.
+    #[inline]
+    pub(crate) fn on_value(
+        &self,
+        process: ProcessId,
+        from: StateId,
+        var: VarId,
+        cells: &OnValue,
+        value: ValueId,
+    ) -> Option<TransitionId> {
+        let id = cells.get_or_init(value, || {
+            let Some(made) = self.make_read(process, from, var, value) else { return NONE };
+            let automaton = &self.processes[process.index()];
+            let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
+            automaton.transitions.push(made) as u32
+        });
+        (id != NONE).then_some(TransitionId(id))
+    }
+
+    fn make_read(
+        &self,
+        process: ProcessId,
+        from: StateId,
+        var: VarId,
+        value: ValueId,
+    ) -> Option<Transition> {
+        let state = self.state(process, from);
+        let local = self.local(process);
+        let number = self.value(var, value);
+        let (op, to) = match &local.flow.nodes[state.node].node {
+            Node::Load(reg, _, next) => {
+                let to = local.go_on_with(state.node, *reg, number, &state.registers, *next);
+                (Op::Read(var, value), to)
+            }
+            Node::Rmw(reg, _, rmw, next) => {
+                let written = match local.written(*reg, rmw, number, &state.registers) {
+                    // It waits for another value.
+                    Ok(None) => return None,
+                    Ok(Some(written)) => local.admits(var, written).and_then(|()| {
+                        let id = self.vars[var.index()].try_id(written, self.vars.len());
+                        id.ok_or(Stop::Left(Excess::Values))
+                    }),
+                    Err(stop) => Err(stop),
+                };
+                match written {
+                    Ok(written) => {
+                        let given = match rmw {
+                            Rmw::CasFlag { expected, .. } => {
+                                let expected = local.eval(expected, &state.registers);
+                                i64::from(expected.is_ok_and(|e| e == number))
+                            }
+                            _ => number,
+                        };
+                        let to = local.go_on_with(state.node, *reg, given, &state.registers, *next);
+                        (Op::Arw(var, value, written), to)
+                    }
+                    Err(stop) => {
+                        let to = stopped(state.node, state.registers.to_vec(), stop);
+                        (Op::Arw(var, value, value), to)
+                    }
+                }
+            }
+            other => unreachable!("{other:?} reads nothing"),
+        };
+        self.transition_to(process, from, op, to, None)
+    }
+}
