@@ -204,7 +204,7 @@ fn indices(instance: &Instance, system: &System, run: &Run) -> Vec<usize> {
     let taken = run.steps.iter().filter(|(step, _)| step.process == P1);
     let written = taken.filter_map(|(step, _)| {
         let transition = step.transition?;
-        match system.processes[P1.index()].transitions[transition.index()].op {
+        match system.transition(P1, transition).op {
             Op::Write(x, d) if x == X2 => usize::try_from(system.value(x, d) - first).ok(),
             _ => None,
         }

@@ -149,7 +149,7 @@ fn var(op: Op) -> Option<VarId> {
 
 impl<'s> Replay<'s> {
     fn new(system: &'s System, model: MemoryModel, start: &Configuration) -> Check<Self> {
-        let expected: Vec<u16> = system.processes.iter().map(|p| p.initial.0).collect();
+        let expected: Vec<u32> = system.processes.iter().map(|p| p.initial.0).collect();
         if start.states != expected {
             return Err("the run does not begin in the initial control states".to_owned());
         }
@@ -620,7 +620,7 @@ impl<'s> Replay<'s> {
 
     /// The state that the run says it ends in is the one that it ends in.
     fn ends_in(&self, end: &Configuration) -> Check<()> {
-        let states: Vec<u16> = self.threads.iter().map(|t| t.state.0).collect();
+        let states: Vec<u32> = self.threads.iter().map(|t| t.state.0).collect();
         if end.states != states {
             return Err("the run does not end in the control states that it names".to_owned());
         }
@@ -728,8 +728,8 @@ impl<'s> Replay<'s> {
         let system = self.system;
         let property =
             system.program.properties.get(property).ok_or("there is no such property")?;
-        let controls: Vec<u16> = self.threads.iter().map(|t| t.state.0).collect();
-        let memory: Vec<u16> = self.memory[self.now()].iter().map(|v| v.0).collect();
+        let controls: Vec<u32> = self.threads.iter().map(|t| t.state.0).collect();
+        let memory: Vec<u32> = self.memory[self.now()].iter().map(|v| v.0).collect();
         let drained = self.threads.iter().all(|t| t.traces[0].is_empty());
         let buffered = self.model.has(Relaxation::WriteRead);
         let (settled, expected) = match &property.kind {

@@ -43,7 +43,7 @@ pub struct Unblocked {
     pub clients: usize,
     /// The control states of the first client at which it is stopped: it cannot run
     /// alone without end and without a return and come to none of them.
-    pub stops: Vec<u16>,
+    pub stops: Vec<u32>,
     /// An inductive set of the system with stops; none is needed without stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,

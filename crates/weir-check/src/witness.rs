@@ -50,7 +50,7 @@ pub struct Witness {
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     /// The control state of each process, in order.
-    pub states: Vec<u16>,
+    pub states: Vec<u32>,
     /// The newest value of each variable.
     pub memory: BTreeMap<String, i64>,
     /// What each process has under way, in order, oldest first.
@@ -116,7 +116,7 @@ impl WitnessStep {
         let name = |p: ProcessId| system.processes[p.index()].name.clone();
         let variable = |x: VarId| system.vars[x.index()].name.clone();
         let taken =
-            step.transition.map(|t| &system.processes[step.process.index()].transitions[t.index()]);
+            step.transition.map(|t| system.transition(step.process, t));
         let place = match taken {
             Some(taken) => place(taken.op),
             None => step.event.filter(|e| !is_fence(*e)).map(|e| (e.var, e.value)),

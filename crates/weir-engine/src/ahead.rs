@@ -1,73 +1,132 @@
-//! What lies ahead of and behind a control state, up to the next fence.
+//! What lies ahead of and behind a place of the code, up to the next fence.
+//!
+//! Worked out on the code of each process by itself, before any search
+//! ([`System::code`]).
 
-use weir_model::ids::{ProcessId, VarId};
+use std::ops::Range;
+
+use weir_model::ids::{ProcessId, StateId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
-use weir_model::system::{Op, System};
+use weir_model::system::{Access, System};
 
-/// For each control state, whether something is so of each variable.
-pub type ByState = Vec<Box<[bool]>>;
+/// For each place of the code of a process, whether something is so of each variable.
+#[derive(Clone, Debug)]
+pub struct ByPlace {
+    rows: Vec<Box<[bool]>>,
+    /// What is so of a state that is at no known place: everything may be.
+    all: Box<[bool]>,
+}
 
-/// Which way to look from a control state.
+impl ByPlace {
+    /// What is so of each variable in a control state.
+    #[inline]
+    pub fn at(&self, system: &System, process: ProcessId, state: StateId) -> &[bool] {
+        match system.state(process, state).place() {
+            Some(place) => &self.rows[place],
+            None => &self.all,
+        }
+    }
+
+    /// The rows, by place, and behind them what is so of other states.
+    pub(crate) fn rows(self) -> impl Iterator<Item = Box<[bool]>> {
+        self.rows.into_iter().chain([self.all])
+    }
+
+    /// Nothing is so anywhere.
+    pub(crate) fn nothing(system: &System, process: ProcessId) -> Self {
+        let none: Box<[bool]> = vec![false; system.vars.len()].into();
+        Self { rows: vec![none.clone(); system.place_count(process)], all: none }
+    }
+}
+
+/// Which way to look from a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
     Ahead,
     Behind,
 }
 
-/// For each control state, the variables of which some operation lies ahead or
-/// behind that `concerns` them, with nothing between that `stops`.
+/// For each place, the variables of which some access lies ahead or behind that `concerns`
+/// them, with nothing between that `stops`.
 fn spread(
     system: &System,
     process: ProcessId,
     look: Look,
-    concerns: impl Fn(Op, VarId) -> bool,
-    stops: impl Fn(Op) -> bool,
+    concerns: impl Fn(&Access) -> Vec<Range<usize>>,
+    stops: impl Fn(&Access) -> bool,
     budget: &Budget,
-) -> Result<ByState, Stop> {
-    let automaton = &system.processes[process.index()];
-    budget.check_room(automaton.states.len().saturating_mul(system.vars.len() + 32))?;
-    let mut all = vec![vec![false; system.vars.len()].into_boxed_slice(); automaton.states.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in automaton.transitions.iter().rev().filter(|t| !stops(t.op)) {
-            budget.work(1 + system.vars.len() / 64)?;
-            let (here, beyond) = match look {
-                Look::Ahead => (t.from, t.to),
-                Look::Behind => (t.to, t.from),
-            };
-            let beyond = all[beyond.index()].clone();
-            for (x, here) in all[here.index()].iter_mut().enumerate() {
-                let found = beyond[x] || concerns(t.op, VarId::new(x));
-                changed |= found && !*here;
-                *here |= found;
+) -> Result<ByPlace, Stop> {
+    let vars = system.vars.len();
+    let places = system.place_count(process);
+    budget.check_room(places.saturating_mul(vars + 32))?;
+    let mut rows = vec![vec![false; vars].into_boxed_slice(); places];
+    // For each place, those from which what is found there is found as well.
+    let mut beyond: Vec<Vec<usize>> = vec![vec![]; places];
+    let mut work = Vec::new();
+    for step in system.code(process).filter(|s| !stops(&s.access)) {
+        budget.tick()?;
+        let (here, there) = match look {
+            Look::Ahead => (step.from, step.to),
+            Look::Behind => (step.to, step.from),
+        };
+        beyond[there].push(here);
+        for range in concerns(&step.access) {
+            rows[here][range].fill(true);
+            work.push(here);
+        }
+    }
+    while let Some(place) = work.pop() {
+        budget.work(1 + vars / 64)?;
+        for i in 0..beyond[place].len() {
+            let here = beyond[place][i];
+            if here == place {
+                continue;
+            }
+            let found = rows[place].clone();
+            let mut changed = false;
+            for (known, found) in rows[here].iter_mut().zip(found) {
+                changed |= found && !*known;
+                *known |= found;
+            }
+            if changed {
+                work.push(here);
             }
         }
     }
-    Ok(all)
+    Ok(ByPlace { rows, all: vec![true; vars].into() })
 }
 
-fn is_full(op: Op) -> bool {
-    matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full))
+fn is_full(access: &Access) -> bool {
+    matches!(access, Access::Arw(_) | Access::Fence(FenceKind::Full))
 }
 
 /// Whether an operation needs that no write of its process waits.
-fn empties_stores(op: Op, partial_fences: bool) -> bool {
-    is_full(op) || partial_fences && op == Op::Fence(FenceKind::Write)
+fn empties_stores(access: &Access, partial_fences: bool) -> bool {
+    is_full(access) || partial_fences && *access == Access::Fence(FenceKind::Write)
 }
 
-/// For each control state, the variables that can be read from there on before
-/// the next full fence or atomic read-write.
+/// For each place, the variables that can be read from there on before the next full fence or
+/// atomic read-write.
 ///
 /// # Errors
 /// If a limit is reached.
-pub fn readable(system: &System, process: ProcessId, budget: &Budget) -> Result<ByState, Stop> {
-    let reads = |op, x| matches!(op, Op::Read(y, _) if y == x);
+pub fn readable(system: &System, process: ProcessId, budget: &Budget) -> Result<ByPlace, Stop> {
+    let reads = |access: &Access| match access {
+        Access::Read(range) => vec![range.clone()],
+        _ => vec![],
+    };
     spread(system, process, Look::Ahead, reads, is_full, budget)
 }
 
-/// For each control state, the variables of which a waiting write may yet be
+fn written(access: &Access) -> Vec<Range<usize>> {
+    match access {
+        Access::Write(range) => vec![range.clone()],
+        _ => vec![],
+    }
+}
+
+/// For each place, the variables of which a waiting write may yet be
 /// overtaken: some other variable can be written before a fence that would need
 /// the write to have left.
 pub(crate) fn overtakes(
@@ -75,31 +134,34 @@ pub(crate) fn overtakes(
     process: ProcessId,
     partial_fences: bool,
     budget: &Budget,
-) -> Result<ByState, Stop> {
-    let writes_other = |op, x| matches!(op, Op::Write(y, _) if y != x);
-    let stops = |op| empties_stores(op, partial_fences);
-    spread(system, process, Look::Ahead, writes_other, stops, budget)
+) -> Result<ByPlace, Stop> {
+    let vars = system.vars.len();
+    let others = |access: &Access| match access {
+        // Whatever one of several variables is written, another is not.
+        Access::Write(range) if range.len() > 1 => vec![0..vars],
+        Access::Write(range) => vec![0..range.start, range.end..vars],
+        _ => vec![],
+    };
+    let stops = |access: &Access| empties_stores(access, partial_fences);
+    spread(system, process, Look::Ahead, others, stops, budget)
 }
 
-/// For each control state, the variables that may have been written since the
-/// last full fence.
+/// For each place, the variables that may have been written since the last full fence.
 pub(crate) fn unseen(
     system: &System,
     process: ProcessId,
     budget: &Budget,
-) -> Result<ByState, Stop> {
-    let writes = |op, x| matches!(op, Op::Write(y, _) if y == x);
-    spread(system, process, Look::Behind, writes, is_full, budget)
+) -> Result<ByPlace, Stop> {
+    spread(system, process, Look::Behind, written, is_full, budget)
 }
 
-/// For each control state, the variables of which a write may be waiting there.
+/// For each place, the variables of which a write may be waiting there.
 pub(crate) fn waiting(
     system: &System,
     process: ProcessId,
     partial_fences: bool,
     budget: &Budget,
-) -> Result<ByState, Stop> {
-    let writes = |op, x| matches!(op, Op::Write(y, _) if y == x);
-    let stops = |op| empties_stores(op, partial_fences);
-    spread(system, process, Look::Behind, writes, stops, budget)
+) -> Result<ByPlace, Stop> {
+    let stops = |access: &Access| empties_stores(access, partial_fences);
+    spread(system, process, Look::Behind, written, stops, budget)
 }

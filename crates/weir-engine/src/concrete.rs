@@ -68,7 +68,7 @@ struct Place {
 /// A history of memory states with the places of the processes in it.
 struct History<'s> {
     system: &'s System,
-    states: Vec<Vec<u16>>,
+    states: Vec<Vec<u32>>,
     made: Vec<Made>,
     places: Vec<Place>,
     has_ended: bool,
@@ -82,7 +82,7 @@ impl<'s> History<'s> {
     fn replay(
         system: &'s System,
         model: MemoryModel,
-        start: &[u16],
+        start: &[u32],
         events: &[Event],
         budget: &Budget,
     ) -> Result<Option<Self>, Stop> {
@@ -128,7 +128,7 @@ impl<'s> History<'s> {
             },
             Event::TransferOne(p, x) => drop(self.transfer(p, x)?),
             Event::Take(p, id) => {
-                let op = self.system.processes[p.index()].transitions[id.index()].op;
+                let op = self.system.transition(p, id).op;
                 self.take(p, id, op)?;
             }
         }
@@ -309,7 +309,7 @@ impl Wanted {
 pub(crate) fn run(
     system: &System,
     model: MemoryModel,
-    start: &[u16],
+    start: &[u32],
     events: &[Event],
     budget: &Budget,
 ) -> Result<Option<Run>, Stop> {

@@ -67,7 +67,7 @@ impl<'s> Search<'s> {
         &mut self,
         limits: &Limits,
         progress: Progress<'_>,
-        mut visit: impl FnMut(&dyn Semantics, &Store, ConfigId) -> ControlFlow<()>,
+        mut visit: impl FnMut(&dyn Semantics, &[u32], ConfigId) -> ControlFlow<()>,
     ) {
         let began = Instant::now();
         let Self { semantics, store, stats, .. } = self;
@@ -89,12 +89,11 @@ impl<'s> Search<'s> {
                 level_end = store.len();
                 stats.depth += 1;
             }
-            if visit(semantics, store, id).is_break() {
+            store.read(id, &mut config);
+            if visit(semantics, &config, id).is_break() {
                 stats.stopped = Some("every question was settled".to_owned());
                 break;
             }
-            config.clear();
-            config.extend_from_slice(store.get(id));
             let mut steps = 0;
             stats.within_bound &= semantics.successors(&config, &mut scratch, &mut |_, next| {
                 steps += 1;
@@ -141,16 +140,16 @@ impl<'s> Search<'s> {
                 budget.tick()?;
                 let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
                 let mut found = None;
-                let _ = semantics.successors(from, &mut scratch, &mut |step, next| {
+                let _ = semantics.successors(&from, &mut scratch, &mut |step, next| {
                     if next == to {
                         found.get_or_insert(step);
                     }
                 });
                 let step = found.expect("it was reached from there");
-                Ok((step, Snapshot::new(semantics, to)))
+                Ok((step, Snapshot::new(semantics, &to)))
             })
             .collect::<Result<_, Stop>>()?;
-        let start = Snapshot::new(semantics, self.store.get(path[0]));
+        let start = Snapshot::new(semantics, &self.store.get(path[0]));
         Ok(Run { model: self.model, form: self.form, start, steps })
     }
 }
@@ -167,7 +166,7 @@ fn reason(stats: &Stats) -> String {
 
 /// Whether a configuration settles a question: shows that a property is
 /// violated or, for `final exists`, that it holds.
-pub(crate) fn settles(semantics: &dyn Semantics, config: &[u16], kind: &PropertyKind) -> bool {
+pub(crate) fn settles(semantics: &dyn Semantics, config: &[u32], kind: &PropertyKind) -> bool {
     let system = semantics.system();
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     match kind {
@@ -187,7 +186,7 @@ pub(crate) fn settles(semantics: &dyn Semantics, config: &[u16], kind: &Property
     }
 }
 
-fn is_final(semantics: &dyn Semantics, config: &[u16]) -> bool {
+fn is_final(semantics: &dyn Semantics, config: &[u32]) -> bool {
     let system = semantics.system();
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     system.all_ended(controls)
@@ -208,8 +207,7 @@ pub fn check(
     }
     let mut search = Search::new(system, model, limits);
     let mut settled: Vec<Option<ConfigId>> = vec![None; properties.len()];
-    search.run(limits, progress, |semantics, store, id| {
-        let config = store.get(id);
+    search.run(limits, progress, |semantics, config, id| {
         for (property, settled) in properties.iter().zip(&mut settled) {
             if settled.is_none() && settles(semantics, config, &property.kind) {
                 *settled = Some(id);
@@ -284,8 +282,7 @@ pub fn outcomes(
     let mut states = BTreeSet::new();
     let mut left = None;
     let mut search = Search::new(system, model, limits);
-    search.run(limits, progress, |semantics, store, id| {
-        let config = store.get(id);
+    search.run(limits, progress, |semantics, config, _| {
         if left.is_none() {
             left = system.left(semantics.controls(config)).map(ToString::to_string);
         }

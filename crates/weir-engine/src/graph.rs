@@ -95,7 +95,7 @@ fn configurations(
         limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
     let semantics = Form::of(model)[0].semantics(system, model, bound);
     let mut graph = Graph::default();
-    let mut numbers: FxHashMap<Vec<u16>, usize> = FxHashMap::default();
+    let mut numbers: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
     let mut configs = Vec::new();
     for initial in semantics.initial().take(most + 1) {
         numbers.insert(initial.clone(), configs.len());
@@ -122,7 +122,7 @@ fn configurations(
     Ok(graph)
 }
 
-fn node(semantics: &dyn Semantics, config: &[u16], is_initial: bool) -> Node {
+fn node(semantics: &dyn Semantics, config: &[u32], is_initial: bool) -> Node {
     let system = semantics.system();
     let show = |events: &Vec<Event>| match events.is_empty() {
         true => "ε".to_owned(),
@@ -154,7 +154,7 @@ fn show_event(system: &System, event: Event) -> String {
 
 fn label(system: &System, step: &Step) -> String {
     if let Some(id) = step.transition {
-        return system.show_op(system.processes[step.process.index()].transitions[id.index()].op);
+        return system.show_op(system.transition(step.process, id).op);
     }
     let event = step.event.map_or(String::new(), |e| show_event(system, e));
     format!("{} {event}", step.rule.name()).trim_end().to_owned()

@@ -21,7 +21,7 @@ use crate::stats::Limits;
 const MOST: usize = 1 << 20;
 
 /// A configuration with the number of transitions that each process has taken.
-type Node = (Vec<u16>, Vec<usize>);
+type Node = (Vec<u32>, Vec<usize>);
 
 /// A run in which each process takes these transitions, in order, and no others, and
 /// which settles a property in the end. `None` if none is found.

@@ -1,8 +1,8 @@
 //! A set of configurations, numbered in the order of their discovery.
 //!
-//! All cells lie in one arena and a hash table holds ids only, so that a stored
-//! configuration costs its cells and some twenty bytes. Configurations are kept
-//! whole: equality is decided on cells, never on hashes.
+//! All configurations lie in one arena, packed: a cell takes as many bytes as it needs, one
+//! if it is below 128. A hash table holds ids only. Configurations are kept whole:
+//! equality is decided on bytes, never on hashes.
 
 use std::hash::Hasher;
 
@@ -22,18 +22,26 @@ impl ConfigId {
     }
 }
 
-/// The arena is full: 2^32 cells or configurations.
+/// There are no numbers left for configurations: there are 2^32 of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
 /// A set of configurations, each with the one that it was reached from.
 #[derive(Default)]
 pub struct Store {
-    cells: Vec<u16>,
+    bytes: Vec<u8>,
+    /// Where the bytes of each configuration end, counted from the beginning of its block.
     ends: Vec<u32>,
+    /// Where the bytes of each block of configurations begin.
+    blocks: Vec<usize>,
     parents: Vec<u32>,
     table: HashTable<u32>,
+    /// Space to pack in.
+    packed: Vec<u8>,
 }
+
+/// The number of configurations in a block.
+const BLOCK: usize = 1 << 14;
 
 const NO_PARENT: u32 = u32::MAX;
 
@@ -56,7 +64,7 @@ impl Store {
 
     /// The bytes that the store takes up.
     pub fn bytes(&self) -> usize {
-        self.cells.capacity() * 2
+        self.bytes.capacity()
             + (self.ends.capacity() + self.parents.capacity()) * 4
             + self.table.allocation_size()
     }
@@ -71,7 +79,7 @@ impl Store {
             true => 0,
             false => capacity * bytes,
         };
-        let bytes = more(self.cells.len() + SOON * 16, self.cells.capacity(), 2)
+        let bytes = more(self.bytes.len() + SOON * 32, self.bytes.capacity(), 1)
             + 2 * more(self.ends.len(), self.ends.capacity(), 4)
             // The old table goes when the new one is filled.
             + 2 * more(self.table.len(), self.table.capacity(), 6);
@@ -83,17 +91,27 @@ impl Store {
         (index < self.len()).then_some(ConfigId(index as u32))
     }
 
-    /// A stored configuration.
+    /// Reads a stored configuration.
     #[inline]
-    pub fn get(&self, id: ConfigId) -> &[u16] {
-        slice(&self.cells, &self.ends, id.0)
+    pub fn read(&self, id: ConfigId, config: &mut Vec<u32>) {
+        config.clear();
+        unpack(slice(&self.bytes, &self.ends, &self.blocks, id.0), config);
+    }
+
+    /// A stored configuration.
+    pub fn get(&self, id: ConfigId) -> Vec<u32> {
+        let mut config = Vec::new();
+        self.read(id, &mut config);
+        config
     }
 
     /// The id of a configuration, if it is there.
     #[inline]
-    pub fn find(&self, config: &[u16]) -> Option<ConfigId> {
-        let same = |&id: &u32| slice(&self.cells, &self.ends, id) == config;
-        self.table.find(hash(config), same).map(|&id| ConfigId(id))
+    pub fn find(&self, config: &[u32]) -> Option<ConfigId> {
+        let mut packed = Vec::with_capacity(config.len() + 8);
+        pack(config, &mut packed);
+        let same = |&id: &u32| slice(&self.bytes, &self.ends, &self.blocks, id) == packed;
+        self.table.find(hash(&packed), same).map(|&id| ConfigId(id))
     }
 
     /// The configuration from which this one was reached first.
@@ -109,21 +127,26 @@ impl Store {
     #[inline]
     pub fn insert(
         &mut self,
-        config: &[u16],
+        config: &[u32],
         parent: Option<ConfigId>,
     ) -> Result<Option<ConfigId>, Full> {
-        let (cells, ends) = (&mut self.cells, &mut self.ends);
+        let Self { bytes, ends, blocks, packed, .. } = self;
+        packed.clear();
+        pack(config, packed);
         let entry = self.table.entry(
-            hash(config),
-            |&id| slice(cells, ends, id) == config,
-            |&id| hash(slice(cells, ends, id)),
+            hash(packed),
+            |&id| slice(bytes, ends, blocks, id) == packed.as_slice(),
+            |&id| hash(slice(bytes, ends, blocks, id)),
         );
         let Entry::Vacant(vacant) = entry else { return Ok(None) };
         let id = u32::try_from(ends.len()).ok().filter(|&id| id != NO_PARENT).ok_or(Full)?;
-        let end = u32::try_from(cells.len() + config.len()).map_err(|_| Full)?;
         vacant.insert(id);
-        cells.extend_from_slice(config);
-        ends.push(end);
+        if ends.len().is_multiple_of(BLOCK) {
+            blocks.push(bytes.len());
+        }
+        bytes.extend_from_slice(packed);
+        let end = bytes.len() - blocks[blocks.len() - 1];
+        ends.push(u32::try_from(end).map_err(|_| Full)?);
         self.parents.push(parent.map_or(NO_PARENT, |p| p.0));
         Ok(Some(ConfigId(id)))
     }
@@ -134,36 +157,55 @@ impl Store {
     /// If there is no number left for it.
     pub fn find_or_insert(
         &mut self,
-        config: &[u16],
+        config: &[u32],
         parent: Option<ConfigId>,
     ) -> Result<ConfigId, Full> {
-        let (cells, ends) = (&self.cells, &self.ends);
-        let known = self.table.find(hash(config), |&id| slice(cells, ends, id) == config);
-        match known {
-            Some(&id) => Ok(ConfigId(id)),
+        match self.find(config) {
+            Some(id) => Ok(id),
             None => self.insert(config, parent).map(|id| id.expect("it was not there")),
         }
     }
 }
 
 #[inline]
-fn slice<'a>(cells: &'a [u16], ends: &[u32], id: u32) -> &'a [u16] {
+fn slice<'a>(bytes: &'a [u8], ends: &[u32], blocks: &[usize], id: u32) -> &'a [u8] {
     let id = id as usize;
-    let start = if id == 0 { 0 } else { ends[id - 1] as usize };
-    &cells[start..ends[id] as usize]
+    let block = blocks[id / BLOCK];
+    let start = if id.is_multiple_of(BLOCK) { 0 } else { ends[id - 1] as usize };
+    &bytes[block + start..block + ends[id] as usize]
+}
+
+/// Appends the cells of a configuration, seven bits to a byte, the lowest first; all bytes of
+/// a cell but the last have the highest bit.
+#[inline]
+fn pack(config: &[u32], packed: &mut Vec<u8>) {
+    for &cell in config {
+        let mut rest = cell;
+        while rest >= 0x80 {
+            packed.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        packed.push(rest as u8);
+    }
 }
 
 #[inline]
-fn hash(config: &[u16]) -> u64 {
+fn unpack(packed: &[u8], config: &mut Vec<u32>) {
+    let (mut cell, mut shift) = (0, 0);
+    for &byte in packed {
+        cell |= u32::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte < 0x80 {
+            config.push(cell);
+            (cell, shift) = (0, 0);
+        }
+    }
+}
+
+#[inline]
+fn hash(packed: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
-    let (words, rest) = config.as_chunks::<4>();
-    for word in words {
-        let [a, b, c, d] = word.map(u64::from);
-        hasher.write_u64(a | b << 16 | c << 32 | d << 48);
-    }
-    for &cell in rest {
-        hasher.write_u16(cell);
-    }
+    hasher.write(packed);
     hasher.finish()
 }
 
@@ -178,16 +220,19 @@ mod tests {
         let second = store.insert(&[1, 2], Some(first)).unwrap().unwrap();
         assert_eq!(store.insert(&[1, 2, 3], Some(second)), Ok(None));
         assert_eq!(store.get(second), [1, 2]);
+        let wide = [0, 127, 128, 300, 1 << 14, u32::MAX];
+        let third = store.insert(&wide, None).unwrap().unwrap();
+        assert_eq!(store.get(third), wide);
         assert_eq!((store.find(&[1, 2]), store.find(&[2])), (Some(second), None));
         assert_eq!(store.parent(second), Some(first));
         assert_eq!(store.parent(first), None);
-        for i in 0..10_000_u16 {
+        for i in 0..100_000_u32 {
             let fresh = store.insert(&[i, i / 3, 7, 7, i % 5], None).unwrap();
             assert!(fresh.is_some());
         }
-        for i in 0..10_000_u16 {
+        for i in 0..100_000_u32 {
             assert_eq!(store.insert(&[i, i / 3, 7, 7, i % 5], None), Ok(None));
         }
-        assert_eq!(store.len(), 10_002);
+        assert_eq!(store.len(), 100_003);
     }
 }

@@ -51,7 +51,7 @@ fn walk(semantics: &dyn Semantics, rng: &mut Rng) -> Option<Issued> {
         }
         let (step, after) = next.swap_remove(rng.below(next.len()));
         if let Some(transition) = step.transition {
-            let taken = system.processes[step.process.index()].transitions[transition.index()];
+            let taken = system.transition(step.process, transition);
             issued.push((step.process, taken.op));
         }
         config = after;

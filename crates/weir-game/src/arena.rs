@@ -245,12 +245,12 @@ impl<'s> Arena<'s> {
         at: &Configuration,
         played: Option<ProcessId>,
     ) -> Result<Position, Stopped> {
-        let mut cells = vec![played.map_or(0, |p| p.index() as u16 + 1)];
+        let mut cells = vec![played.map_or(0, |p| p.index() as u32 + 1)];
         cells.extend(at.states.iter().map(|s| s.0));
         cells.extend(at.memory.iter().map(|v| v.0));
         for buffer in &at.buffers {
-            cells.push(u16::try_from(buffer.len()).map_err(|_| Stopped::full())?);
-            cells.extend(buffer.iter().flat_map(|m| [m.var.0 * 2 + u16::from(m.own), m.value.0]));
+            cells.push(u32::try_from(buffer.len()).map_err(|_| Stopped::full())?);
+            cells.extend(buffer.iter().flat_map(|m| [m.var.0 * 2 + u32::from(m.own), m.value.0]));
         }
         if let Some(id) = self.positions.find(&cells) {
             return Ok(id.index() as Position);
@@ -261,7 +261,7 @@ impl<'s> Arena<'s> {
         }
     }
 
-    fn cells(&self, position: Position) -> &[u16] {
+    fn cells(&self, position: Position) -> &[u32] {
         let id: ConfigId = self.positions.id(position as usize).expect("a position of this arena");
         self.positions.get(id)
     }
@@ -275,7 +275,7 @@ impl<'s> Arena<'s> {
         let mut buffers = Vec::new();
         for _ in states {
             let (messages, after) = rest[1..].split_at(2 * usize::from(rest[0]));
-            let message = |m: &[u16]| Message {
+            let message = |m: &[u32]| Message {
                 var: VarId(m[0] / 2),
                 own: m[0] % 2 == 1,
                 value: ValueId(m[1]),

@@ -110,7 +110,7 @@ impl<'b, 's> ViewGame<'b, 's> {
 
     fn number(&mut self, view: &View) -> Result<u32, Stopped> {
         let mut cells = Vec::with_capacity(view.values.len() + 2);
-        cells.extend([view.state.0, u16::from(view.fence)]);
+        cells.extend([view.state.0, u32::from(view.fence)]);
         cells.extend(view.values.iter().map(|v| v.0));
         if let Some(id) = self.views.find(&cells) {
             return Ok(id.index() as u32);

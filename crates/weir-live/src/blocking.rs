@@ -38,9 +38,9 @@ use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
 use weir_model::semantics::{Form, Rule};
-use weir_model::system::{Mark, Op, System};
+use weir_model::system::{Expanded, Mark, Op, StateKind, System};
 
-use crate::graph::{Edge, Extent, Graph, follow, pending};
+use crate::graph::{Edge, Extent, Graph, follow};
 use crate::lasso::Lasso;
 use crate::property::{Progress, Question, hunts};
 use crate::search::{FAR, find_any};
@@ -78,8 +78,9 @@ pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
     let budget = &limits.budget;
     let mut pairs = Vec::new();
     let mut left = MAX_ALONE;
-    for state in on_cycles(system) {
-        let cubes = cubes(system, state, &mut left, budget)?;
+    let all = system.expanded(budget).map_err(|stop| stop.to_string())?;
+    for state in on_cycles(all) {
+        let cubes = cubes(all, state, &mut left, budget)?;
         if !cubes.is_empty() {
             pairs.push((state, cubes));
         }
@@ -95,13 +96,16 @@ pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
     }
     let rebuilt = System::with_rounds_within(system.program.clone(), budget)
         .map_err(|unbuilt| unbuilt.to_string())?;
-    let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &stops).map_err(|e| e.message)?;
+    let again = |q: &StateId| rebuilt.find_state(CLIENT, &system.state_name(CLIENT, *q));
+    let at: Option<Vec<StateId>> = stops.iter().map(again).collect();
+    let at = at.ok_or("a control state was not found again")?;
+    let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &at);
     let mut tests = 0;
     let mut asked = Vec::new();
     for ((_, cubes), label) in pairs.iter().zip(labels) {
-        let tree = Tree::new(system, cubes.iter().cloned().collect(), 0, &mut tests, budget)?;
+        let tree = Tree::new(all, cubes.iter().cloned().collect(), 0, &mut tests, budget)?;
         let here = Expr::Atom(Atom::At(CLIENT, label));
-        asked.push(Expr::binary(BinOp::And, here, tree.formula(system)));
+        asked.push(Expr::binary(BinOp::And, here, tree.formula(all)));
     }
     let kind = PropertyKind::Never(join(BinOp::Or, asked));
     let property = Property { name: Some("blocking pair".to_owned()), kind, span: SpanId::NONE };
@@ -123,9 +127,9 @@ pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
 }
 
 /// The control states of the client that are on a cycle without return, in a call.
-fn on_cycles(system: &System) -> Vec<StateId> {
-    let states = system.processes[CLIENT.index()].states.len();
-    let pending = pending(system, CLIENT);
+fn on_cycles(system: Expanded<'_>) -> Vec<StateId> {
+    let states = system.state_count(CLIENT);
+    let pending = |s: &usize| system.state(CLIENT, StateId::new(*s)).is_pending();
     let next = |s: usize| {
         let all = system.transitions(CLIENT, StateId::new(s));
         all.filter(|(_, t)| t.mark.is_none()).map(|(_, t)| t.to.index()).collect::<Vec<_>>()
@@ -134,13 +138,13 @@ fn on_cycles(system: &System) -> Vec<StateId> {
     let mut sizes = vec![0; states];
     component.iter().for_each(|&c| sizes[c] += 1);
     let is_on_cycle = |s: &usize| sizes[component[*s]] > 1 || next(*s).contains(s);
-    (0..states).filter(|&s| pending[s]).filter(is_on_cycle).map(StateId::new).collect()
+    (0..states).filter(pending).filter(is_on_cycle).map(StateId::new).collect()
 }
 
 /// The cubes of blocking pairs of a control state. `left` is how many nodes may
 /// still be made.
 fn cubes(
-    system: &System,
+    system: Expanded<'_>,
     state: StateId,
     left: &mut usize,
     budget: &Budget,
@@ -206,7 +210,7 @@ enum Tree {
 impl Tree {
     /// The union of cubes, of which only the variables from `from` on are left.
     fn new(
-        system: &System,
+        system: Expanded<'_>,
         cubes: Vec<Cube>,
         from: usize,
         tests: &mut usize,
@@ -225,8 +229,8 @@ impl Tree {
         }
         let var = VarId::new(from);
         let mut children = Vec::new();
-        for value in 0..system.vars[from].values.len() {
-            let agrees = |cube: &&Cube| cube.get(&var).is_none_or(|d| d.index() == value);
+        for &value in system.values(var) {
+            let agrees = |cube: &&Cube| cube.get(&var).is_none_or(|d| *d == value);
             let without = |cube: &Cube| {
                 cube.iter().filter(|(x, _)| **x != var).map(|(x, d)| (*x, *d)).collect()
             };
@@ -239,14 +243,14 @@ impl Tree {
         Ok(Self::Ask(var, children))
     }
 
-    fn formula(&self, system: &System) -> Formula {
+    fn formula(&self, system: Expanded<'_>) -> Formula {
         match self {
             Self::All => Expr::Const(1),
             Self::None => Expr::Const(0),
             Self::Ask(var, children) => {
                 let mut ways = Vec::new();
-                for (value, child) in children.iter().enumerate() {
-                    let number = system.value(*var, ValueId::new(value));
+                for (value, child) in system.values(*var).iter().zip(children) {
+                    let number = system.value(*var, *value);
                     let test =
                         Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(*var)), Expr::Const(number));
                     match child {
@@ -280,7 +284,8 @@ fn lasso(system: &System, stopping: &System, run: &Run, budget: &Budget) -> Resu
         .initial()
         .find(|c| Snapshot::new(&*far, c) == run.start)
         .ok_or("the run does not begin where the object does")?;
-    let edges = flushed(system, stopping, run)?;
+    let all = system.expanded(budget).map_err(stopped)?;
+    let edges = flushed(all, stopping, run)?;
     let (mut steps, end) = follow(&*far, &start, &edges, budget).map_err(stopped)?;
     // Bounded by one, every write is flushed before the next: that is SC.
     let near = Form::Tso.semantics(system, MemoryModel::TSO, 1);
@@ -298,7 +303,8 @@ fn lasso(system: &System, stopping: &System, run: &Run, budget: &Budget) -> Resu
 
 /// The steps of a run without the `fence` to the stop, and without what the other
 /// clients did from their first write on that was not flushed.
-fn flushed(system: &System, stopping: &System, run: &Run) -> Result<Vec<Edge>, String> {
+fn flushed(all: Expanded<'_>, stopping: &System, run: &Run) -> Result<Vec<Edge>, String> {
+    let system = all.system();
     let n = system.processes.len();
     let mut flushes = vec![0_usize; n];
     for (step, _) in &run.steps {
@@ -312,7 +318,7 @@ fn flushed(system: &System, stopping: &System, run: &Run) -> Result<Vec<Edge>, S
             edges.push(Edge::new(system, step.process, None, 0));
             continue;
         };
-        let taken = &stopping.processes[p].transitions[id.index()];
+        let taken = stopping.transition(step.process, id);
         if matches!(taken.op, Op::Write(..)) {
             writes[p] += 1;
         }
@@ -320,11 +326,13 @@ fn flushed(system: &System, stopping: &System, run: &Run) -> Result<Vec<Edge>, S
         if writes[p] > flushes[p] {
             continue;
         }
-        if taken.to.index() >= system.processes[p].states.len() {
+        if stopping.state(step.process, taken.to).kind == StateKind::Stopped {
             continue;
         }
-        let same = system.transitions(step.process, taken.from).find(|(_, t)| **t == *taken);
-        let (id, _) = same.ok_or("the run takes a step that the object does not have")?;
+        let from = system.find_state(step.process, &stopping.state_name(step.process, taken.from));
+        let name = stopping.transition_name(step.process, taken);
+        let same = from.and_then(|from| all.find_transition(step.process, from, &name));
+        let id = same.ok_or("the run takes a step that the object does not have")?;
         edges.push(Edge::new(system, step.process, Some(id), 0));
     }
     Ok(edges)

@@ -47,7 +47,7 @@
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
-use weir_model::system::{Op, System};
+use weir_model::system::{Op, Seen, System};
 
 use crate::graph::{Edge, Extent, Graph, Unfinished, mask};
 
@@ -91,11 +91,11 @@ enum Tails {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Buffer {
     /// The oldest writes, oldest first.
-    oldest: Vec<u16>,
+    oldest: Vec<u32>,
     /// The writes that occur in the tail, in order; none if it is frozen.
-    set: Vec<u16>,
+    set: Vec<u32>,
     /// The last write to each variable that occurs in the tail, in order.
-    last: Vec<u16>,
+    last: Vec<u32>,
 }
 
 impl Buffer {
@@ -108,49 +108,39 @@ struct Fold<'s> {
     system: &'s System,
     level: usize,
     tails: Tails,
-    /// The number of the first letter of each variable.
-    first: Vec<u16>,
-    letters: Vec<(VarId, ValueId)>,
 }
 
 impl<'s> Fold<'s> {
     fn new(system: &'s System, level: usize, tails: Tails) -> Self {
-        let mut first = Vec::new();
-        let mut letters = Vec::new();
-        for (x, var) in system.vars.iter().enumerate() {
-            // A system has fewer cells than 16 bits can number.
-            first.push(letters.len() as u16);
-            letters.extend((0..var.values.len()).map(|v| (VarId::new(x), ValueId::new(v))));
-        }
-        Self { system, level, tails, first, letters }
+        Self { system, level, tails }
     }
 
     fn graph(&self, extent: &Extent) -> Result<Graph<'s>, Unfinished> {
-        let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
+        let mut successors = |config: &[u32], visit: &mut dyn FnMut(Edge, &[u32])| {
             self.successors(config, visit);
             // What is not frozen leaves nothing out.
             let is_frozen = |b: &Buffer| self.tails == Tails::Frozen && !b.last.is_empty();
             !self.buffers(config).iter().any(is_frozen)
         };
-        let mut empty = |config: &[u16]| mask(self.buffers(config).iter().map(Buffer::is_empty));
+        let mut empty = |config: &[u32]| mask(self.buffers(config).iter().map(Buffer::is_empty));
         Graph::grow(self.system, self.initial(), &mut successors, &mut empty, extent)
     }
 
-    fn letter(&self, x: VarId, d: ValueId) -> u16 {
-        self.first[x.index()] + d.0
+    fn letter(&self, x: VarId, d: ValueId) -> u32 {
+        d.0 * self.system.vars.len() as u32 + u32::from(x.0)
     }
 
-    fn var(&self, letter: u16) -> VarId {
-        self.letters[usize::from(letter)].0
+    fn var(&self, letter: u32) -> VarId {
+        VarId::new(letter as usize % self.system.vars.len())
     }
 
-    fn value(&self, letter: u16) -> ValueId {
-        self.letters[usize::from(letter)].1
+    fn value(&self, letter: u32) -> ValueId {
+        ValueId(letter / self.system.vars.len() as u32)
     }
 
     /// Control states, memory, and for each process the three parts of its buffer,
     /// each after its length.
-    fn initial(&self) -> impl Iterator<Item = Vec<u16>> {
+    fn initial(&self) -> impl Iterator<Item = Vec<u32>> {
         self.system.initial_memories().map(|memory| {
             let processes = &self.system.processes;
             let empty = std::iter::repeat_n(0, 3 * processes.len());
@@ -158,10 +148,10 @@ impl<'s> Fold<'s> {
         })
     }
 
-    fn buffers(&self, config: &[u16]) -> Vec<Buffer> {
+    fn buffers(&self, config: &[u32]) -> Vec<Buffer> {
         let mut at = self.system.processes.len() + self.system.vars.len();
         let mut part = || {
-            let len = usize::from(config[at]);
+            let len = config[at] as usize;
             let cells = config[at + 1..at + 1 + len].to_vec();
             at += 1 + len;
             cells
@@ -170,25 +160,29 @@ impl<'s> Fold<'s> {
         all.map(|_| Buffer { oldest: part(), set: part(), last: part() }).collect()
     }
 
-    fn write_out(&self, head: &[u16], buffers: &[Buffer], out: &mut Vec<u16>) {
+    fn write_out(&self, head: &[u32], buffers: &[Buffer], out: &mut Vec<u32>) {
         out.clear();
         out.extend_from_slice(head);
         for buffer in buffers {
             for part in [&buffer.oldest, &buffer.set, &buffer.last] {
-                out.push(part.len() as u16);
+                out.push(part.len() as u32);
                 out.extend_from_slice(part);
             }
         }
     }
 
-    fn successors(&self, config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])) {
+    fn successors(&self, config: &[u32], visit: &mut dyn FnMut(Edge, &[u32])) {
         let n = self.system.processes.len();
         let mut head = config[..n + self.system.vars.len()].to_vec();
         let mut buffers = self.buffers(config);
         let mut out = Vec::new();
         for p in self.system.process_ids() {
             let control = head[p.index()];
-            for (id, t) in self.system.transitions(p, StateId(control)) {
+            let see = |x: VarId, atomic: bool| match atomic {
+                true => Seen::One(ValueId(head[n + x.index()])),
+                false => Seen::One(self.lookup(&buffers[p.index()], &head[n..], x)),
+            };
+            for (id, t) in self.system.steps(p, StateId(control), see) {
                 let buffer = &buffers[p.index()];
                 let mut written = None;
                 let mut pushed = None;
@@ -222,10 +216,10 @@ impl<'s> Fold<'s> {
     fn flushes(
         &self,
         p: ProcessId,
-        head: &mut [u16],
+        head: &mut [u32],
         buffers: &mut [Buffer],
-        out: &mut Vec<u16>,
-        visit: &mut dyn FnMut(Edge, &[u16]),
+        out: &mut Vec<u32>,
+        visit: &mut dyn FnMut(Edge, &[u32]),
     ) {
         let n = self.system.processes.len();
         let buffer = buffers[p.index()].clone();
@@ -241,13 +235,13 @@ impl<'s> Fold<'s> {
     }
 
     /// What a process reads.
-    fn lookup(&self, buffer: &Buffer, memory: &[u16], x: VarId) -> ValueId {
+    fn lookup(&self, buffer: &Buffer, memory: &[u32], x: VarId) -> ValueId {
         let in_tail = buffer.last.iter().find(|&&l| self.var(l) == x);
         let own = in_tail.or_else(|| buffer.oldest.iter().rev().find(|&&l| self.var(l) == x));
         own.map_or(ValueId(memory[x.index()]), |&l| self.value(l))
     }
 
-    fn push(&self, buffer: &Buffer, letter: u16) -> Buffer {
+    fn push(&self, buffer: &Buffer, letter: u32) -> Buffer {
         let mut new = buffer.clone();
         if new.last.is_empty() && new.oldest.len() < self.level {
             new.oldest.push(letter);
@@ -263,7 +257,7 @@ impl<'s> Fold<'s> {
     }
 
     /// The writes that may be the oldest, each with what is left.
-    fn pop(&self, buffer: &Buffer) -> Vec<(u16, Buffer)> {
+    fn pop(&self, buffer: &Buffer) -> Vec<(u32, Buffer)> {
         if self.tails == Tails::Frozen && !buffer.last.is_empty() {
             return vec![];
         }
@@ -282,7 +276,7 @@ impl<'s> Fold<'s> {
     }
 
     /// The writes that may come first in the tail, each with what is left of it.
-    fn heads(&self, buffer: &Buffer) -> Vec<(u16, Buffer)> {
+    fn heads(&self, buffer: &Buffer) -> Vec<(u32, Buffer)> {
         let mut all = Vec::new();
         for &letter in &buffer.set {
             all.push((letter, buffer.clone()));

@@ -36,7 +36,7 @@ impl Edge {
         transition: Option<TransitionId>,
         to: u32,
     ) -> Self {
-        let taken = transition.map(|t| &system.processes[process.index()].transitions[t.index()]);
+        let taken = transition.map(|t| system.transition(process, t));
         Self {
             to,
             process,
@@ -63,8 +63,6 @@ pub struct Graph<'s> {
     ends: Vec<usize>,
     /// For each node a bit for each process whose buffer is empty.
     empty: Vec<u64>,
-    /// For each process and control state, whether a call is pending there.
-    pending: Vec<Vec<bool>>,
     /// Whether no step was left out because of a bound on buffers.
     pub complete: bool,
 }
@@ -124,7 +122,7 @@ const CLOCK: usize = 1 << 10;
 /// What makes the successors of a node: calls back with each edge (its end is
 /// filled in) and the configuration that it leads to. `false` if a step was left
 /// out because of a bound.
-pub(crate) type Successors<'a> = &'a mut dyn FnMut(&[u16], &mut dyn FnMut(Edge, &[u16])) -> bool;
+pub(crate) type Successors<'a> = &'a mut dyn FnMut(&[u32], &mut dyn FnMut(Edge, &[u32])) -> bool;
 
 impl<'s> Graph<'s> {
     /// Everything that can be reached from some configurations of a semantics. If
@@ -135,19 +133,19 @@ impl<'s> Graph<'s> {
     pub fn explore(
         semantics: &dyn Semantics,
         system: &'s System,
-        initial: impl IntoIterator<Item = Vec<u16>>,
+        initial: impl IntoIterator<Item = Vec<u32>>,
         only: Option<ProcessId>,
         extent: &Extent,
     ) -> Result<Self, Unfinished> {
         let mut scratch = Vec::new();
-        let mut successors = |config: &[u16], visit: &mut dyn FnMut(Edge, &[u16])| {
+        let mut successors = |config: &[u32], visit: &mut dyn FnMut(Edge, &[u32])| {
             semantics.successors(config, &mut scratch, &mut |step: Step, next| {
                 if only.is_none_or(|p| p == step.process) {
                     visit(Edge::new(system, step.process, step.transition, 0), next);
                 }
             })
         };
-        let mut empty = |config: &[u16]| {
+        let mut empty = |config: &[u32]| {
             if semantics.is_drained(config) {
                 return u64::MAX;
             }
@@ -159,9 +157,9 @@ impl<'s> Graph<'s> {
     /// Everything that can be reached by a function of successors.
     pub(crate) fn grow(
         system: &'s System,
-        initial: impl IntoIterator<Item = Vec<u16>>,
+        initial: impl IntoIterator<Item = Vec<u32>>,
         successors: Successors<'_>,
-        empty: &mut dyn FnMut(&[u16]) -> u64,
+        empty: &mut dyn FnMut(&[u32]) -> u64,
         extent: &Extent,
     ) -> Result<Self, Unfinished> {
         let mut graph = Self {
@@ -170,7 +168,6 @@ impl<'s> Graph<'s> {
             edges: Vec::new(),
             ends: Vec::new(),
             empty: Vec::new(),
-            pending: system.process_ids().map(|p| pending(system, p)).collect(),
             complete: true,
         };
         let full = |nodes| Unfinished::new("there are too many configurations", nodes);
@@ -180,7 +177,7 @@ impl<'s> Graph<'s> {
             room.map_err(|stop| Unfinished::stopped(stop, 0))?;
             graph.store.insert(&config, None).map_err(|_| full(0))?;
         }
-        let mut next: Vec<(Edge, Vec<u16>)> = Vec::new();
+        let mut next: Vec<(Edge, Vec<u32>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
             let nodes = graph.ends.len();
             if nodes.is_multiple_of(CLOCK) {
@@ -189,9 +186,9 @@ impl<'s> Graph<'s> {
             let room = budget.tick().and_then(|()| graph.check_room(budget));
             room.map_err(|stop| Unfinished::stopped(stop, nodes))?;
             let config = graph.store.get(id);
-            graph.empty.push(empty(config));
+            graph.empty.push(empty(&config));
             next.clear();
-            graph.complete &= successors(config, &mut |edge, to| next.push((edge, to.to_vec())));
+            graph.complete &= successors(&config, &mut |edge, to| next.push((edge, to.to_vec())));
             for (edge, to) in next.drain(..) {
                 let to = graph.store.find_or_insert(&to, Some(id)).map_err(|_| full(nodes))?;
                 graph.edges.push(Edge { to: to.index() as u32, ..edge });
@@ -235,14 +232,14 @@ impl<'s> Graph<'s> {
     }
 
     /// The configuration of a node; its first cells are control states and memory.
-    pub fn config(&self, node: usize) -> &[u16] {
+    pub fn config(&self, node: usize) -> Vec<u32> {
         self.store.get(self.store.id(node).expect("a node of this graph"))
     }
 
     /// Whether a process has a pending call in a node.
     pub fn is_pending(&self, node: usize, process: ProcessId) -> bool {
         let control = StateId(self.config(node)[process.index()]);
-        self.pending[process.index()][control.index()]
+        self.system.state(process, control).is_pending()
     }
 
     /// Whether the buffer of a process is empty in a node.
@@ -261,29 +258,8 @@ pub(crate) fn mask(bits: impl Iterator<Item = bool>) -> u64 {
     bits.enumerate().fold(0, |mask, (i, bit)| mask | u64::from(bit) << i)
 }
 
-/// In which control states of a process a call is pending.
-pub(crate) fn pending(system: &System, process: ProcessId) -> Vec<bool> {
-    let automaton = &system.processes[process.index()];
-    let mut found = vec![None; automaton.states.len()];
-    let mut work = vec![(automaton.initial, false)];
-    while let Some((state, is_pending)) = work.pop() {
-        if found[state.index()].replace(is_pending).is_some() {
-            continue;
-        }
-        for (_, t) in system.transitions(process, state) {
-            let after = match t.mark {
-                Some(Mark::Call(..)) => true,
-                Some(Mark::Return(..)) => false,
-                None => is_pending,
-            };
-            work.push((t.to, after));
-        }
-    }
-    found.into_iter().map(|f| f == Some(true)).collect()
-}
-
 /// Steps with what they lead to, and the last configuration.
-pub(crate) type Followed = (Vec<(Step, Snapshot)>, Vec<u16>);
+pub(crate) type Followed = (Vec<(Step, Snapshot)>, Vec<u32>);
 
 /// The steps from one configuration along edges, as a semantics takes them.
 ///
@@ -294,7 +270,7 @@ pub(crate) type Followed = (Vec<(Step, Snapshot)>, Vec<u16>);
 /// If the semantics has no such step, which takes a graph of another semantics.
 pub(crate) fn follow(
     semantics: &dyn Semantics,
-    from: &[u16],
+    from: &[u32],
     edges: &[Edge],
     budget: &Budget,
 ) -> Result<Followed, Stop> {

@@ -183,7 +183,7 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
     };
     let at = move |formula: &'a Formula, wanted: bool| -> Test<'a> {
         Box::new(move |place| match place {
-            Place::Node(n) => holds(system, formula, graph.config(n)) == wanted,
+            Place::Node(n) => holds(system, formula, &graph.config(n)) == wanted,
             Place::Edge(..) => !wanted,
         })
     };
@@ -196,7 +196,7 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
     }
 }
 
-fn holds(system: &System, formula: &Formula, config: &[u16]) -> bool {
+fn holds(system: &System, formula: &Formula, config: &[u32]) -> bool {
     let (controls, rest) = config.split_at(system.processes.len());
     system.holds(formula, controls, &rest[..system.vars.len()])
 }

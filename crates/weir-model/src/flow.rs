@@ -52,6 +52,8 @@ pub(crate) struct Located {
     pub labels: Vec<LabelId>,
     /// The `await` that it is inside of, if any, by the node of its test.
     pub within: Option<NodeId>,
+    /// Whether it is inside of a call.
+    pub in_call: bool,
 }
 
 /// The control flow of one process.
@@ -114,7 +116,8 @@ struct Builder<'m> {
 
 impl Builder<'_> {
     fn add(&mut self, node: Node, span: SpanId) -> NodeId {
-        self.nodes.push(Located { node, span, labels: vec![], within: self.within });
+        let (within, in_call) = (self.within, self.call.is_some());
+        self.nodes.push(Located { node, span, labels: vec![], within, in_call });
         self.nodes.len() - 1
     }
 

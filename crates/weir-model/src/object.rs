@@ -21,7 +21,8 @@
 //! let system = System::with_rounds(program.with_clients(2).unwrap()).unwrap();
 //! assert_eq!(system.processes.len(), 2);
 //! // in the client, before the store, before the return
-//! assert_eq!(system.processes[0].states.len(), 3);
+//! let all = system.expanded(&weir_model::limits::Budget::new()).unwrap();
+//! assert_eq!(all.states(weir_model::ids::ProcessId(0)).count(), 3);
 //! assert!(program.with_clients(MAX_CLIENTS + 1).is_none());
 //! ```
 

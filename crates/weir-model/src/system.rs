@@ -11,9 +11,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Mutex, OnceLock};
 
-pub use crate::build::Expanded;
+pub use crate::build::{Access, CodeStep, Expanded};
 
-use crate::build::{self, Abstraction, Access, Expansion, Key, Next, Rounds, Watch};
+use crate::build::{self, Abstraction, Expansion, Key, Next, Rounds, Watch};
 use crate::flow::{Flow, NodeId};
 use crate::grow::Grow;
 use crate::ids::{
@@ -141,6 +141,7 @@ pub struct Automaton {
 pub struct State {
     /// Where in the code.
     pub(crate) node: NodeId,
+    in_call: bool,
     /// The state of the abstraction that it belongs to.
     pub(crate) place: Option<usize>,
     /// What kind of place it is.
@@ -459,14 +460,16 @@ impl System {
     pub fn with_stops(mut self, process: ProcessId, at: &[StateId]) -> (Self, Vec<LabelId>) {
         let mut stops = Vec::new();
         for &from in at {
-            let State { node, place, registers, span, next, .. } = self.state(process, from);
+            let State { node, in_call, place, registers, span, next, .. } =
+                self.state(process, from);
             assert!(next.get().is_none(), "nothing leaves a state that was not looked at");
-            let (node, place, registers, span) = (*node, *place, registers.clone(), *span);
+            let (at, place, span) = ((*node, *in_call), *place, *span);
+            let registers = registers.clone();
             let labels = &mut self.program.processes[process.index()].labels;
             let label = LabelId::new(labels.len());
             labels.push(Label { name: format!("stop{}", from.0), span });
             let kind = StateKind::Stopped;
-            let state = State::new(node, place, kind, registers, [label].into(), false, span);
+            let state = State::new(at, place, kind, registers, [label].into(), false, span);
             let automaton = &mut self.processes[process.index()];
             let to = StateId::new(automaton.states.push(state));
             let op = Op::Fence(FenceKind::Full);
@@ -514,15 +517,19 @@ impl System {
     ) -> Steps<'_> {
         let ids = match self.next(process, state) {
             Next::Free { first, count } => Ids::Range(*first..first + count),
-            Next::Read { var, atomic, on } => match see(*var, *atomic) {
-                Seen::One(value) => {
+            Next::Read { var, atomic, on, stop } => match see(*var, *atomic) {
+                Seen::One(value) if stop.is_none() => {
                     let id = self.on_value(process, state, *var, on, value);
                     id.map_or(Ids::Range(0..0), |id| Ids::Range(id.0..id.0 + 1))
                 }
-                Seen::Among(values) => {
+                seen => {
+                    let values = match seen {
+                        Seen::One(value) => vec![value],
+                        Seen::Among(values) => values,
+                    };
                     let on = |value| self.on_value(process, state, *var, on, value);
-                    let ids: Vec<TransitionId> = values.into_iter().filter_map(on).collect();
-                    Ids::List(ids.into_iter())
+                    let ids = values.into_iter().filter_map(on).chain(*stop);
+                    Ids::List(ids.collect::<Vec<_>>().into_iter())
                 }
             },
         };
@@ -535,6 +542,17 @@ impl System {
             Next::Read { var, .. } => Some(*var),
             Next::Free { .. } => None,
         }
+    }
+
+    /// The code of a process by itself, as steps between places: every run of the process goes
+    /// along them, whatever it reads.
+    pub fn code(&self, process: ProcessId) -> impl Iterator<Item = &CodeStep> {
+        self.processes[process.index()].abstraction.steps.iter()
+    }
+
+    /// How many places the code of a process has.
+    pub fn place_count(&self, process: ProcessId) -> usize {
+        self.processes[process.index()].abstraction.len()
     }
 
     /// The variables that a process may read or write somewhere.
@@ -608,8 +626,7 @@ impl System {
         let state = |p: ProcessId| self.state(p, StateId(controls[p.index()]));
         match atom {
             Atom::Var(var) => self.value(var, ValueId(memory[var.index()])),
-            Atom::Reg(process, reg) => state(process).registers[reg.index()],
-            Atom::At(process, label) => i64::from(state(process).labels.contains(&label)),
+            Atom::Reg(process, _) | Atom::At(process, _) => state(process).atom(atom),
         }
     }
 
@@ -867,8 +884,29 @@ impl Automaton {
 }
 
 impl State {
+    /// The value of a register or place of the process; 0 for a variable.
+    #[inline]
+    pub fn atom(&self, atom: Atom) -> i64 {
+        match atom {
+            Atom::Var(_) => 0,
+            Atom::Reg(_, reg) => self.registers[reg.index()],
+            Atom::At(_, label) => i64::from(self.labels.contains(&label)),
+        }
+    }
+
+    /// Whether a call of a method is pending here.
+    pub fn is_pending(&self) -> bool {
+        self.in_call
+    }
+
+    /// The place of the code ([`System::code`]) at which the process stands.
+    #[inline]
+    pub fn place(&self) -> Option<usize> {
+        self.place
+    }
+
     pub(crate) fn new(
-        node: NodeId,
+        (node, in_call): (NodeId, bool),
         place: Option<usize>,
         kind: StateKind,
         registers: Box<[i64]>,
@@ -876,6 +914,7 @@ impl State {
         is_choice: bool,
         span: SpanId,
     ) -> Self {
-        Self { node, place, kind, registers, labels, is_choice, span, next: OnceLock::new() }
+        let next = OnceLock::new();
+        Self { node, in_call, place, kind, registers, labels, is_choice, span, next }
     }
 }

@@ -52,7 +52,7 @@ pub fn check(system: &System, set: &Buffers) -> Result<(), String> {
 }
 
 /// Control states and memory.
-type Head = (Vec<u16>, Vec<u16>);
+type Head = (Vec<u32>, Vec<u32>);
 
 /// A state, with the automaton of each process.
 type Read<'s> = (Head, Vec<&'s Automaton>);
@@ -104,7 +104,7 @@ impl Checker<'_> {
             })
         };
         let empty = Automaton::of_nothing_stored();
-        let controls: Vec<u16> = system.processes.iter().map(|p| p.initial.0).collect();
+        let controls: Vec<u32> = system.processes.iter().map(|p| p.initial.0).collect();
         for memory in initial_memories(system) {
             if !contains(&(controls.clone(), memory), &vec![&empty; controls.len()]) {
                 return Err("an initial configuration is not in the set".to_owned());
@@ -191,11 +191,11 @@ impl Checker<'_> {
 }
 
 /// All initial memories.
-fn initial_memories(system: &System) -> Vec<Vec<u16>> {
-    let mut memories: Vec<Vec<u16>> = vec![vec![]];
+fn initial_memories(system: &System) -> Vec<Vec<u32>> {
+    let mut memories: Vec<Vec<u32>> = vec![vec![]];
     for var in &system.vars {
         let longer =
-            |m: Vec<u16>| var.initial.iter().map(move |v| m.iter().copied().chain([v.0]).collect());
+            |m: Vec<u32>| var.initial.iter().map(move |v| m.iter().copied().chain([v.0]).collect());
         memories = memories.into_iter().flat_map(longer).collect();
     }
     memories

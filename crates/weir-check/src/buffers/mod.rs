@@ -66,7 +66,7 @@ pub struct Edge(pub String, pub i64, pub usize);
 #[serde(deny_unknown_fields)]
 pub struct State {
     /// The control state of each process.
-    pub states: Vec<u16>,
+    pub states: Vec<u32>,
     /// Memory.
     pub memory: Vec<i64>,
     /// For each process the place of its automaton in `automata`, from 0.

@@ -206,7 +206,7 @@ impl<'s> Checker<'s> {
             let cells = vars().zip(letter).map(|(x, v)| v.map(|v| value(x, v)).transpose());
             letters.push(cells.collect::<Result<_, _>>()?);
         }
-        let letter = |&l: &u16| {
+        let letter = |&l: &u32| {
             letters.get(usize::from(l)).cloned().ok_or_else(|| format!("there is no letter {l}"))
         };
         let words = |words: &Words| -> Result<Set<Letter>, String> {
@@ -724,11 +724,11 @@ impl<'s> Checker<'s> {
         let property =
             system.program.properties.get(property).ok_or("there is no such property")?;
         let atoms = atoms(system, &property.kind);
-        let memory: Vec<u16> = config.0.memory.iter().map(|v| v.0).collect();
+        let memory: Vec<u32> = config.0.memory.iter().map(|v| v.0).collect();
         // With buffers, memory at a moment is that of a history that ends then.
         let is_never = matches!(property.kind, PropertyKind::Never(_));
         let ended = self.buffers && is_never && atoms.iter().any(|a| matches!(a, Atom::Var(_)));
-        let mut ways: Vec<Vec<u16>> = vec![vec![]];
+        let mut ways: Vec<Vec<u32>> = vec![vec![]];
         for p in system.process_ids() {
             let mut kinds = BTreeMap::new();
             for (control, sight) in self.places(config, p, ended) {
@@ -745,7 +745,7 @@ impl<'s> Checker<'s> {
                 };
                 kinds.insert(kind, control.0);
             }
-            let with = |way: &Vec<u16>, c: &u16| way.iter().copied().chain([*c]).collect();
+            let with = |way: &Vec<u32>, c: &u32| way.iter().copied().chain([*c]).collect();
             ways = ways.iter().flat_map(|w| kinds.values().map(move |c| with(w, c))).collect();
         }
         Ok(ways.iter().any(|controls| match &property.kind {

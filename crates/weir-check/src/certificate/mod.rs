@@ -50,7 +50,7 @@ pub struct Certificate {
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     /// The control state of each process.
-    pub states: Vec<u16>,
+    pub states: Vec<u32>,
     /// The newest memory.
     pub memory: Vec<i64>,
     /// What each process sees.
@@ -81,7 +81,7 @@ pub struct Mark {
     /// The variable.
     pub variable: String,
     /// The letter.
-    pub letter: u16,
+    pub letter: u32,
 }
 
 /// The past values of a variable.
@@ -111,7 +111,7 @@ impl Certificate {
     pub fn new(system: &System, invariant: &Invariant, properties: Vec<usize>) -> Self {
         let name = |x: VarId| system.vars[x.index()].name.clone();
         let values = |x: VarId, words: &Words| -> Vec<Vec<i64>> {
-            let value = |&v: &u16| system.value(x, ValueId(v));
+            let value = |&v: &u32| system.value(x, ValueId(v));
             words.iter().map(|w| w.iter().map(value).collect()).collect()
         };
         let view = |parts: &ViewParts| View {

@@ -235,7 +235,7 @@ impl<'s> Replay<'s> {
 /// What happens again and again.
 struct Round {
     /// The configurations, without buffers.
-    seen: Vec<(Vec<u16>, Vec<u16>)>,
+    seen: Vec<(Vec<u32>, Vec<u32>)>,
     /// For each process: whether it takes steps, whether some of them are its own
     /// and no flushes, whether some are flushes, whether it returns, whether it flushes
     /// or has an empty buffer, and whether at times it has no step to take.

@@ -72,7 +72,7 @@ pub enum Shape {
 #[serde(deny_unknown_fields)]
 pub struct ViewMove {
     /// The local state of the process.
-    pub state: u16,
+    pub state: u32,
     /// What the process reads from each variable.
     pub values: BTreeMap<String, i64>,
     /// Whether the process may fence.
@@ -130,7 +130,7 @@ pub struct Reply {
 #[serde(deny_unknown_fields)]
 pub struct Place {
     /// The local state of each process, in order.
-    pub states: Vec<u16>,
+    pub states: Vec<u32>,
     /// The value of each variable.
     pub memory: BTreeMap<String, i64>,
     /// What is in the buffer of each process, oldest first.

@@ -42,7 +42,7 @@ fn values(
 /// A configuration of a file, if it is one of the system.
 pub fn config(system: &System, place: &Place) -> Option<Config> {
     let n = system.processes.len();
-    let known = |(s, p): (&u16, &weir_model::system::Automaton)| usize::from(*s) < p.states.len();
+    let known = |(s, p): (&u32, &weir_model::system::Automaton)| usize::from(*s) < p.states.len();
     if place.states.len() != n
         || place.buffers.len() != n
         || !place.states.iter().zip(&system.processes).all(known)

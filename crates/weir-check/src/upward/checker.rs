@@ -131,21 +131,21 @@ impl<'s> Checker<'s> {
             return Err("upward-closed sets do not speak of memory at a moment".to_owned());
         }
         let values = |x: VarId| match asked[x.index()] {
-            true => (0..system.vars[x.index()].values.len()).map(|v| Some(v as u16)).collect(),
+            true => (0..system.vars[x.index()].values.len()).map(|v| Some(v as u32)).collect(),
             false => vec![None],
         };
-        let states = |p: ProcessId| (0..system.processes[p.index()].states.len() as u16).collect();
+        let states = |p: ProcessId| (0..system.processes[p.index()].states.len() as u32).collect();
         let mut bad = Vec::new();
         for memory in product(&vars(system).map(values).collect::<Vec<_>>()) {
-            let known: Vec<u16> = memory.iter().map(|v| v.unwrap_or(0)).collect();
-            let fits = |p: ProcessId, s: &u16| match kind {
+            let known: Vec<u32> = memory.iter().map(|v| v.unwrap_or(0)).collect();
+            let fits = |p: ProcessId, s: &u32| match kind {
                 PropertyKind::Never(_) | PropertyKind::Assertions => true,
                 PropertyKind::NoDeadlock => system.is_stuck(p, StateId(*s), &known),
                 PropertyKind::Final(..) => system.state(p, StateId(*s)).kind == StateKind::Ended,
             };
             let places = system.process_ids().map(|p| {
-                let all: Vec<u16> = states(p);
-                all.into_iter().filter(|s| fits(p, s)).collect::<Vec<u16>>()
+                let all: Vec<u32> = states(p);
+                all.into_iter().filter(|s| fits(p, s)).collect::<Vec<u32>>()
             });
             for controls in product(&places.collect::<Vec<_>>()) {
                 let settles = match kind {

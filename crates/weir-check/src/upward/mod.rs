@@ -55,7 +55,7 @@ pub struct Set {
 #[serde(deny_unknown_fields)]
 pub struct Minimal {
     /// The control state of each process.
-    pub states: Vec<u16>,
+    pub states: Vec<u32>,
     /// Memory.
     pub memory: Vec<Option<i64>>,
     /// The buffers of each process.

@@ -48,7 +48,7 @@ pub struct Fold {
 /// Cycles of a process from a control state that were met before.
 #[derive(Debug, Default)]
 pub struct Cycles {
-    known: FxHashMap<(ProcessId, u16), Vec<Cycle>>,
+    known: FxHashMap<(ProcessId, u32), Vec<Cycle>>,
 }
 
 /// More cycles from one control state are not remembered.
@@ -113,7 +113,7 @@ impl Space<'_> {
         let only_adds = |action: &Action| match *action {
             Action::Commit(p, _) => p != process,
             Action::Take(p, id) => {
-                let op = self.system.processes[p.index()].transitions[id.index()].op;
+                let op = self.system.transition(p, id).op;
                 p != process || !matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full))
             }
         };

@@ -10,7 +10,7 @@ use weir_model::limits::{Budget, Stop};
 
 /// A letter of a buffer: a variable and a value, as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Letter(pub u16);
+pub struct Letter(pub u32);
 
 /// Why there is no automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -65,7 +65,7 @@ enum Operation {
     Intersection(LanguageId, LanguageId),
     /// Of which the last letter of a group is this one, or there is none of them.
     Last(LanguageId, Letter, bool),
-    Without(LanguageId, u16),
+    Without(LanguageId, u32),
     Stabilizer(LanguageId),
     ThenStar(LanguageId, LanguageId),
 }
@@ -322,7 +322,7 @@ impl Languages {
     pub fn last(
         &mut self,
         language: LanguageId,
-        group: Range<u16>,
+        group: Range<u32>,
         letter: Letter,
         or_none: bool,
     ) -> Result<LanguageId, Unmade> {
@@ -344,7 +344,7 @@ impl Languages {
     pub fn without(
         &mut self,
         language: LanguageId,
-        group: Range<u16>,
+        group: Range<u32>,
     ) -> Result<LanguageId, Unmade> {
         self.remember(Operation::Without(language, group.start), |all| {
             all.restrict(language, false, |met, l| met || group.contains(&l.0), |met| !met)

@@ -106,7 +106,7 @@ use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use crate::graph::{self, Graph};
-use crate::stats::{Limits, Progress, Stats};
+use crate::stats::{Limits, Progress, Stats, unknown_all};
 use cycle::Folding;
 use language::LanguageId;
 use operations::Action;
@@ -182,8 +182,15 @@ pub fn check(
     let properties = &system.program.properties;
     let mut found = vec![Found::Nothing; properties.len()];
     let mut stats = Stats::default();
+    let all = match system.expanded(&limits.budget) {
+        Ok(all) => all,
+        Err(stop) => {
+            stats.stopped = Some(stop.to_string());
+            return (unknown_all(system, &stop.to_string()), stats);
+        }
+    };
     for folding in [options.folding(), Folding::Repeatable] {
-        let mut search = Search::new(system, folding, options.sleep_sets, &limits.budget);
+        let mut search = Search::new(all, folding, options.sleep_sets, &limits.budget);
         search.run(limits, began, progress, &mut |search, node| {
             look(search, model, node, &mut found, &limits.budget)?;
             Ok(match found.iter().all(Found::is_done) && !found.is_empty() {
@@ -317,7 +324,8 @@ pub fn graph(
     limits: &Limits,
     most: usize,
 ) -> Result<Graph, String> {
-    let mut search = Search::new(system, options.folding(), options.sleep_sets, &limits.budget);
+    let all = system.expanded(&limits.budget).map_err(|stop| stop.to_string())?;
+    let mut search = Search::new(all, options.folding(), options.sleep_sets, &limits.budget);
     search.edges = Some(vec![]);
     search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
         Ok(match node as usize >= most {
@@ -352,9 +360,7 @@ pub fn graph(
         to: edge.to as usize,
         process: edge.action.process(),
         label: match edge.action {
-            Action::Take(p, id) => {
-                system.show_op(system.processes[p.index()].transitions[id.index()].op)
-            }
+            Action::Take(p, id) => system.show_op(system.transition(p, id).op),
             Action::Commit(_, l) => format!("commit {}", letter(l)),
         },
         is_folded: edge.is_folded,
@@ -388,9 +394,16 @@ pub fn explore(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> Exploration {
-    let mut search = Search::new(system, options.folding(), options.sleep_sets, &limits.budget);
     let mut errors = vec![0; system.program.properties.len()];
     let mut folds = 0;
+    let all = match system.expanded(&limits.budget) {
+        Ok(all) => all,
+        Err(stop) => {
+            let stats = Stats { stopped: Some(stop.to_string()), ..Stats::default() };
+            return Exploration { stats, errors, folds };
+        }
+    };
+    let mut search = Search::new(all, options.folding(), options.sleep_sets, &limits.budget);
     search.run(limits, Instant::now(), progress, &mut |search, node| {
         let node = &search.nodes[node as usize];
         settled(search, &node.state).into_iter().for_each(|i| errors[i] += 1);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
-use weir_model::system::{Op, System};
+use weir_model::system::{Expanded, Op};
 
 use super::language::{LanguageId, Languages, Letter, Unmade};
 
@@ -14,7 +14,7 @@ use super::language::{LanguageId, Languages, Letter, Unmade};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Control states, then memory.
-    pub head: Box<[u16]>,
+    pub head: Box<[u32]>,
     /// None of them is empty.
     pub buffers: Box<[LanguageId]>,
 }
@@ -42,20 +42,19 @@ impl Action {
 #[derive(Debug)]
 pub struct Space<'s> {
     /// The system.
-    pub system: &'s System,
+    pub system: Expanded<'s>,
     /// All languages.
     pub languages: Languages,
     /// The first letter of each variable, and one past the last letter.
-    first: Vec<u16>,
+    first: Vec<u32>,
 }
 
 impl<'s> Space<'s> {
     /// The space of a system.
-    pub fn new(system: &'s System, budget: &Budget) -> Self {
+    pub fn new(system: Expanded<'s>, budget: &Budget) -> Self {
         let mut first = vec![0];
-        for var in &system.vars {
-            let next = usize::from(first[first.len() - 1]) + var.values.len();
-            first.push(u16::try_from(next).expect("cells are limited"));
+        for x in 0..system.vars.len() {
+            first.push(first[x] + system.value_count(VarId::new(x)) as u32);
         }
         Self { system, languages: Languages::new(budget), first }
     }
@@ -72,13 +71,13 @@ impl<'s> Space<'s> {
     }
 
     /// The letters of a variable.
-    fn group(&self, var: VarId) -> Range<u16> {
+    fn group(&self, var: VarId) -> Range<u32> {
         self.first[var.index()]..self.first[var.index() + 1]
     }
 
     /// The initial states: one, or one per choice of initial values.
     pub fn initial(&self) -> impl Iterator<Item = State> + use<'s> {
-        let system = self.system;
+        let system = self.system.system();
         system.initial_memories().map(|memory| {
             let controls = system.processes.iter().map(|p| p.initial.0);
             let buffers = vec![LanguageId::EMPTY_WORD; system.processes.len()];
@@ -87,12 +86,12 @@ impl<'s> Space<'s> {
     }
 
     /// The control states.
-    pub fn controls<'t>(&self, state: &'t State) -> &'t [u16] {
+    pub fn controls<'t>(&self, state: &'t State) -> &'t [u32] {
         &state.head[..self.system.processes.len()]
     }
 
     /// Memory.
-    pub fn memory<'t>(&self, state: &'t State) -> &'t [u16] {
+    pub fn memory<'t>(&self, state: &'t State) -> &'t [u32] {
         &state.head[self.system.processes.len()..]
     }
 
@@ -138,7 +137,7 @@ impl<'s> Space<'s> {
                 self.languages.suffix(buffer, letter)?
             }
             Action::Take(_, id) => {
-                let taken = self.system.processes[p.index()].transitions[id.index()];
+                let taken = self.system.transition(p, id);
                 if taken.from.0 != state.head[p.index()] {
                     return Ok(None);
                 }
@@ -214,12 +213,10 @@ impl<'s> Space<'s> {
     fn memory_write(&self, action: Action) -> Option<VarId> {
         match action {
             Action::Commit(_, letter) => Some(self.store_of(letter).0),
-            Action::Take(p, id) => {
-                match self.system.processes[p.index()].transitions[id.index()].op {
-                    Op::Arw(x, ..) => Some(x),
-                    _ => None,
-                }
-            }
+            Action::Take(p, id) => match self.system.transition(p, id).op {
+                Op::Arw(x, ..) => Some(x),
+                _ => None,
+            },
         }
     }
 
@@ -227,7 +224,7 @@ impl<'s> Space<'s> {
     /// content of the buffer has a store to the variable.
     fn memory_read(&mut self, state: &State, action: Action) -> Result<Option<VarId>, Unmade> {
         let Action::Take(p, id) = action else { return Ok(None) };
-        match self.system.processes[p.index()].transitions[id.index()].op {
+        match self.system.transition(p, id).op {
             Op::Arw(x, ..) => Ok(Some(x)),
             Op::Read(x, _) => {
                 let buffer = state.buffers[p.index()];

@@ -139,7 +139,7 @@ fn undo(space: &Space<'_>, words: &mut Words, action: Action) -> Option<()> {
     let word = &mut words[action.process().index()];
     match action {
         Action::Commit(_, letter) => word.insert(0, letter),
-        Action::Take(p, id) => match space.system.processes[p.index()].transitions[id.index()].op {
+        Action::Take(p, id) => match space.system.transition(p, id).op {
             Op::Write(x, d) => {
                 word.pop().filter(|last| *last == space.letter(x, d))?;
             }
@@ -154,12 +154,12 @@ fn undo(space: &Space<'_>, words: &mut Words, action: Action) -> Option<()> {
 fn replay(
     space: &Space<'_>,
     model: MemoryModel,
-    start: &[u16],
+    start: &[u32],
     actions: &[Action],
     budget: &Budget,
 ) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
-    let semantics = form.semantics(space.system, model, actions.len() + 1);
+    let semantics = form.semantics(space.system.system(), model, actions.len() + 1);
     let mut config = semantics.initial_with(start);
     let first = Snapshot::new(semantics.as_ref(), &config);
     let mut run = Run { model, form, start: first, steps: vec![] };

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::{PropertyKind, Quantifier};
-use weir_model::system::System;
+use weir_model::system::Expanded;
 
 use super::cycle::{Cycles, Fold, Folding};
 use super::language::Unmade;
@@ -70,10 +70,10 @@ pub struct Search<'s> {
     sleeps: bool,
     cycles: Cycles,
     /// Stored states by control states and memory.
-    buckets: FxHashMap<Box<[u16]>, Vec<NodeId>>,
+    buckets: FxHashMap<Box<[u32]>, Vec<NodeId>>,
     stack: Vec<Frame>,
     /// Places on the stack by control states and memory.
-    on_stack: FxHashMap<Box<[u16]>, Vec<usize>>,
+    on_stack: FxHashMap<Box<[u32]>, Vec<usize>>,
     bytes: usize,
 }
 
@@ -82,7 +82,7 @@ type Look<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> Result<ControlFlow<()>
 
 impl<'s> Search<'s> {
     /// A search that has not begun.
-    pub fn new(system: &'s System, folding: Folding, sleeps: bool, budget: &Budget) -> Self {
+    pub fn new(system: Expanded<'s>, folding: Folding, sleeps: bool, budget: &Budget) -> Self {
         Self {
             space: Space::new(system, budget),
             nodes: vec![],

@@ -15,7 +15,7 @@ use super::operations::Space;
 const LONGEST: usize = 5;
 
 /// Letters of two variables with two values each.
-const LETTERS: u16 = 4;
+const LETTERS: u32 = 4;
 
 type Word = Vec<Letter>;
 type Set = BTreeSet<Word>;
@@ -52,7 +52,7 @@ fn star(set: &Set) -> Set {
 /// A random language, and its words as far as they are looked at.
 fn random(rng: &mut Rng, languages: &mut Languages) -> (LanguageId, Set) {
     let word = |rng: &mut Rng| -> Word {
-        (0..rng.below(3)).map(|_| Letter(rng.below(usize::from(LETTERS)) as u16)).collect()
+        (0..rng.below(3)).map(|_| Letter(rng.below(usize::from(LETTERS)) as u32)).collect()
     };
     let first = word(rng);
     let mut id = languages.word(&first).unwrap();
@@ -200,7 +200,7 @@ fn system() -> System {
 #[test]
 fn loads_keep_the_words_that_give_the_value() {
     let system = system();
-    let mut space = Space::new(&system, &Budget::new());
+    let mut space = Space::new(system.expanded(&Budget::new()).unwrap(), &Budget::new());
     let mut rng = Rng::new(11);
     for _ in 0..300 {
         let (id, words) = random(&mut rng, &mut space.languages);
@@ -231,7 +231,7 @@ fn loads_keep_the_words_that_give_the_value() {
 #[test]
 fn the_printed_load_formula_has_a_slip() {
     let system = system();
-    let mut space = Space::new(&system, &Budget::new());
+    let mut space = Space::new(system.expanded(&Budget::new()).unwrap(), &Budget::new());
     let (x, y) = (VarId(0), VarId(1));
     let (one, other) = (space.letter(x, ValueId(1)), space.letter(y, ValueId(1)));
     let word = [one, other];

@@ -75,8 +75,10 @@ pub fn check(
         elapsed: began.elapsed(),
         ..Stats::default()
     };
-    let dual = match Dual::new(system, model, &limits.budget) {
-        Ok(dual) => dual,
+    let made = system.expanded(&limits.budget);
+    let made = made.and_then(|all| Ok((all, Dual::new(all, model, &limits.budget)?)));
+    let (all, dual) = match made {
+        Ok(made) => made,
         Err(stop) => {
             total.stopped = Some(stop.to_string());
             return (unknown_all(system, &stop.to_string()), total);
@@ -88,7 +90,7 @@ pub fn check(
             let evidence = Evidence::Reason(reason);
             Answer { property, verdict: Verdict::Unknown, evidence }
         };
-        let targets = match targets::of(system, &asked.kind, &limits.budget) {
+        let targets = match targets::of(all, &asked.kind, &limits.budget) {
             Ok(targets) => targets,
             Err(reason) => {
                 answers.push(unknown(reason));

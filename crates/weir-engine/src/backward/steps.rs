@@ -15,10 +15,10 @@ use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
-use weir_model::system::{Op, System};
+use weir_model::system::{Expanded, Op};
 
 use super::state::{ANY, Buffers, Message, State, Stores, both};
-use crate::ahead::{readable, unseen, waiting};
+use crate::ahead::{ByPlace, readable, unseen, waiting};
 use crate::concrete::Event;
 use crate::wsts::WellStructured;
 
@@ -40,7 +40,7 @@ pub enum Step {
 
 /// A system with memory turned round.
 pub(super) struct Dual<'s> {
-    system: &'s System,
+    system: Expanded<'s>,
     /// `w->w`: writes wait in a buffer of their variable.
     waits: bool,
     /// `r->r`: older values can be read.
@@ -49,24 +49,24 @@ pub(super) struct Dual<'s> {
     partial_fences: bool,
     /// For each process and control state, the variables that it can still read
     /// before its next full fence. Messages about others are lost.
-    readable: Vec<Vec<Box<[bool]>>>,
+    readable: Vec<ByPlace>,
     /// For each process and control state, the variables of which an own message
     /// may not have been seen, those of which a write may be waiting, and those
     /// that may just have been written.
-    unseen: Vec<Vec<Box<[bool]>>>,
-    waiting: Vec<Vec<Box<[bool]>>>,
+    unseen: Vec<ByPlace>,
+    waiting: Vec<ByPlace>,
     written: Vec<Vec<Box<[bool]>>>,
 }
 
 impl<'s> Dual<'s> {
-    pub fn new(system: &'s System, model: MemoryModel, budget: &Budget) -> Result<Self, Stop> {
+    pub fn new(system: Expanded<'s>, model: MemoryModel, budget: &Budget) -> Result<Self, Stop> {
         let model = model.normal();
         let partial_fences = model.has(Relaxation::Rwf);
         let written = |p: ProcessId| {
-            let automaton = &system.processes[p.index()];
-            budget.check_room(automaton.states.len() * (system.vars.len() + 32))?;
-            let mut found = vec![vec![false; system.vars.len()]; automaton.states.len()];
-            for t in &automaton.transitions {
+            let states = system.state_count(p);
+            budget.check_room(states * (system.vars.len() + 32))?;
+            let mut found = vec![vec![false; system.vars.len()]; states];
+            for t in system.all_transitions(p) {
                 if let Op::Write(x, _) = t.op {
                     found[t.to.index()][x.index()] = true;
                 }
@@ -79,10 +79,10 @@ impl<'s> Dual<'s> {
             waits: model.has(Relaxation::WriteWrite),
             keeps_past: model.has(Relaxation::ReadRead),
             partial_fences,
-            readable: all().map(|p| readable(system, p, budget)).collect::<Result<_, _>>()?,
-            unseen: all().map(|p| unseen(system, p, budget)).collect::<Result<_, _>>()?,
+            readable: all().map(|p| readable(&system, p, budget)).collect::<Result<_, _>>()?,
+            unseen: all().map(|p| unseen(&system, p, budget)).collect::<Result<_, _>>()?,
             waiting: all()
-                .map(|p| waiting(system, p, partial_fences, budget))
+                .map(|p| waiting(&system, p, partial_fences, budget))
                 .collect::<Result<_, _>>()?,
             written: all().map(written).collect::<Result<_, _>>()?,
         })
@@ -107,7 +107,7 @@ impl<'s> Dual<'s> {
 
     /// Whether a process can still read a variable before its next full fence.
     fn can_read(&self, state: &State, p: ProcessId, x: VarId) -> bool {
-        self.readable[p.index()][usize::from(state.controls[p.index()])][x.index()]
+        self.readable[p.index()].at(&self.system, p, StateId(state.controls[p.index()]))[x.index()]
     }
 
     /// Undoes that a process lost the own messages that it cannot read any more,
@@ -120,9 +120,10 @@ impl<'s> Dual<'s> {
         budget: &Budget,
     ) -> Result<Vec<State>, Stop> {
         let mut all = vec![after.clone()];
-        let own = &self.unseen[p.index()][from.index()];
+        let own = self.unseen[p.index()].at(&self.system, p, from);
+        let readable = self.readable[p.index()].at(&self.system, p, from);
         for x in self.vars().filter(|x| own[x.index()]) {
-            if self.can_read(after, p, x) || !self.readable[p.index()][from.index()][x.index()] {
+            if self.can_read(after, p, x) || !readable[x.index()] {
                 continue;
             }
             let message = Message { var: x, value: ANY, own: true };
@@ -202,7 +203,7 @@ impl<'s> Dual<'s> {
 
     /// The buffers before a process read a value: from its last waiting write,
     /// its own message, or the oldest that it knows.
-    fn unread(&self, after: &Buffers, x: VarId, d: u16) -> Option<Buffers> {
+    fn unread(&self, after: &Buffers, x: VarId, d: u32) -> Option<Buffers> {
         let mut before = after.clone();
         if let Some(stores) = before.stores.iter_mut().find(|s| s.var == x) {
             stores.last = both(stores.last, d)?;
@@ -232,8 +233,8 @@ impl<'s> Dual<'s> {
         after: &State,
         p: ProcessId,
         x: VarId,
-        d: u16,
-        visit: &mut dyn FnMut(u16, State),
+        d: u32,
+        visit: &mut dyn FnMut(u32, State),
     ) {
         let Some(value) = both(after.memory[x.index()], d) else { return };
         let mut before = after.clone();
@@ -263,7 +264,7 @@ impl<'s> Dual<'s> {
     /// Undoes that a process saw its oldest message.
     fn unsee(&self, after: &State, p: ProcessId, visit: &mut dyn FnMut(State)) {
         let buffers = &after.processes[p.index()];
-        let mut put = |message: Message, past: Option<Vec<u16>>| {
+        let mut put = |message: Message, past: Option<Vec<u32>>| {
             let mut before = buffers.clone();
             before.future.insert(0, message);
             if let Some(values) = past {
@@ -271,7 +272,7 @@ impl<'s> Dual<'s> {
             }
             visit(with(after, p, before));
         };
-        let control = usize::from(after.controls[p.index()]);
+        let control = StateId(after.controls[p.index()]);
         for x in self.vars().filter(|&x| self.can_read(after, p, x)) {
             let past = buffers.past_of(x);
             // What it saw of others can still be read if reads overtake; else it
@@ -280,7 +281,8 @@ impl<'s> Dual<'s> {
                 put(Message { var: x, value, own: false }, Some(older.to_vec()));
             }
             // Its own write: nothing older of the variable can be read any more.
-            let may_own = self.unseen[p.index()][control][x.index()] && buffers.own(x).is_none();
+            let may_own = self.unseen[p.index()].at(&self.system, p, control)[x.index()]
+                && buffers.own(x).is_none();
             if may_own && past.len() <= 1 {
                 let value = past.first().copied().unwrap_or(ANY);
                 put(Message { var: x, value, own: true }, Some(vec![]));
@@ -299,9 +301,9 @@ fn with(state: &State, p: ProcessId, buffers: Buffers) -> State {
 impl WellStructured for Dual<'_> {
     type State = State;
     type Step = Step;
-    type Key = Box<[u16]>;
+    type Key = Box<[u32]>;
 
-    fn key(&self, state: &State) -> Box<[u16]> {
+    fn key(&self, state: &State) -> Box<[u32]> {
         state.controls.clone()
     }
 
@@ -316,17 +318,12 @@ impl WellStructured for Dual<'_> {
         visit: &mut dyn FnMut(Step, State),
     ) -> Result<(), Stop> {
         for p in self.system.process_ids() {
-            let automaton = &self.system.processes[p.index()];
-            budget.work(1 + automaton.transitions.len() / 256)?;
-            for (id, t) in automaton.transitions.iter().enumerate() {
-                if t.to.0 != after.controls[p.index()] {
-                    continue;
-                }
+            for (id, t) in self.system.incoming(p, StateId(after.controls[p.index()])) {
+                budget.tick()?;
                 let must_enter = after.processes[p.index()].entered;
                 if must_enter && !matches!(t.op, Op::Write(..)) {
                     continue;
                 }
-                let id = TransitionId::new(id);
                 let step = match t.op {
                     Op::Write(x, _) if after.processes[p.index()].stores_of(x).is_none() => {
                         Step::Enter(p, id, x)
@@ -353,10 +350,10 @@ impl WellStructured for Dual<'_> {
                 visit(Step::Tell(p, last.var), before);
             }
             // A waiting write, the oldest of its variable, entered memory.
-            let control = usize::from(after.controls[p.index()]);
-            let waiting = &self.waiting[p.index()][control];
+            let control = StateId(after.controls[p.index()]);
+            let waiting = self.waiting[p.index()].at(&self.system, p, control);
             for x in self.vars().filter(|x| self.waits && waiting[x.index()]) {
-                let written = &self.written[p.index()][control];
+                let written = &self.written[p.index()][control.index()];
                 let other = self.vars().any(|y| y != x && written[y.index()]);
                 if !other && !after.processes[p.index()].entered {
                     continue;
@@ -384,7 +381,7 @@ impl WellStructured for Dual<'_> {
 
     fn is_initial(&self, state: &State) -> bool {
         let initial =
-            |(x, &v): (usize, &u16)| v == ANY || self.system.vars[x].initial.contains(&ValueId(v));
+            |(x, &v): (usize, &u32)| v == ANY || self.system.vars[x].initial.contains(&ValueId(v));
         self.system.process_ids().all(|p| {
             let control = self.system.processes[p.index()].initial.0;
             state.controls[p.index()] == control && state.processes[p.index()] == Buffers::default()

@@ -1,9 +1,9 @@
 //! The states that a property rules out, with empty buffers.
 
-use weir_model::ids::{StateId, ValueId};
+use weir_model::ids::{StateId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::{Atom, Formula, PropertyKind, Quantifier};
-use weir_model::system::{StateKind, System};
+use weir_model::system::{Expanded, StateKind};
 
 use super::state::{ANY, Buffers, State};
 
@@ -12,7 +12,7 @@ const MOST: usize = 1 << 20;
 
 /// The states that settle a property, or why they cannot be named.
 pub(super) fn of(
-    system: &System,
+    system: Expanded<'_>,
     kind: &PropertyKind,
     budget: &Budget,
 ) -> Result<Vec<State>, String> {
@@ -51,11 +51,15 @@ pub(super) fn of(
 }
 
 /// All memories, as far as they are asked for.
-fn memories(system: &System, asked: &[bool], budget: &Budget) -> Result<Vec<Vec<u16>>, String> {
-    let mut all: Vec<Vec<u16>> = vec![vec![]];
-    for (x, var) in system.vars.iter().enumerate() {
-        let values: Vec<u16> = match asked[x] {
-            true => (0..var.values.len() as u16).collect(),
+fn memories(
+    system: Expanded<'_>,
+    asked: &[bool],
+    budget: &Budget,
+) -> Result<Vec<Vec<u32>>, String> {
+    let mut all: Vec<Vec<u32>> = vec![vec![]];
+    for x in 0..system.vars.len() {
+        let values: Vec<u32> = match asked[x] {
+            true => system.values(VarId::new(x)).iter().map(|v| v.0).collect(),
             false => vec![ANY],
         };
         if all.len() * values.len() > MOST {
@@ -67,7 +71,7 @@ fn memories(system: &System, asked: &[bool], budget: &Budget) -> Result<Vec<Vec<
 }
 
 /// Every list with every one of some cells behind it.
-fn longer(all: &[Vec<u16>], cells: &[u16], budget: &Budget) -> Result<Vec<Vec<u16>>, String> {
+fn longer(all: &[Vec<u32>], cells: &[u32], budget: &Budget) -> Result<Vec<Vec<u32>>, String> {
     let mut longer = Vec::new();
     for list in all {
         for cell in cells {
@@ -80,31 +84,31 @@ fn longer(all: &[Vec<u16>], cells: &[u16], budget: &Budget) -> Result<Vec<Vec<u1
 
 /// All control states that settle a property with a memory.
 fn controls(
-    system: &System,
+    system: Expanded<'_>,
     kind: &PropertyKind,
-    memory: &[u16],
+    memory: &[u32],
     budget: &Budget,
-) -> Result<Vec<Vec<u16>>, String> {
-    let mut all: Vec<Vec<u16>> = vec![vec![]];
+) -> Result<Vec<Vec<u32>>, String> {
+    let mut all: Vec<Vec<u32>> = vec![vec![]];
     for p in system.process_ids() {
         let fits = |s: &StateId| match kind {
             PropertyKind::Never(_) | PropertyKind::Assertions => true,
             PropertyKind::NoDeadlock => system.is_stuck(p, *s, memory),
             PropertyKind::Final(..) => system.state(p, *s).kind == StateKind::Ended,
         };
-        let states = (0..system.processes[p.index()].states.len()).map(StateId::new);
-        let states: Vec<u16> = states.filter(fits).map(|s| s.0).collect();
+        let states = system.states(p);
+        let states: Vec<u32> = states.filter(fits).map(|s| s.0).collect();
         if all.len() * states.len() > MOST {
             return Err(format!("there are more than {MOST} states to be asked for"));
         }
         all = longer(&all, &states, budget)?;
     }
     // The value of what is not asked for is never looked at.
-    let known = |(x, v): (usize, &u16)| match *v {
+    let known = |(x, v): (usize, &u32)| match *v {
         ANY => system.vars[x].initial.first().map_or(0, |v: &ValueId| v.0),
         v => v,
     };
-    let memory: Vec<u16> = memory.iter().enumerate().map(known).collect();
+    let memory: Vec<u32> = memory.iter().enumerate().map(known).collect();
     all.retain(|controls| match kind {
         PropertyKind::Never(formula) => system.holds(formula, controls, &memory),
         PropertyKind::Assertions => system.failed(controls).is_some(),

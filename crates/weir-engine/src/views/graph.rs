@@ -53,9 +53,7 @@ pub fn graph(
         let config = search.configs[from as usize].clone();
         let places = search.space.places_of(&config, step.process).map_err(|h| h.to_string())?;
         let labels = search.space.events(&places, step).into_iter().filter_map(|e| match e {
-            Event::Take(p, id) => {
-                Some(system.show_op(system.processes[p.index()].transitions[id.index()].op))
-            }
+            Event::Take(p, id) => Some(system.show_op(system.transition(p, id).op)),
             Event::Transfer(_, x, Some(d)) => Some(format!("enters {}", show_store(system, x, d))),
             Event::Transfer(..) | Event::TransferOne(..) | Event::End => None,
         });
@@ -68,15 +66,15 @@ pub fn graph(
 
 /// What a process sees: what may come, its own writes among it.
 fn show(system: &System, letters: &[Vec<Option<ValueId>>], view: &ViewParts) -> String {
-    let letter = |l: u16| {
-        let known = letters[usize::from(l)].iter().enumerate();
+    let letter = |l: u32| {
+        let known = letters[l as usize].iter().enumerate();
         known.filter_map(|(x, v)| Some(show_store(system, VarId::new(x), (*v)?))).collect()
     };
-    let set = |words: &Words, letter: &dyn Fn(u16) -> String| match words.as_slice() {
+    let set = |words: &Words, letter: &dyn Fn(u32) -> String| match words.as_slice() {
         [] => String::new(),
         [only] if only.is_empty() => String::new(),
         words => {
-            let word = |w: &Vec<u16>| match w.is_empty() {
+            let word = |w: &Vec<u32>| match w.is_empty() {
                 true => "ε".to_owned(),
                 false => w.iter().map(|l| letter(*l)).collect::<Vec<_>>().join(" "),
             };
@@ -90,7 +88,7 @@ fn show(system: &System, letters: &[Vec<Option<ValueId>>], view: &ViewParts) -> 
             parts.push(format!("own {}: {}", system.vars[x.index()].name, letter(*l)));
         }
     }
-    let value = |x: VarId| move |v: u16| system.show_value(x, ValueId(v));
+    let value = |x: VarId| move |v: u32| system.show_value(x, ValueId(v));
     for (x, words) in &view.past {
         let name = &system.vars[x.index()].name;
         parts.push(format!("past {name}: {}", set(words, &value(*x))));

@@ -17,16 +17,19 @@ use weir_model::limits::{Budget, Stop};
 use weir_model::system::System;
 
 use super::subwords::{Level, Subwords, single};
-use crate::ahead::readable;
+use crate::ahead::{ByPlace, readable};
 
 /// The number of a letter.
-pub(super) type Letter = u16;
+pub(super) type Letter = u32;
 
 /// The number of a mask.
 pub(super) type MaskId = usize;
 
 /// The value of a variable that a mask blanks out.
-const BLANK: u16 = u16::MAX;
+const BLANK: u32 = u32::MAX;
+
+/// Letters and values stand in words with 16 bits each.
+pub(super) const MAX_LETTER: u32 = u16::MAX as u32;
 
 /// Why a search cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,49 +57,47 @@ impl fmt::Display for Halt {
 
 /// All letters and masks of a search.
 #[derive(Debug)]
-pub(super) struct Letters {
+pub(super) struct Letters<'s> {
+    system: &'s System,
     vars: usize,
-    cells: Vec<u16>,
-    ids: FxHashMap<Box<[u16]>, Letter>,
+    cells: Vec<u32>,
+    ids: FxHashMap<Box<[u32]>, Letter>,
     masks: Vec<Box<[bool]>>,
-    /// For each process and control state, what it can still read.
-    of_state: Vec<Vec<MaskId>>,
+    /// For each process and place of its code, what it can still read; the last is for states
+    /// at no known place.
+    of_place: Vec<Vec<MaskId>>,
     /// For each mask, what it makes of the letters so far.
     masked: Vec<Vec<Option<Letter>>>,
     /// Whether letters enter segments in pieces.
     pieces: bool,
     /// For each letter the words of one letter that it is in a segment.
     symbols: Vec<Subwords>,
-    scratch: Vec<u16>,
+    scratch: Vec<u32>,
     /// How much time and memory there is.
     pub budget: Budget,
 }
 
-impl Letters {
+impl<'s> Letters<'s> {
     /// With `lookahead` off, every process reads the newest memory only.
     ///
     /// # Errors
     /// If a limit is reached.
     pub fn new(
-        system: &System,
+        system: &'s System,
         lookahead: bool,
         level: Level,
         budget: &Budget,
     ) -> Result<Self, Stop> {
         let mut masks: Vec<Box<[bool]>> = Vec::new();
         let mut numbers: FxHashMap<Box<[bool]>, MaskId> = FxHashMap::default();
-        let mut of_state = Vec::new();
+        let mut of_place = Vec::new();
         for p in system.process_ids() {
-            let states = system.processes[p.index()].states.len();
             let readable = match lookahead {
                 true => readable(system, p, budget)?,
-                false => {
-                    budget.check_room(states * (system.vars.len() + 32))?;
-                    vec![vec![false; system.vars.len()].into(); states]
-                }
+                false => ByPlace::nothing(system, p),
             };
-            let mut ids = Vec::with_capacity(states);
-            for mask in readable {
+            let mut ids = Vec::new();
+            for mask in readable.rows() {
                 budget.work(1 + system.vars.len() / 64)?;
                 let id = *numbers.entry(mask).or_insert_with_key(|mask| {
                     masks.push(mask.clone());
@@ -104,15 +105,16 @@ impl Letters {
                 });
                 ids.push(id);
             }
-            of_state.push(ids);
+            of_place.push(ids);
         }
         let masked = vec![vec![]; masks.len()];
         Ok(Self {
+            system,
             vars: system.vars.len(),
             cells: vec![],
             ids: FxHashMap::default(),
             masks,
-            of_state,
+            of_place,
             masked,
             scratch: vec![],
             pieces: level.0 == 1,
@@ -123,7 +125,9 @@ impl Letters {
 
     /// What a process in a control state can still read.
     pub fn mask_of(&self, process: ProcessId, state: StateId) -> MaskId {
-        self.of_state[process.index()][state.index()]
+        let of_place = &self.of_place[process.index()];
+        let place = self.system.state(process, state).place();
+        of_place[place.unwrap_or(of_place.len() - 1)]
     }
 
     /// Whether a mask keeps a variable.
@@ -143,23 +147,23 @@ impl Letters {
 
     /// The value of a variable in a letter, if it is there.
     pub fn value(&self, letter: Letter, var: VarId) -> Option<ValueId> {
-        let value = self.cells[usize::from(letter) * self.vars + var.index()];
+        let value = self.cells[(letter as usize) * self.vars + var.index()];
         (value != BLANK).then_some(ValueId(value))
     }
 
     /// All letters so far, blanks left out.
     pub fn all(&self) -> Vec<Vec<Option<ValueId>>> {
-        let value = |&v: &u16| (v != BLANK).then_some(ValueId(v));
+        let value = |&v: &u32| (v != BLANK).then_some(ValueId(v));
         self.cells.chunks(self.vars.max(1)).map(|l| l.iter().map(value).collect()).collect()
     }
 
     /// A memory state, nothing blanked out.
-    pub fn see_all(&mut self, memory: &[u16]) -> Result<Letter, Halt> {
+    pub fn see_all(&mut self, memory: &[u32]) -> Result<Letter, Halt> {
         self.intern(memory)
     }
 
     /// A memory state through a mask.
-    pub fn see(&mut self, memory: &[u16], mask: MaskId) -> Result<Letter, Halt> {
+    pub fn see(&mut self, memory: &[u32], mask: MaskId) -> Result<Letter, Halt> {
         let blanked = memory.iter().zip(&self.masks[mask]);
         let blanked = blanked.map(|(&v, &kept)| if kept { v } else { BLANK });
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -170,13 +174,16 @@ impl Letters {
         letter
     }
 
-    fn intern(&mut self, blanked: &[u16]) -> Result<Letter, Halt> {
+    fn intern(&mut self, blanked: &[u32]) -> Result<Letter, Halt> {
         if let Some(&letter) = self.ids.get(blanked) {
             return Ok(letter);
         }
-        let blanked: Box<[u16]> = blanked.into();
-        let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < Letter::MAX);
+        let blanked: Box<[u32]> = blanked.into();
+        let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < MAX_LETTER);
         let letter = letter.ok_or(Halt::TooManyLetters)?;
+        if blanked.iter().any(|v| *v != BLANK && *v >= MAX_LETTER) {
+            return Err(Halt::TooManyLetters);
+        }
         self.budget.work(1 + blanked.len() / 64)?;
         self.cells.extend_from_slice(&blanked);
         self.ids.insert(blanked.clone(), letter);
@@ -190,36 +197,36 @@ impl Letters {
                 pieces.push(single(self.intern(&piece)?));
             }
             pieces.sort_unstable();
-            self.symbols[usize::from(letter)] = pieces;
+            self.symbols[letter as usize] = pieces;
         }
         Ok(letter)
     }
 
     /// What a letter is in a segment.
     pub fn symbols(&self, letter: Letter) -> &[u64] {
-        &self.symbols[usize::from(letter)]
+        &self.symbols[letter as usize]
     }
 
     /// Whether nothing is left of a letter.
     pub fn is_blank(&self, letter: Letter) -> bool {
-        let start = usize::from(letter) * self.vars;
+        let start = letter as usize * self.vars;
         self.cells[start..start + self.vars].iter().all(|v| *v == BLANK)
     }
 
     /// A letter through a narrower mask.
     pub fn narrow(&mut self, letter: Letter, mask: MaskId) -> Result<Letter, Halt> {
-        let known = self.masked[mask].get(usize::from(letter)).copied().flatten();
+        let known = self.masked[mask].get(letter as usize).copied().flatten();
         if let Some(known) = known {
             return Ok(known);
         }
-        let start = usize::from(letter) * self.vars;
+        let start = letter as usize * self.vars;
         let cells = self.cells[start..start + self.vars].to_vec();
         let narrowed = self.see(&cells, mask)?;
         let row = &mut self.masked[mask];
-        if row.len() <= usize::from(letter) {
-            row.resize(usize::from(letter) + 1, None);
+        if row.len() <= letter as usize {
+            row.resize(letter as usize + 1, None);
         }
-        row[usize::from(letter)] = Some(narrowed);
+        row[letter as usize] = Some(narrowed);
         Ok(narrowed)
     }
 }

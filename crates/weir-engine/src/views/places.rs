@@ -16,9 +16,9 @@ use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, TransitionId, VarId};
 use weir_model::limits::Stop;
 use weir_model::program::{FenceKind, PropertyKind};
-use weir_model::system::{Op, StateKind, Transition};
+use weir_model::system::{Op, Seen, StateKind, Transition};
 
-use super::letters::{Halt, Letter};
+use super::letters::{Halt, Letter, MAX_LETTER};
 use super::space::Space;
 use super::table::ViewId;
 use super::view::View;
@@ -78,7 +78,18 @@ impl Space<'_> {
         at_control.insert(control, vec![0]);
         let mut number = 0;
         while let Some(&here) = list.get(number) {
-            for (id, t) in system.transitions(p, here.control) {
+            // Atomic read-writes are seen by others.
+            let table = &self.table;
+            let see = |x: VarId, atomic: bool| match atomic || !self.rules.lags {
+                true => Seen::Among(vec![]),
+                false => {
+                    let newest = table.letters.value(newest, x);
+                    Seen::among(
+                        table.view(here.view).values(&table.letters, x).into_iter().chain(newest),
+                    )
+                }
+            };
+            for (id, t) in system.steps(p, here.control, see) {
                 self.budget().tick()?;
                 for view in self.alone(p, here, t, newest, last)? {
                     let there = at_control.entry(t.to).or_default();
@@ -131,6 +142,9 @@ impl Space<'_> {
                 let mask = table.letters.mask_of(p, here.control);
                 table.read(id, mask, x, d, newest)?.to_vec()
             }
+            Op::Write(_, d) if (last || rules.waits) && d.0 >= MAX_LETTER => {
+                return Err(Halt::TooManyLetters);
+            }
             Op::Write(x, d) if last || rules.waits => {
                 let mut view = view.clone();
                 view.overwrite(table.level, &table.letters, x)?;
@@ -149,7 +163,7 @@ impl Space<'_> {
         };
         let mask = table.letters.mask_of(p, t.to);
         let newest = table.letters.narrow(newest, mask)?;
-        let overtakes = &self.overtakes[p.index()][t.to.index()];
+        let overtakes = self.overtakes[p.index()].at(self.system, p, t.to);
         // A write that is not overtaken any more would have entered by now.
         let may_wait = |x: VarId| last || overtakes[x.index()];
         views.retain(|&v| table.view(v).stores.iter().all(|s| may_wait(s.var)));
@@ -186,7 +200,7 @@ impl Space<'_> {
                 PropertyKind::NoDeadlock
                     if idle(place) && !matches!(state(place), StateKind::Failed(_)) =>
                 {
-                    place.control.index()
+                    (vec![i64::from(place.control.0)], false)
                 }
                 _ => continue,
             };

@@ -91,7 +91,7 @@ pub(super) struct Search<'s> {
     /// Whether a later configuration covers this one.
     covered: Vec<bool>,
     /// The maximal configurations with each state.
-    buckets: FxHashMap<Box<[u16]>, Bucket>,
+    buckets: FxHashMap<Box<[u32]>, Bucket>,
     /// How many of them there are.
     maximal: usize,
     /// Whether any two were joined.
@@ -219,7 +219,7 @@ impl<'s> Search<'s> {
     /// one that has it.
     fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) -> Result<u32, Stop> {
         let (len, capacity) = (self.buckets.len(), self.buckets.capacity());
-        self.space.budget().check_growth(len, capacity, size_of::<(Box<[u16]>, Bucket)>())?;
+        self.space.budget().check_growth(len, capacity, size_of::<(Box<[u32]>, Bucket)>())?;
         let bucket = self.buckets.entry(config.state.clone()).or_default();
         let (table, configs) = (&mut self.space.table, &self.configs);
         let mut sketch: Vec<u128> = config.views.iter().map(|&v| table.sketch(v)).collect();
@@ -362,11 +362,11 @@ impl<'s> Search<'s> {
         // Only the letters that are in use, numbered as they turn up.
         let all = self.space.table.letters.all();
         let mut letters = Vec::new();
-        let mut places: FxHashMap<u16, u16> = FxHashMap::default();
-        let mut renumber = |letter: &mut u16| {
+        let mut places: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut renumber = |letter: &mut u32| {
             *letter = *places.entry(*letter).or_insert_with(|| {
-                letters.push(all[usize::from(*letter)].clone());
-                (letters.len() - 1) as u16
+                letters.push(all[*letter as usize].clone());
+                (letters.len() - 1) as u32
             });
         };
         for view in configurations.iter_mut().flat_map(|c| &mut c.views) {
@@ -388,7 +388,7 @@ impl<'s> Search<'s> {
         let n = self.space.system.processes.len();
         let state = 2 * (n + self.space.system.vars.len());
         let config = size_of::<Config>() + state + 4 * n + size_of::<Option<(u32, Step)>>() + 1;
-        let bucket = state + size_of::<(Box<[u16]>, Vec<u32>)>() + 8;
+        let bucket = state + size_of::<(Box<[u32]>, Vec<u32>)>() + 8;
         self.configs.len() * config + self.buckets.len() * bucket + self.space.bytes()
     }
 
@@ -450,7 +450,7 @@ impl<'s> Search<'s> {
             let numbers: Vec<u32> = all.iter().enumerate().map(place).collect();
             let control =
                 |((places, _), n): (&(Rc<Places>, _), &u32)| places.list[*n as usize].control.0;
-            let controls: Vec<u16> = all.iter().zip(&numbers).map(control).collect();
+            let controls: Vec<u32> = all.iter().zip(&numbers).map(control).collect();
             if settles(system, kind, &controls, memory) {
                 let mut events: Vec<Event> = last.then_some(Event::End).into_iter().collect();
                 for ((p, (places, _)), n) in system.process_ids().zip(&all).zip(numbers) {

@@ -25,7 +25,7 @@ use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
-use weir_model::system::{Op, System, Transition};
+use weir_model::system::{Op, Seen, System, Transition};
 
 use super::letters::{Halt, Letter, Letters};
 use super::places::Places;
@@ -33,7 +33,7 @@ use super::subwords::{Level, letters};
 use super::table::{Table, ViewId};
 use super::view::View;
 use super::watch::Watch;
-use crate::ahead::overtakes;
+use crate::ahead::{ByPlace, overtakes};
 use crate::concrete::Event;
 
 /// What everybody can notice of a step.
@@ -60,7 +60,7 @@ pub(super) struct Step {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Config {
     /// Control states, newest memory.
-    pub state: Box<[u16]>,
+    pub state: Box<[u32]>,
     pub views: Box<[ViewId]>,
 }
 
@@ -81,12 +81,12 @@ pub(super) struct Space<'s> {
     /// The processes that act; the others never write, nor come to a fence.
     active: Vec<ProcessId>,
     pub rules: Rules,
-    pub table: Table,
-    pub watch: Watch,
+    pub table: Table<'s>,
+    pub watch: Watch<'s>,
     pub(super) places: FxHashMap<super::places::Key, Rc<Places>>,
     /// For each process and control state, the variables of which a write may
     /// yet be overtaken.
-    pub(super) overtakes: Vec<Vec<Box<[bool]>>>,
+    pub(super) overtakes: Vec<ByPlace>,
 }
 
 impl<'s> Space<'s> {
@@ -114,7 +114,7 @@ impl<'s> Space<'s> {
             active: active.to_vec(),
             rules,
             table: Table::new(level, letters, model.has(Relaxation::ReadRead)),
-            watch: Watch::new(system, budget)?,
+            watch: Watch::new(system),
             places: FxHashMap::default(),
             overtakes: system.process_ids().map(overtakes).collect::<Result<_, _>>()?,
         })
@@ -144,12 +144,12 @@ impl<'s> Space<'s> {
     }
 
     /// The control states of a configuration.
-    pub fn controls<'c>(&self, config: &'c Config) -> &'c [u16] {
+    pub fn controls<'c>(&self, config: &'c Config) -> &'c [u32] {
         &config.state[..self.processes()]
     }
 
     /// The newest memory of a configuration.
-    pub fn memory<'c>(&self, config: &'c Config) -> &'c [u16] {
+    pub fn memory<'c>(&self, config: &'c Config) -> &'c [u32] {
         &config.state[self.processes()..]
     }
 
@@ -208,7 +208,12 @@ impl<'s> Space<'s> {
             let places = self.places_of(config, p)?;
             for (number, place) in places.list.iter().enumerate() {
                 self.budget().tick()?;
-                for (id, t) in system.transitions(p, place.control) {
+                // What it sees by itself has led to the places already.
+                let see = |x: VarId, atomic: bool| match atomic || !self.rules.lags {
+                    true => Seen::One(ValueId(self.memory(config)[x.index()])),
+                    false => Seen::Among(vec![]),
+                };
+                for (id, t) in system.steps(p, place.control, see) {
                     let Some(mut next) = self.act(config, p, place.view, t)? else { continue };
                     let fences = self.come_to_rest(&mut next, p)?;
                     let (place, action) = (number as u32, Action::Take(id));
@@ -285,7 +290,7 @@ impl<'s> Space<'s> {
     }
 
     fn only_fence(&self, p: ProcessId, control: StateId) -> Option<StateId> {
-        let mut all = self.system.transitions(p, control);
+        let mut all = self.system.steps(p, control, |_, _| Seen::Among(vec![]));
         let (_, t) = all.next().filter(|(_, t)| t.op == Op::Fence(FenceKind::Full))?;
         let alone = all.next().is_none() && !self.watch.tells_apart(p, control, t.to);
         alone.then_some(t.to)
@@ -301,7 +306,7 @@ impl<'s> Space<'s> {
             Action::Transfer(x, value) => events.push(Event::Transfer(p, x, value)),
             Action::Take(id) => {
                 events.push(Event::Take(p, id));
-                let t = &self.system.processes[p.index()].transitions[id.index()];
+                let t = self.system.transition(p, id);
                 control = t.to;
                 if let Op::Write(x, _) = t.op
                     && self.rules.waits
@@ -311,7 +316,7 @@ impl<'s> Space<'s> {
             }
         }
         for _ in 0..step.fences {
-            let only = self.system.transitions(p, control).next();
+            let only = self.system.steps(p, control, |_, _| Seen::Among(vec![])).next();
             let (id, t) = only.expect("it went through a fence");
             events.push(Event::Take(p, id));
             control = t.to;

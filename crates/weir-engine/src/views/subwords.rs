@@ -34,8 +34,8 @@ fn join(first: u64, second: u64) -> u64 {
 }
 
 /// The letters of a set.
-pub(super) fn letters(set: &[u64]) -> impl Iterator<Item = u16> {
-    set.iter().filter(|w| length(**w) == 1).map(|w| (w - 1) as u16)
+pub(super) fn letters(set: &[u64]) -> impl Iterator<Item = u32> {
+    set.iter().filter(|w| length(**w) == 1).map(|w| (w - 1) as u32)
 }
 
 /// Whether every word of `a` is in `b`; both are sorted.
@@ -56,7 +56,7 @@ pub(super) fn union(a: &[u64], b: &[u64]) -> Subwords {
 }
 
 /// The word of one letter.
-pub(super) fn single(letter: u16) -> u64 {
+pub(super) fn single(letter: u32) -> u64 {
     u64::from(letter) + 1
 }
 
@@ -66,8 +66,8 @@ fn spell(word: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The words of a set, letter by letter.
-pub(super) fn spelt(set: &[u64]) -> Vec<Vec<u16>> {
-    set.iter().map(|&w| spell(w).map(|l| (l - 1) as u16).collect()).collect()
+pub(super) fn spelt(set: &[u64]) -> Vec<Vec<u32>> {
+    set.iter().map(|&w| spell(w).map(|l| (l - 1) as u32).collect()).collect()
 }
 
 /// Sets of fewer words are worked on without a look at the limits.
@@ -149,19 +149,19 @@ impl Level {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub fn push(self, set: &[u64], letter: u16, budget: &Budget) -> Result<Subwords, Stop> {
+    pub fn push(self, set: &[u64], letter: u32, budget: &Budget) -> Result<Subwords, Stop> {
         self.concat(set, &[single(letter)], budget)
     }
 
     /// The subwords of `v`, over all words `uav` that the set stands for: what
     /// is left behind an `a`.
-    pub fn behind(self, set: &[u64], letter: u16) -> Subwords {
+    pub fn behind(self, set: &[u64], letter: u32) -> Subwords {
         self.next_to(set, |v| join(single(letter), v))
     }
 
     /// The subwords of `u`, over all words `uav` that the set stands for: what
     /// comes before an `a`.
-    pub fn before(self, set: &[u64], letter: u16) -> Subwords {
+    pub fn before(self, set: &[u64], letter: u32) -> Subwords {
         self.next_to(set, |u| join(u, single(letter)))
     }
 
@@ -191,7 +191,7 @@ impl Level {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub fn at_letter(self, set: &[u64], letter: u16, budget: &Budget) -> Result<Subwords, Stop> {
+    pub fn at_letter(self, set: &[u64], letter: u32, budget: &Budget) -> Result<Subwords, Stop> {
         self.concat(&[single(letter)], &self.behind(set, letter), budget)
     }
 
@@ -199,13 +199,13 @@ impl Level {
     pub fn map<E>(
         self,
         set: &[u64],
-        mut replace: impl FnMut(u16) -> Result<u16, E>,
+        mut replace: impl FnMut(u32) -> Result<u32, E>,
     ) -> Result<Subwords, E> {
         let mut all = Vec::with_capacity(set.len());
         for &word in set {
             let mut mapped = 0;
             for letter in spell(word) {
-                mapped = join(mapped, single(replace((letter - 1) as u16)?));
+                mapped = join(mapped, single(replace((letter - 1) as u32)?));
             }
             all.push(mapped);
         }
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     /// All subwords of up to `k` letters, the slow way.
-    fn subwords(word: &[u16], k: usize) -> Subwords {
+    fn subwords(word: &[u32], k: usize) -> Subwords {
         let mut all: Subwords = (1..1_u32 << word.len())
             .filter(|pick| pick.count_ones() as usize <= k)
             .map(|pick| {
@@ -233,10 +233,10 @@ mod tests {
         all
     }
 
-    fn words() -> Vec<Vec<u16>> {
+    fn words() -> Vec<Vec<u32>> {
         let mut all = vec![vec![]];
         for _ in 0..4 {
-            let longer = all.iter().flat_map(|w: &Vec<u16>| {
+            let longer = all.iter().flat_map(|w: &Vec<u32>| {
                 (0..3).map(move |l| w.iter().copied().chain([l]).collect::<Vec<_>>())
             });
             all = all.iter().cloned().chain(longer).collect();
@@ -252,11 +252,11 @@ mod tests {
             let level = Level(k);
             for u in words() {
                 for a in 0..3 {
-                    let longer: Vec<u16> = u.iter().copied().chain([a]).collect();
+                    let longer: Vec<u32> = u.iter().copied().chain([a]).collect();
                     let found = level.push(&subwords(&u, k), a, &Budget::new());
                     assert_eq!(found, Ok(subwords(&longer, k)));
                 }
-                let both: Vec<u16> = u.iter().chain(&u).copied().collect();
+                let both: Vec<u32> = u.iter().chain(&u).copied().collect();
                 let found = level.concat(&subwords(&u, k), &subwords(&u, k), &Budget::new());
                 assert_eq!(found, Ok(subwords(&both, k)));
             }

@@ -22,9 +22,9 @@ const LONG: usize = 256;
 
 type ReadKey = (ViewId, MaskId, VarId, ValueId, bool);
 
-pub(super) struct Table {
+pub(super) struct Table<'s> {
     pub level: Level,
-    pub letters: Letters,
+    pub letters: Letters<'s>,
     /// `r->r`: processes see the past.
     keeps_past: bool,
     views: Vec<View>,
@@ -44,8 +44,8 @@ pub(super) struct Table {
     longest: usize,
 }
 
-impl Table {
-    pub fn new(level: Level, letters: Letters, keeps_past: bool) -> Self {
+impl<'s> Table<'s> {
+    pub fn new(level: Level, letters: Letters<'s>, keeps_past: bool) -> Self {
         Self {
             level,
             letters,

@@ -51,19 +51,19 @@ pub(super) struct Stores {
 
 /// Whether nothing is left of a word of one letter. (At higher levels letters
 /// are whole, and a process that sees nothing has no words.)
-fn is_blank(word: u64, table: &Letters) -> bool {
+fn is_blank(word: u64, table: &Letters<'_>) -> bool {
     letters(&[word]).any(|l| table.is_blank(l))
 }
 
 /// Whether a word tells something of a variable.
-fn is_seen(word: u64, table: &Letters, var: VarId) -> bool {
+fn is_seen(word: u64, table: &Letters<'_>, var: VarId) -> bool {
     letters(&[word]).all(|l| table.value(l, var).is_some())
 }
 
 /// How a process looks at the history.
 pub(super) struct Eyes<'a> {
     pub level: Level,
-    pub table: &'a Letters,
+    pub table: &'a Letters<'a>,
     /// The variables that matter to it.
     pub mask: MaskId,
     /// Whether it may read from before its present (`r->r`).
@@ -102,7 +102,7 @@ impl View {
     /// A set of bits such that a view covers another only if it has its bits:
     /// a quick way to see that it does not. What is compared in `covers` is
     /// counted from the newest end of the word.
-    pub fn sketch(&self, table: &Letters) -> u128 {
+    pub fn sketch(&self, table: &Letters<'_>) -> u128 {
         let bit = |salt: usize, word: u64| {
             let mixed = (word ^ (salt as u64) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             1_u128 << (mixed >> 57)
@@ -122,7 +122,7 @@ impl View {
     /// Whether everything that `other` may still see this one may see as well:
     /// the words of `other` are subwords of those of this view, or of what is
     /// left of them when the process has come past some of its marks.
-    pub fn covers(&self, other: &Self, table: &Letters) -> bool {
+    pub fn covers(&self, other: &Self, table: &Letters<'_>) -> bool {
         if self == other {
             return true;
         }
@@ -180,7 +180,12 @@ impl View {
     }
 
     /// Narrows what the process sees to a mask.
-    pub fn narrow(&mut self, level: Level, mask: MaskId, table: &mut Letters) -> Result<(), Halt> {
+    pub fn narrow(
+        &mut self,
+        level: Level,
+        mask: MaskId,
+        table: &mut Letters<'_>,
+    ) -> Result<(), Halt> {
         if table.is_blind(mask) {
             self.segments = vec![vec![]];
             self.marks.clear();
@@ -204,7 +209,7 @@ impl View {
     }
 
     /// Makes a mark a letter like any other.
-    pub fn unmark(&mut self, level: Level, table: &Letters, i: usize) -> Result<(), Stop> {
+    pub fn unmark(&mut self, level: Level, table: &Letters<'_>, i: usize) -> Result<(), Stop> {
         let mark = self.marks.remove(i);
         let after = self.segments.remove(i + 1);
         let symbols = table.symbols(mark.letter);
@@ -214,7 +219,7 @@ impl View {
     }
 
     /// Its process writes a variable: nothing older of it counts.
-    pub fn overwrite(&mut self, level: Level, table: &Letters, var: VarId) -> Result<(), Stop> {
+    pub fn overwrite(&mut self, level: Level, table: &Letters<'_>, var: VarId) -> Result<(), Stop> {
         if let Some(i) = self.marks.iter().position(|m| m.var == var) {
             self.unmark(level, table, i)?;
         }
@@ -249,7 +254,7 @@ impl View {
 
     /// Drops places that make no difference: before the newest memory, or
     /// before a mark, only the same letter.
-    pub fn tidy(&mut self, table: &Letters, newest: Letter) {
+    pub fn tidy(&mut self, table: &Letters<'_>, newest: Letter) {
         for i in 0..self.segments.len() {
             let next = self.marks.get(i).map_or(newest, |m| m.letter);
             if is_subset(&self.segments[i], table.symbols(next)) {
@@ -263,7 +268,7 @@ impl View {
     pub fn append(
         &mut self,
         level: Level,
-        table: &Letters,
+        table: &Letters<'_>,
         (old, new): (Letter, Letter),
         own: Option<VarId>,
     ) -> Result<(), Stop> {
@@ -285,6 +290,19 @@ impl View {
             self.segments.push(vec![]);
         }
         Ok(())
+    }
+
+    /// The values that the process may read of a variable, and perhaps some more; the newest
+    /// memory left out.
+    pub fn values(&self, table: &Letters<'_>, var: VarId) -> Vec<ValueId> {
+        if let Some(stores) = self.stores_of(var) {
+            return vec![stores.last];
+        }
+        let segments = self.segments.iter().flat_map(|s| letters(s));
+        let seen = segments.chain(self.marks.iter().map(|m| m.letter));
+        let past = self.past.iter().filter(|(x, _)| *x == var);
+        let past = past.flat_map(|(_, words)| letters(words)).map(ValueId);
+        seen.filter_map(|l| table.value(l, var)).chain(past).collect()
     }
 
     /// The views after the process read a value of a variable, none if it

@@ -4,40 +4,49 @@
 //! places that a process can come to by itself, it is enough to look at one for
 //! each answer to what the property asks.
 
-use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId};
-use weir_model::limits::{Budget, Stop};
 use weir_model::program::{Atom, Formula, PropertyKind, Quantifier};
-use weir_model::system::{StateKind, System};
+use weir_model::system::{State, StateKind, System};
 
-/// For each property, process and control state, a number: equal ones are the
-/// same to the property.
-pub(super) struct Watch {
-    classes: Vec<Vec<Vec<usize>>>,
+/// For each property and process the atoms that are asked of it.
+pub(super) struct Watch<'s> {
+    system: &'s System,
+    atoms: Vec<Vec<Vec<Atom>>>,
 }
 
-impl Watch {
-    ///
-    /// # Errors
-    /// If a limit is reached.
-    pub fn new(system: &System, budget: &Budget) -> Result<Self, Stop> {
+/// What a property can tell of a control state: the values of what it asks for, and whether the
+/// process has failed.
+pub(super) type Class = (Vec<i64>, bool);
+
+impl<'s> Watch<'s> {
+    pub fn new(system: &'s System) -> Self {
         let of_property = |kind: &PropertyKind| {
             let atoms = asked(system, kind);
-            system.process_ids().map(|p| classes(system, &atoms, p, budget)).collect()
+            let own = |p: ProcessId| {
+                let own = |a: &&Atom| matches!(**a, Atom::Reg(q, _) | Atom::At(q, _) if q == p);
+                atoms.iter().filter(own).copied().collect()
+            };
+            system.process_ids().map(own).collect()
         };
         let properties = &system.program.properties;
-        let classes = properties.iter().map(|p| of_property(&p.kind));
-        Ok(Self { classes: classes.collect::<Result<_, Stop>>()? })
+        Self { system, atoms: properties.iter().map(|p| of_property(&p.kind)).collect() }
     }
 
     /// What a control state of a process is to a property.
-    pub fn class(&self, property: usize, process: ProcessId, control: StateId) -> usize {
-        self.classes[property][process.index()][control.index()]
+    pub fn class(&self, property: usize, process: ProcessId, control: StateId) -> Class {
+        let state = self.system.state(process, control);
+        let atoms = &self.atoms[property][process.index()];
+        let values = atoms.iter().map(|a| state.atom(*a)).collect();
+        (values, matches!(state.kind, StateKind::Failed(_)))
     }
 
     /// Whether some property tells two control states apart.
     pub fn tells_apart(&self, process: ProcessId, a: StateId, b: StateId) -> bool {
-        (0..self.classes.len()).any(|i| self.class(i, process, a) != self.class(i, process, b))
+        let (a, b) = (self.system.state(process, a), self.system.state(process, b));
+        let failed = |s: &State| matches!(s.kind, StateKind::Failed(_));
+        let differs = |atom: &Atom| a.atom(*atom) != b.atom(*atom);
+        failed(a) != failed(b)
+            || self.atoms.iter().any(|of| of[process.index()].iter().any(differs))
     }
 }
 
@@ -56,28 +65,6 @@ fn asked(system: &System, kind: &PropertyKind) -> Vec<Atom> {
     atoms
 }
 
-fn classes(
-    system: &System,
-    atoms: &[Atom],
-    p: ProcessId,
-    budget: &Budget,
-) -> Result<Vec<usize>, Stop> {
-    let own = |a: &&Atom| matches!(**a, Atom::Reg(q, _) | Atom::At(q, _) if q == p);
-    let mut controls = vec![0; system.processes.len()];
-    let mut numbers = FxHashMap::default();
-    let states = &system.processes[p.index()].states;
-    let number = |s: usize| {
-        budget.work(1 + atoms.len() / 64)?;
-        controls[p.index()] = s as u16;
-        let values: Vec<i64> =
-            atoms.iter().filter(own).map(|a| system.atom(*a, &controls, &[])).collect();
-        let has_failed = matches!(states[s].kind, StateKind::Failed(_));
-        let next = numbers.len();
-        Ok(*numbers.entry((values, has_failed)).or_insert(next))
-    };
-    (0..states.len()).map(number).collect()
-}
-
 /// Whether a property asks for memory while writes may be under way.
 pub(super) fn asks_memory(kind: &PropertyKind) -> bool {
     let PropertyKind::Never(formula) = kind else { return false };
@@ -91,8 +78,8 @@ pub(super) fn asks_memory(kind: &PropertyKind) -> bool {
 pub(super) fn settles(
     system: &System,
     kind: &PropertyKind,
-    controls: &[u16],
-    memory: &[u16],
+    controls: &[u32],
+    memory: &[u32],
 ) -> bool {
     match kind {
         PropertyKind::Never(formula) => system.holds(formula, controls, memory),

@@ -26,9 +26,9 @@ const FEW: usize = 64;
 /// More states of one process are too many.
 const MAX_STATES: usize = 20_000;
 
-/// What a step of the abstraction does with memory.
+/// What a step of the code of a process does with memory; variables by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub enum Access {
     /// Nothing.
     Local,
     /// Reads one of these variables.
@@ -41,11 +41,14 @@ pub(crate) enum Access {
     Fence(FenceKind),
 }
 
-/// A step of the abstraction.
+/// A step of the code of a process, from one place to another.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub struct CodeStep {
+    /// The place that it leaves.
     pub from: usize,
+    /// What it does with memory.
     pub access: Access,
+    /// The place that it enters.
     pub to: usize,
 }
 
@@ -56,7 +59,7 @@ type Registers = Box<[Option<i64>]>;
 pub(crate) struct Abstraction {
     tracked: Vec<bool>,
     ids: HashMap<(NodeId, Registers), usize>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<CodeStep>,
     /// Labels at which it may stand.
     pub labels: BTreeSet<LabelId>,
     /// A place where it may do what a program must not do, if there is one.
@@ -235,7 +238,7 @@ impl Explorer<'_> {
         let span = located.span;
         let go = |this: &mut Self, found: &mut Abstraction, access, to, registers| {
             let to = this.state(found, to, registers)?;
-            found.steps.push(Step { from, access, to });
+            found.steps.push(CodeStep { from, access, to });
             Some(())
         };
         match &located.node {

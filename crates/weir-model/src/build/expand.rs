@@ -44,6 +44,8 @@ struct ExpandedProcess {
     /// For each control state by number where its transitions are.
     ranges: Vec<(u32, u32)>,
     transitions: Vec<TransitionId>,
+    /// For each control state by number the transitions that lead there.
+    incoming: Vec<Vec<TransitionId>>,
 }
 
 /// A system with all its control states: what [`System::expanded`] returns.
@@ -81,6 +83,18 @@ impl<'s> Expanded<'s> {
         let of = &self.expansion.processes[process.index()];
         let (first, count) = of.ranges.get(state.index()).copied().unwrap_or_default();
         let ids = &of.transitions[first as usize..(first + count) as usize];
+        let system = self.system;
+        ids.iter().map(move |&id| (id, system.transition(process, id)))
+    }
+
+    /// The transitions that lead to a control state.
+    #[inline]
+    pub fn incoming(
+        self,
+        process: ProcessId,
+        state: StateId,
+    ) -> impl Iterator<Item = (TransitionId, &'s Transition)> {
+        let ids = &self.expansion.processes[process.index()].incoming[state.index()];
         let system = self.system;
         ids.iter().map(move |&id| (id, system.transition(process, id)))
     }
@@ -227,7 +241,10 @@ impl Expanding<'_> {
                     }
                 }
             }
-            Next::Read { var, .. } => {
+            Next::Read { var, stop, .. } => {
+                if let Some(stop) = stop {
+                    self.add(process, *stop);
+                }
                 self.readers[var.index()].push((process, state));
                 for (value, depth) in self.values[var.index()].clone() {
                     let depth = depth.max(self.depth);
@@ -296,12 +313,16 @@ impl Expanding<'_> {
                 let mut made = ExpandedProcess { states, ..ExpandedProcess::default() };
                 let count = made.states.iter().map(|s| s.index() + 1).max().unwrap_or(0);
                 made.ranges = vec![(0, 0); count];
+                made.incoming = vec![vec![]; count];
                 for (from, mut ids) in outgoing.into_iter().enumerate() {
                     ids.sort_by_key(|id| {
                         let t = system.transition(p, *id);
                         (order(t.op), t.to, t.mark)
                     });
                     made.ranges[from] = (made.transitions.len() as u32, ids.len() as u32);
+                    for id in &ids {
+                        made.incoming[system.transition(p, *id).to.index()].push(*id);
+                    }
                     made.transitions.extend(ids);
                 }
                 made

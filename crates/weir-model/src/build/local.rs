@@ -230,7 +230,7 @@ impl Local<'_> {
 
     /// Fails if a process has failed that comes to stand before a step: the step
     /// makes no sense for the values of its registers.
-    fn cannot_stand(&self, node: NodeId, registers: &[i64]) -> Result<(), Stop> {
+    pub fn cannot_stand(&self, node: NodeId, registers: &[i64]) -> Result<(), Stop> {
         let node = &self.flow.nodes[node].node;
         let (Node::Load(_, place, _) | Node::Store(place, ..) | Node::Rmw(_, place, ..)) = node
         else {

@@ -10,12 +10,14 @@ mod abstraction;
 mod depth;
 mod expand;
 mod local;
+mod names;
 mod on_demand;
 mod polarity;
 mod sets;
 mod watch;
 
-pub(crate) use self::abstraction::{Abstraction, Access};
+pub(crate) use self::abstraction::Abstraction;
+pub use self::abstraction::{Access, CodeStep};
 pub(crate) use self::expand::expand;
 pub use self::expand::{Expanded, Expansion};
 pub(crate) use self::on_demand::Next;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::local::{Local, Settled, stopped};
+use super::local::{Local, Settled, forget, stopped};
 use super::{Key, Rounds, Stop};
 use crate::flow::Node;
 use crate::grow::Cells;
@@ -21,6 +21,8 @@ pub(crate) enum Next {
         /// Whether it is an atomic read-write.
         atomic: bool,
         on: Box<OnValue>,
+        /// A transition that does not depend on the value: the process may stop here.
+        stop: Option<TransitionId>,
     },
 }
 
@@ -82,6 +84,20 @@ impl System {
         id
     }
 
+    /// The same control state as processes come to it: dead registers are 0, and before a
+    /// step that makes no sense the process has failed. `None` if no process stands there.
+    pub(super) fn standing(&self, process: ProcessId, mut key: Key) -> Option<Key> {
+        let local = self.local(process);
+        forget(local.flow, key.node, &mut key.registers, |_| 0);
+        if local.flow.is_transparent(key.node) {
+            return None;
+        }
+        if key.stop.is_none() {
+            key.stop = local.cannot_stand(key.node, &key.registers).err();
+        }
+        Some(key)
+    }
+
     fn make_state(&self, process: ProcessId, key: &Key) -> State {
         let flow = &self.processes[process.index()].flow;
         let located = &flow.nodes[key.node];
@@ -103,7 +119,15 @@ impl System {
             kind == StateKind::Inside && matches!(located.node, Node::Choose(_) | Node::Any(..));
         let (registers, labels) = (key.registers[..].into(), labels.into());
         let place = self.processes[process.index()].abstraction.find(key.node, &key.registers);
-        State::new(key.node, place, kind, registers, labels, is_choice, located.span)
+        State::new(
+            (key.node, located.in_call),
+            place,
+            kind,
+            registers,
+            labels,
+            is_choice,
+            located.span,
+        )
     }
 
     /// What a process does next in a control state.
@@ -191,7 +215,12 @@ impl System {
                     unreachable!("a process that cannot read has failed")
                 };
                 let atomic = matches!(local.flow.nodes[state.node].node, Node::Rmw(..));
-                return Next::Read { var, atomic, on: Box::default() };
+                let stop = self.processes[process.index()].stops.get(&from).map(|stop| {
+                    let automaton = &self.processes[process.index()];
+                    let _lock = automaton.ids.lock().expect("no thread panics with the lock");
+                    TransitionId::new(automaton.transitions.push(*stop))
+                });
+                return Next::Read { var, atomic, on: Box::default(), stop };
             }
             Node::Jump(_)
             | Node::Goto(_)

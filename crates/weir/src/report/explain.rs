@@ -86,7 +86,7 @@ fn issued(system: &System, run: &Run, process: ProcessId) -> Vec<Issued> {
             }
             continue;
         };
-        let taken = &system.processes[process.index()].transitions[transition.index()];
+        let taken = system.transition(process, transition);
         let (Op::Read(var, value) | Op::Write(var, value)) = taken.op else { continue };
         let effect = match step.rule {
             Rule::Write | Rule::Guess => None,

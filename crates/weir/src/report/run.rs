@@ -49,7 +49,7 @@ fn table(loaded: &Loaded, run: &Run) -> Vec<String> {
     let mut before = &run.start;
     for (i, (step, after)) in run.steps.iter().enumerate() {
         let line = step.transition.map(|t| {
-            loaded.line(system.processes[step.process.index()].transitions[t.index()].span)
+            loaded.line(system.transition(step.process, t).span)
         });
         table.row(row(
             system,
@@ -100,7 +100,7 @@ fn row(
 fn action(system: &System, step: &Step) -> String {
     let place = |x: VarId| system.vars[x.index()].name.clone();
     let taken =
-        step.transition.map(|t| &system.processes[step.process.index()].transitions[t.index()]);
+        step.transition.map(|t| system.transition(step.process, t));
     if let Some(mark) = taken.and_then(|t| t.mark) {
         return called(system, mark);
     }
