@@ -39,7 +39,7 @@ use weir_model::program::{
     Atom, BinOp, Decl, Expr, Formula, Place, Process, Program, Property, PropertyKind, Quantifier,
     Rmw, Stmt, StmtKind,
 };
-use weir_model::system::{Op, StateKind, System, Transition};
+use weir_model::system::{Expanded, Op, StateKind, Transition};
 
 use crate::code::{LAST, MAX_PROCESSES, Writer, at, choose, goto, last, read, stmt, write};
 
@@ -83,15 +83,17 @@ type Notes = BTreeMap<Note, (ProcessId, RegId)>;
 ///
 /// ```
 /// use weir_channel::empty::empty;
+/// use weir_model::limits::Budget;
 /// use weir_model::system::System;
 ///
 /// let text = "var x  process p { x = 1 done: }  early: never p@done and x == 0";
 /// let (program, _) = weir_front::read("early.weir", text, None).unwrap();
-/// let program = empty(&System::new(program).unwrap()).unwrap();
+/// let system = System::new(program).unwrap();
+/// let program = empty(system.expanded(&Budget::new()).unwrap()).unwrap();
 /// let printed = weir_front::weir::print(&program);
 /// assert!(printed.contains("early: final never p.at_done and observer.x_was == 0"));
 /// ```
-pub fn empty(system: &System) -> Result<Program, EmptyError> {
+pub fn empty(system: Expanded<'_>) -> Result<Program, EmptyError> {
     if system.processes.len() >= MAX_PROCESSES {
         return Err(EmptyError::Processes);
     }
@@ -138,7 +140,7 @@ pub fn empty(system: &System) -> Result<Program, EmptyError> {
 }
 
 /// What a property says must not be, if it says so of states with any buffers.
-fn question(system: &System, kind: &PropertyKind) -> Option<Expr<Note>> {
+fn question(system: Expanded<'_>, kind: &PropertyKind) -> Option<Expr<Note>> {
     match kind {
         PropertyKind::Never(formula) => Some(replaced(formula, &|a| Note::Atom(*a))),
         PropertyKind::Assertions => {
@@ -166,12 +168,12 @@ fn noted(e: &Expr<Note>, notes: &Notes) -> Formula {
     })
 }
 
-fn flag(system: &System) -> VarId {
+fn flag(system: Expanded<'_>) -> VarId {
     VarId::new(system.vars.len())
 }
 
 /// A process that stops when the flag is switched, and notes what is asked of it.
-fn stopping(system: &System, p: ProcessId, asked: &[Note], notes: &mut Notes) -> Process {
+fn stopping(system: Expanded<'_>, p: ProcessId, asked: &[Note], notes: &mut Notes) -> Process {
     let automaton = &system.processes[p.index()];
     let mut writer = Writer::new(&automaton.name, None);
     let mut own: Vec<(Note, RegId)> = Vec::new();
@@ -189,14 +191,14 @@ fn stopping(system: &System, p: ProcessId, asked: &[Note], notes: &mut Notes) ->
         own.push((*note, register));
         notes.insert(*note, (p, register));
     }
-    for s in 0..automaton.states.len() {
+    for s in 0..system.state_count(p) {
         writer.label(format!("s{s}"));
     }
     let label = |s: weir_model::ids::StateId| LabelId::new(s.index());
     if automaton.initial.index() > 0 {
         writer.add([goto(label(automaton.initial))]);
     }
-    for s in (0..automaton.states.len()).map(weir_model::ids::StateId::new) {
+    for s in (0..system.state_count(p)).map(weir_model::ids::StateId::new) {
         let step = |t: &Transition| {
             let mut code = operation(system, t.op);
             code.extend([read(flag(system), 0), goto(label(t.to))]);
@@ -223,7 +225,7 @@ fn stopping(system: &System, p: ProcessId, asked: &[Note], notes: &mut Notes) ->
 }
 
 /// An operation as code; a `nop` is the choice itself.
-fn operation(system: &System, op: Op) -> Vec<Stmt> {
+fn operation(system: Expanded<'_>, op: Op) -> Vec<Stmt> {
     match op {
         Op::Nop => vec![],
         Op::Read(x, d) => vec![read(x, system.value(x, d))],
@@ -239,7 +241,7 @@ fn operation(system: &System, op: Op) -> Vec<Stmt> {
 }
 
 /// The observer: switches the flag, takes the values, and checks that none has changed.
-fn observing(system: &System, name: String, asked: &[Note], notes: &mut Notes) -> Process {
+fn observing(system: Expanded<'_>, name: String, asked: &[Note], notes: &mut Notes) -> Process {
     let mut writer = Writer::new(name, None);
     let observer = ProcessId::new(system.processes.len());
     let swap = |register, x, value| {
@@ -251,8 +253,8 @@ fn observing(system: &System, name: String, asked: &[Note], notes: &mut Notes) -
         let Note::Atom(Atom::Var(x)) = *note else { continue };
         let register = writer.register(&format!("{}_was", system.vars[x.index()].name));
         notes.insert(*note, (observer, register));
-        let values = &system.vars[x.index()].values;
-        let bottom = (0..).find(|v| !values.contains(v)).expect("there are finitely many");
+        let taken: Vec<i64> = system.values(x).iter().map(|v| system.value(x, *v)).collect();
+        let bottom = (0..).find(|v| !taken.contains(v)).expect("there are finitely many");
         writer.add([swap(register, x, bottom)]);
         still.push(read(x, bottom));
     }

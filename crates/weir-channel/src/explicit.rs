@@ -76,7 +76,7 @@ impl Search<'_> {
     }
 
     fn get(&self, id: ConfigId) -> Configuration {
-        decode(self.store.get(id), self.compiled.machine.channels().count())
+        decode(&self.store.get(id), self.compiled.machine.channels().count())
     }
 
     /// The configurations with one message less; strong ones stay.
@@ -171,24 +171,24 @@ impl Search<'_> {
     }
 }
 
-fn encode(at: &Configuration) -> Vec<u16> {
-    let mut cells = vec![at.state.0];
+fn encode(at: &Configuration) -> Vec<u32> {
+    let mut cells = vec![u32::from(at.state.0)];
     for word in &at.channels {
-        cells.push(u16::try_from(word.len()).expect("words within the bound"));
-        cells.extend(word.iter().map(|m| m.0));
+        cells.push(u32::try_from(word.len()).expect("words within the bound"));
+        cells.extend(word.iter().map(|m| u32::from(m.0)));
     }
     cells
 }
 
-fn decode(cells: &[u16], channels: usize) -> Configuration {
+fn decode(cells: &[u32], channels: usize) -> Configuration {
     let (&state, mut rest) = cells.split_first().expect("a configuration has a state");
     let mut words = Vec::with_capacity(channels);
     while let Some((&length, others)) = rest.split_first() {
-        let (word, others) = others.split_at(usize::from(length));
-        words.push(word.iter().map(|m| crate::ids::MessageId(*m)).collect());
+        let (word, others) = others.split_at(length as usize);
+        words.push(word.iter().map(|m| crate::ids::MessageId::new(*m as usize)).collect());
         rest = others;
     }
-    Configuration { state: StateId(state), channels: words }
+    Configuration { state: StateId::new(state as usize), channels: words }
 }
 
 /// Searches a machine with channels up to `limits.bound`, or [`DEFAULT_BOUND`], at

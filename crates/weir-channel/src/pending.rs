@@ -8,23 +8,22 @@ use std::collections::{BTreeSet, HashMap};
 use weir_model::ids::{ProcessId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
-use weir_model::system::{Op, System};
+use weir_model::system::{Expanded, Op};
 
 use crate::ids::ChannelId;
 
 /// For each control state of a process, the reads and writes that it can have issued
 /// since its last full fence or atomic read-write.
 pub(crate) fn pending(
-    system: &System,
+    system: Expanded<'_>,
     process: ProcessId,
     budget: &Budget,
 ) -> Result<Vec<BTreeSet<Op>>, Stop> {
-    let automaton = &system.processes[process.index()];
-    let mut all = vec![BTreeSet::new(); automaton.states.len()];
+    let mut all = vec![BTreeSet::new(); system.state_count(process)];
     let mut changed = true;
     while changed {
         changed = false;
-        for t in &automaton.transitions {
+        for t in system.all_transitions(process) {
             budget.work(1 + all[t.from.index()].len() / 16)?;
             let mut after = match t.op {
                 Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
@@ -46,21 +45,20 @@ pub(crate) fn pending(
 /// it that the process can have issued since its last full fence or atomic read-write.
 /// `None` if there is no telling, because of a loop.
 pub(crate) fn room(
-    system: &System,
+    system: Expanded<'_>,
     process: ProcessId,
     budget: &Budget,
 ) -> Result<Vec<Vec<Option<usize>>>, Stop> {
     /// A process that goes round a loop comes past every number.
     const MANY: usize = 16;
-    let automaton = &system.processes[process.index()];
     // Twice: at the end there is a second table.
-    let cells = automaton.states.len().saturating_mul(system.vars.len() + 4);
+    let cells = system.state_count(process).saturating_mul(system.vars.len() + 4);
     budget.check_room(cells.saturating_mul(8 + 16))?;
-    let mut all = vec![vec![0; system.vars.len()]; automaton.states.len()];
+    let mut all = vec![vec![0; system.vars.len()]; system.state_count(process)];
     let mut changed = true;
     while changed {
         changed = false;
-        for t in &automaton.transitions {
+        for t in system.all_transitions(process) {
             if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
                 continue;
             }
@@ -83,12 +81,12 @@ pub(crate) fn room(
 /// of the channels. PSO and its like have those.
 pub(crate) fn room_of_channels(
     room: &[Vec<Vec<Option<usize>>>],
-    controls: &[u16],
+    controls: &[u32],
     channels: &HashMap<(ProcessId, VarId), ChannelId>,
 ) -> Vec<Option<usize>> {
     let mut all = vec![None; channels.len()];
     for ((p, x), channel) in channels {
-        let at = usize::from(controls[p.index()]);
+        let at = controls[p.index()] as usize;
         all[channel.index()] = room[p.index()][at][x.index()];
     }
     all

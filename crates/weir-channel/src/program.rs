@@ -39,7 +39,6 @@ use weir_model::ids::{LabelId, ProcessId, SpanId, VarId};
 use weir_model::program::{
     Atom, BinOp, Decl, Expr, Place, Process, Program, Property, PropertyKind, Stmt, StmtKind,
 };
-use weir_model::system::MAX_VALUES;
 
 use crate::code::{
     FIRST_ENUM, LAST, MAX_PROCESSES, Writer, at, choose, goto, last, members, read, stmt, wait,
@@ -47,6 +46,9 @@ use crate::code::{
 };
 use crate::ids::{ChannelId, MessageId, StateId};
 use crate::machine::{Machine, Op, Transition};
+
+/// The most values that a variable of the program may take.
+const MAX_VALUES: usize = 4096;
 
 /// The marker `#`.
 const MARK: i64 = 0;

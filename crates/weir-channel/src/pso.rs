@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
-use weir_model::system::{Op as ProgramOp, System};
+use weir_model::system::{Expanded, Op as ProgramOp, System};
 
 use crate::pending::{self, pending, room_of_channels};
 use crate::translation::{Draft, Place, Translation, TranslationError};
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// A control state: those of the processes, and memory.
-type Control = (Vec<u16>, Vec<u16>);
+type Control = (Vec<u32>, Vec<u32>);
 
 /// The machine of a program under PSO. Its channels are empty and its control states
 /// called as [`control_name`] says exactly where the program can be with empty
@@ -39,12 +39,13 @@ type Control = (Vec<u16>, Vec<u16>);
 /// # Errors
 /// If the program has write fences or the machine is too large.
 pub fn pso(system: &System, budget: &Budget) -> Result<Machine, TranslationError> {
+    let system = system.expanded(budget).map_err(TranslationError::Stopped)?;
     Ok(translation(system, budget)?.machine)
 }
 
 /// The same with what it stands for.
 pub(crate) fn translation(
-    system: &System,
+    system: Expanded<'_>,
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system, budget)?;
@@ -67,15 +68,15 @@ pub(crate) fn translation(
 }
 
 /// The name of a control state.
-pub fn control_name(system: &System, controls: &[u16], memory: &[u16]) -> String {
-    let controls: Vec<String> = controls.iter().map(u16::to_string).collect();
-    let value = |(x, v): (usize, &u16)| system.value(VarId::new(x), ValueId(*v)).to_string();
+pub fn control_name(system: Expanded<'_>, controls: &[u32], memory: &[u32]) -> String {
+    let controls: Vec<String> = controls.iter().map(u32::to_string).collect();
+    let value = |(x, v): (usize, &u32)| system.value(VarId::new(x), ValueId(*v)).to_string();
     let memory: Vec<String> = memory.iter().enumerate().map(value).collect();
     format!("({}) [{}]", controls.join(","), memory.join(","))
 }
 
 struct Maker<'s> {
-    system: &'s System,
+    system: Expanded<'s>,
     draft: Draft<Control>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// The letters of each value, plain and strong.
@@ -85,7 +86,7 @@ struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, budget: &Budget) -> Result<Self, MachineError> {
+    fn new(system: Expanded<'s>, budget: &Budget) -> Result<Self, MachineError> {
         let mut draft = Draft::new(system, budget);
         let builder = &mut draft.builder;
         let mut channels = HashMap::new();
@@ -95,7 +96,10 @@ impl<'s> Maker<'s> {
                 channels.insert((p, VarId::new(j)), builder.channel(name)?);
             }
         }
-        let values: BTreeSet<i64> = system.vars.iter().flat_map(|v| v.values.clone()).collect();
+        let values: BTreeSet<i64> = (0..system.vars.len())
+            .map(VarId::new)
+            .flat_map(|x| system.values(x).iter().map(move |v| system.value(x, *v)))
+            .collect();
         let mut letters = BTreeMap::new();
         for d in values {
             let ids = [builder.message(format!("{d}"))?, builder.message(format!("{d}#"))?];

@@ -7,7 +7,7 @@ use weir_model::ids::{ProcessId, TransitionId as ProgramTransition};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::Form;
-use weir_model::system::System;
+use weir_model::system::{Expanded, System};
 
 use crate::ids::{StateId, TransitionId};
 use crate::machine::{Builder, Configuration, Machine, MachineError, Transition};
@@ -35,9 +35,9 @@ pub struct Translation {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The control states of its processes.
-    pub controls: Vec<u16>,
+    pub controls: Vec<u32>,
     /// Memory.
-    pub memory: Vec<u16>,
+    pub memory: Vec<u32>,
 }
 
 /// Why a program has no machine.
@@ -116,6 +116,7 @@ impl Translation {
         guesses: Option<usize>,
         budget: &Budget,
     ) -> Result<Self, TranslationError> {
+        let system = system.expanded(budget).map_err(TranslationError::Stopped)?;
         match (Form::of(model)[0], guesses) {
             (Form::Tso, _) => tso::translation(system, budget),
             (Form::Pso, _) => pso::translation(system, budget),
@@ -149,7 +150,7 @@ pub(crate) struct Draft<C> {
 }
 
 impl<C: Clone + Eq + Hash> Draft<C> {
-    pub fn new(system: &System, budget: &Budget) -> Self {
+    pub fn new(system: Expanded<'_>, budget: &Budget) -> Self {
         Self {
             builder: Machine::builder(system.program.name.clone()).within(budget),
             states: HashMap::new(),

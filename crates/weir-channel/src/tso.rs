@@ -30,7 +30,7 @@ use weir_model::ids::{
 };
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
-use weir_model::system::{Op as ProgramOp, System};
+use weir_model::system::{Expanded, Op as ProgramOp, System};
 
 use crate::product::Product;
 use crate::translation::{Place, Translation, TranslationError, of_product};
@@ -54,12 +54,13 @@ type Write = (ProcessId, VarId, ValueId);
 /// # Errors
 /// If a machine is too large, or a limit is reached.
 pub fn tso(system: &System, budget: &Budget) -> Result<Vec<Machine>, MachineError> {
+    let system = system.expanded(budget)?;
     system.process_ids().map(|p| Ok(Maker::new(system, p, budget)?.make()?.machine)).collect()
 }
 
 /// The product of these machines, and what it stands for.
 pub(crate) fn translation(
-    system: &System,
+    system: Expanded<'_>,
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
     let parts: Result<Vec<Part>, MachineError> =
@@ -92,7 +93,7 @@ struct Part {
 
 /// The name of the control state `(p, d_c, d_g)` in the machine of a process.
 pub fn control_name(
-    system: &System,
+    system: Expanded<'_>,
     control: ControlId,
     current: &[ValueId],
     guessed: &[ValueId],
@@ -101,13 +102,13 @@ pub fn control_name(
     format!("{} {current} {guessed}", control.0)
 }
 
-fn memory_name(system: &System, memory: &[ValueId]) -> String {
+fn memory_name(system: Expanded<'_>, memory: &[ValueId]) -> String {
     let values = memory.iter().enumerate().map(|(x, v)| system.value(VarId::new(x), *v));
     format!("[{}]", values.map(|v| v.to_string()).collect::<Vec<_>>().join(","))
 }
 
 struct Maker<'s> {
-    system: &'s System,
+    system: Expanded<'s>,
     process: ProcessId,
     builder: Builder,
     channel: ChannelId,
@@ -124,13 +125,17 @@ struct Maker<'s> {
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, process: ProcessId, budget: &Budget) -> Result<Self, MachineError> {
+    fn new(
+        system: Expanded<'s>,
+        process: ProcessId,
+        budget: &Budget,
+    ) -> Result<Self, MachineError> {
         let name = &system.processes[process.index()].name;
         let mut builder = Machine::builder(name.clone()).within(budget);
         let channel = builder.channel(format!("c{}", process.0))?;
         let mut writes = BTreeSet::new();
         for k in system.process_ids() {
-            for t in &system.processes[k.index()].transitions {
+            for t in system.all_transitions(k) {
                 match t.op {
                     ProgramOp::Write(x, d) | ProgramOp::Arw(x, _, d) => {
                         writes.insert((k, x, d));
@@ -235,7 +240,7 @@ impl<'s> Maker<'s> {
 
     /// The initial memories.
     fn initial(&self) -> impl Iterator<Item = Memory> + use<'s> {
-        self.system.initial_memories().map(|m| m.into_iter().map(ValueId).collect())
+        self.system.system().initial_memories().map(|m| m.into_iter().map(ValueId).collect())
     }
 
     /// All memories that writes can make of the initial ones.

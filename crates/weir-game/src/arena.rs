@@ -124,7 +124,7 @@ impl<'s> Arena<'s> {
 
     /// The process that was played in, where it is the update player's turn.
     pub fn played(&self, position: Position) -> Option<ProcessId> {
-        let turn = usize::from(self.cells(position)[0]);
+        let turn = self.cells(position)[0] as usize;
         turn.checked_sub(1).map(ProcessId::new)
     }
 
@@ -250,7 +250,9 @@ impl<'s> Arena<'s> {
         cells.extend(at.memory.iter().map(|v| v.0));
         for buffer in &at.buffers {
             cells.push(u32::try_from(buffer.len()).map_err(|_| Stopped::full())?);
-            cells.extend(buffer.iter().flat_map(|m| [m.var.0 * 2 + u32::from(m.own), m.value.0]));
+            cells.extend(
+                buffer.iter().flat_map(|m| [u32::from(m.var.0) * 2 + u32::from(m.own), m.value.0]),
+            );
         }
         if let Some(id) = self.positions.find(&cells) {
             return Ok(id.index() as Position);
@@ -261,7 +263,7 @@ impl<'s> Arena<'s> {
         }
     }
 
-    fn cells(&self, position: Position) -> &[u32] {
+    fn cells(&self, position: Position) -> Vec<u32> {
         let id: ConfigId = self.positions.id(position as usize).expect("a position of this arena");
         self.positions.get(id)
     }
@@ -274,9 +276,9 @@ impl<'s> Arena<'s> {
         let (memory, mut rest) = rest.split_at(system.vars.len());
         let mut buffers = Vec::new();
         for _ in states {
-            let (messages, after) = rest[1..].split_at(2 * usize::from(rest[0]));
+            let (messages, after) = rest[1..].split_at(2 * rest[0] as usize);
             let message = |m: &[u32]| Message {
-                var: VarId(m[0] / 2),
+                var: VarId::new(m[0] as usize / 2),
                 own: m[0] % 2 == 1,
                 value: ValueId(m[1]),
             };

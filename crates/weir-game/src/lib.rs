@@ -36,7 +36,7 @@ pub mod views;
 use weir_engine::{Limits, Progress, Stats};
 use weir_model::game::{Board, Buffers, Fairness, NoGame, Player, Strategy};
 use weir_model::program::Objective;
-use weir_model::system::{Op, System};
+use weir_model::system::System;
 
 use counts::{Counts, Stopped};
 
@@ -82,7 +82,16 @@ pub fn solve(
     limits: &Limits,
     progress: Progress<'_>,
 ) -> Result<Outcome, NoGame> {
-    let board = Board::new(system, game)?;
+    let all = match system.expanded(&limits.budget) {
+        Ok(all) => all,
+        Err(stop) => {
+            let reason = stop.to_string();
+            let stopped = Some(reason.clone());
+            let stats = Stats { engine: "views", stopped, ..Stats::default() };
+            return Ok(Outcome { winner: None, argument: reason, strategy: None, stats });
+        }
+    };
+    let board = Board::of(all, game)?;
     let Options { fairness, buffers } = *options;
     let objective = board.objective();
     let no = |message: &str| NoGame { message: message.to_owned(), span: board.asked().span };
@@ -159,11 +168,8 @@ fn by_views(board: &Board<'_>, counts: &mut Counts<'_>) -> Result<bounded::Found
 
 /// A bound that no buffer reaches, or [`DEFAULT_BOUND`].
 fn enough(system: &System, buffers: Buffers) -> usize {
-    let writes = |p: weir_model::ids::ProcessId| {
-        let longest = system.longest(p, |op| matches!(op, Op::Write(..)));
-        longest[system.processes[p.index()].initial.index()]
-    };
-    let most = system.process_ids().map(writes).try_fold(1, |most, n| Some(n?.max(most)));
+    let writes = system.process_ids().map(|p| system.most_writes(p));
+    let most = writes.into_iter().try_fold(1, |most, n| Some(n?.max(most)));
     match (most, buffers) {
         (Some(most), Buffers::Store) => most,
         _ => DEFAULT_BOUND,

@@ -27,6 +27,7 @@ use std::collections::HashSet;
 
 use crate::graph::components;
 use crate::ids::{ProcessId, SpanId, StateId, TransitionId, ValueId, VarId};
+use crate::limits::Budget;
 use crate::program::{FenceKind, Game, Objective};
 use crate::system::{Expanded, Op, StateKind, System};
 
@@ -142,7 +143,16 @@ impl<'s> Board<'s> {
     /// # Errors
     /// If a process has an atomic read-write, or a variable has several initial
     /// values: a game begins in one configuration.
-    pub fn new(all: Expanded<'s>, game: usize) -> Result<Self, NoGame> {
+    pub fn new(system: &'s System, game: usize) -> Result<Self, NoGame> {
+        let all = system.expanded(&Budget::new());
+        Self::of(all.expect("a budget without limits is never used up"), game)
+    }
+
+    /// The board of one of the games of the program of a system with all its control states.
+    ///
+    /// # Errors
+    /// As for [`Board::new`].
+    pub fn of(all: Expanded<'s>, game: usize) -> Result<Self, NoGame> {
         let system = all.system();
         for (x, var) in system.vars.iter().enumerate() {
             if var.initial.len() > 1 {

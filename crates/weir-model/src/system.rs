@@ -804,6 +804,11 @@ impl System {
         self.longest(process, |access| *access != Access::Local)
     }
 
+    /// The most stores that a run of a process can do; `None` if there is no bound.
+    pub fn most_writes(&self, process: ProcessId) -> Option<usize> {
+        self.longest(process, |access| matches!(access, Access::Write(_)))
+    }
+
     /// For each place of the code, the most loads that a process can still do.
     pub(crate) fn most_reads(&self, process: ProcessId) -> Vec<Option<usize>> {
         let abstraction = &self.processes[process.index()].abstraction;

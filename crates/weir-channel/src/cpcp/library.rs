@@ -30,13 +30,14 @@
 
 use std::fmt::Write as _;
 
-use weir_model::system::MAX_VALUES;
-
 use super::{AGAIN, CpcpError, machine, one_channel};
 use crate::ids::{MessageId, StateId, TransitionId};
 use crate::machine::{Machine, Op};
 use crate::pcp::Instance;
 use crate::text::show_transition;
+
+/// The most values that a variable of the program may take.
+const MAX_VALUES: usize = 4096;
 
 /// The library `L(A,B)` of an instance: an object in the Weir language.
 ///

@@ -220,7 +220,7 @@ impl Graph<'_> {
         let component = components_within(count, successors, budget)?;
         for id in (0..count).filter_map(|n| self.search.store.id(n)) {
             budget.tick()?;
-            if self.search.store.get(id)[0] != state.0 {
+            if self.search.store.get(id)[0] != u32::from(state.0) {
                 continue;
             }
             // The shortest way back, within the component.

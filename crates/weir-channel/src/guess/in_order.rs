@@ -24,11 +24,13 @@
 //! The last own write of a variable is `x=d#`. When another comes, it becomes `x=d!` if
 //! a guessed read is before or after it, and plain if not.
 
-use weir_engine::ahead::{ByState, readable};
+use std::collections::BTreeMap;
+
+use weir_engine::ahead::{ByPlace, readable};
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
-use weir_model::system::{Op as ProgramOp, System};
+use weir_model::system::{Expanded, Op as ProgramOp};
 
 use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
@@ -37,13 +39,13 @@ use crate::{
 
 /// Guessed reads of a variable between strong own writes: `G₀ W₁ G₁ …`. There is
 /// always a last group.
-type Groups = Vec<Vec<u16>>;
+type Groups = Vec<Vec<u32>>;
 
 /// A control state of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Control {
-    controls: Vec<u16>,
-    memory: Vec<u16>,
+    controls: Vec<u32>,
+    memory: Vec<u32>,
     /// For each process and variable.
     reads: Vec<Vec<Groups>>,
 }
@@ -59,16 +61,16 @@ impl Control {
         self.reads[p.index()].iter().all(|groups| *groups == [vec![]])
     }
 
-    fn name(&self, system: &System) -> String {
-        let value = |x: usize, v: u16| system.value(VarId::new(x), ValueId(v)).to_string();
-        let controls: Vec<String> = self.controls.iter().map(u16::to_string).collect();
+    fn name(&self, system: Expanded<'_>) -> String {
+        let value = |x: usize, v: u32| system.value(VarId::new(x), ValueId(v)).to_string();
+        let controls: Vec<String> = self.controls.iter().map(u32::to_string).collect();
         let memory: Vec<String> =
             self.memory.iter().enumerate().map(|(x, v)| value(x, *v)).collect();
         let mut name = format!("({}) [{}]", controls.join(","), memory.join(","));
         for (p, vars) in self.reads.iter().enumerate() {
             for (x, groups) in vars.iter().enumerate().filter(|(_, g)| **g != [vec![]]) {
                 let group =
-                    |g: &Vec<u16>| g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ");
+                    |g: &Vec<u32>| g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ");
                 let groups: Vec<String> = groups.iter().map(group).collect();
                 name += &format!(" {p}:{}={{{}}}", system.vars[x].name, groups.join("|"));
             }
@@ -88,20 +90,20 @@ struct Letters {
 }
 
 struct Maker<'s> {
-    system: &'s System,
+    system: Expanded<'s>,
     guesses: usize,
     draft: Draft<Control>,
     channels: Vec<ChannelId>,
     /// By variable and value.
-    letters: Vec<Vec<Letters>>,
+    letters: Vec<BTreeMap<ValueId, Letters>>,
     /// For each process and control state, the variables that it can read before its
     /// next full fence. It need not know of others.
-    readable: Vec<ByState>,
+    readable: Vec<ByPlace>,
 }
 
 /// The machine of a program with bounded guesses.
 pub(crate) fn translation(
-    system: &System,
+    system: Expanded<'_>,
     guesses: usize,
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
@@ -124,27 +126,31 @@ pub(crate) fn translation(
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
+    fn new(system: Expanded<'s>, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
         let mut draft = Draft::new(system, budget);
         let builder = &mut draft.builder;
         let channels = system.processes.iter().map(|p| builder.channel(p.name.clone()));
         let channels = channels.collect::<Result<_, _>>()?;
         let mut letters = Vec::new();
-        for var in &system.vars {
-            let mut of_var = Vec::new();
-            for d in &var.values {
-                let name = format!("{}={d}", var.name);
-                of_var.push(Letters {
-                    plain: builder.message(name.clone())?,
-                    last: builder.message(format!("{name}#"))?,
-                    kept: builder.message(format!("{name}!"))?,
-                });
+        for (x, var) in system.vars.iter().enumerate() {
+            let mut of_var = BTreeMap::new();
+            for &value in system.values(VarId::new(x)) {
+                let name = format!("{}={}", var.name, system.value(VarId::new(x), value));
+                of_var.insert(
+                    value,
+                    Letters {
+                        plain: builder.message(name.clone())?,
+                        last: builder.message(format!("{name}#"))?,
+                        kept: builder.message(format!("{name}!"))?,
+                    },
+                );
             }
             letters.push(of_var);
         }
         // A `W` that is neither the last of its variable nor next to a guess stands
         // first, and was next to one: there is at most one for each variable.
-        let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.kept]);
+        let strong =
+            letters.iter().flat_map(BTreeMap::values).flat_map(|l: &Letters| [l.last, l.kept]);
         let bound = 2 * (system.vars.len() + guesses);
         builder.strong(strong.collect::<Vec<_>>(), bound)?;
         Ok(Self {
@@ -155,7 +161,7 @@ impl<'s> Maker<'s> {
             letters,
             readable: system
                 .process_ids()
-                .map(|p| readable(system, p, budget))
+                .map(|p| readable(&system, p, budget))
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -166,9 +172,9 @@ impl<'s> Maker<'s> {
 
     /// Whether it matters to a process what happens to a variable.
     fn concerns(&self, control: &Control, p: ProcessId, x: VarId) -> bool {
-        let at = usize::from(control.controls[p.index()]);
+        let at = weir_model::ids::StateId(control.controls[p.index()]);
         let is_guessed = control.reads[p.index()][x.index()].iter().any(|g| !g.is_empty());
-        self.readable[p.index()][at][x.index()] || is_guessed
+        self.readable[p.index()].at(&self.system, p, at)[x.index()] || is_guessed
     }
 
     fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), MachineError> {
@@ -211,7 +217,7 @@ impl<'s> Maker<'s> {
                         groups.push(vec![]);
                     }
                     let letters = self.letters[x.index()].clone();
-                    let message = letters[d.index()].last;
+                    let message = letters[&d].last;
                     let write = Transition::new(from, self.state(after)?);
                     if control.reads[p.index()][x.index()].len() == 1 {
                         self.draft.take(id, write.op(channel, Op::send(message)))?;
@@ -219,9 +225,9 @@ impl<'s> Maker<'s> {
                     }
                     // There is one last write, and the guards say so: going back, it
                     // would otherwise have to be looked for in many places at once.
-                    let others = Class::but(letters.iter().map(|l| l.last));
+                    let others = Class::but(letters.values().map(|l| l.last));
                     let others = Regex::class(others).star();
-                    for l in &letters {
+                    for l in letters.values() {
                         let new = if is_kept { l.kept } else { l.plain };
                         let substitution = Substitution::identity().with(new, l.last);
                         let send = Op::Send { substitution, message };
@@ -263,7 +269,7 @@ impl<'s> Maker<'s> {
         let channel = self.channels[p.index()];
         let groups = &after.reads[p.index()][x.index()];
         let follows_write = groups.len() > 1 && groups.last().is_some_and(Vec::is_empty);
-        let own = self.letters[x.index()][d.index()].last;
+        let own = self.letters[x.index()][&d].last;
         if follows_write {
             let to = self.state(after.clone())?;
             self.draft.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
@@ -294,7 +300,7 @@ impl<'s> Maker<'s> {
             let letters = self.letters[x.index()].clone();
             // Told.
             if self.concerns(control, p, x) {
-                let told = letters[usize::from(control.memory[x.index()])].plain;
+                let told = letters[&ValueId(control.memory[x.index()])].plain;
                 self.draft
                     .builder
                     .transition(Transition::new(from, from).op(channel, Op::send(told)))?;
@@ -303,13 +309,13 @@ impl<'s> Maker<'s> {
             if let Some(&d) = groups[0].first() {
                 let mut after = control.clone();
                 after.reads[p.index()][x.index()][0].remove(0);
-                let oldest = Regex::one(letters[usize::from(d)].plain);
+                let oldest = Regex::one(letters[&ValueId(d)].plain);
                 let guard = Regex::concat([Regex::anything(), oldest]);
                 let to = self.state(after)?;
                 self.draft.builder.transition(Transition::new(from, to).guard(channel, guard))?;
             }
             // Update.
-            for letters in &letters {
+            for letters in letters.values() {
                 let receive = Transition::new(from, from).op(channel, Op::Receive(letters.plain));
                 self.draft.builder.transition(receive)?;
                 if groups.len() > 1 && groups[0].is_empty() {

@@ -16,12 +16,12 @@
 //! | Validate | `?d` is received, and memory has the value |
 //! | ARW, full fence | all channels of the process are empty |
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
-use weir_model::system::{Op as ProgramOp, System};
+use weir_model::system::{Expanded, Op as ProgramOp};
 
 use crate::pending::{self, pending, room_of_channels};
 use crate::translation::{Draft, Place, Translation, TranslationError};
@@ -32,17 +32,17 @@ use crate::{
 /// A control state of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Control {
-    controls: Vec<u16>,
-    memory: Vec<u16>,
+    controls: Vec<u32>,
+    memory: Vec<u32>,
     /// How many reads each process has guessed.
     guesses: Vec<usize>,
 }
 
 impl Control {
-    fn name(&self, system: &System) -> String {
+    fn name(&self, system: Expanded<'_>) -> String {
         let join = |all: Vec<String>| all.join(",");
-        let controls = join(self.controls.iter().map(u16::to_string).collect());
-        let value = |(x, v): (usize, &u16)| system.value(VarId::new(x), ValueId(*v)).to_string();
+        let controls = join(self.controls.iter().map(u32::to_string).collect());
+        let value = |(x, v): (usize, &u32)| system.value(VarId::new(x), ValueId(*v)).to_string();
         let memory = join(self.memory.iter().enumerate().map(value).collect());
         let guesses = join(self.guesses.iter().map(usize::to_string).collect());
         format!("({controls}) [{memory}] {guesses}")
@@ -61,19 +61,19 @@ struct Letters {
 }
 
 struct Maker<'s> {
-    system: &'s System,
+    system: Expanded<'s>,
     guesses: usize,
     draft: Draft<Control>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// By variable and value.
-    letters: Vec<Vec<Letters>>,
+    letters: Vec<BTreeMap<ValueId, Letters>>,
     /// By process and control state.
     pending: Vec<Vec<BTreeSet<ProgramOp>>>,
 }
 
 /// The machine of a program with bounded guesses.
 pub(crate) fn translation(
-    system: &System,
+    system: Expanded<'_>,
     guesses: usize,
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
@@ -99,7 +99,7 @@ pub(crate) fn translation(
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
+    fn new(system: Expanded<'s>, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
         let mut draft = Draft::new(system, budget);
         let builder = &mut draft.builder;
         let mut channels = HashMap::new();
@@ -109,19 +109,25 @@ impl<'s> Maker<'s> {
                 let name = format!("{} {}", system.processes[p.index()].name, var.name);
                 channels.insert((p, VarId::new(x)), builder.channel(name)?);
             }
-            let mut of_var = Vec::new();
-            for d in &var.values {
-                let name = format!("{}={d}", var.name);
-                of_var.push(Letters {
-                    plain: builder.message(name.clone())?,
-                    last: builder.message(format!("{name}#"))?,
-                    before: builder.message(format!("{name}!"))?,
-                    read: builder.message(format!("{name}?"))?,
-                });
+            let mut of_var = BTreeMap::new();
+            for &value in system.values(VarId::new(x)) {
+                let name = format!("{}={}", var.name, system.value(VarId::new(x), value));
+                of_var.insert(
+                    value,
+                    Letters {
+                        plain: builder.message(name.clone())?,
+                        last: builder.message(format!("{name}#"))?,
+                        before: builder.message(format!("{name}!"))?,
+                        read: builder.message(format!("{name}?"))?,
+                    },
+                );
             }
             letters.push(of_var);
         }
-        let strong = letters.iter().flatten().flat_map(|l: &Letters| [l.last, l.before, l.read]);
+        let strong = letters
+            .iter()
+            .flat_map(BTreeMap::values)
+            .flat_map(|l: &Letters| [l.last, l.before, l.read]);
         builder.strong(strong.collect::<Vec<_>>(), 1 + 2 * guesses)?;
         let pending = system.process_ids().map(|p| pending(system, p, budget));
         let pending = pending.collect::<Result<_, _>>()?;
@@ -146,11 +152,11 @@ impl<'s> Maker<'s> {
     ) -> Result<(), MachineError> {
         let channel = self.channels[&(id.0, x)];
         let letters = self.letters[x.index()].clone();
-        let others = Regex::class(Class::but(letters.iter().map(|l| l.last))).star();
+        let others = Regex::class(Class::but(letters.values().map(|l| l.last))).star();
         let send = taken.clone().guard(channel, others.clone()).op(channel, Op::send(message));
         self.draft.take(id, send)?;
-        for (d, l) in letters.iter().enumerate() {
-            if but != Some(ValueId::new(d)) {
+        for (d, l) in &letters {
+            if but != Some(*d) {
                 let substitution = Substitution::identity().with(to(l), l.last);
                 let guard = Regex::concat([others.clone(), Regex::one(l.last), others.clone()]);
                 let send = Op::Send { substitution, message };
@@ -187,19 +193,19 @@ impl<'s> Maker<'s> {
                     self.draft.take(id, Transition::new(from, to))?;
                 }
                 ProgramOp::Write(x, d) => {
-                    let message = self.letters[x.index()][d.index()].last;
+                    let message = self.letters[x.index()][&d].last;
                     let write = Transition::new(from, self.state(after)?);
                     self.send(id, &write, (x, message), (None, |l: &Letters| l.plain))?;
                 }
                 ProgramOp::Read(x, d) => {
                     let channel = self.channels[&(p, x)];
-                    let own = self.letters[x.index()][d.index()].last;
+                    let own = self.letters[x.index()][&d].last;
                     let to = self.state(after.clone())?;
                     self.draft
                         .take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
                     if control.guesses[p.index()] < self.guesses {
                         after.guesses[p.index()] += 1;
-                        let message = self.letters[x.index()][d.index()].read;
+                        let message = self.letters[x.index()][&d].read;
                         let guess = Transition::new(from, self.state(after)?);
                         self.send(id, &guess, (x, message), (Some(d), |l: &Letters| l.before))?;
                     }
@@ -223,14 +229,14 @@ impl<'s> Maker<'s> {
         control: &Control,
         p: ProcessId,
     ) -> Result<(), MachineError> {
-        let at = usize::from(control.controls[p.index()]);
-        for op in self.pending[p.index()][at].clone() {
+        let at = weir_model::ids::StateId(control.controls[p.index()]);
+        for op in self.pending[p.index()][at.index()].clone() {
             let mut after = control.clone();
             match op {
                 ProgramOp::Write(x, d) => {
                     after.memory[x.index()] = d.0;
                     let to = self.state(after)?;
-                    let letters = self.letters[x.index()][d.index()];
+                    let letters = self.letters[x.index()][&d];
                     for write in [letters.plain, letters.last, letters.before] {
                         let receive = Op::Receive(write);
                         let update = Transition::new(from, to).op(self.channels[&(p, x)], receive);
@@ -242,7 +248,7 @@ impl<'s> Maker<'s> {
                 {
                     after.guesses[p.index()] -= 1;
                     let to = self.state(after)?;
-                    let receive = Op::Receive(self.letters[x.index()][d.index()].read);
+                    let receive = Op::Receive(self.letters[x.index()][&d].read);
                     let validate = Transition::new(from, to);
                     self.draft.builder.transition(validate.op(self.channels[&(p, x)], receive))?;
                 }
