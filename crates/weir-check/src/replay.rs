@@ -19,14 +19,14 @@
 
 use std::fmt;
 
-use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{Access, MemoryModel, Relaxation};
 use weir_model::program::{FenceKind, PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::{Op, System};
 
 use crate::header;
-use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep};
+use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep, state_names};
 
 /// The most ways to bring a write and a read together that are followed.
 const MOST_WAYS: usize = 256;
@@ -149,8 +149,8 @@ fn var(op: Op) -> Option<VarId> {
 
 impl<'s> Replay<'s> {
     fn new(system: &'s System, model: MemoryModel, start: &Configuration) -> Check<Self> {
-        let expected: Vec<u32> = system.processes.iter().map(|p| p.initial.0).collect();
-        if start.states != expected {
+        let expected: Vec<StateId> = system.processes.iter().map(|p| p.initial).collect();
+        if start.states != state_names(system, &expected) {
             return Err("the run does not begin in the initial control states".to_owned());
         }
         let buffers = vec![Vec::<String>::new(); system.processes.len()];
@@ -198,7 +198,7 @@ impl<'s> Replay<'s> {
 
     fn step(&mut self, step: &WitnessStep) -> Check<()> {
         let p = self.process(&step.process)?;
-        match (step.rule.as_str(), step.transition) {
+        match (step.rule.as_str(), &step.transition) {
             (
                 "transfer write" | "move pointer" | "fence elimination" | "propagate" | "delete",
                 None,
@@ -211,8 +211,8 @@ impl<'s> Replay<'s> {
                 let x = self.variable(step)?;
                 self.perform_first(p, x, step.rule == "update", step.value)
             }
-            (rule, Some(transition)) => {
-                let op = self.take(p, transition, step)?;
+            (rule, Some(_)) => {
+                let op = self.take(p, step)?;
                 self.issue(p, op, rule, step)
             }
             (rule, None) => Err(format!("the rule `{rule}` needs a transition")),
@@ -231,8 +231,7 @@ impl<'s> Replay<'s> {
         let x = self.variable(step)?;
         let value = step.value.ok_or("the step names no value")?;
         let name = &self.system.vars[x.index()].name;
-        let d = self.system.vars[x.index()].values.binary_search(&value);
-        let d = d.map(ValueId::new).map_err(|_| format!("`{name}` is never {value}"))?;
+        let d = self.system.vars[x.index()].id(value);
         let (is_so, otherwise) = match step.rule.as_str() {
             "transfer write" => (self.has_under_way(p, x, d), "no such write is under way"),
             "propagate" => (self.value(self.now(), x) == d, "memory has another value"),
@@ -253,16 +252,11 @@ impl<'s> Replay<'s> {
     }
 
     /// Moves the control state of a process along a transition.
-    fn take(&mut self, p: ProcessId, transition: u32, step: &WitnessStep) -> Check<Op> {
-        let automaton = &self.system.processes[p.index()];
-        let transition = automaton
-            .transitions
-            .get(TransitionId(transition).index())
-            .ok_or_else(|| format!("process `{}` has no transition {transition}", step.process))?;
+    fn take(&mut self, p: ProcessId, step: &WitnessStep) -> Check<Op> {
         let thread = &mut self.threads[p.index()];
-        if transition.from != thread.state {
-            return Err(format!("process `{}` is not where the transition begins", step.process));
-        }
+        let transition = step.taken(self.system, p, thread.state).ok_or_else(|| {
+            format!("process `{}` has no such transition where it stands", step.process)
+        })?;
         step.describes(self.system, transition)?;
         thread.state = transition.to;
         Ok(transition.op)
@@ -620,8 +614,8 @@ impl<'s> Replay<'s> {
 
     /// The state that the run says it ends in is the one that it ends in.
     fn ends_in(&self, end: &Configuration) -> Check<()> {
-        let states: Vec<u32> = self.threads.iter().map(|t| t.state.0).collect();
-        if end.states != states {
+        let states: Vec<StateId> = self.threads.iter().map(|t| t.state).collect();
+        if end.states != state_names(self.system, &states) {
             return Err("the run does not end in the control states that it names".to_owned());
         }
         if read_memory(self.system, end)? != self.memory[self.now()] {
@@ -655,7 +649,7 @@ impl<'s> Replay<'s> {
             .collect();
         let mut seen: Vec<String> = Vec::new();
         for (x, var) in self.system.vars.iter().enumerate() {
-            let values = (0..var.values.len()).map(ValueId::new);
+            let values = (0..var.count()).map(ValueId::new);
             let had = values.filter(|d| self.was_in_memory(VarId::new(x), *d));
             seen.extend(had.map(|d| show(VarId::new(x), d)));
         }
@@ -771,8 +765,7 @@ fn read_memory(system: &System, configuration: &Configuration) -> Check<Vec<Valu
     let value = |x: &weir_model::system::Variable| {
         let value = configuration.memory.get(&x.name);
         let value = value.ok_or_else(|| format!("the memory has no `{}`", x.name))?;
-        let id = x.values.binary_search(value);
-        id.map(ValueId::new).map_err(|_| format!("`{}` is never {value}", x.name))
+        Ok(x.id(*value))
     };
     system.vars.iter().map(value).collect()
 }

@@ -11,9 +11,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, BinOp, Expr, Formula, Program, Property, PropertyKind};
-use weir_model::system::{Mark, Op, System};
+use weir_model::system::{Expanded, Mark, Op};
 
 use crate::certificate::{self, Certificate};
+use crate::witness::expanded;
 use crate::{header, lasso};
 
 /// What `format` says in such a file.
@@ -43,7 +44,7 @@ pub struct Unblocked {
     pub clients: usize,
     /// The control states of the first client at which it is stopped: it cannot run
     /// alone without end and without a return and come to none of them.
-    pub stops: Vec<u32>,
+    pub stops: Vec<String>,
     /// An inductive set of the system with stops; none is needed without stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
@@ -60,13 +61,18 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
     let system = lasso::system(program, Some(file.clients))?;
     let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
-    let states = system.processes[CLIENT.index()].states.len();
-    if !file.stops.is_sorted_by(|a, b| a < b) || file.stops.iter().any(|&s| s as usize >= states) {
-        return Err("the stops are not control states in their order".to_owned());
+    let all = expanded(&system);
+    let mut stops: BTreeSet<StateId> = BTreeSet::new();
+    for name in &file.stops {
+        let found = system.find_state(CLIENT, name);
+        let found = found.filter(|s| all.states(CLIENT).any(|known| known == *s));
+        let found = found.ok_or_else(|| format!("the client has no control state {name}"))?;
+        if !stops.insert(found) {
+            return Err(format!("the stop {name} is there twice"));
+        }
     }
-    let stops: BTreeSet<StateId> = file.stops.iter().map(|&s| StateId(s)).collect();
-    let memories = Memories::new(&system, states)?;
-    let beside = left(&system, &memories, |q| !stops.contains(&q));
+    let memories = Memories::new(all)?;
+    let beside = left(all, &memories, |q| !stops.contains(&q));
     if beside.contains(&true) {
         return Err("a client can run alone for ever beside the stops".to_owned());
     }
@@ -76,10 +82,13 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
             Some(_) => Err("there is a certificate and no stops".to_owned()),
         };
     }
-    let blocking = left(&system, &memories, |_| true);
+    let blocking = left(all, &memories, |_| true);
     let at: Vec<StateId> = stops.into_iter().collect();
     let rebuilt = lasso::system(program, Some(file.clients))?;
-    let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &at).map_err(|e| e.message)?;
+    let again = |q: &StateId| rebuilt.find_state(CLIENT, &system.state_name(CLIENT, *q));
+    let again: Option<Vec<StateId>> = at.iter().map(again).collect();
+    let (mut stopping, labels) =
+        rebuilt.with_stops(CLIENT, &again.ok_or("a control state was not found again")?);
     let asked: Vec<Formula> = at
         .iter()
         .zip(labels)
@@ -113,21 +122,21 @@ fn any_of(all: &[Formula]) -> Formula {
 
 /// All memories, numbered: the first variable counts most.
 struct Memories<'s> {
-    system: &'s System,
+    system: Expanded<'s>,
     /// What one more of each variable adds to the number.
     weights: Vec<usize>,
     count: usize,
 }
 
 impl<'s> Memories<'s> {
-    fn new(system: &'s System, states: usize) -> Result<Self, String> {
+    fn new(system: Expanded<'s>) -> Result<Self, String> {
         let mut weights = vec![0; system.vars.len()];
         let mut count = 1_usize;
-        for (x, var) in system.vars.iter().enumerate().rev() {
+        for x in (0..system.vars.len()).rev() {
             weights[x] = count;
-            count = count.saturating_mul(var.values.len());
+            count = count.saturating_mul(system.values(VarId::new(x)).len());
         }
-        match count.saturating_mul(states) <= MAX_PAIRS {
+        match count.saturating_mul(system.state_count(CLIENT)) <= MAX_PAIRS {
             true => Ok(Self { system, weights, count }),
             false => Err(format!("there are more than {MAX_PAIRS} states and memories to look at")),
         }
@@ -139,13 +148,14 @@ impl<'s> Memories<'s> {
     }
 
     fn value(&self, memory: usize, x: VarId) -> ValueId {
-        let values = self.system.vars[x.index()].values.len();
-        ValueId::new(memory / self.weights[x.index()] % values)
+        let values = self.system.values(x);
+        values[memory / self.weights[x.index()] % values.len()]
     }
 
     fn with(&self, memory: usize, x: VarId, d: ValueId) -> usize {
-        memory - self.value(memory, x).index() * self.weights[x.index()]
-            + d.index() * self.weights[x.index()]
+        let place = |d| self.system.values(x).iter().position(|v| *v == d).expect("a value of it");
+        memory - place(self.value(memory, x)) * self.weights[x.index()]
+            + place(d) * self.weights[x.index()]
     }
 
     /// Asks for the memories of a set, in which the variables before `from` have one
@@ -161,8 +171,9 @@ impl<'s> Memories<'s> {
         }
         let mut ways = Vec::new();
         for (value, part) in parts.into_iter().enumerate() {
-            let number = self.system.vars[from].values[value];
-            let here = Expr::Atom(Atom::Var(VarId::new(from)));
+            let var = VarId::new(from);
+            let number = self.system.value(var, self.system.values(var)[value]);
+            let here = Expr::Atom(Atom::Var(var));
             let here = Expr::binary(BinOp::Eq, here, Expr::Const(number));
             ways.push(Expr::binary(BinOp::And, here, self.formula(part, from + 1)));
         }
@@ -172,8 +183,12 @@ impl<'s> Memories<'s> {
 
 /// Which pairs of the client are left, if only control states that pass count, when
 /// those are taken away that have no step without return to one that is left.
-fn left(system: &System, memories: &Memories<'_>, counts: impl Fn(StateId) -> bool) -> Vec<bool> {
-    let states = system.processes[CLIENT.index()].states.len();
+fn left(
+    system: Expanded<'_>,
+    memories: &Memories<'_>,
+    counts: impl Fn(StateId) -> bool,
+) -> Vec<bool> {
+    let states = system.state_count(CLIENT);
     let mut left = Vec::with_capacity(states * memories.count);
     for q in 0..states {
         left.extend(vec![counts(StateId::new(q)); memories.count]);

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::{ProcessId, SpanId, ValueId, VarId};
+use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::semantics::{Event, EventKind, Rule, Step};
-use weir_model::system::{Op, System, Transition};
+use weir_model::system::{Expanded, Op, Seen, System, Transition};
 
 /// What `format` says in a witness file.
 pub const FORMAT: &str = "weir-witness";
@@ -49,8 +50,9 @@ pub struct Witness {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
-    /// The control state of each process, in order.
-    pub states: Vec<u32>,
+    /// The control state of each process, in order, by its name
+    /// ([`System::state_name`]).
+    pub states: Vec<String>,
     /// The newest value of each variable.
     pub memory: BTreeMap<String, i64>,
     /// What each process has under way, in order, oldest first.
@@ -65,9 +67,10 @@ pub struct WitnessStep {
     pub process: String,
     /// The rule.
     pub rule: String,
-    /// The transition that the process takes, if its control state moves.
+    /// The transition that the process takes, if its control state moves, by its name
+    /// ([`System::transition_name`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transition: Option<u32>,
+    pub transition: Option<String>,
     /// The operation, as the papers write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
@@ -115,8 +118,7 @@ impl WitnessStep {
     pub fn new(system: &System, step: &Step, line: &dyn Fn(SpanId) -> usize) -> Self {
         let name = |p: ProcessId| system.processes[p.index()].name.clone();
         let variable = |x: VarId| system.vars[x.index()].name.clone();
-        let taken =
-            step.transition.map(|t| system.transition(step.process, t));
+        let taken = step.transition.map(|t| system.transition(step.process, t));
         let place = match taken {
             Some(taken) => place(taken.op),
             None => step.event.filter(|e| !is_fence(*e)).map(|e| (e.var, e.value)),
@@ -124,7 +126,7 @@ impl WitnessStep {
         Self {
             process: name(step.process),
             rule: step.rule.name().to_owned(),
-            transition: step.transition.map(|t| t.0),
+            transition: taken.map(|t| system.transition_name(step.process, t)),
             op: taken.map(|t| system.show_transition(t)),
             variable: place.map(|(x, _)| variable(x)),
             value: place.map(|(x, d)| system.value(x, d)),
@@ -144,6 +146,22 @@ fn place(op: Op) -> Option<(VarId, ValueId)> {
 }
 
 impl WitnessStep {
+    /// The transition that the process takes from a control state, if it has one of that name.
+    pub(crate) fn taken<'s>(
+        &self,
+        system: &'s System,
+        process: ProcessId,
+        from: StateId,
+    ) -> Option<&'s Transition> {
+        let name = self.transition.as_ref()?;
+        let see = |x: VarId, _| match self.value {
+            Some(value) => Seen::One(system.vars[x.index()].id(value)),
+            None => Seen::Among(vec![]),
+        };
+        let mut all = system.steps(process, from, see).map(|(_, t)| t);
+        all.find(|t| system.transition_name(process, t) == *name)
+    }
+
     /// Checks that what the step says besides its transition is true of it. What it leaves
     /// out is not wrong.
     pub(crate) fn describes(&self, system: &System, taken: &Transition) -> Result<(), String> {
@@ -185,16 +203,45 @@ pub fn check_lines(
     steps: &[WitnessStep],
     line: &dyn Fn(SpanId) -> usize,
 ) -> Result<(), String> {
+    let mut controls: Vec<StateId> = system.processes.iter().map(|p| p.initial).collect();
     for (number, step) in steps.iter().enumerate() {
-        let process = system.processes.iter().find(|p| p.name == step.process);
-        let taken = step.transition.and_then(|t| process?.transitions.get(t as usize));
-        let Some((named, taken)) = step.line.zip(taken) else { continue };
+        let Some(p) = system.processes.iter().position(|p| p.name == step.process) else {
+            continue;
+        };
+        let Some(taken) = step.taken(system, ProcessId::new(p), controls[p]) else { continue };
+        controls[p] = taken.to;
+        let Some(named) = step.line else { continue };
         let found = line(taken.span);
         if named != found {
             return Err(format!("step {}: it is on line {found}, not {named}", number + 1));
         }
     }
     Ok(())
+}
+
+/// A system with all its control states. Whoever has limits expands it before.
+pub(crate) fn expanded(system: &System) -> Expanded<'_> {
+    system.expanded(&Budget::new()).expect("a budget without limits is never used up")
+}
+
+/// The names of the control states of all processes.
+pub(crate) fn state_names(system: &System, controls: &[StateId]) -> Vec<String> {
+    system.process_ids().zip(controls).map(|(p, s)| system.state_name(p, *s)).collect()
+}
+
+/// The control states of all processes, by their names.
+///
+/// # Errors
+/// If there are not as many as processes, or one has no such control state.
+pub(crate) fn find_states(system: &System, names: &[String]) -> Result<Vec<StateId>, String> {
+    if names.len() != system.processes.len() {
+        return Err("there is not one control state for each process".to_owned());
+    }
+    let find = |(p, name): (ProcessId, &String)| {
+        let found = system.find_state(p, name);
+        found.ok_or_else(|| format!("process {} has no control state {name}", p.index()))
+    };
+    system.process_ids().zip(names).map(find).collect()
 }
 
 impl Configuration {
@@ -208,7 +255,7 @@ impl Configuration {
             .collect();
         let show = |events: &Vec<Event>| events.iter().map(|e| show_event(system, *e)).collect();
         Self {
-            states: snapshot.controls.iter().map(|s| s.0).collect(),
+            states: state_names(system, &snapshot.controls),
             memory,
             buffers: snapshot.pending.iter().map(show).collect(),
         }

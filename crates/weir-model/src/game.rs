@@ -206,6 +206,11 @@ impl<'s> Board<'s> {
         &self.instructions[process.index()][state.index()]
     }
 
+    /// Whether a local state is one that the game can come to.
+    pub fn knows(&self, process: ProcessId, state: StateId) -> bool {
+        state.index() < self.instructions[process.index()].len()
+    }
+
     /// Whether a local state is in `Q_W`.
     #[inline]
     pub fn is_target(&self, process: ProcessId, state: StateId) -> bool {

@@ -17,11 +17,12 @@ use std::collections::BTreeMap;
 use weir_model::ids::{ProcessId, StateId, ValueId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{FenceKind, PropertyKind, Quantifier};
-use weir_model::system::{Op, System};
+use weir_model::system::{Expanded, Op, System};
 
 use super::automaton::Automaton;
 use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
 use crate::header;
+use crate::witness::{expanded, find_states};
 
 /// Checks that a set shows that its properties are never settled, or that a `final
 /// exists` is not met.
@@ -43,7 +44,7 @@ pub fn check(system: &System, set: &Buffers) -> Result<(), String> {
         return Err("it is said to settle nothing".to_owned());
     }
     let automata: Result<Vec<_>, _> = set.automata.iter().map(|a| read(system, a)).collect();
-    let checker = Checker { system, automata: automata? };
+    let checker = Checker { system, all: expanded(system), automata: automata? };
     let mut states = Vec::new();
     for state in &set.states {
         states.push(checker.read(state)?);
@@ -62,6 +63,7 @@ type Step = (Head, Automaton);
 
 struct Checker<'s> {
     system: &'s System,
+    all: Expanded<'s>,
     automata: Vec<Automaton>,
 }
 
@@ -69,24 +71,19 @@ impl Checker<'_> {
     fn read(&self, state: &State) -> Result<Read<'_>, String> {
         let system = self.system;
         let n = system.processes.len();
-        if state.states.len() != n || state.buffers.len() != n {
+        if state.buffers.len() != n {
             return Err("a state does not have the processes of the program".to_owned());
         }
         if state.memory.len() != system.vars.len() {
             return Err("a memory does not have the variables of the program".to_owned());
         }
-        for (p, &s) in state.states.iter().enumerate() {
-            if usize::from(s) >= system.processes[p].states.len() {
-                return Err(format!("process {p} has no control state {s}"));
-            }
-        }
+        let controls = find_states(system, &state.states)?;
         let automaton =
             |i: &usize| self.automata.get(*i).ok_or_else(|| format!("there is no automaton {i}"));
-        let memory = vars(system).zip(&state.memory).map(|(x, v)| value(system, x, *v));
-        let memory: Vec<ValueId> = memory.collect::<Result<_, String>>()?;
-        let memory = memory.iter().map(|v| v.0).collect();
+        let memory = vars(system).zip(&state.memory).map(|(x, v)| value(system, x, *v).0);
+        let memory = memory.collect();
         let buffers: Result<Vec<_>, _> = state.buffers.iter().map(automaton).collect();
-        Ok(((state.states.clone(), memory), buffers?))
+        Ok(((controls.iter().map(|s| s.0).collect(), memory), buffers?))
     }
 
     fn check(&self, properties: &[usize], states: &[Read<'_>]) -> Result<(), String> {
@@ -158,7 +155,7 @@ impl Checker<'_> {
         let ((controls, memory), buffers) = state;
         let buffer = buffers[p.index()];
         let mut steps = Vec::new();
-        for (_, t) in self.system.transitions(p, StateId(controls[p.index()])) {
+        for (_, t) in self.all.transitions(p, StateId(controls[p.index()])) {
             let mut controls = controls.clone();
             let mut memory = memory.clone();
             controls[p.index()] = t.to.0;

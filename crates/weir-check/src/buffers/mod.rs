@@ -10,6 +10,8 @@ use weir_model::answer::{BufferAutomaton, BufferSet};
 use weir_model::ids::{ValueId, VarId};
 use weir_model::system::System;
 
+use crate::witness::state_names;
+
 use automaton::{Automaton, Letter};
 pub use checker::check;
 
@@ -65,8 +67,8 @@ pub struct Edge(pub String, pub i64, pub usize);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// The control state of each process.
-    pub states: Vec<u32>,
+    /// The control state of each process, by its name ([`System::state_name`]).
+    pub states: Vec<String>,
     /// Memory.
     pub memory: Vec<i64>,
     /// For each process the place of its automaton in `automata`, from 0.
@@ -77,7 +79,7 @@ impl Buffers {
     /// The file of a set that settles some properties.
     pub fn new(system: &System, set: &BufferSet, properties: Vec<usize>) -> Self {
         let state = |state: &weir_model::answer::BufferState| State {
-            states: state.controls.iter().map(|s| s.0).collect(),
+            states: state_names(system, &state.controls),
             memory: vars(system).zip(&state.memory).map(|(x, v)| system.value(x, *v)).collect(),
             buffers: state.buffers.clone(),
         };
@@ -109,10 +111,8 @@ fn write(system: &System, automaton: &BufferAutomaton) -> Vec<Place> {
     places.collect()
 }
 
-fn value(system: &System, x: VarId, value: i64) -> Result<ValueId, String> {
-    let var = &system.vars[x.index()];
-    let id = var.values.binary_search(&value);
-    id.map(ValueId::new).map_err(|_| format!("`{}` is never {value}", var.name))
+fn value(system: &System, x: VarId, value: i64) -> ValueId {
+    system.vars[x.index()].id(value)
 }
 
 /// Reads an automaton, whose variables and values have to be the program's.
@@ -123,7 +123,7 @@ fn read(system: &System, places: &[Place]) -> Result<Automaton, String> {
         for Edge(name, number, to) in &place.edges {
             let var = system.vars.iter().position(|v| v.name == *name).map(VarId::new);
             let var = var.ok_or_else(|| format!("there is no variable `{name}`"))?;
-            let letter = (var, value(system, var, *number)?);
+            let letter = (var, value(system, var, *number));
             if *to >= places.len() {
                 return Err(format!("an automaton has no place {to}"));
             }

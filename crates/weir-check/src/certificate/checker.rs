@@ -21,15 +21,17 @@
 //! code is short and slow.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use weir_model::answer::Words;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{Atom, FenceKind, Program, PropertyKind, Quantifier};
-use weir_model::system::{Op, StateKind, System};
+use weir_model::system::{Access, CodeStep, Op, Seen, StateKind, System};
 
 use super::{Certificate, FORMAT, VERSION};
 use crate::header;
+use crate::witness::find_states;
 
 /// Checks that a certificate is an inductive set of the system under its model
 /// that shows what it says of its properties.
@@ -128,10 +130,12 @@ struct Checker<'s> {
     past: bool,
     /// Partial fences do something: RWF.
     partial_fences: bool,
-    /// For each process and control state, the variables that it may read
+    /// All variables: of a control state at no known place nothing is known.
+    everything: Vec<bool>,
+    /// For each process and place of its code, the variables that it may read
     /// before its next full fence.
     reads: Vec<Vec<Vec<bool>>>,
-    /// For each process and control state, the variables that it may write
+    /// For each process and place of its code, the variables that it may write
     /// before its next fence for writes.
     writes: Vec<Vec<Vec<bool>>>,
     /// The atoms of each property that the certificate is about.
@@ -155,14 +159,22 @@ impl<'s> Checker<'s> {
         let buffers = model.has(Relaxation::WriteRead);
         let (partial_fences, stores) =
             (model.has(Relaxation::Rwf), model.has(Relaxation::WriteWrite));
-        let is_full = |op| matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full));
-        let is_for_writes = |op| is_full(op) || partial_fences && op == Op::Fence(FenceKind::Write);
-        let read = |op| if let Op::Read(x, _) = op { Some(x) } else { None };
-        let written = |op| if let Op::Write(x, _) = op { Some(x) } else { None };
+        let is_full =
+            |access: &Access| matches!(access, Access::Arw(_) | Access::Fence(FenceKind::Full));
+        let is_for_writes = |access: &Access| {
+            is_full(access) || partial_fences && *access == Access::Fence(FenceKind::Write)
+        };
+        let read = |access: &Access| match access {
+            Access::Read(range) => range.clone(),
+            _ => 0..0,
+        };
+        let written = |access: &Access| match access {
+            Access::Write(range) => range.clone(),
+            _ => 0..0,
+        };
         let all = |asks: bool, f: &dyn Fn(ProcessId) -> Vec<Vec<bool>>| {
-            let nothing = |p: ProcessId| {
-                vec![vec![false; system.vars.len()]; system.processes[p.index()].states.len()]
-            };
+            let nothing =
+                |p: ProcessId| vec![vec![false; system.vars.len()]; system.place_count(p)];
             system.process_ids().map(|p| if asks { f(p) } else { nothing(p) }).collect()
         };
         let asked = |&p: &usize| {
@@ -176,6 +188,7 @@ impl<'s> Checker<'s> {
             stores,
             past: model.has(Relaxation::ReadRead),
             partial_fences,
+            everything: vec![true; system.vars.len()],
             reads: all(buffers, &|p| ahead(system, p, &read, &is_full)),
             writes: all(stores, &|p| ahead(system, p, &written, &is_for_writes)),
             asked: certificate.properties.iter().map(asked).collect::<Result<_, String>>()?,
@@ -189,10 +202,7 @@ impl<'s> Checker<'s> {
         if certificate.variables != names {
             return Err("the variables are not those of the program".to_owned());
         }
-        let value = |x: VarId, v: i64| {
-            let id = system.vars[x.index()].values.binary_search(&v);
-            id.map(ValueId::new).map_err(|_| format!("`{}` is never {v}", names[x.index()]))
-        };
+        let value = |x: VarId, v: i64| Ok::<_, String>(system.vars[x.index()].id(v));
         let variable = |name: &String| {
             let found = names.iter().position(|n| n == name).map(VarId::new);
             found.ok_or_else(|| format!("there is no variable `{name}`"))
@@ -207,7 +217,7 @@ impl<'s> Checker<'s> {
             letters.push(cells.collect::<Result<_, _>>()?);
         }
         let letter = |&l: &u32| {
-            letters.get(usize::from(l)).cloned().ok_or_else(|| format!("there is no letter {l}"))
+            letters.get(l as usize).cloned().ok_or_else(|| format!("there is no letter {l}"))
         };
         let words = |words: &Words| -> Result<Set<Letter>, String> {
             words.iter().map(|w| w.iter().map(letter).collect()).collect::<Result<_, _>>()
@@ -218,20 +228,15 @@ impl<'s> Checker<'s> {
         let mut all = Vec::new();
         for configuration in &certificate.configurations {
             let n = system.processes.len();
-            if configuration.states.len() != n || configuration.views.len() != n {
+            if configuration.views.len() != n {
                 return Err("a configuration does not have the processes of the program".to_owned());
             }
             if configuration.memory.len() != names.len() {
                 return Err("a memory does not have the variables of the program".to_owned());
             }
-            for (p, &s) in configuration.states.iter().enumerate() {
-                if usize::from(s) >= system.processes[p].states.len() {
-                    return Err(format!("process {p} has no control state {s}"));
-                }
-            }
             let memory = vars().zip(&configuration.memory).map(|(x, &v)| value(x, v));
             let state = State {
-                controls: configuration.states.iter().map(|&s| StateId(s)).collect(),
+                controls: find_states(system, &configuration.states)?,
                 memory: memory.collect::<Result<_, _>>()?,
             };
             let mut sights = Vec::new();
@@ -332,13 +337,13 @@ impl<'s> Checker<'s> {
 
     /// What `p` sees of a memory state in a control state.
     fn see(&self, p: ProcessId, state: StateId, memory: &[ValueId]) -> Letter {
-        let mask = &self.reads[p.index()][state.index()];
+        let mask = self.reads(p, state);
         memory.iter().zip(mask).map(|(v, m)| m.then_some(*v)).collect()
     }
 
     /// What is left of a sight when the process has come to a control state.
     fn narrow(&self, p: ProcessId, state: StateId, sight: Sight) -> Sight {
-        let mask = &self.reads[p.index()][state.index()];
+        let mask = self.reads(p, state);
         let blank =
             |l: &Letter| -> Letter { l.iter().zip(mask).map(|(v, m)| v.filter(|_| *m)).collect() };
         let words = |s: &Set<Letter>| -> Set<Letter> {
@@ -427,7 +432,11 @@ impl<'s> Checker<'s> {
         for p in self.system.process_ids() {
             let name = &self.system.processes[p.index()].name;
             for (control, sight) in self.places(config, p, false) {
-                for (_, t) in self.system.transitions(p, control) {
+                let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
+                    true => Seen::One(state.memory[x.index()]),
+                    false => Seen::Among(vec![]),
+                };
+                for (_, t) in self.system.steps(p, control, see) {
                     let mut sights = sights.clone();
                     sights[p.index()] = sight.clone();
                     let mut next = state.clone();
@@ -477,11 +486,17 @@ impl<'s> Checker<'s> {
         let mut all = BTreeSet::from([start.clone()]);
         let mut work = vec![start];
         while let Some((control, sight)) = work.pop() {
-            for (_, t) in self.system.transitions(p, control) {
+            let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
+                true => Seen::Among(vec![]),
+                false => Seen::among(
+                    self.visible(&sight, x).into_iter().chain([state.memory[x.index()]]),
+                ),
+            };
+            for (_, t) in self.system.steps(p, control, see) {
                 let newest = self.see(p, t.to, &state.memory);
                 for look in self.alone(&sight, &state.memory, t.op, ended) {
                     // A write that nothing will overtake would not have waited.
-                    let writes = &self.writes[p.index()][t.to.index()];
+                    let writes = self.writes(p, t.to);
                     let overtaken =
                         |x: &VarId| writes.iter().enumerate().any(|(y, w)| *w && y != x.index());
                     if !ended && !look.stores.keys().all(overtaken) {
@@ -495,6 +510,30 @@ impl<'s> Checker<'s> {
             }
         }
         all
+    }
+
+    /// The values of a variable that stand anywhere in what a process sees.
+    fn visible(&self, sight: &Sight, x: VarId) -> Vec<ValueId> {
+        let sets = [&sight.first].into_iter().chain(sight.rest.iter().map(|(_, _, set)| set));
+        let words = sets.flatten().flatten();
+        let letters = words.chain(sight.rest.iter().map(|(_, letter, _)| letter));
+        let past = sight.past.get(&x).into_iter().flatten().flatten().copied();
+        let own = sight.stores.get(&x).map(|(_, last)| *last);
+        letters.filter_map(|l| l[x.index()]).chain(past).chain(own).collect()
+    }
+
+    /// The variables that a process may read before its next full fence.
+    fn reads(&self, p: ProcessId, state: StateId) -> &[bool] {
+        self.at(&self.reads[p.index()], p, state)
+    }
+
+    /// The variables that a process may write before its next fence for writes.
+    fn writes(&self, p: ProcessId, state: StateId) -> &[bool] {
+        self.at(&self.writes[p.index()], p, state)
+    }
+
+    fn at<'t>(&'t self, rows: &'t [Vec<bool>], p: ProcessId, state: StateId) -> &'t [bool] {
+        self.system.state(p, state).place().map_or(&self.everything, |place| &rows[place])
     }
 
     /// What a process sees after an operation that nobody else notices.
@@ -565,7 +604,7 @@ impl<'s> Checker<'s> {
         // As long as it may take, but not for ever.
         for _ in 0..u8::MAX {
             let here = state.controls[p.index()];
-            let mut transitions = self.system.transitions(p, here);
+            let mut transitions = self.system.steps(p, here, |_, _| Seen::Among(vec![]));
             let to = match (transitions.next(), transitions.next()) {
                 (Some((_, t)), None) if t.op == Op::Fence(FenceKind::Full) => t.to,
                 _ => break,
@@ -607,7 +646,7 @@ impl<'s> Checker<'s> {
             let at = state.controls[q.index()];
             let mut sight = self.narrow(q, at, sights[q.index()].clone());
             let (old, new) = (self.see(q, at, &state.memory), self.see(q, at, &next.memory));
-            let mark = own && p == q && self.reads[q.index()][at.index()][x.index()];
+            let mark = own && p == q && self.reads(q, at)[x.index()];
             if mark || old != new {
                 let at_mark = sight.rest.last().is_some_and(|r| r.2.is_empty() && r.1 == old);
                 if !at_mark {
@@ -777,29 +816,32 @@ fn atoms(system: &System, kind: &PropertyKind) -> Vec<Atom> {
     atoms
 }
 
-/// For each control state of a process, the variables of the operations that it
+/// For each place of the code of a process, the variables of the accesses that it
 /// may come to before one that stops it: by searching forward from each.
 fn ahead(
     system: &System,
     p: ProcessId,
-    variable: &dyn Fn(Op) -> Option<VarId>,
-    stops: &dyn Fn(Op) -> bool,
+    variables: &dyn Fn(&Access) -> Range<usize>,
+    stops: &dyn Fn(&Access) -> bool,
 ) -> Vec<Vec<bool>> {
-    let automaton = &system.processes[p.index()];
+    let mut next: Vec<Vec<&CodeStep>> = vec![vec![]; system.place_count(p)];
+    for step in system.code(p).filter(|s| !stops(&s.access)) {
+        next[step.from].push(step);
+    }
     let from = |start: usize| {
         let mut found = vec![false; system.vars.len()];
-        let mut seen = vec![false; automaton.states.len()];
-        let mut work = vec![StateId::new(start)];
-        while let Some(state) = work.pop() {
-            if std::mem::replace(&mut seen[state.index()], true) {
+        let mut seen = vec![false; next.len()];
+        let mut work = vec![start];
+        while let Some(place) = work.pop() {
+            if std::mem::replace(&mut seen[place], true) {
                 continue;
             }
-            for (_, t) in system.transitions(p, state).filter(|(_, t)| !stops(t.op)) {
-                variable(t.op).into_iter().for_each(|x| found[x.index()] = true);
-                work.push(t.to);
+            for step in &next[place] {
+                found[variables(&step.access)].fill(true);
+                work.push(step.to);
             }
         }
         found
     };
-    (0..automaton.states.len()).map(from).collect()
+    (0..next.len()).map(from).collect()
 }

@@ -8,6 +8,8 @@ use weir_model::answer::{Invariant, ViewParts, Words};
 use weir_model::ids::{ValueId, VarId};
 use weir_model::system::System;
 
+use crate::witness::state_names;
+
 pub use checker::check;
 pub(crate) use checker::check_for;
 
@@ -49,8 +51,8 @@ pub struct Certificate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
-    /// The control state of each process.
-    pub states: Vec<u32>,
+    /// The control state of each process, by its name ([`System::state_name`]).
+    pub states: Vec<String>,
     /// The newest memory.
     pub memory: Vec<i64>,
     /// What each process sees.
@@ -155,7 +157,7 @@ impl Certificate {
                 .configurations
                 .iter()
                 .map(|c| Configuration {
-                    states: c.controls.iter().map(|s| s.0).collect(),
+                    states: state_names(system, &c.controls),
                     memory: vars().zip(&c.memory).map(|(x, v)| system.value(x, *v)).collect(),
                     views: c.views.iter().map(view).collect(),
                 })

@@ -4,14 +4,14 @@
 
 use std::collections::VecDeque;
 
-use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{FenceKind, Formula, LiveKind, Program};
-use weir_model::system::{Mark, Op, System};
+use weir_model::system::{Mark, Op, Seen, System};
 
 use super::{Asked, FORMAT, Lasso, VERSION, system};
 use crate::header;
-use crate::witness::{Configuration, WitnessStep};
+use crate::witness::{Configuration, WitnessStep, state_names};
 
 /// Checks that a lasso is a run of the program that settles what it says.
 ///
@@ -109,7 +109,7 @@ impl<'s> Replay<'s> {
     /// Whether this is the configuration that a file describes.
     fn is_at(&self, given: &Configuration) -> bool {
         let Config { controls, memory, buffers } = &self.config;
-        let states = controls.iter().map(|s| s.0).eq(given.states.iter().copied());
+        let states = state_names(self.system, controls) == given.states;
         let vars = self.system.vars.iter().enumerate();
         let mut values = vars.map(|(x, var)| {
             given.memory.get(&var.name) == Some(&self.system.value(VarId::new(x), memory[x]))
@@ -129,7 +129,7 @@ impl<'s> Replay<'s> {
         let named = self.system.processes.iter().position(|p| p.name == step.process);
         let process = ProcessId::new(named.ok_or(format!("there is no `{}`", step.process))?);
         let p = process.index();
-        let Some(id) = step.transition else {
+        if step.transition.is_none() {
             step.describes_none()?;
             let oldest = self.config.buffers[p].pop_front();
             let (x, d) = oldest.ok_or("the buffer is empty")?;
@@ -142,10 +142,9 @@ impl<'s> Replay<'s> {
             }
             self.config.memory[x.index()] = d;
             return Ok(Done { process, flush: true, returns: false });
-        };
+        }
         let from = self.config.controls[p];
-        let mut all = self.system.transitions(process, from);
-        let taken = all.find(|(t, _)| *t == TransitionId(id)).map(|(_, t)| *t);
+        let taken = step.taken(self.system, process, from).copied();
         let taken = taken.ok_or("the process has no such transition where it stands")?;
         step.describes(self.system, &taken)?;
         let rule = self.rule(process, taken.op);
@@ -228,7 +227,13 @@ impl<'s> Replay<'s> {
     /// Whether a process has a step of its own to take.
     fn is_able(&self, process: ProcessId) -> bool {
         let state = self.config.controls[process.index()];
-        self.system.transitions(process, state).any(|(_, t)| self.can(process, t.op))
+        // What it reads is its last own write, or memory.
+        let see = |x: VarId, atomic: bool| {
+            let own = self.config.buffers[process.index()].iter().rev().find(|(y, _)| *y == x);
+            let own = own.filter(|_| !atomic).map(|(_, d)| *d);
+            Seen::One(own.unwrap_or(self.config.memory[x.index()]))
+        };
+        self.system.steps(process, state, see).any(|(_, t)| self.can(process, t.op))
     }
 }
 

@@ -107,8 +107,7 @@ impl Checker<'_> {
 
     fn action(&self, action: &Action) -> Result<Move, String> {
         let process = self.process_named(&action.process)?;
-        let path = action.transitions.iter().map(|t| weir_model::ids::TransitionId(*t)).collect();
-        Ok((process, path))
+        Ok((process, action.transitions.clone()))
     }
 
     fn moves(&self, at: &Config) -> Vec<(Move, Config)> {
@@ -133,7 +132,7 @@ impl Checker<'_> {
         let process = self.process_named(process)?;
         let mut table: BTreeMap<ViewKey, &ViewMove> = BTreeMap::new();
         for entry in moves {
-            let view = rules::view(self.system(), process, entry)
+            let view = rules::view(&self.board, process, entry)
                 .ok_or_else(|| format!("state {} is not of this program", entry.state))?;
             if table.insert(view, entry).is_some() {
                 return Err(format!("there are two moves for one view of state {}", entry.state));
@@ -157,12 +156,10 @@ impl Checker<'_> {
                 let message = read_back.ok_or("a buffer without variables cannot fill")?;
                 config.buffers[process.index()].push(message);
             }
-            let path: Vec<_> =
-                told.transitions.iter().map(|t| weir_model::ids::TransitionId(*t)).collect();
             let can = rules::moves(&self.board, Buffers::Store, &config, process);
             let (_, after) = can
                 .into_iter()
-                .find(|((_, p), _)| *p == path)
+                .find(|((_, p), _)| *p == told.transitions)
                 .ok_or_else(|| format!("the move in state {} is not possible there", state.0))?;
             let to = after.states[process.index()];
             if self.board.is_target(process, to) {
@@ -238,7 +235,7 @@ impl Checker<'_> {
     ) -> Result<Vec<Config>, String> {
         let mut all = Vec::new();
         for (number, place) in places.enumerate() {
-            let config = rules::config(self.system(), place)
+            let config = rules::config(&self.board, place)
                 .ok_or_else(|| format!("position {number} is not a configuration"))?;
             all.push(config);
         }

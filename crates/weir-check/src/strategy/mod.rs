@@ -12,6 +12,8 @@ use weir_model::game::{Buffers, Configuration, Fairness, Message, Player, Strate
 use weir_model::ids::{ProcessId, TransitionId, VarId};
 use weir_model::system::System;
 
+use crate::witness::state_names;
+
 pub use checker::check;
 
 /// What `format` says in such a file.
@@ -71,14 +73,14 @@ pub enum Shape {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ViewMove {
-    /// The local state of the process.
-    pub state: u32,
+    /// The local state of the process, by its name ([`System::state_name`]).
+    pub state: String,
     /// What the process reads from each variable.
     pub values: BTreeMap<String, i64>,
     /// Whether the process may fence.
     pub fence: bool,
     /// The transitions to take: choices, then an instruction.
-    pub transitions: Vec<u32>,
+    pub transitions: Vec<String>,
 }
 
 /// A turn of the process player in a strategy of hers.
@@ -111,7 +113,7 @@ pub struct Action {
     /// The process, by its name.
     pub process: String,
     /// The transitions to take: choices, then an instruction.
-    pub transitions: Vec<u32>,
+    pub transitions: Vec<String>,
 }
 
 /// What the update player makes of an instruction.
@@ -129,8 +131,8 @@ pub struct Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// The local state of each process, in order.
-    pub states: Vec<u32>,
+    /// The local state of each process, in order, by its name.
+    pub states: Vec<String>,
     /// The value of each variable.
     pub memory: BTreeMap<String, i64>,
     /// What is in the buffer of each process, oldest first.
@@ -152,14 +154,17 @@ impl StrategyFile {
     ) -> Self {
         let action = |p: ProcessId, path: &[TransitionId]| Action {
             process: system.processes[p.index()].name.clone(),
-            transitions: path.iter().map(|t| t.0).collect(),
+            transitions: names(system, p, path),
         };
         let shape = match strategy {
             Strategy::Nothing => Shape::Nothing,
             Strategy::NeverUpdate => Shape::NeverUpdate,
             Strategy::Views { process, moves } => Shape::Views {
                 process: system.processes[process.index()].name.clone(),
-                moves: moves.iter().map(|(view, path)| ViewMove::new(system, view, path)).collect(),
+                moves: moves
+                    .iter()
+                    .map(|(view, path)| ViewMove::new(system, *process, view, path))
+                    .collect(),
             },
             Strategy::Process(positions) => Shape::Process(
                 positions
@@ -203,14 +208,20 @@ impl StrategyFile {
 }
 
 impl ViewMove {
-    fn new(system: &System, view: &View, path: &[TransitionId]) -> Self {
+    fn new(system: &System, process: ProcessId, view: &View, path: &[TransitionId]) -> Self {
         Self {
-            state: view.state.0,
+            state: system.state_name(process, view.state),
             values: named(system, &view.values),
             fence: view.fence,
-            transitions: path.iter().map(|t| t.0).collect(),
+            transitions: names(system, process, path),
         }
     }
+}
+
+/// The names of transitions of a process.
+fn names(system: &System, process: ProcessId, path: &[TransitionId]) -> Vec<String> {
+    let name = |id: &TransitionId| system.transition_name(process, system.transition(process, *id));
+    path.iter().map(name).collect()
 }
 
 impl Place {
@@ -221,11 +232,7 @@ impl Place {
             PlaceMessage(name, system.value(m.var, m.value), m.own)
         };
         let buffers = at.buffers.iter().map(|b| b.iter().map(message).collect()).collect();
-        Self {
-            states: at.states.iter().map(|s| s.0).collect(),
-            memory: named(system, &at.memory),
-            buffers,
-        }
+        Self { states: state_names(system, &at.states), memory: named(system, &at.memory), buffers }
     }
 }
 

@@ -2,11 +2,12 @@
 //! configurations with names and numbers. Slow and plain.
 
 use weir_model::game::{Board, Buffers};
-use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, System};
 
 use super::{Place, PlaceMessage, ViewMove};
+use crate::witness::find_states;
 
 /// A configuration as the checker has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,11 +18,11 @@ pub struct Config {
     pub buffers: Vec<Vec<(VarId, ValueId, bool)>>,
 }
 
-/// A move of the process player: the process and the transitions.
-pub type Move = (ProcessId, Vec<TransitionId>);
+/// A move of the process player: the process and the names of the transitions.
+pub type Move = (ProcessId, Vec<String>);
 
-fn value(system: &System, var: VarId, number: i64) -> Option<ValueId> {
-    system.vars[var.index()].values.binary_search(&number).ok().map(ValueId::new)
+fn value(system: &System, var: VarId, number: i64) -> ValueId {
+    system.vars[var.index()].id(number)
 }
 
 fn variable(system: &System, name: &str) -> Option<VarId> {
@@ -35,27 +36,25 @@ fn values(
 ) -> Option<Vec<ValueId>> {
     let each = system.vars.iter().enumerate();
     let found: Option<Vec<_>> =
-        each.map(|(x, var)| value(system, VarId::new(x), *named.get(&var.name)?)).collect();
+        each.map(|(x, var)| Some(value(system, VarId::new(x), *named.get(&var.name)?))).collect();
     found.filter(|_| named.len() == system.vars.len())
 }
 
 /// A configuration of a file, if it is one of the system.
-pub fn config(system: &System, place: &Place) -> Option<Config> {
-    let n = system.processes.len();
-    let known = |(s, p): (&u32, &weir_model::system::Automaton)| usize::from(*s) < p.states.len();
-    if place.states.len() != n
-        || place.buffers.len() != n
-        || !place.states.iter().zip(&system.processes).all(known)
-    {
+pub fn config(board: &Board<'_>, place: &Place) -> Option<Config> {
+    let system = board.system;
+    let states = find_states(system, &place.states).ok()?;
+    let known = |(p, s): (ProcessId, &StateId)| board.knows(p, *s);
+    if place.buffers.len() != states.len() || !system.process_ids().zip(&states).all(known) {
         return None;
     }
     let message = |PlaceMessage(name, number, own): &PlaceMessage| {
         let var = variable(system, name)?;
-        Some((var, value(system, var, *number)?, *own))
+        Some((var, value(system, var, *number), *own))
     };
     let buffer = |b: &Vec<PlaceMessage>| b.iter().map(message).collect::<Option<Vec<_>>>();
     Some(Config {
-        states: place.states.iter().map(|s| StateId(*s)).collect(),
+        states,
         memory: values(system, &place.memory)?,
         buffers: place.buffers.iter().map(buffer).collect::<Option<_>>()?,
     })
@@ -66,9 +65,10 @@ pub fn config(system: &System, place: &Place) -> Option<Config> {
 pub type ViewKey = (StateId, Vec<ValueId>, bool);
 
 /// A view of a file, if it is one of the process.
-pub fn view(system: &System, process: ProcessId, at: &ViewMove) -> Option<ViewKey> {
-    let known = usize::from(at.state) < system.processes[process.index()].states.len();
-    known.then_some((StateId(at.state), values(system, &at.values)?, at.fence))
+pub fn view(board: &Board<'_>, process: ProcessId, at: &ViewMove) -> Option<ViewKey> {
+    let system = board.system;
+    let state = system.find_state(process, &at.state).filter(|s| board.knows(process, *s))?;
+    Some((state, values(system, &at.values)?, at.fence))
 }
 
 /// The configuration that the game begins in.
@@ -124,7 +124,7 @@ pub fn moves(
                 continue;
             }
         }
-        found.push(((process, i.path.to_vec()), after));
+        found.push(((process, super::names(board.system, process, &i.path)), after));
     }
     found
 }

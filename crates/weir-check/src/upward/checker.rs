@@ -13,15 +13,17 @@
 //! thinks of what may be above it. The code is short and slow.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{Atom, FenceKind, Formula, PropertyKind, Quantifier};
-use weir_model::system::{Op, StateKind, System};
+use weir_model::system::{Access, Expanded, Op, StateKind, System};
 
 use super::{FORMAT, UpwardSets, VERSION, read, vars};
 use crate::header;
+use crate::witness::expanded;
 
 /// Checks that each set shows that its property is never settled, or that a
 /// `final exists` is not met.
@@ -46,6 +48,9 @@ pub fn check(system: &System, sets: &UpwardSets) -> Result<(), String> {
 
 struct Checker<'s> {
     system: &'s System,
+    all: Expanded<'s>,
+    /// All variables: of a control state at no known place nothing is known.
+    everything: Vec<bool>,
     /// Writes wait: `w->w`.
     stores: bool,
     /// Reads overtake reads: `r->r`.
@@ -54,7 +59,7 @@ struct Checker<'s> {
     partial_fences: bool,
 }
 
-/// Where in a process something may be: for each control state, by variable.
+/// Where in a process something may be: for each place of its code, by variable.
 type Places = Vec<Vec<bool>>;
 
 impl<'s> Checker<'s> {
@@ -67,6 +72,8 @@ impl<'s> Checker<'s> {
         let model = model.normal();
         Ok(Self {
             system,
+            all: expanded(system),
+            everything: vec![true; system.vars.len()],
             stores: model.has(Relaxation::WriteWrite),
             past: model.has(Relaxation::ReadRead),
             partial_fences: model.has(Relaxation::Rwf),
@@ -131,10 +138,10 @@ impl<'s> Checker<'s> {
             return Err("upward-closed sets do not speak of memory at a moment".to_owned());
         }
         let values = |x: VarId| match asked[x.index()] {
-            true => (0..system.vars[x.index()].values.len()).map(|v| Some(v as u32)).collect(),
+            true => self.all.values(x).iter().map(|v| Some(v.0)).collect(),
             false => vec![None],
         };
-        let states = |p: ProcessId| (0..system.processes[p.index()].states.len() as u32).collect();
+        let states = |p: ProcessId| self.all.states(p).map(|s| s.0).collect();
         let mut bad = Vec::new();
         for memory in product(&vars(system).map(values).collect::<Vec<_>>()) {
             let known: Vec<u32> = memory.iter().map(|v| v.unwrap_or(0)).collect();
@@ -182,11 +189,19 @@ impl<'s> Checker<'s> {
     }
 
     fn rules(&self, p: ProcessId) -> Rules {
-        let is_full = |op: Op| matches!(op, Op::Arw(..) | Op::Fence(FenceKind::Full));
-        let is_for_writes =
-            |op: Op| is_full(op) || self.partial_fences && op == Op::Fence(FenceKind::Write);
-        let read = |op: Op| if let Op::Read(x, _) = op { Some(x) } else { None };
-        let write = |op: Op| if let Op::Write(x, _) = op { Some(x) } else { None };
+        let is_full =
+            |access: &Access| matches!(access, Access::Arw(_) | Access::Fence(FenceKind::Full));
+        let is_for_writes = |access: &Access| {
+            is_full(access) || self.partial_fences && *access == Access::Fence(FenceKind::Write)
+        };
+        let read = |access: &Access| match access {
+            Access::Read(range) => range.clone(),
+            _ => 0..0,
+        };
+        let write = |access: &Access| match access {
+            Access::Write(range) => range.clone(),
+            _ => 0..0,
+        };
         Rules {
             readable: self.spread(p, &read, &is_full, false),
             unseen: self.spread(p, &write, &is_full, true),
@@ -194,35 +209,41 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// For each control state, the variables of the operations of a kind that
+    /// What is so of a control state, given what is so of places.
+    fn at<'t>(&'t self, rows: &'t Places, p: ProcessId, state: StateId) -> &'t [bool] {
+        self.system.state(p, state).place().map_or(&self.everything, |place| &rows[place])
+    }
+
+    /// For each place of the code, the variables of the accesses of a kind that
     /// lie ahead, or behind, with nothing between that stops the search.
     fn spread(
         &self,
         p: ProcessId,
-        variable: &dyn Fn(Op) -> Option<VarId>,
-        stops: &dyn Fn(Op) -> bool,
+        variables: &dyn Fn(&Access) -> Range<usize>,
+        stops: &dyn Fn(&Access) -> bool,
         behind: bool,
     ) -> Places {
-        let automaton = &self.system.processes[p.index()];
+        let places = self.system.place_count(p);
         let from = |start: usize| {
             let mut found = vec![false; self.system.vars.len()];
-            let mut seen = vec![false; automaton.states.len()];
-            let mut work = vec![StateId::new(start)];
-            while let Some(state) = work.pop() {
-                if std::mem::replace(&mut seen[state.index()], true) {
+            let mut seen = vec![false; places];
+            let mut work = vec![start];
+            while let Some(place) = work.pop() {
+                if std::mem::replace(&mut seen[place], true) {
                     continue;
                 }
-                for t in automaton.transitions.iter().filter(|t| !stops(t.op)) {
-                    let (here, there) = if behind { (t.to, t.from) } else { (t.from, t.to) };
-                    if here == state {
-                        variable(t.op).into_iter().for_each(|x| found[x.index()] = true);
+                for step in self.system.code(p).filter(|s| !stops(&s.access)) {
+                    let (here, there) =
+                        if behind { (step.to, step.from) } else { (step.from, step.to) };
+                    if here == place {
+                        found[variables(&step.access)].fill(true);
                         work.push(there);
                     }
                 }
             }
             found
         };
-        (0..automaton.states.len()).map(from).collect()
+        (0..places).map(from).collect()
     }
 
     /// The minimal states from which a step of a process leads to above a state.
@@ -240,7 +261,7 @@ impl<'s> Checker<'s> {
             state.buffers[p.index()] = b;
             state
         };
-        for t in self.system.processes[p.index()].transitions.iter().filter(|t| t.to == here) {
+        for (_, t) in self.all.incoming(p, here) {
             for after in self.with_lost(after, p, t.from, rules) {
                 for mut before in self.untake(&after, p, t.op, rules) {
                     before.controls[p.index()] = t.from;
@@ -249,7 +270,7 @@ impl<'s> Checker<'s> {
                 }
             }
         }
-        for x in vars(self.system).filter(|x| rules.readable[here.index()][x.index()]) {
+        for x in vars(self.system).filter(|x| self.at(&rules.readable, p, here)[x.index()]) {
             // It saw a message of another, which is now the newest that it can read.
             let past = buffers.past.get(&x).cloned().unwrap_or_default();
             if let Some((value, older)) = past.split_last() {
@@ -260,7 +281,7 @@ impl<'s> Checker<'s> {
             }
             // It saw its own, and can read nothing older.
             let has_own = buffers.future.iter().any(|m| m.own && m.var == x);
-            if rules.unseen[here.index()][x.index()] && !has_own && past.len() <= 1 {
+            if self.at(&rules.unseen, p, here)[x.index()] && !has_own && past.len() <= 1 {
                 let mut b = buffers.clone();
                 b.past.remove(&x);
                 let value = past.first().copied().flatten();
@@ -279,12 +300,11 @@ impl<'s> Checker<'s> {
             all.push((format!("telling `{}`", self.system.vars[last.var.index()].name), before));
         }
         // A waiting write entered, after another write of the process had.
-        for x in vars(self.system).filter(|x| self.stores && rules.waiting[here.index()][x.index()])
+        for x in
+            vars(self.system).filter(|x| self.stores && self.at(&rules.waiting, p, here)[x.index()])
         {
-            let wrote_other = self.system.processes[p.index()]
-                .transitions
-                .iter()
-                .any(|t| t.to == here && matches!(t.op, Op::Write(y, _) if y != x));
+            let mut incoming = self.all.incoming(p, here);
+            let wrote_other = incoming.any(|(_, t)| matches!(t.op, Op::Write(y, _) if y != x));
             if !buffers.entered && !wrote_other {
                 continue;
             }
@@ -313,9 +333,9 @@ impl<'s> Checker<'s> {
         let here = after.controls[p.index()];
         let mut all = vec![after.clone()];
         for x in vars(self.system) {
-            let lost = rules.readable[from.index()][x.index()]
-                && !rules.readable[here.index()][x.index()]
-                && rules.unseen[from.index()][x.index()];
+            let lost = self.at(&rules.readable, p, from)[x.index()]
+                && !self.at(&rules.readable, p, here)[x.index()]
+                && self.at(&rules.unseen, p, from)[x.index()];
             for state in all.clone().into_iter().filter(|_| lost) {
                 for place in 0..=state.buffers[p.index()].future.len() {
                     let mut more = state.clone();
@@ -414,7 +434,7 @@ impl<'s> Checker<'s> {
         let mut before = after.clone();
         before.memory[x.index()] = None;
         let here = after.controls[p.index()];
-        if !rules.readable[here.index()][x.index()] {
+        if !self.at(&rules.readable, p, here)[x.index()] {
             return vec![(value, before)];
         }
         match before.buffers[p.index()].future.pop() {

@@ -6,9 +6,11 @@ mod checker;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
-use weir_model::ids::{StateId, ValueId, VarId};
+use weir_model::ids::{ValueId, VarId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
+
+use crate::witness::{find_states, state_names};
 
 pub use checker::check;
 
@@ -54,8 +56,8 @@ pub struct Set {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Minimal {
-    /// The control state of each process.
-    pub states: Vec<u32>,
+    /// The control state of each process, by its name ([`System::state_name`]).
+    pub states: Vec<String>,
     /// Memory.
     pub memory: Vec<Option<i64>>,
     /// The buffers of each process.
@@ -119,7 +121,7 @@ impl UpwardSets {
     /// The file of some sets, each for a property.
     pub fn new(system: &System, model: MemoryModel, sets: &[(usize, &[UpwardState])]) -> Self {
         let minimal = |state: &UpwardState| Minimal {
-            states: state.controls.iter().map(|s| s.0).collect(),
+            states: state_names(system, &state.controls),
             memory: vars(system)
                 .zip(&state.memory)
                 .map(|(x, v)| v.map(|v| system.value(x, v)))
@@ -180,26 +182,16 @@ fn read(system: &System, minimal: &Minimal) -> Result<UpwardState, String> {
         let found = system.vars.iter().position(|v| v.name == *name).map(VarId::new);
         found.ok_or_else(|| format!("there is no variable `{name}`"))
     };
-    let value = |x: VarId, v: Option<i64>| {
-        let Some(v) = v else { return Ok(None) };
-        let id = system.vars[x.index()].values.binary_search(&v);
-        let name = &system.vars[x.index()].name;
-        id.map(|id| Some(ValueId::new(id))).map_err(|_| format!("`{name}` is never {v}"))
-    };
+    let value = |x: VarId, v: Option<i64>| Ok::<_, String>(v.map(|v| system.vars[x.index()].id(v)));
     let values = |x: VarId, all: &[Option<i64>]| {
         all.iter().map(|v| value(x, *v)).collect::<Result<Vec<_>, String>>()
     };
     let n = system.processes.len();
-    if minimal.states.len() != n || minimal.buffers.len() != n {
+    if minimal.buffers.len() != n {
         return Err("a state does not have the processes of the program".to_owned());
     }
     if minimal.memory.len() != system.vars.len() {
         return Err("a memory does not have the variables of the program".to_owned());
-    }
-    for (p, &s) in minimal.states.iter().enumerate() {
-        if usize::from(s) >= system.processes[p].states.len() {
-            return Err(format!("process {p} has no control state {s}"));
-        }
     }
     let mut buffers = Vec::new();
     for read in &minimal.buffers {
@@ -224,7 +216,7 @@ fn read(system: &System, minimal: &Minimal) -> Result<UpwardState, String> {
     }
     let memory = vars(system).zip(&minimal.memory).map(|(x, v)| value(x, *v));
     Ok(UpwardState {
-        controls: minimal.states.iter().map(|s| StateId(*s)).collect(),
+        controls: find_states(system, &minimal.states)?,
         memory: memory.collect::<Result<_, _>>()?,
         buffers,
     })

@@ -94,7 +94,8 @@ impl<'s> Expanded<'s> {
         process: ProcessId,
         state: StateId,
     ) -> impl Iterator<Item = (TransitionId, &'s Transition)> {
-        let ids = &self.expansion.processes[process.index()].incoming[state.index()];
+        let of = &self.expansion.processes[process.index()];
+        let ids = of.incoming.get(state.index()).map_or(&[][..], |ids| ids);
         let system = self.system;
         ids.iter().map(move |&id| (id, system.transition(process, id)))
     }
