@@ -38,7 +38,7 @@ use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
 use weir_model::semantics::{Form, Rule};
-use weir_model::system::{Expanded, Mark, Op, StateKind, System};
+use weir_model::system::{Expanded, Mark, Op, System};
 
 use crate::graph::{Edge, Extent, Graph, follow};
 use crate::lasso::Lasso;
@@ -326,7 +326,7 @@ fn flushed(all: Expanded<'_>, stopping: &System, run: &Run) -> Result<Vec<Edge>,
         if writes[p] > flushes[p] {
             continue;
         }
-        if stopping.state(step.process, taken.to).kind == StateKind::Stopped {
+        if stopping.state(step.process, taken.to).is_stop {
             continue;
         }
         let from = system.find_state(step.process, &stopping.state_name(step.process, taken.from));

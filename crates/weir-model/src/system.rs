@@ -142,6 +142,8 @@ pub struct State {
     /// Where in the code.
     pub(crate) node: NodeId,
     in_call: bool,
+    /// Whether the process was stopped here ([`System::with_stops`]).
+    pub is_stop: bool,
     /// The state of the abstraction that it belongs to.
     pub(crate) place: Option<usize>,
     /// What kind of place it is.
@@ -187,8 +189,6 @@ pub enum StateKind {
     Inside,
     /// The process has ended.
     Ended,
-    /// The process was stopped ([`System::with_stops`]).
-    Stopped,
     /// The process did what a program must not do.
     Failed(Failure),
     /// A value of the process left the bound that was given for it. What it
@@ -468,8 +468,9 @@ impl System {
             let labels = &mut self.program.processes[process.index()].labels;
             let label = LabelId::new(labels.len());
             labels.push(Label { name: format!("stop{}", from.0), span });
-            let kind = StateKind::Stopped;
-            let state = State::new(at, place, kind, registers, [label].into(), false, span);
+            let kind = StateKind::Inside;
+            let mut state = State::new(at, place, kind, registers, [label].into(), false, span);
+            state.is_stop = true;
             let automaton = &mut self.processes[process.index()];
             let to = StateId::new(automaton.states.push(state));
             let op = Op::Fence(FenceKind::Full);
@@ -920,6 +921,6 @@ impl State {
         span: SpanId,
     ) -> Self {
         let next = OnceLock::new();
-        Self { node, in_call, place, kind, registers, labels, is_choice, span, next }
+        Self { node, in_call, is_stop: false, place, kind, registers, labels, is_choice, span, next }
     }
 }

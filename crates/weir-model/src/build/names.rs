@@ -24,8 +24,8 @@ impl System {
             name += &format!("{{{}}}", registers.join(","));
         }
         match &at.kind {
+            _ if at.is_stop => name += "!stopped",
             StateKind::Inside | StateKind::Ended => {}
-            StateKind::Stopped => name += "!stopped",
             StateKind::Failed(failure) => name += &format!("!{}", failure_name(failure)),
             StateKind::Left(excess) => name += &format!("!{}", excess_name(excess)),
         }

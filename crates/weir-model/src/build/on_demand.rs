@@ -146,6 +146,7 @@ impl System {
         };
         let registers = state.registers.to_vec();
         match &state.kind {
+            StateKind::Inside if state.is_stop => return self.free(process, from, made),
             StateKind::Inside => {}
             StateKind::Left(excess) => {
                 let stop = Some(Stop::Left(excess.clone()));
@@ -153,7 +154,7 @@ impl System {
                 add(Op::Nop, Settled { key, within: None }, None);
                 return self.free(process, from, made);
             }
-            StateKind::Ended | StateKind::Stopped | StateKind::Failed(_) => {
+            StateKind::Ended | StateKind::Failed(_) => {
                 return self.free(process, from, made);
             }
         }

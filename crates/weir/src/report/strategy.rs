@@ -146,7 +146,7 @@ pub fn buffer(loaded: &Loaded, messages: &[Message]) -> String {
 /// An instruction and its line.
 pub fn action(loaded: &Loaded, process: ProcessId, path: &[TransitionId]) -> String {
     let Some(last) = path.last() else { return String::new() };
-    let transition = loaded.system.transition(process, last);
+    let transition = loaded.system.transition(process, *last);
     let line = loaded.line(transition.span);
     format!("{} (line {line})", loaded.system.show_op(transition.op))
 }
