@@ -35,12 +35,12 @@ fn by_pso(system: &System) -> Option<Machine> {
 /// The control states of the machine of a PSO program in which all processes have
 /// ended and memory is this.
 fn pso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
-    let memory: Vec<u16> = memory.iter().map(|v| v.0).collect();
-    let mut all: Vec<Vec<u16>> = vec![vec![]];
-    for p in &system.processes {
+    let memory: Vec<u32> = memory.iter().map(|v| v.0).collect();
+    let mut all: Vec<Vec<u32>> = vec![vec![]];
+    for p in system.processes.iter() {
         let ended = (0..p.states.len()).filter(|s| p.states[*s].kind == StateKind::Ended);
-        let ended: Vec<u16> = ended.map(|s| s as u16).collect();
-        let longer = |c: &Vec<u16>| {
+        let ended: Vec<u32> = ended.map(|s| s as u32).collect();
+        let longer = |c: &Vec<u32>| {
             let c = c.clone();
             ended.iter().map(move |e| c.iter().copied().chain([*e]).collect()).collect::<Vec<_>>()
         };
@@ -54,7 +54,7 @@ fn pso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal
 /// is this, with nothing under way.
 fn tso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
     let mut names: Vec<Vec<String>> = vec![vec![]];
-    for p in &system.processes {
+    for p in system.processes.iter() {
         let ended = (0..p.states.len()).filter(|s| p.states[*s].kind == StateKind::Ended);
         let ended: Vec<String> =
             ended.map(|s| control_name(system, StateId::new(s), memory, memory)).collect();

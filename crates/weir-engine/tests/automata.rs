@@ -241,8 +241,8 @@ fn for_something_else() {
         let edges = letters.map(|(name, d)| Edge(name.clone(), d, 0)).collect();
         s.automata = vec![vec![Place { accepting: true, edges }]];
         s.states = Vec::new();
-        for a in 0..fenced.processes[0].states.len() as u16 {
-            for b in 0..fenced.processes[1].states.len() as u16 {
+        for a in 0..fenced.processes[0].states.len() as u32 {
+            for b in 0..fenced.processes[1].states.len() as u32 {
                 for bits in 0..1 << fenced.vars.len() {
                     let memory = (0..fenced.vars.len()).map(|v| i64::from(bits >> v & 1)).collect();
                     s.states.push(State { states: vec![a, b], memory, buffers: vec![0, 0] });

@@ -196,8 +196,8 @@ fn verdicts_under_other_models() {
 /// Plain search, sharing nothing with the engines.
 fn explore(system: &System, model: MemoryModel, form: Form, bound: usize) -> Reached {
     let semantics = form.semantics(system, model, bound);
-    let mut seen: HashSet<Vec<u16>> = semantics.initial().collect();
-    let mut work: Vec<Vec<u16>> = seen.iter().cloned().collect();
+    let mut seen: HashSet<Vec<u32>> = semantics.initial().collect();
+    let mut work: Vec<Vec<u32>> = seen.iter().cloned().collect();
     let mut reached = Reached::default();
     let mut scratch = Vec::new();
     while let Some(config) = work.pop() {

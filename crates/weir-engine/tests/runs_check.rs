@@ -487,8 +487,8 @@ fn forged_runs_prove_nothing_false() {
 /// Whether a last state can settle a question at all; buffers are not asked.
 fn may_settle(system: &System, run: &Run, kind: &PropertyKind) -> bool {
     let end = run.end();
-    let controls: Vec<u16> = end.controls.iter().map(|s| s.0).collect();
-    let memory: Vec<u16> = end.memory.iter().map(|v| v.0).collect();
+    let controls: Vec<u32> = end.controls.iter().map(|s| s.0).collect();
+    let memory: Vec<u32> = end.memory.iter().map(|v| v.0).collect();
     match kind {
         PropertyKind::Never(f) => system.holds(f, &controls, &memory),
         PropertyKind::Assertions => system.failed(&controls).is_some(),
@@ -613,7 +613,7 @@ fn what_was_tampered_with_is_rejected() {
 
 /// Whether some run settles a question, by the definition of the model.
 fn settled_by_definition(system: &System, reached: &Reached, kind: &PropertyKind) -> bool {
-    let numbers = |(c, m): &(Vec<StateId>, Vec<ValueId>)| -> (Vec<u16>, Vec<u16>) {
+    let numbers = |(c, m): &(Vec<StateId>, Vec<ValueId>)| -> (Vec<u32>, Vec<u32>) {
         (c.iter().map(|s| s.0).collect(), m.iter().map(|v| v.0).collect())
     };
     let states = || reached.states.iter().map(numbers);

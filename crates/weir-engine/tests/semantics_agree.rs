@@ -22,8 +22,8 @@ fn setting(name: &str, default: u64) -> u64 {
 fn explore(system: &System, model: MemoryModel, form: Form) -> Reached {
     let bound = sufficient_bound(system).expect("loop-free");
     let semantics = form.semantics(system, model, bound);
-    let mut seen: HashSet<Vec<u16>> = semantics.initial().collect();
-    let mut work: Vec<Vec<u16>> = seen.iter().cloned().collect();
+    let mut seen: HashSet<Vec<u32>> = semantics.initial().collect();
+    let mut work: Vec<Vec<u32>> = seen.iter().cloned().collect();
     let mut reached = Reached::default();
     let mut scratch = Vec::new();
     while let Some(config) = work.pop() {

@@ -24,7 +24,7 @@ use common::{seeds, system};
 /// A bound that the stores of a program without stores in loops cannot reach.
 const ENOUGH: usize = 30;
 
-type Cells = Vec<u16>;
+type Cells = Vec<u32>;
 
 struct Reference<'s> {
     system: &'s System,
@@ -50,12 +50,12 @@ impl<'s> Reference<'s> {
         }
     }
 
-    fn in_target(&self, cells: &[u16]) -> bool {
+    fn in_target(&self, cells: &[u32]) -> bool {
         let controls = self.semantics.controls(cells);
         controls.iter().zip(&self.targets).any(|(s, targets)| targets[usize::from(*s)])
     }
 
-    fn steps(&self, cells: &[u16]) -> Vec<(Option<ProcessId>, Cells)> {
+    fn steps(&self, cells: &[u32]) -> Vec<(Option<ProcessId>, Cells)> {
         let mut found = Vec::new();
         let complete = self.semantics.successors(cells, &mut Vec::new(), &mut |step, after| {
             found.push((step.transition.map(|_| step.process), after.to_vec()));
@@ -65,13 +65,13 @@ impl<'s> Reference<'s> {
     }
 
     /// An instruction, with the choices before it.
-    fn process_turn(&self, cells: &[u16]) -> BTreeSet<Cells> {
+    fn process_turn(&self, cells: &[u32]) -> BTreeSet<Cells> {
         let mut found = BTreeSet::new();
         let mut work = vec![(None, cells.to_vec())];
         while let Some((who, at)) = work.pop() {
             for (process, after) in self.steps(&at) {
                 let Some(p) = process.filter(|p| who.is_none_or(|w| w == *p)) else { continue };
-                let state = |c: &[u16]| {
+                let state = |c: &[u32]| {
                     self.system.state(p, StateId(self.semantics.controls(c)[p.index()]))
                 };
                 let goes_on = state(&at).is_choice
@@ -88,7 +88,7 @@ impl<'s> Reference<'s> {
     }
 
     /// Any number of updates.
-    fn update_turn(&self, cells: &[u16]) -> BTreeSet<Cells> {
+    fn update_turn(&self, cells: &[u32]) -> BTreeSet<Cells> {
         let mut found = BTreeSet::from([cells.to_vec()]);
         let mut work = vec![cells.to_vec()];
         while let Some(at) = work.pop() {

@@ -63,8 +63,8 @@ pub struct Unblocked {
     pub stops: Vec<StateId>,
     /// How many cubes of blocking pairs they have.
     pub cubes: usize,
-    /// The inductive set of the system with stops, if it was asked for.
-    pub invariant: Option<Arc<Invariant>>,
+    /// The inductive set of the system with stops, and that system, if it was asked for.
+    pub invariant: Option<(Arc<Invariant>, Arc<System>)>,
 }
 
 /// Values of some variables: all memories that have them.
@@ -87,7 +87,7 @@ pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
     }
     let stops: Vec<StateId> = pairs.iter().map(|(q, _)| *q).collect();
     let cubes = pairs.iter().map(|(_, cubes)| cubes.len()).sum();
-    let holds = |invariant| Answer {
+    let holds = |invariant: Option<(Arc<Invariant>, Arc<System>)>| Answer {
         verdict: Verdict::Holds,
         evidence: Evidence::Unblocked(Unblocked { stops: stops.clone(), cubes, invariant }),
     };
@@ -118,7 +118,7 @@ pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
             Ok(Answer { verdict: Verdict::Violated, evidence })
         }
         Some(Shown::Exhausted) => Ok(holds(None)),
-        Some(Shown::Invariant(set)) => Ok(holds(Some(set))),
+        Some(Shown::Invariant(set)) => Ok(holds(Some((set, Arc::new(stopping))))),
         Some(Shown::Reason(reason)) => Err(reason),
         Some(Shown::Upward(_) | Shown::Buffers(_)) | None => {
             Err("the search said nothing".to_owned())

@@ -29,12 +29,12 @@ struct Reference {
     pending: Vec<Vec<bool>>,
 }
 
-type Config = (Vec<u16>, Vec<u16>, Vec<bool>);
+type Config = (Vec<u32>, Vec<u32>, Vec<bool>);
 
 /// The graph, if it has at most so many nodes.
 fn reference(system: &System, most: usize) -> Option<Reference> {
-    let controls: Vec<u16> = system.processes.iter().map(|p| p.initial.0).collect();
-    let memory: Vec<u16> = system.vars.iter().map(|v| v.initial[0].0).collect();
+    let controls: Vec<u32> = system.processes.iter().map(|p| p.initial.0).collect();
+    let memory: Vec<u32> = system.vars.iter().map(|v| v.initial[0].0).collect();
     let first: Config = (controls.clone(), memory, vec![false; controls.len()]);
     let mut numbers = BTreeMap::from([(first.clone(), 0)]);
     let mut nodes = vec![first];

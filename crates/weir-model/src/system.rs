@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub use crate::build::{Access, CodeStep, Expanded};
 
@@ -48,18 +48,18 @@ pub struct System {
     /// The program that it came from, for names and properties.
     pub program: Program,
     /// The variables.
-    pub vars: Vec<Variable>,
+    pub vars: Arc<[Variable]>,
     /// The processes.
-    pub processes: Vec<Automaton>,
+    pub processes: Arc<[Automaton]>,
     /// Whether some value may leave a bound. The last property asks then whether one does.
     pub(crate) bounded: bool,
     /// Whether reads return any value of their variable's domain.
     pub(crate) guesses_reads: bool,
-    pub(crate) watch: Watch,
+    pub(crate) watch: Arc<Watch>,
     pub(crate) rounds: Rounds,
     /// Why some control state that was met goes no further although the program would.
-    pub(crate) excess: OnceLock<String>,
-    expansion: OnceLock<Expansion>,
+    pub(crate) excess: Arc<OnceLock<String>>,
+    expansion: Arc<OnceLock<Expansion>>,
 }
 
 /// A variable of a system.
@@ -433,8 +433,9 @@ impl System {
         watch: Watch,
         rounds: Rounds,
     ) -> Self {
-        let (excess, expansion) = (OnceLock::new(), OnceLock::new());
+        let (excess, expansion) = (Arc::default(), Arc::default());
         let (bounded, guesses_reads) = (false, false);
+        let (vars, processes, watch) = (vars.into(), processes.into(), Arc::new(watch));
         Self { program, vars, processes, bounded, guesses_reads, watch, rounds, excess, expansion }
     }
 
@@ -471,7 +472,8 @@ impl System {
             let kind = StateKind::Inside;
             let mut state = State::new(at, place, kind, registers, [label].into(), false, span);
             state.is_stop = true;
-            let automaton = &mut self.processes[process.index()];
+            let processes = Arc::get_mut(&mut self.processes).expect("nobody else has the system");
+            let automaton = &mut processes[process.index()];
             let to = StateId::new(automaton.states.push(state));
             let op = Op::Fence(FenceKind::Full);
             let stop = Transition { from, op, to, waits: false, mark: None, span };
@@ -921,6 +923,17 @@ impl State {
         span: SpanId,
     ) -> Self {
         let next = OnceLock::new();
-        Self { node, in_call, is_stop: false, place, kind, registers, labels, is_choice, span, next }
+        Self {
+            node,
+            in_call,
+            is_stop: false,
+            place,
+            kind,
+            registers,
+            labels,
+            is_choice,
+            span,
+            next,
+        }
     }
 }

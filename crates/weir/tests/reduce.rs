@@ -137,7 +137,7 @@ impl Library {
         let rules = rules.collect();
         let var = |name: &str| {
             let place = system.vars.iter().position(|v| v.name == name).unwrap();
-            VarId(u16::try_from(place).unwrap())
+            VarId(u32::try_from(place).unwrap())
         };
         let vars = ["x1", "y1", "x2", "y2", "failSimu"].map(var);
         Self { text, system, vars, rules }
@@ -184,7 +184,7 @@ impl Library {
     }
 
     /// What a step leads to, if it is one of a run as it should be.
-    fn after(&self, at: &At, step: Step, config: &[u16], wanted: &[i64]) -> Option<At> {
+    fn after(&self, at: &At, step: Step, config: &[u32], wanted: &[i64]) -> Option<At> {
         let mut after = At { config: config.to_vec(), ..at.clone() };
         let client = step.process.index();
         let channel = |var: VarId| self.vars[..4].iter().position(|v| *v == var);
@@ -227,8 +227,8 @@ impl Library {
     }
 
     /// Whether a client is about to read a variable.
-    fn reads(&self, client: usize, config: &[u16], var: VarId) -> bool {
-        let process = &self.system.processes[ProcessId(client as u16).index()];
+    fn reads(&self, client: usize, config: &[u32], var: VarId) -> bool {
+        let process = &self.system.processes[ProcessId(client as u32).index()];
         let at = config[client];
         let mut here = process.transitions.iter().filter(|t| t.from.0 == at);
         here.any(|t| matches!(t.op, Op::Read(x, _) if x == var))
@@ -237,7 +237,7 @@ impl Library {
 
 #[derive(Clone)]
 struct At {
-    config: Vec<u16>,
+    config: Vec<u32>,
     /// For each of `x1`, `y1`, `x2` and `y2`: it has changed, and nobody has read it.
     fresh: [bool; 4],
     /// How many transitions have been guessed.

@@ -190,7 +190,7 @@ impl Checker<'_> {
 /// All initial memories.
 fn initial_memories(system: &System) -> Vec<Vec<u32>> {
     let mut memories: Vec<Vec<u32>> = vec![vec![]];
-    for var in &system.vars {
+    for var in system.vars.iter() {
         let longer =
             |m: Vec<u32>| var.initial.iter().map(move |v| m.iter().copied().chain([v.0]).collect());
         memories = memories.into_iter().flat_map(longer).collect();

@@ -409,7 +409,7 @@ impl<'s> Checker<'s> {
 
     fn initial(&self) -> Vec<(State, Vec<Sight>)> {
         let mut memories: Vec<Vec<ValueId>> = vec![vec![]];
-        for var in &self.system.vars {
+        for var in self.system.vars.iter() {
             let longer = |m: &Vec<ValueId>| {
                 let m = m.clone();
                 var.initial.iter().map(move |v| m.iter().copied().chain([*v]).collect())

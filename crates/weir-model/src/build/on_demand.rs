@@ -1,6 +1,6 @@
 //! Control states and transitions, made when somebody asks for them.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::local::{Local, Settled, forget, stopped};
 use super::{Key, Rounds, Stop};
@@ -62,7 +62,8 @@ impl System {
             let local = self.local(process);
             let settled = local.settle(local.flow.entry, registers);
             let initial = self.intern(process, settled.key);
-            self.processes[p].initial = initial;
+            let processes = Arc::get_mut(&mut self.processes).expect("nobody else has the system");
+            processes[p].initial = initial;
         }
     }
 

@@ -172,7 +172,7 @@ fn execute(op: Op, memory: &[ValueId]) -> Option<Vec<ValueId>> {
 /// Runs every shuffle of the traces on every initial memory.
 fn shuffle(system: &System, tries: &[Trie]) -> Reached {
     let mut memories = vec![vec![]];
-    for var in &system.vars {
+    for var in system.vars.iter() {
         memories = memories
             .into_iter()
             .flat_map(|m: Vec<ValueId>| {

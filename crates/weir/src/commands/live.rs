@@ -241,8 +241,15 @@ impl Report<'_> {
                     program: system.program.name.clone(),
                     fingerprint: system.program.fingerprint(),
                     clients,
-                    stops: proof.stops.iter().map(|s| s.0).collect(),
-                    certificate: set.map(|set| Certificate::new(system, set, vec![0])),
+                    stops: proof
+                        .stops
+                        .iter()
+                        .map(|s| system.state_name(weir_model::ids::ProcessId(0), *s))
+                        .collect(),
+                    certificate: set.map(|(set, stopping)| Certificate {
+                        fingerprint: system.program.fingerprint(),
+                        ..Certificate::new(stopping, set, vec![0])
+                    }),
                 };
                 status = status.and(write_json(path, &file));
             }

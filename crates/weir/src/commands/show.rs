@@ -5,19 +5,23 @@ use std::fmt::Write as _;
 use weir::Loaded;
 use weir::load::{program, read_text};
 use weir::report::table::Table;
-use weir_model::ids::StateId;
-use weir_model::system::StateKind;
+use weir_model::ids::{ValueId, VarId};
+use weir_model::system::{Expanded, StateKind};
 
-use super::{Status, complain, print};
+use super::{Status, complain, fail, print};
 use crate::cli::Show;
+use crate::limits;
 
 pub fn run(args: &Show) -> Status {
     if args.system {
         return match args.language.load(&args.file, &[]) {
-            Ok(loaded) => {
-                print(&system(&loaded));
-                Status::Fine
-            }
+            Ok(loaded) => match loaded.system.expanded(&limits::budget()) {
+                Ok(all) => {
+                    print(&system(&loaded, all));
+                    Status::Fine
+                }
+                Err(stop) => fail(&format!("{stop} while building the automata")),
+            },
             Err(error) => complain(&error),
         };
     }
@@ -33,15 +37,15 @@ pub fn run(args: &Show) -> Status {
 }
 
 /// The automata: domains, then the transitions of each process.
-fn system(loaded: &Loaded) -> String {
+fn system(loaded: &Loaded, all: Expanded<'_>) -> String {
     let system = &loaded.system;
     let mut out = String::new();
     let mut table = Table::default();
-    for var in &system.vars {
-        let show = |v: &i64| system.program.show_value(var.domain, *v);
-        let values: Vec<String> = var.values.iter().map(show).collect();
-        let initial: Vec<String> =
-            var.initial.iter().map(|v| show(&var.values[v.index()])).collect();
+    for (x, var) in system.vars.iter().enumerate() {
+        let x = VarId::new(x);
+        let show = |v: &ValueId| system.show_value(x, *v);
+        let values: Vec<String> = all.values(x).iter().map(show).collect();
+        let initial: Vec<String> = var.initial.iter().map(show).collect();
         table.row([
             format!("var {}", var.name),
             format!("in {{{}}}", values.join(", ")),
@@ -51,16 +55,16 @@ fn system(loaded: &Loaded) -> String {
     for line in table.lines("  ") {
         let _ = writeln!(out, "{line}");
     }
-    for (p, automaton) in system.process_ids().zip(&system.processes) {
+    for (p, automaton) in system.process_ids().zip(system.processes.iter()) {
         let _ = writeln!(
             out,
             "\nprocess {}: {} control states, {} transitions",
             automaton.name,
-            automaton.states.len(),
-            automaton.transitions.len()
+            all.states(p).count(),
+            all.all_transitions(p).count()
         );
         let mut table = Table::default();
-        for s in (0..automaton.states.len()).map(StateId::new) {
+        for s in all.states(p) {
             let state = system.state(p, s);
             let labels: Vec<&str> = state
                 .labels
@@ -75,7 +79,7 @@ fn system(loaded: &Loaded) -> String {
             };
             let line = loaded.line(state.span).to_string();
             let mut first = true;
-            for (_, t) in system.transitions(p, s) {
+            for (_, t) in all.transitions(p, s) {
                 let from = if first { s.0.to_string() } else { String::new() };
                 let mark = if first { mark.clone() } else { String::new() };
                 table.row([

@@ -11,9 +11,9 @@
 
 use std::fmt::Write as _;
 
-use weir_model::ids::{ProcessId, StateId};
+use weir_model::ids::{ProcessId, StateId, VarId};
 use weir_model::program::PropertyKind;
-use weir_model::system::{Op, StateKind, System};
+use weir_model::system::{Expanded, Op, StateKind};
 
 /// The most values of a variable that fit a `byte`.
 const BYTE: usize = 256;
@@ -22,11 +22,11 @@ const BYTE: usize = 256;
 /// for which Promela would need a process that chooses.
 ///
 /// A failure is an error only if the program asks for assertions.
-pub fn model(system: &System) -> Option<String> {
+pub fn model(system: Expanded<'_>) -> Option<String> {
     let mut out = format!("/* {} */\n\n", plain(&system.program.name));
     for (i, var) in system.vars.iter().enumerate() {
         let [initial] = var.initial[..] else { return None };
-        let kind = if var.values.len() <= BYTE { "byte" } else { "short" };
+        let kind = if system.value_count(VarId::new(i)) <= BYTE { "byte" } else { "short" };
         let _ = writeln!(out, "{kind} {} = {};", variable(system, i), initial.0);
     }
     let asks = |kind| system.program.properties.iter().any(|p| p.kind == kind);
@@ -47,7 +47,7 @@ struct Unasked {
     may_fail: bool,
 }
 
-fn process(system: &System, p: ProcessId, unasked: Unasked, out: &mut String) {
+fn process(system: Expanded<'_>, p: ProcessId, unasked: Unasked, out: &mut String) {
     let Unasked { may_wait, may_fail } = unasked;
     let automaton = &system.processes[p.index()];
     let name = word("p", p.index(), &automaton.name);
@@ -56,10 +56,9 @@ fn process(system: &System, p: ProcessId, unasked: Unasked, out: &mut String) {
     if automaton.initial.index() != 0 {
         let _ = writeln!(out, "    goto {};", label(system, p, automaton.initial, may_wait));
     }
-    for i in 0..automaton.states.len() {
-        let state = StateId::new(i);
+    for state in system.states(p) {
         let _ = writeln!(out, "{}:", label(system, p, state, may_wait));
-        if matches!(automaton.states[i].kind, StateKind::Failed(_)) && !may_fail {
+        if matches!(system.state(p, state).kind, StateKind::Failed(_)) && !may_fail {
             let _ = writeln!(out, "    assert(false);");
         }
         let mut steps = system.transitions(p, state).peekable();
@@ -90,7 +89,7 @@ fn process(system: &System, p: ProcessId, unasked: Unasked, out: &mut String) {
 
 /// The label of a control state. Spin takes a label that begins with `end` for a
 /// place where a process may stay.
-fn label(system: &System, p: ProcessId, state: StateId, may_wait: bool) -> String {
+fn label(system: Expanded<'_>, p: ProcessId, state: StateId, may_wait: bool) -> String {
     let always = |op: Op| matches!(op, Op::Nop | Op::Write(..) | Op::Fence(_));
     let can_block = !system.transitions(p, state).any(|(_, t)| always(t.op));
     // One that has failed waits for nobody.
@@ -98,7 +97,7 @@ fn label(system: &System, p: ProcessId, state: StateId, may_wait: bool) -> Strin
     format!("{}{}", if ended || may_wait && can_block { "end" } else { "S" }, state.0)
 }
 
-fn variable(system: &System, index: usize) -> String {
+fn variable(system: Expanded<'_>, index: usize) -> String {
     word("v", index, &system.vars[index].name)
 }
 

@@ -48,9 +48,7 @@ fn table(loaded: &Loaded, run: &Run) -> Vec<String> {
     table.row(row(system, "", "", None, &run.start, None));
     let mut before = &run.start;
     for (i, (step, after)) in run.steps.iter().enumerate() {
-        let line = step.transition.map(|t| {
-            loaded.line(system.transition(step.process, t).span)
-        });
+        let line = step.transition.map(|t| loaded.line(system.transition(step.process, t).span));
         table.row(row(
             system,
             &(i + 1).to_string(),
@@ -99,8 +97,7 @@ fn row(
 /// What a step does, in a few words.
 fn action(system: &System, step: &Step) -> String {
     let place = |x: VarId| system.vars[x.index()].name.clone();
-    let taken =
-        step.transition.map(|t| system.transition(step.process, t));
+    let taken = step.transition.map(|t| system.transition(step.process, t));
     if let Some(mark) = taken.and_then(|t| t.mark) {
         return called(system, mark);
     }

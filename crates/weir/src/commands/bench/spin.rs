@@ -57,11 +57,12 @@ pub fn is_comparable(row: &Row) -> bool {
 pub fn measure(job: &Job, limits: Limits, runs: u32) -> Result<Option<Spin>, String> {
     let file = job.file.to_string_lossy();
     let Ok(loaded) = Loaded::from_file(&file, None) else { return Ok(None) };
-    let size: usize = loaded.system.processes.iter().map(|p| p.transitions.len()).sum();
+    let Ok(all) = loaded.system.expanded(&crate::limits::budget()) else { return Ok(None) };
+    let size: usize = all.process_ids().map(|p| all.all_transitions(p).count()).sum();
     if size > MOST_TRANSITIONS {
         return Ok(None);
     }
-    let Some(model) = promela::model(&loaded.system) else { return Ok(None) };
+    let Some(model) = promela::model(all) else { return Ok(None) };
     let scratch = Scratch::new("spin")?;
     scratch.write("model.pml", &model)?;
     let memory = format!("-DMEMLIM={}", limits.memory);

@@ -46,7 +46,11 @@ pub fn with_empty_buffers(args: &ChannelEmpty) -> Status {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
-    match empty(&loaded.system) {
+    let all = match loaded.system.expanded(&crate::limits::budget()) {
+        Ok(all) => all,
+        Err(stop) => return fail(&format!("{stop} while building the automata")),
+    };
+    match empty(all) {
         Ok(program) => {
             print(&weir_front::weir::print(&program));
             Status::Fine
