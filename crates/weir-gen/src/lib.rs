@@ -84,7 +84,8 @@ pub struct Shape {
     /// Every store writes a value of its own, so that a read tells which write
     /// it saw; no atomics then.
     pub unique: bool,
-    /// Assignments, `assume`, `assert`, `exit`, `nop`, and code that never runs.
+    /// Assignments, `assume`, `assert`, `exit`, `nop`, results of `cas`, and code that never
+    /// runs.
     pub locals: bool,
     /// `choose` and `any`.
     pub choices: bool,
@@ -431,6 +432,9 @@ impl Maker<'_> {
             }
             2 if shape.atomics && !shape.unique => {
                 let rmw = match self.rng.below(3) {
+                    0 if shape.locals && self.rng.once_in(2) => {
+                        Rmw::CasFlag { expected: self.value(), new: self.value() }
+                    }
                     0 => Rmw::Cas { expected: self.value(), new: self.value() },
                     1 => Rmw::Swap(self.value()),
                     _ => Rmw::Fetch(BinOp::BitXor, Expr::Const(1)),

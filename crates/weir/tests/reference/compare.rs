@@ -8,7 +8,7 @@ use weir_engine::{Engine, Limits, automata, backward, views};
 use weir_gen::reference::{self, Reached};
 use weir_gen::{Rng, Shape, ask, program, shrink};
 use weir_model::answer::{Answer, Verdict};
-use weir_model::memory_model::{MemoryModel, Relaxation};
+use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::System;
 
@@ -47,15 +47,10 @@ pub fn models() -> Vec<MemoryModel> {
     models
 }
 
-/// Whether reads return values that are guessed.
-pub fn guesses(model: MemoryModel) -> bool {
-    model.has(Relaxation::ReadWrite) || model.has(Relaxation::Rrwe)
-}
-
 /// A random program with everything that the reference knows, and properties.
 pub fn random(rng: &mut Rng, model: MemoryModel) -> Program {
     let rich = Shape::rich();
-    let has_loops = !guesses(model) && rng.once_in(4);
+    let has_loops = !model.guesses_reads() && rng.once_in(4);
     let shape = match rng.below(5) {
         _ if has_loops => Shape { loops: true, ..rich },
         0 => Shape { statements: 2, vars: 1, values: 3, ..rich },
@@ -105,7 +100,7 @@ fn answers(system: &System, model: MemoryModel) -> Vec<(&'static str, Vec<Answer
         })
         .collect();
     // With bounded guesses a property that holds may not hold without.
-    if decide::is_decided(model) && !guesses(model) {
+    if decide::is_decided(model) && !model.guesses_reads() {
         let limits = Limits { memory: Some(1 << 20), ..limits() };
         all.push(("channels", decide::check(system, model, &limits, &mut |_| {}).0));
     }
@@ -152,7 +147,8 @@ fn compare_answers(
 /// asked alone.
 pub fn compare(program: &Program, model: MemoryModel) -> Result<Counts, String> {
     let mut counts = Counts::default();
-    let (Some(reached), Ok(system)) = (meaning(program, model), System::new(program.clone()))
+    let (Some(reached), Ok(system)) =
+        (meaning(program, model), System::for_model(program.clone(), model))
     else {
         counts.skipped += 1;
         return Ok(counts);
@@ -165,7 +161,7 @@ pub fn compare(program: &Program, model: MemoryModel) -> Result<Counts, String> 
             let mut alone = program.clone();
             alone.properties = vec![program.properties[i].clone()];
             let Some(reached) = meaning(&alone, model) else { continue };
-            let system = System::new(alone.clone())
+            let system = System::for_model(alone.clone(), model)
                 .map_err(|e| format!("property {i} alone: {}", e.message))?;
             let answers =
                 weir_engine::check(&system, model, Engine::Auto, &limits(), &mut |_| {}).0;
