@@ -8,6 +8,7 @@ use weir_engine::{Engine, Limits, automata, backward, views};
 use weir_gen::reference::{self, Reached};
 use weir_gen::{Rng, Shape, ask, program, shrink};
 use weir_model::answer::{Answer, Verdict};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::System;
@@ -51,8 +52,11 @@ pub fn models() -> Vec<MemoryModel> {
 pub fn random(rng: &mut Rng, model: MemoryModel) -> Program {
     let rich = Shape::rich();
     let has_loops = !model.guesses_reads() && rng.once_in(4);
-    let shape = match rng.below(5) {
+    let shape = match rng.below(6) {
         _ if has_loops => Shape { loops: true, ..rich },
+        5 if !model.guesses_reads() => {
+            Shape { arithmetic: true, statements: 3 + rng.below(3), ..rich }
+        }
         0 => Shape { statements: 2, vars: 1, values: 3, ..rich },
         1 => Shape { statements: 2, processes: 3, ..rich },
         2 => Shape { choices: false, awaits: false, ..rich },
@@ -78,7 +82,8 @@ pub fn meaning(program: &Program, model: MemoryModel) -> Option<Reached> {
 }
 
 fn limits() -> Limits {
-    Limits { timeout: Some(Duration::from_secs(5)), memory: Some(1 << 24), ..Limits::default() }
+    let budget = Budget::new().with_time(Duration::from_secs(5)).with_store(1 << 24);
+    Limits { budget, ..Limits::default() }
 }
 
 /// Every engine that decides something under a model, with its name.
@@ -101,7 +106,7 @@ fn answers(system: &System, model: MemoryModel) -> Vec<(&'static str, Vec<Answer
         .collect();
     // With bounded guesses a property that holds may not hold without.
     if decide::is_decided(model) && !model.guesses_reads() {
-        let limits = Limits { memory: Some(1 << 20), ..limits() };
+        let limits = Limits { budget: limits().budget.with_store(1 << 20), ..limits() };
         all.push(("channels", decide::check(system, model, &limits, &mut |_| {}).0));
     }
     all

@@ -13,6 +13,7 @@ use weir_gen::{Rng, Shape, ask_games, ask_live, program, shrink};
 use weir_live::{Options, Question, answers};
 use weir_model::answer::Verdict;
 use weir_model::game::Player;
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::System;
@@ -134,9 +135,10 @@ fn winners_of_games() {
     let wins = |program: &Program| -> Vec<Option<Player>> {
         let Ok(system) = System::new(program.clone()) else { return vec![] };
         let options = weir_game::Options::default();
-        let limits = Limits { memory: Some(1 << 24), ..Limits::default() };
+        let budget = Budget::new().with_store(1 << 24);
+        let limits = Limits { budget, ..Limits::default() };
         (0..program.games.len())
-            .map(|g| solve(&system, g, &options, limits, &mut |_| {}).ok()?.winner)
+            .map(|g| solve(&system, g, &options, &limits, &mut |_| {}).ok()?.winner)
             .collect()
     };
     let (mut process, mut all) = (0, 0);
