@@ -85,7 +85,8 @@ pub struct Shape {
     /// Every store writes a value of its own, so that a read tells which write
     /// it saw; no atomics then.
     pub unique: bool,
-    /// Assignments, `assume`, `assert`, `exit`, `nop`, and code that never runs.
+    /// Assignments, `assume`, `assert`, `exit`, `nop`, results of `cas`, and code that never
+    /// runs.
     pub locals: bool,
     /// `choose` and `any`.
     pub choices: bool,
@@ -95,8 +96,13 @@ pub struct Shape {
     pub labels: usize,
     /// `goto`, to a place further on; in loops also `continue`.
     pub gotos: bool,
-    /// Some variables and registers have a declared domain.
+    /// Some variables and registers have a declared domain, and some variables several initial
+    /// values.
     pub domains: bool,
+    /// Some accesses have an index, over all variables.
+    pub indices: bool,
+    /// Values that are computed: without loops only, since they have no bound there.
+    pub arithmetic: bool,
 }
 
 impl Default for Shape {
@@ -117,6 +123,8 @@ impl Default for Shape {
             labels: 0,
             gotos: false,
             domains: false,
+            indices: false,
+            arithmetic: false,
         }
     }
 }
@@ -132,6 +140,7 @@ impl Shape {
             labels: 3,
             gotos: true,
             domains: true,
+            indices: true,
             ..Self::default()
         }
     }
@@ -143,7 +152,11 @@ const SPAN: SpanId = SpanId::NONE;
 pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
     let mut maker = Maker { rng, shape, next_value: 1, registers: vec![] };
     let vars = (0..shape.vars)
-        .map(|v| Decl { domain: maker.domain(), ..Decl::scalar(format!("x{v}"), 0, SPAN) })
+        .map(|v| {
+            let several = shape.domains && maker.rng.once_in(6);
+            let init = vec![if several { vec![0, 1] } else { vec![0] }];
+            Decl { domain: maker.domain(), init, ..Decl::scalar(format!("x{v}"), 0, SPAN) }
+        })
         .collect();
     let processes = (0..shape.processes)
         .map(|p| {
@@ -420,7 +433,7 @@ impl Maker<'_> {
 
     fn step(&mut self) -> StmtKind {
         let shape = self.shape;
-        let place = Place::var(VarId::new(self.rng.below(shape.vars)));
+        let place = self.place();
         match self.rng.below(12) {
             0 if shape.fences => {
                 let kinds = [FenceKind::Full, FenceKind::Read, FenceKind::Write];
@@ -432,6 +445,16 @@ impl Maker<'_> {
             }
             2 if shape.atomics && !shape.unique => {
                 let rmw = match self.rng.below(3) {
+                    0 if shape.locals && self.rng.once_in(2) => {
+                        Rmw::CasFlag { expected: self.value(), new: self.value() }
+                    }
+                    1 if shape.locals && self.rng.once_in(4) => {
+                        let register = self.register();
+                        let read = || Expr::Atom(register);
+                        let when = Expr::binary(BinOp::Eq, read(), Expr::Const(0));
+                        let new = Expr::binary(BinOp::Sub, Expr::Const(1), read());
+                        return StmtKind::Rmw(register, place, Rmw::Update { when, new });
+                    }
                     0 => Rmw::Cas { expected: self.value(), new: self.value() },
                     1 => Rmw::Swap(self.value()),
                     _ => Rmw::Fetch(BinOp::BitXor, Expr::Const(1)),
@@ -441,6 +464,15 @@ impl Maker<'_> {
             3..=6 => StmtKind::Store(place, self.value()),
             _ => StmtKind::Load(self.register(), place),
         }
+    }
+
+    /// A variable, at times by an index, which may be wrong.
+    fn place(&mut self) -> Place {
+        if self.shape.indices && !self.registers.is_empty() && self.rng.once_in(8) {
+            let index = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+            return Place { first: VarId(0), len: self.shape.vars as u32, index: Some(index) };
+        }
+        Place::var(VarId::new(self.rng.below(self.shape.vars)))
     }
 
     /// A new register, or at times an old one.
@@ -456,6 +488,10 @@ impl Maker<'_> {
         if self.shape.unique {
             self.next_value += 1;
             return Expr::Const(self.next_value - 1);
+        }
+        if self.shape.arithmetic && !self.registers.is_empty() && self.rng.once_in(4) {
+            let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+            return Expr::binary(BinOp::Add, register, Expr::Const(1));
         }
         if !self.registers.is_empty() && self.rng.once_in(5) {
             return Expr::Atom(RegId::new(self.rng.below(self.registers.len())));

@@ -8,7 +8,8 @@ use weir_model::program::{
 
 use crate::{Rng, SPAN};
 
-/// Adds so many random properties to a program, about memory, registers and places.
+/// Adds so many random properties to a program, about memory, registers and places, and at
+/// times a filter.
 pub fn ask(rng: &mut Rng, program: &mut Program, count: usize) {
     for _ in 0..count {
         let kind = match rng.below(12) {
@@ -20,6 +21,9 @@ pub fn ask(rng: &mut Rng, program: &mut Program, count: usize) {
             _ => PropertyKind::Never(formula(rng, program)),
         };
         program.properties.push(Property { name: None, kind, span: SPAN });
+    }
+    if rng.once_in(8) {
+        program.filter = Some(formula(rng, program));
     }
 }
 

@@ -54,6 +54,9 @@ fn candidates(program: &Program) -> Vec<Program> {
             }
         }
     }
+    if program.filter.is_some() {
+        add(&|p| p.filter = None);
+    }
     for i in 0..program.games.len() {
         add(&|p| drop(p.games.remove(i)));
     }

@@ -48,8 +48,10 @@ pub(crate) type CallWay = (MethodId, Option<(RegId, Box<[i64]>)>, NodeId);
 pub(crate) struct Located {
     pub node: Node,
     pub span: SpanId,
-    /// Labels that stand here.
+    /// Labels that stand here, of those that are asked about.
     pub labels: Vec<LabelId>,
+    /// Whether some label stands here, asked about or not.
+    is_place: bool,
     /// The `await` that it is inside of, if any, by the node of its test.
     pub within: Option<NodeId>,
     /// Whether it is inside of a call.
@@ -67,8 +69,8 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// The control flow of `process`. `marked` are the labels that a property
-    /// asks about: only those are kept as places. Registers in `observed` are
-    /// live everywhere.
+    /// asks about: only those have a name in [`Located::labels`]. Registers in
+    /// `observed` are live everywhere.
     ///
     /// # Errors
     /// If a limit is reached.
@@ -89,6 +91,13 @@ impl Flow {
         };
         builder.end = builder.add(Node::End, SpanId::NONE);
         let entry = builder.block(&process.body, builder.end);
+        // A process that ends at a label stands there.
+        if let Some(StmtKind::Label(last)) = process.body.last().map(|s| &s.kind) {
+            let place = builder.labels[last];
+            if !builder.nodes[place].labels.is_empty() {
+                builder.nodes[place].node = Node::End;
+            }
+        }
         let nodes = builder.nodes;
         let live = live(&nodes, process.registers.len(), observed, budget)?;
         Ok(Self { nodes, entry, live })
@@ -97,7 +106,7 @@ impl Flow {
     /// Whether the node is structure, at which no process is ever seen.
     pub fn is_transparent(&self, node: NodeId) -> bool {
         let located = &self.nodes[node];
-        matches!(located.node, Node::Jump(_)) && located.labels.is_empty()
+        matches!(located.node, Node::Jump(_)) && !located.is_place
     }
 }
 
@@ -117,7 +126,7 @@ struct Builder<'m> {
 impl Builder<'_> {
     fn add(&mut self, node: Node, span: SpanId) -> NodeId {
         let (within, in_call) = (self.within, self.call.is_some());
-        self.nodes.push(Located { node, span, labels: vec![], within, in_call });
+        self.nodes.push(Located { node, span, labels: vec![], is_place: false, within, in_call });
         self.nodes.len() - 1
     }
 
@@ -132,28 +141,26 @@ impl Builder<'_> {
 
     /// Builds backwards, so that each statement knows what comes after it.
     ///
-    /// A marked label holds at the nodes of the statement that follows it
+    /// A label holds at the nodes of the statement that follows it
     /// ([`Builder::places`]). Where none follows in its block, it is a place of its
-    /// own, which the process leaves by a local step. A process that ends at a label
-    /// stands there.
+    /// own, which the process leaves by a local step. Where a process stands does not
+    /// depend on which labels are asked about.
     fn block(&mut self, stmts: &[Stmt], mut next: NodeId) -> NodeId {
         let mut places = vec![];
         for stmt in stmts.iter().rev() {
             if let StmtKind::Label(label) = stmt.kind {
                 let node = self.label(label, stmt.span);
                 self.nodes[node].node = Node::Jump(next);
-                if self.marked[label.index()] {
-                    if next == self.end {
-                        self.nodes[node].node = Node::End;
-                    }
-                    if places.is_empty() {
-                        places.push(node);
-                    }
-                    for &place in &places {
+                if places.is_empty() {
+                    places.push(node);
+                }
+                for &place in &places {
+                    self.nodes[place].is_place = true;
+                    if self.marked[label.index()] {
                         self.nodes[place].labels.push(label);
                     }
-                    next = node;
                 }
+                next = node;
             } else {
                 next = self.stmt(stmt, next);
                 places = self.places(stmt, next);

@@ -160,3 +160,39 @@ fn a_game_does_not_depend_on_other_games() {
     assert_eq!(alone[0], both[0]);
     assert_eq!(alone[0], "process");
 }
+
+/// A label that nothing asks about is a place like any other.
+#[test]
+fn places_do_not_depend_on_which_labels_are_asked_about() {
+    // The label that is named with the other, at the end of the process.
+    let text = "var x process p { goto b  a: b: } never p@a";
+    assert_eq!(verdict(text, "sc"), Verdict::Violated);
+    assert_eq!(verdict(&format!("{text} never p@b"), "sc"), Verdict::Violated);
+    // The end of a block.
+    let text = "
+        var x, y
+        process p { reg r  if r == 0 { x = 1 inner: } next: y = 1 }
+        never x == 1 and not p@next and y == 0
+    ";
+    assert_eq!(verdict(text, "sc"), Verdict::Violated);
+    assert_eq!(verdict(&format!("{text} never p@inner and x == 0"), "sc"), Verdict::Violated);
+    // The head of a loop.
+    let text = "
+        var x, y
+        process p { x = 1 head: loop { inside: y = 1 } }
+        never x == 1 and not p@inside and y == 0
+    ";
+    assert_eq!(verdict(text, "sc"), Verdict::Violated);
+    assert_eq!(verdict(&format!("{text} never p@head and x == 0"), "sc"), Verdict::Violated);
+}
+
+/// Only at the end of the whole process does a process end at a label.
+#[test]
+fn a_label_at_the_end_of_an_inner_block_is_left() {
+    let text = "var x process p { choose { inner: } or { } } final exists p@inner";
+    assert_eq!(verdict(text, "sc"), Verdict::Violated);
+    let text = "var x process p { choose { inner: } or { } } never p@inner";
+    assert_eq!(verdict(text, "sc"), Verdict::Violated);
+    let text = "var x process p { choose { nop } or { } end: } final always p@end";
+    assert_eq!(verdict(text, "sc"), Verdict::Holds);
+}

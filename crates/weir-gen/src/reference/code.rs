@@ -26,8 +26,8 @@ enum At {
     Test(Address),
     /// At a label at the end of this block.
     End(usize),
-    /// At the head of this loop, which has an empty body.
-    EmptyLoop(Address),
+    /// At the head of this loop, which is a place of its own.
+    Head(Address),
     /// The process has ended.
     Ended,
 }
@@ -148,14 +148,14 @@ impl<'p> Automaton<'p> {
         let is_named = !here.is_empty();
         labels.extend(here);
         let at = match self.stmt((block, next)) {
-            Some(StmtKind::Loop(body)) => {
-                if body.is_empty() {
-                    At::EmptyLoop((block, next))
-                } else {
+            Some(StmtKind::Loop(body)) => match body.first().map(|s| &s.kind) {
+                None => At::Head((block, next)),
+                Some(StmtKind::Label(_) | StmtKind::Loop(_)) if is_named => At::Head((block, next)),
+                Some(_) => {
                     let body = self.children[&(block, next)][0];
                     return self.arrive((body, 0), labels, registers);
                 }
-            }
+            },
             Some(StmtKind::Await(..)) => {
                 let body = self.children[&(block, next)][0];
                 return self.arrive((body, 0), labels, registers);
@@ -175,7 +175,7 @@ impl<'p> Automaton<'p> {
     fn leave(&self, block: usize, labels: BTreeSet<LabelId>, registers: Vec<i64>) -> Local {
         let owner = self.blocks[block].owner.expect("the body of a process is not left");
         match self.stmt(owner) {
-            // Back to the head. Only a loop with an empty body comes here with labels.
+            // Back to the head.
             Some(StmtKind::Loop(_)) => self.arrive(owner, BTreeSet::new(), registers),
             Some(StmtKind::Await(..)) => {
                 Local { at: At::Test(owner), labels, registers, failed: false }
@@ -197,7 +197,7 @@ impl<'p> Automaton<'p> {
     fn awaits(&self, at: &At) -> Option<Address> {
         match at {
             At::Test(address) => Some(*address),
-            At::Statement((block, _)) | At::End(block) | At::EmptyLoop((block, _)) => {
+            At::Statement((block, _)) | At::End(block) | At::Head((block, _)) => {
                 self.around(*block, |s| matches!(s, StmtKind::Await(..)))
             }
             At::Ended => None,
@@ -282,8 +282,11 @@ impl<'p> Automaton<'p> {
             At::End(block) => {
                 return one(self.leave(*block, BTreeSet::new(), registers.clone()));
             }
-            At::EmptyLoop(address) => {
-                return one(self.arrive(*address, BTreeSet::new(), registers.clone()));
+            At::Head(address) => {
+                let body = self.children[address][0];
+                let is_empty = self.blocks[body].stmts.is_empty();
+                let to = if is_empty { *address } else { (body, 0) };
+                return one(self.arrive(to, BTreeSet::new(), registers.clone()));
             }
             At::Test(address) => {
                 let Some(StmtKind::Await(_, code)) = self.stmt(*address) else { unreachable!() };
@@ -385,16 +388,17 @@ impl<'p> Automaton<'p> {
         let At::Statement(address) = local.at else { unreachable!() };
         let Some(StmtKind::Rmw(reg, place, rmw)) = self.stmt(address) else { unreachable!() };
         let registers = &local.registers;
-        let written = || -> Result<Option<i64>, Fails> {
+        let mut given = old;
+        let mut written = || -> Result<Option<i64>, Fails> {
             let new = match rmw {
-                Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. }
-                    if Self::eval(expected, registers)? != old =>
-                {
-                    old
+                Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
+                    let succeeds = Self::eval(expected, registers)? == old;
+                    if matches!(rmw, Rmw::CasFlag { .. }) {
+                        given = i64::from(succeeds);
+                    }
+                    if succeeds { Self::eval(new, registers)? } else { old }
                 }
-                Rmw::Cas { new, .. } | Rmw::CasFlag { new, .. } | Rmw::Swap(new) => {
-                    Self::eval(new, registers)?
-                }
+                Rmw::Swap(new) => Self::eval(new, registers)?,
                 Rmw::Fetch(op, code) => apply(*op, old, Self::eval(code, registers)?)?,
                 Rmw::Update { when, new } => {
                     let mut registers = registers.clone();
@@ -412,15 +416,7 @@ impl<'p> Automaton<'p> {
             // The read happens, and what cannot be written is not.
             Err(Fails) => Some((old, Self::failed(local))),
             Ok(None) => None,
-            Ok(Some(new)) => {
-                let given = match rmw {
-                    Rmw::CasFlag { expected, .. } => {
-                        i64::from(Self::eval(expected, registers).ok() == Some(old))
-                    }
-                    _ => old,
-                };
-                Some((new, self.assign(local, address, *reg, given)))
-            }
+            Ok(Some(new)) => Some((new, self.assign(local, address, *reg, given))),
         }
     }
 

@@ -84,11 +84,10 @@ impl Values<'_> {
                             Rmw::Update { new, .. } => self.eval(new, Some((*reg, &old)))?,
                         };
                         self.write(x, &new);
-                        let given = match rmw {
-                            Rmw::CasFlag { .. } => BTreeSet::from([0, 1]),
-                            _ => self.vars[x.index()].clone(),
-                        };
-                        self.set(*reg, &given);
+                        match rmw {
+                            Rmw::CasFlag { .. } => self.set(*reg, &BTreeSet::from([0, 1])),
+                            _ => self.set(*reg, &self.vars[x.index()].clone()),
+                        }
                     }
                 }
                 StmtKind::If(_, then, other) => {

@@ -9,7 +9,8 @@
 //!
 //! * A label before a loop is the loop's head. It holds whenever the head is reached, on
 //!   entry, from the end of the body and by `continue`, until the first statement of the
-//!   body has been executed.
+//!   body has been executed. If the body begins with a label or with another loop, the head
+//!   is a place of its own, left by a silent step.
 //! * A label before an `await` holds until the test has succeeded.
 //! * A label at the end of a block is a place of its own, left by a silent step. At the end
 //!   of the body of the process, the process ends there and stands there for good.
