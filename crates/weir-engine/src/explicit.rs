@@ -20,8 +20,8 @@ use weir_model::semantics::{
 };
 use weir_model::system::System;
 
-use crate::stats::Progress;
 pub use crate::stats::{Limits, Stats};
+use crate::stats::{Progress, unknown_all};
 use crate::store::{ConfigId, Store};
 
 /// The bound on buffers for systems with loops when none is given.
@@ -39,15 +39,18 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    fn new(system: &'s System, model: MemoryModel, limits: &Limits) -> Self {
+    fn new(system: &'s System, model: MemoryModel, limits: &Limits) -> Result<Self, Stop> {
         let form = Form::of(model)[0];
+        if form.guesses() && !model.guesses_reads() {
+            system.expanded(&limits.budget)?;
+        }
         let bound = limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(DEFAULT_BOUND);
         let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
         let semantics = match guesses {
             Some(guesses) => bounded_guesses(system, model, bound, guesses),
             None => form.semantics(system, model, bound),
         };
-        Self {
+        Ok(Self {
             semantics,
             model,
             form,
@@ -59,7 +62,7 @@ impl<'s> Search<'s> {
                 within_bound: true,
                 ..Stats::default()
             },
-        }
+        })
     }
 
     /// Visits every configuration once, until `visit` breaks or a limit is hit.
@@ -205,7 +208,17 @@ pub fn check(
     if !system.serves(model) {
         return unserved(system, model);
     }
-    let mut search = Search::new(system, model, limits);
+    let mut search = match Search::new(system, model, limits) {
+        Ok(search) => search,
+        Err(stop) => {
+            let reason = stop.to_string();
+            let answers = unknown_all(system, &reason);
+            return (
+                answers,
+                Stats { engine: "explicit", stopped: Some(reason), ..Stats::default() },
+            );
+        }
+    };
     let mut settled: Vec<Option<ConfigId>> = vec![None; properties.len()];
     search.run(limits, progress, |semantics, config, id| {
         for (property, settled) in properties.iter().zip(&mut settled) {
@@ -241,12 +254,7 @@ pub fn check(
 /// Answers for a system in which some reads of the model are missing.
 pub fn unserved(system: &System, model: MemoryModel) -> (Vec<Answer>, Stats) {
     let reason = no_guesses(model);
-    let unknown = |property| Answer {
-        property,
-        verdict: Verdict::Unknown,
-        evidence: Evidence::Reason(reason.clone()),
-    };
-    let answers = (0..system.program.properties.len()).map(unknown).collect();
+    let answers = unknown_all(system, &reason);
     (answers, Stats { engine: "explicit", stopped: Some(reason), ..Stats::default() })
 }
 
@@ -281,7 +289,14 @@ pub fn outcomes(
     });
     let mut states = BTreeSet::new();
     let mut left = None;
-    let mut search = Search::new(system, model, limits);
+    let mut search = match Search::new(system, model, limits) {
+        Ok(search) => search,
+        Err(stop) => {
+            let stopped = Some(stop.to_string());
+            let stats = Stats { engine: "explicit", stopped, ..Stats::default() };
+            return Outcomes { atoms, states, stats };
+        }
+    };
     search.run(limits, progress, |semantics, config, _| {
         if left.is_none() {
             left = system.left(semantics.controls(config)).map(ToString::to_string);
@@ -295,7 +310,7 @@ pub fn outcomes(
         ControlFlow::Continue(())
     });
     let mut stats = search.stats;
-    stats.stopped = stats.stopped.or(left);
+    stats.stopped = stats.stopped.or(left).or_else(|| system.excess().map(str::to_owned));
     if !system.serves(model) {
         stats.stopped = Some(no_guesses(model));
     }

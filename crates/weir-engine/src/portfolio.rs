@@ -89,13 +89,42 @@ pub fn check(
 ) -> (Vec<Answer>, Stats) {
     let (mut answers, stats) = search(system, model, engine, limits, progress);
     respect_bounds(system, &mut answers);
+    name_growth(system, &mut answers);
     (answers, stats)
+}
+
+/// So many values of one variable or register are worth a word.
+const MANY: usize = 1000;
+
+/// A search that a limit has ended names what took most values, if those were many.
+fn name_growth(system: &System, answers: &mut [Answer]) {
+    if answers.iter().all(is_known) {
+        return;
+    }
+    let Some((name, count)) = system.growth().filter(|(_, count)| *count >= MANY) else { return };
+    let about = 10_usize.pow(count.ilog10());
+    for answer in answers.iter_mut().filter(|a| !is_known(a)) {
+        if let Evidence::Reason(reason) = &mut answer.evidence {
+            *reason += &format!("; `{name}` took more than {about} values");
+        }
+    }
 }
 
 /// Engines see no bounds, only processes that go round where a value left one.
 /// While such a place can be reached, a run still shows what it shows, but that
 /// there is none shows nothing.
+///
+/// The same goes for a process that stopped because Weir cannot follow it
+/// ([`System::excess`]).
 pub fn respect_bounds(system: &System, answers: &mut [Answer]) {
+    if let Some(reason) = system.excess() {
+        for answer in answers.iter_mut() {
+            if is_known(answer) && !matches!(answer.evidence, Evidence::Run(_)) {
+                answer.verdict = Verdict::Unknown;
+                answer.evidence = Evidence::Reason(reason.to_owned());
+            }
+        }
+    }
     let Some(bounds) = system.bounds_property() else { return };
     let reason = match (&answers[bounds].verdict, &answers[bounds].evidence) {
         (Verdict::Holds, _) => return,

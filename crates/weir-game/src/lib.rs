@@ -142,6 +142,12 @@ pub fn solve(
         counts.stats.stopped = Some(reason.clone());
         bounded::Found { winner: None, argument: reason, strategy: None }
     });
+    let found = match system.excess() {
+        Some(excess) => {
+            bounded::Found { winner: None, argument: excess.to_owned(), strategy: None }
+        }
+        None => found,
+    };
     let bounded::Found { winner, argument, strategy } = found;
     Ok(Outcome { winner, argument, strategy, stats: counts.finish() })
 }

@@ -31,8 +31,15 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
         MemoryModel::SC => search.sc(),
         _ => search.tso(),
     };
-    let unknown =
-        Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reasons.join("; ")) };
+    // Where Weir cannot follow a process, it stays for ever, which no run of the program does.
+    let reason = match system.excess() {
+        Some(excess) => {
+            search.found.fill(None);
+            excess.to_owned()
+        }
+        None => reasons.join("; "),
+    };
+    let unknown = Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reason) };
     search.found.into_iter().map(|a| a.unwrap_or_else(|| unknown.clone())).collect()
 }
 

@@ -185,7 +185,11 @@ fn proofs_from_blocking_pairs_are_accepted() {
             program: object.name.clone(),
             fingerprint: system.program.fingerprint(),
             clients: 2,
-            stops: proof.stops.iter().map(|s| system.state_name(weir_model::ids::ProcessId(0), *s)).collect(),
+            stops: proof
+                .stops
+                .iter()
+                .map(|s| system.state_name(weir_model::ids::ProcessId(0), *s))
+                .collect(),
             certificate: set.map(|(set, stopping)| weir_check::Certificate {
                 fingerprint: system.program.fingerprint(),
                 ..weir_check::Certificate::new(stopping, set, vec![0])

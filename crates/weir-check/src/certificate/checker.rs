@@ -512,14 +512,19 @@ impl<'s> Checker<'s> {
         all
     }
 
-    /// The values of a variable that stand anywhere in what a process sees.
+    /// The values of a variable that a process may read, besides that of the newest memory:
+    /// what stands in the past and in the word, from an own write to the variable on.
     fn visible(&self, sight: &Sight, x: VarId) -> Vec<ValueId> {
-        let sets = [&sight.first].into_iter().chain(sight.rest.iter().map(|(_, _, set)| set));
-        let words = sets.flatten().flatten();
-        let letters = words.chain(sight.rest.iter().map(|(_, letter, _)| letter));
-        let past = sight.past.get(&x).into_iter().flatten().flatten().copied();
-        let own = sight.stores.get(&x).map(|(_, last)| *last);
-        letters.filter_map(|l| l[x.index()]).chain(past).chain(own).collect()
+        if let Some((_, last)) = sight.stores.get(&x) {
+            return vec![*last];
+        }
+        let own = sight.rest.iter().position(|(y, ..)| *y == x);
+        let rest = &sight.rest[own.unwrap_or(0)..];
+        let before = if own.is_none() { Some(&sight.first) } else { None };
+        let sets = before.into_iter().chain(rest.iter().map(|(_, _, set)| set));
+        let letters = sets.flatten().flatten().chain(rest.iter().map(|(_, letter, _)| letter));
+        let past = sight.past.get(&x).filter(|_| own.is_none()).into_iter().flatten().flatten();
+        letters.filter_map(|l| l[x.index()]).chain(past.copied()).collect()
     }
 
     /// The variables that a process may read before its next full fence.

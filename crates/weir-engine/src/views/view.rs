@@ -292,17 +292,19 @@ impl View {
         Ok(())
     }
 
-    /// The values that the process may read of a variable, and perhaps some more; the newest
-    /// memory left out.
+    /// The values that the process may read of a variable; that of the newest memory left out.
     pub fn values(&self, table: &Letters<'_>, var: VarId) -> Vec<ValueId> {
         if let Some(stores) = self.stores_of(var) {
             return vec![stores.last];
         }
-        let segments = self.segments.iter().flat_map(|s| letters(s));
-        let seen = segments.chain(self.marks.iter().map(|m| m.letter));
-        let past = self.past.iter().filter(|(x, _)| *x == var);
+        // What lies before an own write to the variable cannot be read any more.
+        let own = self.marks.iter().position(|m| m.var == var);
+        let first = own.map_or(0, |i| i + 1);
+        let marks = self.marks[own.unwrap_or(0)..].iter().map(|m| m.letter);
+        let segments = self.segments[first..].iter().flat_map(|s| letters(s));
+        let past = self.past.iter().filter(|(x, _)| *x == var && own.is_none());
         let past = past.flat_map(|(_, words)| letters(words)).map(ValueId);
-        seen.filter_map(|l| table.value(l, var)).chain(past).collect()
+        segments.chain(marks).filter_map(|l| table.value(l, var)).chain(past).collect()
     }
 
     /// The views after the process read a value of a variable, none if it
