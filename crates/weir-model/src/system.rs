@@ -55,6 +55,8 @@ pub struct System {
     pub(crate) bounded: bool,
     /// Whether reads return any value of their variable's domain.
     pub(crate) guesses_reads: bool,
+    /// What each property asked before it was simplified.
+    pub(crate) asked: Vec<PropertyKind>,
     pub(crate) watch: Arc<Watch>,
     pub(crate) rounds: Rounds,
     /// Why some control state that was met goes no further although the program would.
@@ -422,6 +424,7 @@ impl System {
         let bounds = self.bounds_property().map(|i| self.program.properties[i].clone());
         let mut system = self.clone();
         system.program.properties = questions.into_iter().chain(bounds).collect();
+        system.asked.clear();
         system
     }
 
@@ -434,9 +437,20 @@ impl System {
         rounds: Rounds,
     ) -> Self {
         let (excess, expansion) = (Arc::default(), Arc::default());
-        let (bounded, guesses_reads) = (false, false);
+        let (bounded, guesses_reads, asked) = (false, false, vec![]);
         let (vars, processes, watch) = (vars.into(), processes.into(), Arc::new(watch));
-        Self { program, vars, processes, bounded, guesses_reads, watch, rounds, excess, expansion }
+        Self {
+            program,
+            vars,
+            processes,
+            bounded,
+            guesses_reads,
+            asked,
+            watch,
+            rounds,
+            excess,
+            expansion,
+        }
     }
 
     /// The system with all its control states.
@@ -697,6 +711,11 @@ impl System {
         self.failed(controls).is_none()
             && !self.all_ended(controls)
             && self.process_ids().all(|p| self.is_stuck(p, StateId(controls[p.index()]), memory))
+    }
+
+    /// What a property asks, as it was written: with the labels that no process reaches.
+    pub fn asked(&self, property: usize) -> &PropertyKind {
+        self.asked.get(property).unwrap_or(&self.program.properties[property].kind)
     }
 
     /// What a person calls a property.

@@ -39,7 +39,7 @@ pub fn vacuous(
 ) -> Vec<Option<String>> {
     let mut questions: Vec<Question> = Vec::new();
     for answer in answers.iter().filter(|a| !matches!(a.evidence, Evidence::Run(_))) {
-        let kind = &system.program.properties[answer.property].kind;
+        let kind = system.asked(answer.property);
         if rests_on_final_states(kind, answer.verdict) {
             questions.push(Question::Ends);
         }
@@ -54,7 +54,7 @@ pub fn vacuous(
     answers
         .iter()
         .map(|answer| {
-            let kind = &system.program.properties[answer.property].kind;
+            let kind = system.asked(answer.property);
             let shown = matches!(answer.evidence, Evidence::Run(_));
             if shown || nothing.is_empty() {
                 return None;

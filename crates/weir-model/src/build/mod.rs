@@ -70,6 +70,7 @@ pub(crate) fn build(
         .enumerate()
         .map(|(p, flow)| Abstraction::new(&program, flow, ProcessId::new(p), &sets, budget))
         .collect::<Result<_, _>>()?;
+    let asked = program.properties.iter().map(|p| p.kind.clone()).collect();
     watch::drop_unreachable(&mut program, &abstractions);
     watch::ask_for_assertions(&mut program, &abstractions);
     let bounded = watch::ask_for_bounds(&mut program, &abstractions);
@@ -89,6 +90,7 @@ pub(crate) fn build(
         .collect();
     let guesses_reads = reads == Reads::Guessed;
     let mut system = System::unfolded(program, vars, processes, watch, rounds);
+    system.asked = asked;
     system.bounded = bounded;
     system.guesses_reads = guesses_reads;
     system.enter();
