@@ -166,19 +166,16 @@ impl<'s> Graph<'s> {
     ) -> Result<Self, Unfinished> {
         let mut graph = Self {
             system,
-            store: Store::default(),
+            store: Store::within(&extent.budget),
             edges: Vec::new(),
             ends: Vec::new(),
             empty: Vec::new(),
             pending: system.process_ids().map(|p| pending(system, p)).collect(),
             complete: true,
         };
-        let full = |nodes| Unfinished::new("there are too many configurations", nodes);
         let budget = &extent.budget;
         for config in initial {
-            let room = budget.tick().and_then(|()| graph.store.check_room(budget));
-            room.map_err(|stop| Unfinished::stopped(stop, 0))?;
-            graph.store.insert(&config, None).map_err(|_| full(0))?;
+            graph.store.insert(&config, None).map_err(|e| Unfinished::new(e.to_string(), 0))?;
         }
         let mut next: Vec<(Edge, Vec<u16>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
@@ -186,25 +183,23 @@ impl<'s> Graph<'s> {
             if nodes.is_multiple_of(CLOCK) {
                 extent.check(nodes, graph.bytes())?;
             }
-            let room = budget.tick().and_then(|()| graph.check_room(budget));
-            room.map_err(|stop| Unfinished::stopped(stop, nodes))?;
+            let room =
+                budget.check_growth(graph.edges.len(), graph.edges.capacity(), size_of::<Edge>());
+            room.and_then(|()| budget.tick()).map_err(|stop| Unfinished::stopped(stop, nodes))?;
             let config = graph.store.get(id);
             graph.empty.push(empty(config));
             next.clear();
             graph.complete &= successors(config, &mut |edge, to| next.push((edge, to.to_vec())));
             for (edge, to) in next.drain(..) {
-                let to = graph.store.find_or_insert(&to, Some(id)).map_err(|_| full(nodes))?;
+                let to = graph
+                    .store
+                    .find_or_insert(&to, Some(id))
+                    .map_err(|e| Unfinished::new(e.to_string(), nodes))?;
                 graph.edges.push(Edge { to: to.index() as u32, ..edge });
             }
             graph.ends.push(graph.edges.len());
         }
         Ok(graph)
-    }
-
-    /// Looks whether nodes and edges may grow, if they are about to.
-    fn check_room(&self, budget: &Budget) -> Result<(), Stop> {
-        self.store.check_room(budget)?;
-        budget.check_growth(self.edges.len(), self.edges.capacity(), size_of::<Edge>())
     }
 
     fn bytes(&self) -> usize {

@@ -105,7 +105,7 @@ use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
-use crate::graph::{self, Graph};
+use crate::graph::{self, Graph, NoGraph};
 use crate::stats::{Limits, Progress, Stats};
 use cycle::Folding;
 use language::LanguageId;
@@ -316,7 +316,7 @@ pub fn graph(
     options: Options,
     limits: &Limits,
     most: usize,
-) -> Result<Graph, String> {
+) -> Result<Graph, NoGraph> {
     let mut search = Search::new(system, options.folding(), options.sleep_sets, &limits.budget);
     search.edges = Some(vec![]);
     search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
@@ -329,7 +329,7 @@ pub fn graph(
         return Err(graph::too_large(most));
     }
     if let Some(reason) = &search.stats.stopped {
-        return Err(reason.clone());
+        return Err(NoGraph::Stopped(reason.clone()));
     }
     let space = &search.space;
     let letter = |l| {

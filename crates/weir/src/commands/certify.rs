@@ -12,6 +12,7 @@ use weir_check::upward::UpwardSets;
 use super::live::live_name;
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::{Certify, Format};
+use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;
 use crate::terminal::style;
@@ -25,7 +26,7 @@ struct Kind {
 
 pub fn run(args: &Certify) -> Status {
     let file = &args.evidence;
-    let text = match read_evidence(file) {
+    let text = match read_evidence(file, &limits::budget()) {
         Ok(text) => text,
         Err(error) => return complain(&error),
     };

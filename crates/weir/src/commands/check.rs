@@ -9,7 +9,9 @@ use weir::{Answer, CheckError, Evidence, Limits, Loaded, MemoryModel, Stats, Ver
 use weir_model::program::PropertyKind;
 
 use super::stats::{details, summary};
-use super::{Status, complain, fail, note, print, print_json, reject, write_json};
+use super::{
+    Status, complain, fail, note, nothing_known, print, print_json, reject, unbuilt, write_json,
+};
 use crate::cli::{Check, Format};
 use crate::output::paint;
 use crate::progress::Progress;
@@ -28,7 +30,8 @@ pub fn run(args: &Check) -> Status {
     let mut witness = args.witness.as_deref();
     let mut certificate = args.certificate.as_deref();
     for file in &args.files {
-        let loaded = match args.search.language.load(file, &[model]) {
+        let read = args.search.language.load(file, &[model]);
+        let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));
@@ -41,15 +44,23 @@ pub fn run(args: &Check) -> Status {
         }
         let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };
         let mut progress = Progress::new();
-        let checked = solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s));
-        let (answers, stats) = match checked {
+        let checked = match stopped {
+            Some(reason) => Ok(nothing_known(&loaded, &reason)),
+            None => solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s)).map(
+                |(answers, stats)| {
+                    let system = &loaded.system;
+                    let vacuous = weir::vacuous(system, model, &limits, &answers, &stats);
+                    (answers, vacuous, stats)
+                },
+            ),
+        };
+        let (answers, vacuous, stats) = match checked {
             Ok(checked) => checked,
             Err(error) => {
                 status = status.and(reject(file, &error));
                 continue;
             }
         };
-        let vacuous = weir::vacuous(&loaded.system, model, &limits, &answers, &stats);
         drop(progress);
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         match args.format {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use weir::load::read_text;
 use weir::report::run::lasso_lines;
 use weir::report::table::Table;
-use weir::{Certificate, CheckError, Loaded, MemoryModel, Verdict};
+use weir::{Certificate, CheckError, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::{Asked, Lasso as LassoFile};
 use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
@@ -32,7 +32,11 @@ pub fn run(args: &Live) -> Status {
     let loaded = read_text(&args.file).and_then(|text| {
         Loaded::running(&args.file, &text, language, args.clients.into(), &limits::budget())
     });
-    let loaded = match loaded {
+    let unbuilt = |error: LoadError| {
+        let found = error.into_unbuilt(|program| !asked(program, args).is_empty());
+        found.map(|(loaded, reason)| (loaded, Some(reason)))
+    };
+    let (loaded, stopped) = match loaded.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
@@ -50,7 +54,13 @@ pub fn run(args: &Live) -> Status {
     let report = Report { loaded: &loaded, args, model, asked: &asked };
     let questions: Vec<Question<'_>> = asked.iter().map(|a| a.question).collect();
     let options = Options { model, flush_fair: args.flush_fair, limits: args.limits() };
-    let mut answers = weir_live::answers(&loaded.system, &questions, &options);
+    let mut answers = match stopped {
+        Some(reason) => {
+            let evidence = Evidence::Reason(reason);
+            vec![Answer { verdict: Verdict::Unknown, evidence }; questions.len()]
+        }
+        None => weir_live::answers(&loaded.system, &questions, &options),
+    };
     for (asked, answer) in asked.iter().zip(&mut answers) {
         report.check(asked, answer);
     }
@@ -123,7 +133,12 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn clients(&self) -> Option<usize> {
-        self.loaded.system.program.object.as_ref().map(|_| self.loaded.system.processes.len())
+        self.loaded
+            .system
+            .program
+            .object
+            .as_ref()
+            .map(|_| self.loaded.system.program.processes.len())
     }
 
     fn file(&self, asked: &AskedFor<'_>, lasso: &Lasso) -> LassoFile {
