@@ -148,12 +148,12 @@ impl<'s> Search<'s> {
                         found.get_or_insert(step);
                     }
                 });
-                let step = found.expect("it was reached from there");
-                Ok((step, Snapshot::new(semantics, to)))
+                Ok(found.expect("it was reached from there"))
             })
             .collect::<Result<_, Stop>>()?;
         let start = Snapshot::new(semantics, self.store.get(path[0]));
-        Ok(Run { model: self.model, form: self.form, start, steps })
+        let bound = self.stats.bound.unwrap_or_default();
+        Ok(Run { model: self.model, form: self.form, bound, start, steps })
     }
 }
 

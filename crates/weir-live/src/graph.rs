@@ -7,7 +7,6 @@
 //! cycles are real; `fold` makes graphs in which a node stands for many.
 
 use weir_engine::store::Store;
-use weir_model::answer::Snapshot;
 use weir_model::ids::{ProcessId, StateId, TransitionId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::semantics::{Rule, Semantics, Step};
@@ -292,22 +291,16 @@ pub(crate) fn follow(
     from: &[u16],
     edges: &[Edge],
     budget: &Budget,
-) -> Result<Followed, Stop> {
+) -> Result<(Vec<Step>, Vec<u16>), Stop> {
     let mut config = from.to_vec();
     let mut steps = Vec::new();
-    let mut scratch = Vec::new();
     for edge in edges {
         budget.tick()?;
-        let mut taken = None;
-        let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
+        let step = semantics.take(&mut config, &|step| {
             let same = step.process == edge.process && step.transition == edge.transition;
-            if same && (step.transition.is_some() || step.rule == Rule::Update) {
-                taken = Some((step, next.to_vec()));
-            }
+            same && (step.transition.is_some() || step.rule == Rule::Update)
         });
-        let (step, next) = taken.expect("a step of this semantics");
-        steps.push((step, Snapshot::new(semantics, &next)));
-        config = next;
+        steps.push(step.expect("a step of this semantics"));
     }
     Ok((steps, config))
 }

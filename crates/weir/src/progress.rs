@@ -3,6 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+pub use weir::report::{counted, grouped};
+
 use weir::Stats;
 use weir_front::escape::escape_line;
 
@@ -55,34 +57,6 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
-}
-
-/// A number with its thousands apart.
-pub fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// A number of things: `1 step`, `2 steps`.
-pub fn counted(n: usize, thing: &str) -> String {
-    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn thousands() {
-        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(super::grouped(n), text);
         }
     }
 }

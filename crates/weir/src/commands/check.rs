@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
-use weir::report::{json, run as run_report};
+use weir::report::{counted, json};
 use weir::{Answer, CheckError, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
@@ -15,7 +16,7 @@ use super::{
 use crate::cli::{Check, Format};
 use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
+use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
@@ -64,7 +65,7 @@ pub fn run(args: &Check) -> Status {
         drop(progress);
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         match args.format {
-            Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args.stats)),
+            Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
             Format::Json => {
                 print_json(&json::Report::new(&loaded, model, &answers, &vacuous, &stats));
             }
@@ -119,7 +120,7 @@ fn human(
     answers: &[Answer],
     vacuous: &[Option<String>],
     stats: &Stats,
-    all_stats: bool,
+    args: &Check,
 ) -> String {
     let system = &loaded.system;
     let mut out = String::new();
@@ -163,6 +164,8 @@ fn human(
             let _ = writeln!(out, "    {}", paint(QUIET, reason));
         }
     }
+    // The lines are indented.
+    let layout = Layout { width: terminal::width() - 2, full: args.full };
     for answer in answers {
         if let Evidence::Run(run) = &answer.evidence {
             let name = system.property_name(answer.property);
@@ -170,17 +173,16 @@ fn human(
                 Verdict::Holds => "how it is reached",
                 _ => "how it is violated",
             };
-            let count = run.steps.len();
-            let title =
-                format!("{name}: {shows}, in {count} steps of {} under {model}", run.form.name());
+            let count = counted(run.steps.len(), "step");
+            let title = format!("{name}: {shows}, in {count} of {} under {model}", run.form.name());
             let _ = writeln!(out, "\n{}\n", paint(STRONG, &title));
-            for line in run_report::lines(loaded, run) {
+            for line in run_report::lines(loaded, run, answer.property, layout) {
                 let _ = writeln!(out, "{}", format!("  {line}").trim_end());
             }
         }
     }
     let _ = writeln!(out, "\n{}", paint(QUIET, &summary(stats)));
-    if all_stats {
+    if args.stats {
         out += &details(stats);
     }
     out

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use weir::load::read_text;
-use weir::report::run::lasso_lines;
+use weir::report::run::{Layout, lasso_lines};
 use weir::report::table::Table;
 use weir::{Certificate, CheckError, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::{Asked, Lasso as LassoFile};
@@ -18,7 +18,7 @@ use crate::cli::live::Live;
 use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;
-use crate::terminal::{QUIET, STRONG, style};
+use crate::terminal::{self, QUIET, STRONG, style};
 
 pub fn run(args: &Live) -> Status {
     let model = args.model.model;
@@ -183,6 +183,8 @@ impl Report<'_> {
         if let Some(note) = self.undecidable() {
             let _ = writeln!(out, "\n{}", paint(QUIET, note));
         }
+        // The lines are indented.
+        let layout = Layout { width: terminal::width() - 2, full: self.args.full };
         let mut shown = vec![false; answers.len()];
         for (i, answer) in answers.iter().enumerate() {
             let Evidence::Lasso(lasso) = &answer.evidence else { continue };
@@ -197,7 +199,7 @@ impl Report<'_> {
                 }
             }
             let _ = writeln!(out, "\n{}:\n", paint(STRONG, &names.join(", ")));
-            for line in lasso_lines(self.loaded, &lasso.run, lasso.stem) {
+            for line in lasso_lines(self.loaded, &lasso.run, lasso.stem, layout) {
                 let _ = writeln!(out, "  {line}");
             }
         }
@@ -288,8 +290,7 @@ impl Report<'_> {
 }
 
 fn is_same(a: &Lasso, b: &Lasso) -> bool {
-    let steps = |l: &Lasso| l.run.steps.iter().map(|(s, _)| *s).collect::<Vec<_>>();
-    a.stem == b.stem && a.run.start == b.run.start && steps(a) == steps(b)
+    a.stem == b.stem && a.run.start == b.run.start && a.run.steps == b.run.steps
 }
 
 fn seen(evidence: &Evidence) -> Option<Seen> {
