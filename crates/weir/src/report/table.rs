@@ -21,6 +21,12 @@ impl Table {
         (0..columns).map(width).collect()
     }
 
+    /// The width of a line, in characters.
+    pub fn width(&self, gap: &str) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + gap.chars().count() * widths.len().saturating_sub(1)
+    }
+
     /// The rows as lines, cells padded to their column and joined by `gap`.
     pub fn lines(&self, gap: &str) -> Vec<String> {
         let widths = self.widths();

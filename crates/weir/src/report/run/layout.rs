@@ -12,9 +12,7 @@ const GAP: &str = "  ";
 
 /// The items of a run as lines, no wider than `width` where that can be.
 pub fn lines(system: &System, items: &[Item], width: usize) -> Vec<String> {
-    let columns = columns(system, items);
-    let fits = columns.iter().all(|line| line.chars().count() <= width);
-    if fits { columns } else { list(system, items, width) }
+    columns(system, items, width).unwrap_or_else(|| list(system, items, width))
 }
 
 /// A line across all columns.
@@ -34,8 +32,7 @@ fn left_out(count: usize) -> String {
 /// A header, a rule below it, and what comes then, in which lines across all columns
 /// stand between rows.
 fn with_rule(table: &Table, between: &[(usize, Line)]) -> Vec<String> {
-    let widths = table.widths();
-    let width = widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
+    let width = table.width(GAP);
     let mut rows = table.lines(GAP).into_iter();
     let mut lines: Vec<String> = rows.next().into_iter().collect();
     lines.push("─".repeat(width));
@@ -67,7 +64,8 @@ fn number(n: usize) -> String {
     format!("{n:>4}")
 }
 
-fn columns(system: &System, items: &[Item]) -> Vec<String> {
+/// A column for each process; `None` if that is too wide.
+fn columns(system: &System, items: &[Item], width: usize) -> Option<Vec<String>> {
     let mut table = Table::default();
     let names = system.processes.iter().map(|p| p.name.as_str());
     table.row(["step", "line"].into_iter().chain(names).chain(["memory"]));
@@ -101,7 +99,7 @@ fn columns(system: &System, items: &[Item]) -> Vec<String> {
         table.row(cells);
         rows += 1;
     }
-    with_rule(&table, &between)
+    (table.width(GAP) <= width).then(|| with_rule(&table, &between))
 }
 
 /// One line for each step, without a column for memory: the steps that change it say

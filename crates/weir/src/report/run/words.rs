@@ -10,7 +10,7 @@ use crate::report::grouped;
 
 /// Longer buffers and arrays are shortened to this many entries: the first and the
 /// last ones.
-const MOST_ENTRIES: usize = 8;
+const MOST_ENTRIES: usize = 6;
 
 /// What a step does.
 pub fn action(system: &System, step: &Step) -> String {
