@@ -151,8 +151,9 @@ fn on_litmus_runs(mut visit: impl FnMut(&Loaded, MemoryModel, &weir::Answer, &we
         fs::read_dir(root().join("litmus")).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
     for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "litmus")) {
-        let loaded = Loaded::from_file(file.to_str().unwrap(), None).unwrap();
+        let text = fs::read_to_string(file).unwrap();
         for model in models() {
+            let loaded = Loaded::for_model(file.to_str().unwrap(), &text, model).unwrap();
             let (answers, _) = weir::check(&loaded.system, model, &Limits::default());
             for answer in &answers {
                 if let Evidence::Run(run) = &answer.evidence {

@@ -45,11 +45,12 @@ impl Event {
         Self { kind, var: VarId(0), value: ValueId(0) }
     }
 
-    /// A write that waits, for an operation that is a write.
-    pub fn of_write(op: Op) -> Option<Self> {
+    /// A read or write that waits.
+    pub fn waiting(op: Op) -> Option<Self> {
         match op {
             Op::Write(var, value) => Some(Self::write(var, value)),
-            _ => None,
+            Op::Read(var, value) => Some(Self::read(var, value)),
+            Op::Nop | Op::Arw(..) | Op::Fence(_) => None,
         }
     }
 

@@ -170,7 +170,7 @@ struct Order(Option<Vec<Vec<Event>>>);
 
 impl Order {
     fn new(system: &System, form: Form) -> Self {
-        let by_variable = matches!(form, Form::Pso | Form::NswFifo);
+        let by_variable = matches!(form, Form::Pso | Form::NswFifo | Form::GuessWw);
         Self(by_variable.then(|| vec![vec![]; system.processes.len()]))
     }
 
@@ -178,11 +178,11 @@ impl Order {
         let Some(all) = &mut self.0 else { return };
         let events = &mut all[step.process.index()];
         match (step.rule, step.transition, step.event) {
-            (Rule::Write, Some(t), _) => {
+            (Rule::Write | Rule::Guess, Some(t), _) => {
                 let op = system.processes[step.process.index()].transitions[t.index()].op;
-                events.extend(Event::of_write(op));
+                events.extend(Event::waiting(op));
             }
-            (Rule::Update, _, Some(event)) => {
+            (Rule::Update | Rule::Validate, _, Some(event)) => {
                 let first = events.iter().position(|e| *e == event);
                 first.map(|i| events.remove(i));
             }
@@ -265,7 +265,9 @@ fn explained(
 
 /// A text with an indent, which grows where the text goes on in another line.
 fn hanging(text: &str, indent: usize, width: usize) -> Vec<String> {
-    let parts = wrap(text, width.saturating_sub(indent + 2));
+    let room = width.saturating_sub(indent);
+    let fits = text.chars().count() <= room;
+    let parts = wrap(text, if fits { room } else { room.saturating_sub(2) });
     let indented = |(i, part): (usize, &String)| {
         format!("{:n$}{part}", "", n = indent + if i == 0 { 0 } else { 2 })
     };

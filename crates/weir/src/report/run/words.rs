@@ -64,7 +64,9 @@ fn expected(system: &System, process: ProcessId, taken: &Transition) -> Option<i
     let mut found = statements(&system.program.processes[process.index()])
         .filter(|s| s.span == taken.span)
         .filter_map(|s| match &s.kind {
-            StmtKind::Rmw(_, place, Rmw::Cas { expected, .. }) => Some((place, expected)),
+            StmtKind::Rmw(_, place, Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. }) => {
+                Some((place, expected))
+            }
             _ => None,
         })
         .filter(|(place, _)| element(place, registers) == Some(var))
