@@ -276,9 +276,6 @@ pub(crate) fn pending(system: &System, process: ProcessId) -> Vec<bool> {
     found.into_iter().map(|f| f == Some(true)).collect()
 }
 
-/// Steps with what they lead to, and the last configuration.
-pub(crate) type Followed = (Vec<(Step, Snapshot)>, Vec<u16>);
-
 /// The steps from one configuration along edges, as a semantics takes them.
 ///
 /// # Errors
