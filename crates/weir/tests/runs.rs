@@ -8,7 +8,7 @@ use std::fs;
 
 use common::{root, weir, weir_reading};
 use weir::report::run::{Layout, lines};
-use weir::{Evidence, Limits, Loaded, MemoryModel};
+use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Run};
 use weir_model::memory_model::Relaxation;
 
 /// Figure 2 of paper 2, and models that have no semantics of their own.
@@ -36,7 +36,7 @@ fn rows(lines: &[String]) -> BTreeMap<usize, Row<'_>> {
     let end = header.find("under way").unwrap_or(header.len());
     let width = end - at_action;
     let mut rows = BTreeMap::new();
-    for line in &lines[2..] {
+    for line in lines[2..].iter().take_while(|l| !l.is_empty()) {
         let Some(Ok(step)) = line.get(..at_line).map(|s| s.trim().parse()) else {
             continue;
         };
@@ -146,14 +146,24 @@ fn check_steps(lines: &[String], counts: &mut BTreeMap<&'static str, usize>) {
 }
 
 /// All tests in `litmus/`, with the run that settles them under each model.
-fn on_litmus_runs(mut visit: impl FnMut(&Loaded, MemoryModel, &weir::Answer, &weir::Run)) {
+fn on_litmus_runs(mut visit: impl FnMut(&Loaded, MemoryModel, &Answer, &Run)) {
     let mut files: Vec<_> =
         fs::read_dir(root().join("litmus")).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
     for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "litmus")) {
         let text = fs::read_to_string(file).unwrap();
+        let plain = Loaded::from_text(file.to_str().unwrap(), &text, None).unwrap();
         for model in models() {
-            let loaded = Loaded::for_model(file.to_str().unwrap(), &text, model).unwrap();
+            // With a loop there is no end of what could be reordered or guessed.
+            if model.name().is_none() && !plain.system.is_loop_free() {
+                continue;
+            }
+            let loaded = Loaded::for_model(file.to_str().unwrap(), &text, model);
+            // An increment of a guess may have any value.
+            let Ok(loaded) = loaded else {
+                assert!(model.guesses_reads(), "{}", file.display());
+                continue;
+            };
             let (answers, _) = weir::check(&loaded.system, model, &Limits::default());
             for answer in &answers {
                 if let Evidence::Run(run) = &answer.evidence {
@@ -164,68 +174,70 @@ fn on_litmus_runs(mut visit: impl FnMut(&Loaded, MemoryModel, &weir::Answer, &we
     }
 }
 
+/// What every report of a run has to keep to.
 #[test]
-fn explanations_name_the_steps_of_their_tables() {
+fn reports_of_litmus_tests() {
+    let (mut runs, mut sequential) = (0, 0);
     let mut counts = BTreeMap::new();
-    let mut runs = 0;
-    on_litmus_runs(|loaded, _, answer, run| {
-        // One line for each operation, and one for each step: no column for a process.
-        for full in [false, true] {
-            let mut lines = lines(loaded, run, answer.property, Layout { width: 20, full });
-            let wide = self::lines(loaded, run, answer.property, Layout { width: 900, full });
-            let title = lines.iter().position(|l| l == "what was reordered:");
-            if let Some(title) = title {
-                lines.truncate(title);
-                lines.extend_from_slice(&wide[wide.len() - explanation(&wide).len() - 1..]);
-            }
-            check_steps(&lines, &mut counts);
-            runs += 1;
-        }
+    on_litmus_runs(|loaded, model, answer, run| {
+        explains_steps_of_the_table(loaded, answer, run, &mut counts);
+        fits_80_columns(loaded, model, answer, run);
+        sequential += usize::from(is_right_about_sc(loaded, model, answer, run));
+        runs += 1;
     });
-    assert!(runs > 300, "only {runs} runs");
+    assert!(runs > 150, "only {runs} runs");
+    assert!(sequential > 3, "only {sequential} runs of SC");
     let seen: Vec<_> = counts.iter().filter(|(_, n)| **n > 9).map(|(kind, _)| *kind).collect();
     assert_eq!(seen, ["before", "in the step", "later", "true"], "{counts:?}");
 }
 
-/// Both layouts say the same of each step, and the narrow one is narrow.
-#[test]
-fn tables_fit_80_columns() {
-    on_litmus_runs(|loaded, model, answer, run| {
-        let name = &loaded.source.name;
-        let narrow = lines(loaded, run, answer.property, Layout::default());
-        for line in &narrow {
-            assert!(line.chars().count() <= 80, "{name} under {model}: {line}");
-        }
-        let list = lines(loaded, run, answer.property, Layout { width: 20, full: false });
-        let columns = lines(loaded, run, answer.property, Layout { width: 900, full: false });
-        for (step, row) in rows(&list) {
-            let start = format!("{step:>4}");
-            let line = columns.iter().find(|l| l.starts_with(&start)).unwrap();
-            assert!(line.contains(row.action), "{name} under {model}: {line}, {}", row.action);
-        }
-    });
+fn explains_steps_of_the_table(
+    loaded: &Loaded,
+    answer: &Answer,
+    run: &Run,
+    counts: &mut BTreeMap<&'static str, usize>,
+) {
+    // A narrow table has one line for each step, and a wide explanation one for each
+    // operation.
+    let mut lines = lines(loaded, run, answer.property, Layout { width: 20, full: false });
+    let wide = self::lines(loaded, run, answer.property, Layout { width: 900, full: false });
+    if let Some(title) = lines.iter().position(|l| l == "what was reordered:") {
+        lines.truncate(title);
+        lines.extend_from_slice(&wide[wide.len() - explanation(&wide).len() - 1..]);
+    }
+    check_steps(&lines, counts);
 }
 
-/// Who says that a run is possible under SC too is right, and it is said of every run
-/// whose operations take effect in program order.
-#[test]
-fn runs_without_reordering_are_runs_of_sc() {
-    let mut said = 0;
-    on_litmus_runs(|loaded, model, answer, run| {
-        let lines = lines(loaded, run, answer.property, Layout::default());
-        let claim = "no step was reordered: this run is possible under SC too";
-        let claims = lines.iter().any(|l| l == claim);
-        if model == MemoryModel::SC {
-            assert!(!claims);
-            return;
-        }
-        let (sc, _) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default());
-        let under_sc = matches!(sc[answer.property].evidence, Evidence::Run(_));
-        assert!(!claims || under_sc, "{} under {model}", loaded.source.name);
-        assert!(under_sc || lines.iter().any(|l| l == "what was reordered:"));
-        said += usize::from(claims);
-    });
-    assert!(said > 20, "said of {said} runs only");
+/// Both layouts say the same of each step, and the narrow one is narrow.
+fn fits_80_columns(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: &Run) {
+    let name = &loaded.source.name;
+    for line in lines(loaded, run, answer.property, Layout::default()) {
+        assert!(line.chars().count() <= 80, "{name} under {model}: {line}");
+    }
+    let list = lines(loaded, run, answer.property, Layout { width: 20, full: false });
+    let columns = lines(loaded, run, answer.property, Layout { width: 900, full: false });
+    for (step, row) in rows(&list) {
+        let start = format!("{step:>4}");
+        let line = columns.iter().find(|l| l.starts_with(&start)).unwrap();
+        assert!(line.contains(row.action), "{name} under {model}: {line}, {}", row.action);
+    }
+}
+
+/// If a report says that its run is possible under SC too, SC has such a run; and if SC
+/// has none, something was reordered. Returns whether it says so.
+fn is_right_about_sc(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: &Run) -> bool {
+    let lines = lines(loaded, run, answer.property, Layout::default());
+    let claim = "no step was reordered: this run is possible under SC too";
+    let claims = lines.iter().any(|l| l == claim);
+    if model == MemoryModel::SC {
+        assert!(!claims);
+        return false;
+    }
+    let (sc, _) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default());
+    let under_sc = matches!(sc[answer.property].evidence, Evidence::Run(_));
+    assert!(!claims || under_sc, "{} under {model}", loaded.source.name);
+    assert!(under_sc || lines.iter().any(|l| l == "what was reordered:"));
+    claims
 }
 
 /// A counter, and a question that only its last value settles.
@@ -268,10 +280,10 @@ fn long_buffers_are_shortened() {
     let short = check(&text, &[]);
     assert!(short.contains("x = 2000  [x=1, x=2, x=3, … 1,995 more, x=1999, x=2000]"), "{short}");
     assert!(short.len() < 5_000, "{} bytes", short.len());
-    // 2,000 rows with buffers of up to 2,000 writes.
     let small = counter(100, "p@done and x == 0");
     let full = check(&small, &["--full"]);
-    assert!(full.contains("x=49, x=50, x=51,") && !full.contains('…'), "{full}");
+    let words: Vec<&str> = full.split_whitespace().collect();
+    assert!(words.join(" ").contains("x=49, x=50, x=51,") && !full.contains('…'), "{full}");
     assert_eq!(steps(&full).len(), 100);
 }
 
