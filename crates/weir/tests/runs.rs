@@ -164,7 +164,7 @@ fn on_litmus_runs(mut visit: impl FnMut(&Loaded, MemoryModel, &Answer, &Run)) {
                 assert!(model.guesses_reads(), "{}", file.display());
                 continue;
             };
-            let (answers, _) = weir::check(&loaded.system, model, &Limits::default());
+            let (answers, _) = weir::check(&loaded.system, model, &Limits::default()).unwrap();
             for answer in &answers {
                 if let Evidence::Run(run) = &answer.evidence {
                     visit(&loaded, model, answer, run);
@@ -233,7 +233,7 @@ fn is_right_about_sc(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: 
         assert!(!claims);
         return false;
     }
-    let (sc, _) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default());
+    let (sc, _) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
     let under_sc = matches!(sc[answer.property].evidence, Evidence::Run(_));
     assert!(!claims || under_sc, "{} under {model}", loaded.source.name);
     assert!(under_sc || lines.iter().any(|l| l == "what was reordered:"));
