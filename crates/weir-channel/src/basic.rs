@@ -37,7 +37,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-use weir_model::limits::Budget;
+use weir_model::limits::{Budget, Stop};
 
 use crate::automaton::{Automaton, Places};
 use crate::ids::{ChannelId, MessageId, StateId, TransitionId};
@@ -56,6 +56,13 @@ impl fmt::Display for TooLarge {
 }
 
 impl std::error::Error for TooLarge {}
+
+impl TooLarge {
+    /// The limit that was reached, if that is it.
+    pub fn stop(&self) -> Option<Stop> {
+        self.0.stop()
+    }
+}
 
 impl From<MachineError> for TooLarge {
     fn from(error: MachineError) -> Self {

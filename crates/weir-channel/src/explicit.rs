@@ -13,7 +13,7 @@ mod again;
 
 use std::time::Instant;
 
-use weir_engine::store::{ConfigId, Store};
+use weir_engine::store::{ConfigId, Full, Store};
 use weir_engine::{Limits, Progress, Stats};
 use weir_model::limits::Budget;
 
@@ -52,7 +52,7 @@ struct Search<'m> {
     store: Store,
     /// The transition that led to a configuration; `None` if a loss did.
     by: Vec<Option<TransitionId>>,
-    full: bool,
+    full: Option<Full>,
     overfilled: bool,
 }
 
@@ -68,8 +68,8 @@ impl Search<'_> {
                 self.by.extend(fresh.map(|_| by));
                 fresh
             }
-            Err(_) => {
-                self.full = true;
+            Err(full) => {
+                self.full = Some(full);
                 None
             }
         }
@@ -138,15 +138,14 @@ impl Search<'_> {
         stats.elapsed = began.elapsed();
         progress(stats);
         stats.stopped = match self.full {
-            true => Some("there is no room for more configurations".to_owned()),
-            false => limits.budget.check_store(stats.bytes).err().map(|stop| stop.to_string()),
+            Some(full) => Some(full.to_string()),
+            None => limits.budget.check_store(stats.bytes).err().map(|stop| stop.to_string()),
         };
     }
 
     /// Looks at the limits after a configuration was expanded.
     fn tick(&self, budget: &Budget, stats: &mut Stats) {
-        let looked = budget.tick().and_then(|()| self.store.check_room(budget));
-        stats.stopped = looked.err().map(|stop| stop.to_string());
+        stats.stopped = budget.tick().err().map(|stop| stop.to_string());
     }
 
     fn bytes(&self) -> usize {
@@ -228,9 +227,9 @@ pub fn search(
         compiled: Compiled::new(machine),
         semantics,
         bound,
-        store: Store::default(),
+        store: Store::within(&limits.budget),
         by: vec![],
-        full: false,
+        full: None,
         overfilled: false,
     };
     let mut stats = Stats { engine: "explicit", bound: Some(bound), ..Stats::default() };
@@ -249,7 +248,8 @@ pub fn search(
                     layer.extend(search.insert(&less, None, Some(id)));
                 }
                 search.tick(&limits.budget, &mut stats);
-                if stats.stopped.is_none() && number.is_multiple_of(CLOCK) {
+                let is_full = search.full.is_some();
+                if stats.stopped.is_none() && (number.is_multiple_of(CLOCK) || is_full) {
                     search.look(began, limits, progress, &mut stats);
                 }
                 if stats.stopped.is_some() {
@@ -277,7 +277,7 @@ pub fn search(
             stats.expanded += 1;
             tried += 1 + search.compiled.outgoing[at.state.index()].len();
             search.tick(&limits.budget, &mut stats);
-            if stats.stopped.is_none() && (tried >= CLOCK || search.full) {
+            if stats.stopped.is_none() && (tried >= CLOCK || search.full.is_some()) {
                 tried = 0;
                 search.look(began, limits, progress, &mut stats);
             }

@@ -201,8 +201,8 @@ pub fn solve(
 /// The indices that `p1` has written to `x2` in a run; the last one comes first there.
 fn indices(instance: &Instance, system: &System, run: &Run) -> Vec<usize> {
     let first = MARK + 1 + instance.letters().len() as i64;
-    let taken = run.steps.iter().filter(|(step, _)| step.process == P1);
-    let written = taken.filter_map(|(step, _)| {
+    let taken = run.steps.iter().filter(|step| step.process == P1);
+    let written = taken.filter_map(|step| {
         let transition = step.transition?;
         match system.transition(P1, transition).op {
             Op::Write(x, d) if x == X2 => usize::try_from(system.value(x, d) - first).ok(),

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use weir_model::limits::Budget;
+use weir_model::limits::{Budget, Stop};
 
 use crate::ids::{ChannelId, LabelId, MessageId, StateId, TransitionId};
 use crate::machine::{Builder, Machine, MachineError, Op, Substitution, Transition};
@@ -51,6 +51,16 @@ impl fmt::Display for ProductError {
 }
 
 impl std::error::Error for ProductError {}
+
+impl ProductError {
+    /// The limit that was reached, if that is it.
+    pub fn stop(&self) -> Option<Stop> {
+        match self {
+            Self::Machine(error) => error.stop(),
+            _ => None,
+        }
+    }
+}
 
 impl From<MachineError> for ProductError {
     fn from(error: MachineError) -> Self {

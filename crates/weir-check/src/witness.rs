@@ -96,7 +96,7 @@ impl Witness {
         property: usize,
         line: &dyn Fn(SpanId) -> usize,
     ) -> Self {
-        let steps = run.steps.iter().map(|(s, _)| WitnessStep::new(system, s, line)).collect();
+        let steps = run.steps.iter().map(|s| WitnessStep::new(system, s, line)).collect();
         Self {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -108,7 +108,7 @@ impl Witness {
             property_name: system.property_name(property),
             initial: Configuration::new(system, &run.start),
             steps,
-            end: Configuration::new(system, run.end()),
+            end: Configuration::new(system, &run.end(system)),
         }
     }
 }

@@ -327,22 +327,16 @@ pub(crate) fn run(
             None => return Ok(None),
         }
     };
-    let semantics = form.semantics(system, model, wanted.len() + 1);
+    let bound = wanted.len() + 1;
+    let semantics = form.semantics(system, model, bound);
     let mut config = semantics.initial_with(start);
     let first = Snapshot::new(semantics.as_ref(), &config);
-    let mut run = Run { model, form, start: first, steps: vec![] };
-    let mut scratch = Vec::new();
+    let mut steps = Vec::new();
     for wanted in wanted {
         budget.check()?;
-        let mut found = None;
-        let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
-            if found.is_none() && wanted.is(&step) {
-                found = Some((step, next.to_vec()));
-            }
-        });
-        let Some((step, next)) = found else { return Ok(None) };
-        run.steps.push((step, Snapshot::new(semantics.as_ref(), &next)));
-        config = next;
+        let step = semantics.take(&mut config, &|step| wanted.is(step));
+        let Some(step) = step else { return Ok(None) };
+        steps.push(step);
     }
-    Ok(Some(run))
+    Ok(Some(Run { model, form, bound, start: first, steps }))
 }

@@ -54,7 +54,7 @@ impl<'s> Search<'s> {
             semantics,
             model,
             form,
-            store: Store::default(),
+            store: Store::within(&limits.budget),
             stats: Stats {
                 engine: "explicit",
                 bound: Some(bound),
@@ -78,14 +78,12 @@ impl<'s> Search<'s> {
         let mut scratch = Vec::new();
         let mut config = Vec::new();
         let mut level_end = 0;
-        let mut full = false;
+        let mut full = None;
         for initial in semantics.initial() {
-            if let Err(stop) = limits.budget.tick().and_then(|()| store.check_room(&limits.budget))
-            {
-                stats.stopped = Some(stop.to_string());
+            if let Err(reason) = store.insert(&initial, None) {
+                stats.stopped = Some(reason.to_string());
                 return;
             }
-            full |= store.insert(&initial, None).is_err();
         }
         while let Some(id) = store.id(stats.expanded) {
             if stats.expanded == level_end {
@@ -100,16 +98,20 @@ impl<'s> Search<'s> {
             let mut steps = 0;
             stats.within_bound &= semantics.successors(&config, &mut scratch, &mut |_, next| {
                 steps += 1;
-                full |= store.insert(next, Some(id)).is_err();
+                if full.is_none() {
+                    full = store.insert(next, Some(id)).err();
+                }
             });
             stats.steps += steps;
             stats.expanded += 1;
-            if full {
-                stats.stopped = Some("the store of configurations is full".to_owned());
+            if let Some(reason) = full {
+                stats.stopped = Some(reason.to_string());
                 break;
             }
-            let mut looked = limits.budget.tick().and_then(|()| store.check_room(&limits.budget));
-            if stats.expanded.is_multiple_of(CLOCK) {
+            let mut looked = limits.budget.tick();
+            // Where one configuration has very many successors, sooner.
+            let most = limits.budget.store().unwrap_or(usize::MAX);
+            if stats.expanded.is_multiple_of(CLOCK) || store.bytes() / 2 >= most {
                 stats.stored = store.len();
                 stats.bytes = store.bytes();
                 stats.elapsed = began.elapsed();
@@ -148,12 +150,12 @@ impl<'s> Search<'s> {
                         found.get_or_insert(step);
                     }
                 });
-                let step = found.expect("it was reached from there");
-                Ok((step, Snapshot::new(semantics, &to)))
+                Ok(found.expect("it was reached from there"))
             })
             .collect::<Result<_, Stop>>()?;
         let start = Snapshot::new(semantics, &self.store.get(path[0]));
-        Ok(Run { model: self.model, form: self.form, start, steps })
+        let bound = self.stats.bound.unwrap_or_default();
+        Ok(Run { model: self.model, form: self.form, bound, start, steps })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Event, EventKind, Form, Semantics, Step, sufficient_bound};
 use weir_model::system::System;
@@ -53,30 +54,55 @@ pub struct Edge {
     pub is_folded: bool,
 }
 
+/// Why there is no graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoGraph {
+    /// The engine has none, or it is too large to be drawn.
+    Refused(String),
+    /// The search ended early, for this reason.
+    Stopped(String),
+}
+
+impl From<String> for NoGraph {
+    fn from(reason: String) -> Self {
+        Self::Refused(reason)
+    }
+}
+
+impl From<Stop> for NoGraph {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop.to_string())
+    }
+}
+
 /// Explores a program with an engine, to the end even if properties are violated.
 ///
 /// # Errors
-/// If the engine has no such graph, or it has more than `most` states.
+/// If the engine has no such graph, it has more than `most` states, or a limit is reached.
 pub fn explore(
     system: &System,
     model: MemoryModel,
     engine: Engine,
     limits: &Limits,
     most: usize,
-) -> Result<Graph, String> {
+) -> Result<Graph, NoGraph> {
     match engine {
         Engine::Explicit | Engine::Auto => configurations(system, model, limits, most),
         Engine::Automata(options) => automata::graph(system, options, limits, most),
         Engine::Views => views::graph(system, model, limits, most),
-        Engine::Backward => Err("backward search has minimal states of what could lead to a \
-             violation, and no graph of what a program does; use another engine"
-            .to_owned()),
+        Engine::Backward => Err(NoGraph::Refused(
+            "backward search has minimal states of what could lead to a violation, and no \
+             graph of what a program does; use another engine"
+                .to_owned(),
+        )),
     }
 }
 
 /// What is said of a graph that is too large.
-pub(crate) fn too_large(most: usize) -> String {
-    format!("there are more than {most} states, too many to be drawn; `--most` allows more")
+pub(crate) fn too_large(most: usize) -> NoGraph {
+    NoGraph::Refused(format!(
+        "there are more than {most} states, too many to be drawn; `--most` allows more"
+    ))
 }
 
 /// A store as the papers write it: `(x,1)`.
@@ -90,7 +116,7 @@ fn configurations(
     model: MemoryModel,
     limits: &Limits,
     most: usize,
-) -> Result<Graph, String> {
+) -> Result<Graph, NoGraph> {
     let bound =
         limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
     let semantics = Form::of(model)[0].semantics(system, model, bound);
@@ -104,7 +130,7 @@ fn configurations(
     let initial = configs.len();
     let mut scratch = Vec::new();
     while let Some(config) = configs.get(graph.nodes.len()).cloned() {
-        limits.budget.check().map_err(|stop| stop.to_string())?;
+        limits.budget.check()?;
         let from = graph.nodes.len();
         graph.nodes.push(node(semantics.as_ref(), &config, from < initial));
         graph.is_cut |= !semantics.successors(&config, &mut scratch, &mut |step, next| {

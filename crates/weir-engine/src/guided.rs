@@ -11,7 +11,7 @@ use weir_model::ids::TransitionId;
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::PropertyKind;
-use weir_model::semantics::{Form, Semantics, bounded_guesses, has_bounded_guesses};
+use weir_model::semantics::{Form, Semantics, Step, bounded_guesses, has_bounded_guesses};
 use weir_model::system::System;
 
 use crate::explicit::settles;
@@ -58,7 +58,10 @@ pub fn run(
         let (config, done) = nodes[number].0.clone();
         let is_done = done.iter().zip(taken).all(|(done, all)| *done == all.len());
         if is_done && settles(semantics, &config, kind) {
-            return Ok(Some(trace(semantics, model, form, &nodes, number)));
+            let path = path(&nodes, number);
+            let start = Snapshot::new(semantics, &nodes[path[0]].0.0);
+            let steps = steps(semantics, &nodes, &path);
+            return Ok(Some(Run { model, form, bound, start, steps }));
         }
         let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
             let mut done = done.clone();
@@ -80,18 +83,18 @@ pub fn run(
     Ok(None)
 }
 
-fn trace(
-    semantics: &dyn Semantics,
-    model: MemoryModel,
-    form: Form,
-    nodes: &[(Node, Option<usize>)],
-    end: usize,
-) -> Run {
+/// The nodes on the way to one, from an initial one on.
+fn path(nodes: &[(Node, Option<usize>)], end: usize) -> Vec<usize> {
     let mut path = vec![end];
     while let Some(before) = nodes[path[path.len() - 1]].1 {
         path.push(before);
     }
     path.reverse();
+    path
+}
+
+/// The steps along a path.
+fn steps(semantics: &dyn Semantics, nodes: &[(Node, Option<usize>)], path: &[usize]) -> Vec<Step> {
     let mut scratch = Vec::new();
     let mut steps = Vec::new();
     for pair in path.windows(2) {
@@ -104,7 +107,7 @@ fn trace(
                 found.get_or_insert(step);
             }
         });
-        steps.push((found.expect("it was reached from there"), Snapshot::new(semantics, to)));
+        steps.push(found.expect("it was reached from there"));
     }
-    Run { model, form, start: Snapshot::new(semantics, &nodes[path[0]].0.0), steps }
+    steps
 }

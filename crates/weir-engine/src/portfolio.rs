@@ -132,7 +132,7 @@ pub fn respect_bounds(system: &System, answers: &mut [Answer]) {
             format!("it is not known whether a value leaves its bound: {reason}")
         }
         (_, Evidence::Run(run)) => {
-            let controls: Vec<u32> = run.end().controls.iter().map(|s| s.0).collect();
+            let controls: Vec<u32> = run.end(system).controls.iter().map(|s| s.0).collect();
             system.left(&controls).map_or_else(String::new, ToString::to_string)
         }
         _ => "a value may leave its bound".to_owned(),

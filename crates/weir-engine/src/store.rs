@@ -4,6 +4,7 @@
 //! if it is below 128. A hash table holds ids only. Configurations are kept whole:
 //! equality is decided on bytes, never on hashes.
 
+use std::fmt;
 use std::hash::Hasher;
 
 use hashbrown::HashTable;
@@ -22,9 +23,29 @@ impl ConfigId {
     }
 }
 
-/// There are no numbers left for configurations: there are 2^32 of them.
+/// Why there is no place for a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub enum Full {
+    /// There are 2^32 configurations.
+    Numbers,
+    /// A limit was reached.
+    Stopped(Stop),
+}
+
+impl From<Stop> for Full {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Numbers => f.write_str("there are more configurations than Weir can number"),
+            Self::Stopped(stop) => stop.fmt(f),
+        }
+    }
+}
 
 /// A set of configurations, each with the one that it was reached from.
 #[derive(Default)]
@@ -38,6 +59,7 @@ pub struct Store {
     table: HashTable<u32>,
     /// Space to pack in.
     packed: Vec<u8>,
+    budget: Budget,
 }
 
 /// The number of configurations in a block.
@@ -45,13 +67,12 @@ const BLOCK: usize = 1 << 14;
 
 const NO_PARENT: u32 = u32::MAX;
 
-/// About how many configurations may be added before the next look at the room for them.
-const SOON: usize = 1 << 10;
-
-/// So many bytes are taken without asking.
-const LITTLE: usize = 1 << 20;
-
 impl Store {
+    /// An empty store that grows within limits.
+    pub fn within(budget: &Budget) -> Self {
+        Self { budget: budget.clone(), ..Self::default() }
+    }
+
     /// Number of configurations.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -67,23 +88,6 @@ impl Store {
         self.bytes.capacity()
             + (self.ends.capacity() + self.parents.capacity()) * 4
             + self.table.allocation_size()
-    }
-
-    /// Looks whether the store may grow, if it is about to: what is full doubles.
-    ///
-    /// # Errors
-    /// If the larger store would pass the limit.
-    #[inline]
-    pub fn check_room(&self, budget: &Budget) -> Result<(), Stop> {
-        let more = |len: usize, capacity: usize, bytes: usize| match len + SOON < capacity {
-            true => 0,
-            false => capacity * bytes,
-        };
-        let bytes = more(self.bytes.len() + SOON * 32, self.bytes.capacity(), 1)
-            + 2 * more(self.ends.len(), self.ends.capacity(), 4)
-            // The old table goes when the new one is filled.
-            + 2 * more(self.table.len(), self.table.capacity(), 6);
-        if bytes < LITTLE { Ok(()) } else { budget.check_room(bytes) }
     }
 
     /// The id of the configuration numbered `index`, if there is one.
@@ -123,13 +127,18 @@ impl Store {
     /// Adds a configuration; `None` if it was there.
     ///
     /// # Errors
-    /// If there is no number left for it.
+    /// If there is no number left for it, or a limit is reached.
     #[inline]
     pub fn insert(
         &mut self,
         config: &[u32],
         parent: Option<ConfigId>,
     ) -> Result<Option<ConfigId>, Full> {
+        self.budget.tick()?;
+        if self.table.len() == self.table.capacity() {
+            // The old table goes when the new one is filled.
+            self.budget.check_room(2 * self.table.allocation_size())?;
+        }
         let Self { bytes, ends, blocks, packed, .. } = self;
         packed.clear();
         pack(config, packed);
@@ -139,14 +148,21 @@ impl Store {
             |&id| hash(slice(bytes, ends, blocks, id)),
         );
         let Entry::Vacant(vacant) = entry else { return Ok(None) };
-        let id = u32::try_from(ends.len()).ok().filter(|&id| id != NO_PARENT).ok_or(Full)?;
+        let id =
+            u32::try_from(ends.len()).ok().filter(|&id| id != NO_PARENT).ok_or(Full::Numbers)?;
+        if bytes.len() + packed.len() > bytes.capacity() {
+            self.budget.check_room(bytes.capacity())?;
+        }
+        if ends.len() == ends.capacity() {
+            self.budget.check_room(2 * 4 * ends.capacity())?;
+        }
         vacant.insert(id);
         if ends.len().is_multiple_of(BLOCK) {
             blocks.push(bytes.len());
         }
         bytes.extend_from_slice(packed);
         let end = bytes.len() - blocks[blocks.len() - 1];
-        ends.push(u32::try_from(end).map_err(|_| Full)?);
+        ends.push(u32::try_from(end).map_err(|_| Full::Numbers)?);
         self.parents.push(parent.map_or(NO_PARENT, |p| p.0));
         Ok(Some(ConfigId(id)))
     }
@@ -154,7 +170,7 @@ impl Store {
     /// The id of a configuration, which is added if it was not there.
     ///
     /// # Errors
-    /// If there is no number left for it.
+    /// If there is no number left for it, or a limit is reached.
     pub fn find_or_insert(
         &mut self,
         config: &[u32],

@@ -47,7 +47,7 @@ impl Sketch {
             pending: vec![vec![]; system.processes.len()],
         };
         let model = model.parse().expect("it is a model");
-        let run = Run { model, form: Form::of(model)[0], start, steps: vec![] };
+        let run = Run { model, form: Form::of(model)[0], bound: 1, start, steps: vec![] };
         let witness = Witness::new(&system, &run, 0, &|_| 1);
         Self { system, states, witness }
     }

@@ -268,13 +268,15 @@ fn runs_of_looping_programs_are_accepted() {
 }
 
 /// A random run in one form, as far as the last configuration that means
-/// something.
+/// something. On the way, every step determines the configuration that it leads to,
+/// and the run that is replayed is the one that was taken.
 fn walk(system: &System, model: MemoryModel, form: Form, rng: &mut Rng) -> Run {
     let bound = sufficient_bound(system).unwrap_or(3);
     let semantics = form.semantics(system, model, bound);
     let mut config = rng.pick(&semantics.initial().collect::<Vec<_>>()).clone();
     let start = Snapshot::new(semantics.as_ref(), &config);
     let (mut steps, mut meaningful) = (vec![], 0);
+    let mut states = vec![];
     let mut scratch = vec![];
     while steps.len() < 60 {
         let mut next = vec![];
@@ -284,15 +286,26 @@ fn walk(system: &System, model: MemoryModel, form: Form, rng: &mut Rng) -> Run {
         if next.is_empty() {
             break;
         }
+        for (i, (step, to)) in next.iter().enumerate() {
+            let same = next[..i].iter().find(|(s, _)| s == step);
+            assert!(same.is_none_or(|(_, other)| other == to), "{form:?}: {step:?} leads to two");
+        }
         let (step, after) = next.swap_remove(rng.below(next.len()));
         config = after;
-        steps.push((step, Snapshot::new(semantics.as_ref(), &config)));
+        steps.push(step);
+        states.push(Snapshot::new(semantics.as_ref(), &config));
         if semantics.is_settled(&config) {
             meaningful = steps.len();
         }
     }
     steps.truncate(meaningful);
-    Run { model, form, start, steps }
+    let run = Run { model, form, bound, start, steps };
+    let mut replay = run.replay(system);
+    while replay.advance().is_some() {
+        assert_eq!(replay.snapshot(), states[replay.taken() - 1], "{form:?}");
+    }
+    drop(replay);
+    run
 }
 
 /// Not only the shortest runs of the forms that engines search: random runs of
@@ -486,7 +499,7 @@ fn forged_runs_prove_nothing_false() {
 
 /// Whether a last state can settle a question at all; buffers are not asked.
 fn may_settle(system: &System, run: &Run, kind: &PropertyKind) -> bool {
-    let end = run.end();
+    let end = run.end(system);
     let controls: Vec<u32> = end.controls.iter().map(|s| s.0).collect();
     let memory: Vec<u32> = end.memory.iter().map(|v| v.0).collect();
     match kind {
@@ -510,7 +523,7 @@ fn tampered(
     rng: &mut Rng,
 ) -> Vec<(&'static str, Witness)> {
     let mut all = Vec::new();
-    let process = |i: usize| &system.processes[run.steps[i].0.process.index()];
+    let process = |i: usize| &system.processes[run.steps[i].process.index()];
     for (i, step) in witness.steps.iter().enumerate() {
         let Some(transition) = step.transition else {
             // Memory changes if an update changes it and is left out.

@@ -73,7 +73,7 @@ impl<'s> Arena<'s> {
         let mut arena = Self {
             rules,
             bound,
-            positions: Store::default(),
+            positions: Store::within(&counts.budget),
             first: vec![0],
             to: Vec::new(),
             ends: Vec::new(),
@@ -259,7 +259,8 @@ impl<'s> Arena<'s> {
         }
         match self.positions.insert(&cells, None) {
             Ok(Some(id)) => Ok(id.index() as Position),
-            _ => Err(Stopped::full()),
+            Ok(None) => unreachable!("it was not there"),
+            Err(full) => Err(full.into()),
         }
     }
 

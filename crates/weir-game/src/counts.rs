@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use weir_engine::store::Full;
 use weir_engine::{Progress, Stats};
 use weir_model::limits::{Budget, Stop};
 
@@ -19,6 +20,15 @@ impl Stopped {
 impl From<Stop> for Stopped {
     fn from(stop: Stop) -> Self {
         Self(stop.to_string())
+    }
+}
+
+impl From<Full> for Stopped {
+    fn from(full: Full) -> Self {
+        match full {
+            Full::Numbers => Self::full(),
+            Full::Stopped(stop) => stop.into(),
+        }
     }
 }
 

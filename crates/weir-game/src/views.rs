@@ -59,7 +59,8 @@ impl<'b, 's> ViewGame<'b, 's> {
         process: ProcessId,
         counts: &mut Counts<'_>,
     ) -> Result<Self, Stopped> {
-        let mut game = Self { board, process, views: Store::default(), edges: Vec::new() };
+        let mut game =
+            Self { board, process, views: Store::within(&counts.budget), edges: Vec::new() };
         let start = board.start();
         let first =
             View { state: start.states[process.index()], values: start.memory, fence: true };
@@ -117,7 +118,8 @@ impl<'b, 's> ViewGame<'b, 's> {
         }
         match self.views.insert(&cells, None) {
             Ok(Some(id)) => Ok(id.index() as u32),
-            _ => Err(Stopped::full()),
+            Ok(None) => unreachable!("it was not there"),
+            Err(full) => Err(full.into()),
         }
     }
 

@@ -307,12 +307,12 @@ fn flushed(all: Expanded<'_>, stopping: &System, run: &Run) -> Result<Vec<Edge>,
     let system = all.system();
     let n = system.processes.len();
     let mut flushes = vec![0_usize; n];
-    for (step, _) in &run.steps {
+    for step in &run.steps {
         flushes[step.process.index()] += usize::from(step.rule == Rule::Update);
     }
     let mut writes = vec![0_usize; n];
     let mut edges = Vec::new();
-    for (step, _) in &run.steps {
+    for step in &run.steps {
         let p = step.process.index();
         let Some(id) = step.transition else {
             edges.push(Edge::new(system, step.process, None, 0));
@@ -377,9 +377,9 @@ mod tests {
             edges.reverse();
             let (steps, _) = follow(&*tso, &initial[0], &edges, &budget).unwrap();
             let start = Snapshot::new(&*tso, &initial[0]);
-            let run = Run { model: MemoryModel::TSO, form: Form::Tso, start, steps };
+            let run = Run { model: MemoryModel::TSO, form: Form::Tso, bound: 2, start, steps };
             let lasso = lasso(&system, &stopping, &run, &budget).unwrap();
-            assert!(lasso.run.end().pending.iter().all(Vec::is_empty));
+            assert!(lasso.run.end(&system).pending.iter().all(Vec::is_empty));
             tried += 1;
         }
         assert!(tried > 0);

@@ -7,7 +7,6 @@
 //! cycles are real; `fold` makes graphs in which a node stands for many.
 
 use weir_engine::store::Store;
-use weir_model::answer::Snapshot;
 use weir_model::ids::{ProcessId, StateId, TransitionId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::semantics::{Rule, Semantics, Step};
@@ -164,18 +163,15 @@ impl<'s> Graph<'s> {
     ) -> Result<Self, Unfinished> {
         let mut graph = Self {
             system,
-            store: Store::default(),
+            store: Store::within(&extent.budget),
             edges: Vec::new(),
             ends: Vec::new(),
             empty: Vec::new(),
             complete: true,
         };
-        let full = |nodes| Unfinished::new("there are too many configurations", nodes);
         let budget = &extent.budget;
         for config in initial {
-            let room = budget.tick().and_then(|()| graph.store.check_room(budget));
-            room.map_err(|stop| Unfinished::stopped(stop, 0))?;
-            graph.store.insert(&config, None).map_err(|_| full(0))?;
+            graph.store.insert(&config, None).map_err(|e| Unfinished::new(e.to_string(), 0))?;
         }
         let mut next: Vec<(Edge, Vec<u32>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
@@ -183,25 +179,23 @@ impl<'s> Graph<'s> {
             if nodes.is_multiple_of(CLOCK) {
                 extent.check(nodes, graph.bytes())?;
             }
-            let room = budget.tick().and_then(|()| graph.check_room(budget));
-            room.map_err(|stop| Unfinished::stopped(stop, nodes))?;
+            let room =
+                budget.check_growth(graph.edges.len(), graph.edges.capacity(), size_of::<Edge>());
+            room.and_then(|()| budget.tick()).map_err(|stop| Unfinished::stopped(stop, nodes))?;
             let config = graph.store.get(id);
             graph.empty.push(empty(&config));
             next.clear();
             graph.complete &= successors(&config, &mut |edge, to| next.push((edge, to.to_vec())));
             for (edge, to) in next.drain(..) {
-                let to = graph.store.find_or_insert(&to, Some(id)).map_err(|_| full(nodes))?;
+                let to = graph
+                    .store
+                    .find_or_insert(&to, Some(id))
+                    .map_err(|e| Unfinished::new(e.to_string(), nodes))?;
                 graph.edges.push(Edge { to: to.index() as u32, ..edge });
             }
             graph.ends.push(graph.edges.len());
         }
         Ok(graph)
-    }
-
-    /// Looks whether nodes and edges may grow, if they are about to.
-    fn check_room(&self, budget: &Budget) -> Result<(), Stop> {
-        self.store.check_room(budget)?;
-        budget.check_growth(self.edges.len(), self.edges.capacity(), size_of::<Edge>())
     }
 
     fn bytes(&self) -> usize {
@@ -258,9 +252,6 @@ pub(crate) fn mask(bits: impl Iterator<Item = bool>) -> u64 {
     bits.enumerate().fold(0, |mask, (i, bit)| mask | u64::from(bit) << i)
 }
 
-/// Steps with what they lead to, and the last configuration.
-pub(crate) type Followed = (Vec<(Step, Snapshot)>, Vec<u32>);
-
 /// The steps from one configuration along edges, as a semantics takes them.
 ///
 /// # Errors
@@ -273,22 +264,16 @@ pub(crate) fn follow(
     from: &[u32],
     edges: &[Edge],
     budget: &Budget,
-) -> Result<Followed, Stop> {
+) -> Result<(Vec<Step>, Vec<u32>), Stop> {
     let mut config = from.to_vec();
     let mut steps = Vec::new();
-    let mut scratch = Vec::new();
     for edge in edges {
         budget.tick()?;
-        let mut taken = None;
-        let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
+        let step = semantics.take(&mut config, &|step| {
             let same = step.process == edge.process && step.transition == edge.transition;
-            if same && (step.transition.is_some() || step.rule == Rule::Update) {
-                taken = Some((step, next.to_vec()));
-            }
+            same && (step.transition.is_some() || step.rule == Rule::Update)
         });
-        let (step, next) = taken.expect("a step of this semantics");
-        steps.push((step, Snapshot::new(semantics, &next)));
-        config = next;
+        steps.push(step.expect("a step of this semantics"));
     }
     Ok((steps, config))
 }

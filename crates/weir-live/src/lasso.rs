@@ -7,6 +7,7 @@ use weir_model::semantics::{Form, Semantics};
 
 use crate::fair::Cycle;
 use crate::graph::{Edge, Graph, follow};
+use crate::search::FAR;
 
 /// A run that ends where its cycle began, but for buffers that nobody flushes in it:
 /// these may have grown, and have the same last write to each variable. So the cycle
@@ -46,6 +47,7 @@ impl Lasso {
         semantics.initial_rest(&mut start);
         let (steps, _) = follow(semantics, &start, &edges, budget)?;
         let start = Snapshot::new(semantics, &start);
-        Ok(Self { run: Run { model, form: Form::of(model)[0], start, steps }, stem })
+        let form = Form::of(model)[0];
+        Ok(Self { run: Run { model, form, bound: FAR, start, steps }, stem })
     }
 }

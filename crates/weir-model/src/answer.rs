@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::ids::{StateId, ValueId, VarId};
 use crate::memory_model::MemoryModel;
-use crate::semantics::{Event, Form, Semantics, Step};
+
+pub use crate::run::{Replay, Run, Snapshot};
 
 /// What became of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,26 +60,6 @@ pub enum Evidence {
     Buffers(Arc<BufferSet>),
     /// Why there is no answer.
     Reason(String),
-}
-
-/// A run of an operational semantics.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// The model.
-    pub model: MemoryModel,
-    /// The form of its semantics.
-    pub form: Form,
-    /// Where it begins.
-    pub start: Snapshot,
-    /// Its steps, each with the configuration that it leads to.
-    pub steps: Vec<(Step, Snapshot)>,
-}
-
-impl Run {
-    /// Where it ends.
-    pub fn end(&self) -> &Snapshot {
-        self.steps.last().map_or(&self.start, |(_, snapshot)| snapshot)
-    }
 }
 
 /// An inductive set of configurations of views: what each process may still see
@@ -208,26 +189,4 @@ pub struct BufferState {
     pub memory: Vec<ValueId>,
     /// For each process an index into the automata.
     pub buffers: Vec<usize>,
-}
-
-/// A configuration, taken apart for showing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The control state of each process.
-    pub controls: Vec<StateId>,
-    /// The newest memory.
-    pub memory: Vec<ValueId>,
-    /// What each process has under way, oldest first.
-    pub pending: Vec<Vec<Event>>,
-}
-
-impl Snapshot {
-    /// Takes a configuration apart.
-    pub fn new(semantics: &dyn Semantics, config: &[u32]) -> Self {
-        Self {
-            controls: semantics.controls(config).iter().map(|&s| StateId(s)).collect(),
-            memory: semantics.memory(config).iter().map(|&v| ValueId(v)).collect(),
-            pending: semantics.pending(config),
-        }
-    }
 }

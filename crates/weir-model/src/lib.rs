@@ -15,5 +15,6 @@ pub mod limits;
 pub mod memory_model;
 pub mod object;
 pub mod program;
+pub mod run;
 pub mod semantics;
 pub mod system;

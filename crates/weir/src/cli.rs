@@ -157,6 +157,9 @@ pub struct Check {
     /// Write what shows that properties hold to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    /// Show every step of long runs, and long buffers whole
+    #[arg(long)]
+    pub full: bool,
     /// Print what the search did
     #[arg(long)]
     pub stats: bool,

@@ -90,6 +90,20 @@ impl Default for Reading {
 }
 
 impl LoadError {
+    /// The program of which nothing is known because a limit was reached, and the reason.
+    /// Its system has no automata.
+    ///
+    /// # Errors
+    /// The error itself, if it is another one, or the program does not ask.
+    pub fn into_unbuilt(self, asks: impl Fn(&Program) -> bool) -> Result<(Loaded, String), Self> {
+        match self {
+            Self::Stopped { unbuilt: Some(loaded), reason, .. } if asks(&loaded.system.program) => {
+                Ok((*loaded, reason))
+            }
+            error => Err(error),
+        }
+    }
+
     /// The error as a person reads it. No control character of the file or of its name
     /// is in it.
     pub fn render(&self, color: bool) -> String {
@@ -116,10 +130,10 @@ impl LoadError {
 /// # Errors
 /// If it cannot be read, is larger than [`MAX_TEXT`], or is not UTF-8.
 pub fn read_text(name: &str) -> Result<String, LoadError> {
-    read_at_most(name, MAX_TEXT)
+    read_at_most(name, MAX_TEXT, &Budget::new())
 }
 
-fn read_at_most(name: &str, most: usize) -> Result<String, LoadError> {
+fn read_at_most(name: &str, most: usize, budget: &Budget) -> Result<String, LoadError> {
     let unreadable = |reason: String| LoadError::Unreadable { name: name.to_owned(), reason };
     let mut bytes = Vec::new();
     // One byte more than is allowed tells a file that is too large, even if it
@@ -128,10 +142,16 @@ fn read_at_most(name: &str, most: usize) -> Result<String, LoadError> {
     let read = if name == "-" {
         io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        let is_dir = std::fs::metadata(name).is_ok_and(|m| m.is_dir());
-        if is_dir {
+        let about = std::fs::metadata(name).ok();
+        if about.as_ref().is_some_and(|m| m.is_dir()) {
             return Err(unreadable("it is a directory".to_owned()));
         }
+        let size = about.map_or(0, |m| usize::try_from(m.len()).unwrap_or(usize::MAX));
+        budget.check_room(size.min(most)).map_err(|stop| LoadError::Stopped {
+            name: name.to_owned(),
+            reason: format!("{stop} while reading it"),
+            unbuilt: None,
+        })?;
         File::open(name).and_then(|f| f.take(limit).read_to_end(&mut bytes))
     };
     read.map_err(|e| unreadable(plain(&e)))?;
@@ -154,9 +174,9 @@ const MAX_EVIDENCE: usize = 1 << 30;
 /// Reads the text of a witness or a certificate, which may be large.
 ///
 /// # Errors
-/// As for [`read_text`].
-pub fn read_evidence(name: &str) -> Result<String, LoadError> {
-    read_at_most(name, MAX_EVIDENCE)
+/// As for [`read_text`], and if there is no room for it.
+pub fn read_evidence(name: &str, budget: &Budget) -> Result<String, LoadError> {
+    read_at_most(name, MAX_EVIDENCE, budget)
 }
 
 /// An I/O error without its number.

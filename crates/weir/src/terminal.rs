@@ -1,9 +1,10 @@
-//! Color and marks: on a terminal only.
+//! The terminal: color, marks and width.
 
 use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
 use weir::Verdict;
+use weir::report::run::WIDTH;
 
 /// What matters.
 pub const STRONG: Style = Style::new().bold();
@@ -13,6 +14,9 @@ pub const QUIET: Style = Style::new().dimmed();
 /// The answer to a question, which is neither good nor bad.
 pub const NEUTRAL: Style = AnsiColor::Cyan.on_default().bold();
 
+/// Lines are not made for terminals that are narrower.
+const MIN_WIDTH: usize = 40;
+
 /// How a verdict is colored.
 pub fn style(verdict: Verdict) -> Style {
     let color = match verdict {
@@ -21,6 +25,12 @@ pub fn style(verdict: Verdict) -> Style {
         Verdict::Unknown => AnsiColor::Yellow,
     };
     color.on_default().bold()
+}
+
+/// How wide lines may be: as the terminal is, if one reads them.
+pub fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    terminal.map_or(WIDTH, |(width, _)| usize::from(width.0).max(MIN_WIDTH))
 }
 
 /// Whether errors may be colored.

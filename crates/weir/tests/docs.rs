@@ -159,6 +159,10 @@ fn commands_of_the_pages_exist() {
                         run(name, &format!("weir bench {} --help", rest.join(" ")));
                     }
                     ["weir", ..] => drop(run(name, line)),
+                    ["cargo", "run", "--release", "-p", "weir", "--example", example, ..] => {
+                        let file = format!("crates/weir/examples/{example}.rs");
+                        assert!(root().join(file).exists(), "{name}: there is no {example}");
+                    }
                     ["cargo", "run", "--release", "--", rest @ ..] => {
                         run(name, &format!("weir {}", rest.join(" ")));
                     }

@@ -77,7 +77,7 @@ fn a_person_can_play_either_player() {
     }
     // Against whoever never updates a fence does not come.
     let args = ["game", file, "--game", "careful", "--play", "process"];
-    let output = weir_reading(&args, b"1\n1\n1\n");
+    let output = weir_reading(&args, b"1\n1\n1\n1\n1\n");
     assert_eq!(output.status, 0);
     assert!(output.out.contains("update player: nothing"), "{}", output.out);
     assert!(output.out.contains("You lose: no process can go on"), "{}", output.out);

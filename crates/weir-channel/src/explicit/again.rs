@@ -82,9 +82,9 @@ pub fn again(
             compiled: Compiled::new(machine),
             semantics,
             bound,
-            store: Store::default(),
+            store: Store::within(&limits.budget),
             by: vec![],
-            full: false,
+            full: None,
             overfilled: false,
         },
         edges: vec![],
@@ -176,13 +176,14 @@ impl Graph<'_> {
                         }
                         self.edges.push((by, to));
                     }
-                    Err(_) => self.search.full = true,
+                    Err(full) => self.search.full = Some(full),
                 }
             }
             self.ends.push(self.edges.len());
             stats.expanded += 1;
             self.search.tick(&limits.budget, stats);
-            if stats.stopped.is_none() && (stats.expanded.is_multiple_of(CLOCK) || self.search.full)
+            if stats.stopped.is_none()
+                && (stats.expanded.is_multiple_of(CLOCK) || self.search.full.is_some())
             {
                 self.search.look(began, limits, progress, stats);
                 stats.bytes += self.bytes();

@@ -59,6 +59,16 @@ impl fmt::Display for MachineError {
 
 impl std::error::Error for MachineError {}
 
+impl MachineError {
+    /// The limit that was reached, if that is it.
+    pub fn stop(&self) -> Option<Stop> {
+        match self {
+            Self::Stopped(stop) => Some(*stop),
+            _ => None,
+        }
+    }
+}
+
 impl From<Stop> for MachineError {
     fn from(stop: Stop) -> Self {
         Self::Stopped(stop)

@@ -74,10 +74,11 @@ impl Lasso {
         line: &dyn Fn(SpanId) -> usize,
     ) -> Self {
         let mut steps: Vec<WitnessStep> =
-            run.steps.iter().map(|(s, _)| WitnessStep::new(system, s, line)).collect();
+            run.steps.iter().map(|s| WitnessStep::new(system, s, line)).collect();
         let stem = stem.min(steps.len());
         let cycle = steps.split_off(stem);
-        let turn = stem.checked_sub(1).map_or(&run.start, |last| &run.steps[last].1);
+        let mut replay = run.replay(system);
+        while replay.taken() < stem && replay.advance().is_some() {}
         Self {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -90,7 +91,7 @@ impl Lasso {
             initial: Configuration::new(system, &run.start),
             stem: steps,
             cycle,
-            turn: Configuration::new(system, turn),
+            turn: Configuration::new(system, &replay.snapshot()),
         }
     }
 }

@@ -105,7 +105,7 @@ use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
-use crate::graph::{self, Graph};
+use crate::graph::{self, Graph, NoGraph};
 use crate::stats::{Limits, Progress, Stats, unknown_all};
 use cycle::Folding;
 use language::LanguageId;
@@ -323,8 +323,8 @@ pub fn graph(
     options: Options,
     limits: &Limits,
     most: usize,
-) -> Result<Graph, String> {
-    let all = system.expanded(&limits.budget).map_err(|stop| stop.to_string())?;
+) -> Result<Graph, NoGraph> {
+    let all = system.expanded(&limits.budget).map_err(NoGraph::from)?;
     let mut search = Search::new(all, options.folding(), options.sleep_sets, &limits.budget);
     search.edges = Some(vec![]);
     search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
@@ -337,7 +337,7 @@ pub fn graph(
         return Err(graph::too_large(most));
     }
     if let Some(reason) = &search.stats.stopped {
-        return Err(reason.clone());
+        return Err(NoGraph::Stopped(reason.clone()));
     }
     let space = &search.space;
     let letter = |l| {

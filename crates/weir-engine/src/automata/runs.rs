@@ -159,11 +159,11 @@ fn replay(
     budget: &Budget,
 ) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
-    let semantics = form.semantics(space.system.system(), model, actions.len() + 1);
+    let bound = actions.len() + 1;
+    let semantics = form.semantics(space.system.system(), model, bound);
     let mut config = semantics.initial_with(start);
     let first = Snapshot::new(semantics.as_ref(), &config);
-    let mut run = Run { model, form, start: first, steps: vec![] };
-    let mut scratch = Vec::new();
+    let mut steps = Vec::new();
     for action in actions {
         budget.check()?;
         let is_it = |step: &Step| match *action {
@@ -173,15 +173,8 @@ fn replay(
                 step.process == p && store == Some(space.store_of(letter))
             }
         };
-        let mut found = None;
-        let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
-            if found.is_none() && is_it(&step) {
-                found = Some((step, next.to_vec()));
-            }
-        });
-        let Some((step, next)) = found else { return Ok(None) };
-        run.steps.push((step, Snapshot::new(semantics.as_ref(), &next)));
-        config = next;
+        let Some(step) = semantics.take(&mut config, &is_it) else { return Ok(None) };
+        steps.push(step);
     }
-    Ok(Some(run))
+    Ok(Some(Run { model, form, bound, start: first, steps }))
 }

@@ -7,7 +7,7 @@ use weir_model::system::System;
 
 use super::search::Search;
 use crate::concrete::Event;
-use crate::graph::{Edge, Graph, Node, show_store, too_large};
+use crate::graph::{Edge, Graph, NoGraph, Node, show_store, too_large};
 use crate::stats::Limits;
 
 /// The configurations of views and the steps between them. A node settles a property
@@ -20,10 +20,9 @@ pub fn graph(
     model: MemoryModel,
     limits: &Limits,
     most: usize,
-) -> Result<Graph, String> {
-    let mut search =
-        Search::to_draw(system, model, &limits.budget).map_err(|stop| stop.to_string())?;
-    search.draw(most).map_err(|halt| halt.to_string())?;
+) -> Result<Graph, NoGraph> {
+    let mut search = Search::to_draw(system, model, &limits.budget)?;
+    search.draw(most)?;
     if search.configs.len() > most {
         return Err(too_large(most));
     }
@@ -31,7 +30,7 @@ pub fn graph(
     for config in search.configs.clone() {
         let mut settles = Vec::new();
         for property in 0..system.program.properties.len() {
-            if search.settling(&config, property).map_err(|halt| halt.to_string())?.is_some() {
+            if search.settling(&config, property)?.is_some() {
                 settles.push(property);
             }
         }
@@ -45,13 +44,13 @@ pub fn graph(
             settles,
         });
     }
-    for initial in search.space.initial().map_err(|stop| stop.to_string())?.take(most) {
+    for initial in search.space.initial()?.take(most) {
         let found = search.configs.iter().position(|c| *c == initial);
         found.into_iter().for_each(|i| graph.nodes[i].is_initial = true);
     }
     for (from, step, to) in std::mem::take(&mut search.edges) {
         let config = search.configs[from as usize].clone();
-        let places = search.space.places_of(&config, step.process).map_err(|h| h.to_string())?;
+        let places = search.space.places_of(&config, step.process)?;
         let labels = search.space.events(&places, step).into_iter().filter_map(|e| match e {
             Event::Take(p, id) => Some(system.show_op(system.transition(p, id).op)),
             Event::Transfer(_, x, Some(d)) => Some(format!("enters {}", show_store(system, x, d))),

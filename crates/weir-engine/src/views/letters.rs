@@ -18,6 +18,7 @@ use weir_model::system::System;
 
 use super::subwords::{Level, Subwords, single};
 use crate::ahead::{ByPlace, readable};
+use crate::graph::NoGraph;
 
 /// The number of a letter.
 pub(super) type Letter = u32;
@@ -43,6 +44,12 @@ pub(super) enum Halt {
 impl From<Stop> for Halt {
     fn from(stop: Stop) -> Self {
         Self::Stopped(stop)
+    }
+}
+
+impl From<Halt> for NoGraph {
+    fn from(halt: Halt) -> Self {
+        Self::Stopped(halt.to_string())
     }
 }
 

@@ -84,6 +84,7 @@ fn sort(words: &mut Subwords, budget: &Budget) -> Result<(), Stop> {
     }
     let mut parts: Vec<Subwords> = Vec::new();
     while !words.is_empty() {
+        budget.check()?;
         budget.check_room(8 * PART)?;
         let mut part = words.split_off(words.len().saturating_sub(PART));
         part.sort_unstable();

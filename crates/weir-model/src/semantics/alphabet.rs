@@ -2,7 +2,7 @@
 
 use super::Head;
 use crate::ids::{ValueId, VarId};
-use crate::system::System;
+use crate::system::{Op, System};
 
 /// Something that a process has issued and that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +43,15 @@ impl Event {
 
     pub(super) fn fence(kind: EventKind) -> Self {
         Self { kind, var: VarId(0), value: ValueId(0) }
+    }
+
+    /// A read or write that waits.
+    pub fn waiting(op: Op) -> Option<Self> {
+        match op {
+            Op::Write(var, value) => Some(Self::write(var, value)),
+            Op::Read(var, value) => Some(Self::read(var, value)),
+            Op::Nop | Op::Arw(..) | Op::Fence(_) => None,
+        }
     }
 
     /// Whether it is a write to memory that is yet to come.

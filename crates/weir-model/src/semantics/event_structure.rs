@@ -132,6 +132,21 @@ impl EventStructure {
         minimal.into_iter()
     }
 
+    /// The minimal events, each with how many before it are the same event of the same
+    /// process: fences may be.
+    pub fn minimal_with_ways(&self) -> Vec<(u32, usize)> {
+        let minimal: Vec<usize> = self.minimal().collect();
+        let same = |i: usize, j: usize| {
+            let (a, b) = (&self.events[i], &self.events[j]);
+            (a.process, a.event) == (b.process, b.event)
+        };
+        let way = |(n, &e): (usize, &usize)| {
+            let before = minimal[..n].iter().filter(|f| same(**f, e)).count();
+            (before as u32, e)
+        };
+        minimal.iter().enumerate().map(way).collect()
+    }
+
     /// Whether a process may issue one more event.
     pub fn has_room(&self, process: ProcessId, more: usize, bound: usize) -> bool {
         self.events.len() + more <= MAX_EVENTS

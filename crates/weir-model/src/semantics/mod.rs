@@ -51,7 +51,8 @@ pub trait Semantics: Sync {
     fn initial_rest(&self, config: &mut Vec<u32>);
 
     /// Calls `visit` with every step from `config` and the configuration that
-    /// it leads to. `scratch` is space to work in.
+    /// it leads to. `scratch` is space to work in. A step determines where it leads:
+    /// two steps from one configuration to different ones are different.
     ///
     /// Returns `false` if some step was left out because a buffer would have
     /// grown past the bound.
@@ -74,6 +75,19 @@ pub trait Semantics: Sync {
 
     /// What each process has under way, oldest first, for showing.
     fn pending(&self, config: &[u32]) -> Vec<Vec<Event>>;
+
+    /// Takes the first step that is wanted, if there is one, and returns it.
+    fn take(&self, config: &mut Vec<u32>, wanted: &dyn Fn(&Step) -> bool) -> Option<Step> {
+        let mut found = None;
+        let _ = self.successors(config, &mut Vec::new(), &mut |step, next| {
+            if found.is_none() && wanted(&step) {
+                found = Some((step, next.to_vec()));
+            }
+        });
+        let (step, next) = found?;
+        *config = next;
+        Some(step)
+    }
 
     /// The initial configurations: one, or one per choice of initial values.
     fn initial(&self) -> Box<dyn Iterator<Item = Vec<u32>> + '_> {
@@ -115,15 +129,18 @@ pub struct Step {
     pub event: Option<Event>,
     /// Whose write was read, for [`Rule::ReadRemoteWrite`].
     pub source: Option<ProcessId>,
+    /// Which one it is of several steps that are alike in everything above and lead
+    /// to different configurations.
+    pub way: u32,
 }
 
 impl Step {
     fn take(process: ProcessId, rule: Rule, transition: TransitionId) -> Self {
-        Self { process, rule, transition: Some(transition), event: None, source: None }
+        Self { process, rule, transition: Some(transition), event: None, source: None, way: 0 }
     }
 
     fn memory(process: ProcessId, rule: Rule, event: Event) -> Self {
-        Self { process, rule, transition: None, event: Some(event), source: None }
+        Self { process, rule, transition: None, event: Some(event), source: None, way: 0 }
     }
 }
 

@@ -158,7 +158,7 @@ impl Semantics for NswEvents<'_> {
                 emit(Step::take(i, rule, id), after, written);
             }
         }
-        for e in s.minimal() {
+        for (way, e) in s.minimal_with_ways() {
             let mut after = s.clone();
             let removed = after.remove(e);
             let event = removed.event;
@@ -177,7 +177,7 @@ impl Semantics for NswEvents<'_> {
                 head.set(scratch, event.var, event.value);
             }
             after.write(&self.alphabet, head, scratch);
-            visit(Step::memory(removed.process, rule, event), scratch);
+            visit(Step { way, ..Step::memory(removed.process, rule, event) }, scratch);
         }
         complete
     }

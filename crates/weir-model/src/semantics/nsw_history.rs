@@ -199,15 +199,16 @@ impl Semantics for NswHistory<'_> {
             // 5. Move pointer
             for j in (0..head.vars).map(VarId::new) {
                 let pointer = self.pointer(i, j);
-                for e in h.pointers[pointer] + 1..=h.newest() {
+                for (way, e) in (0..).zip(h.pointers[pointer] + 1..=h.newest()) {
                     let mut h2 = h.clone();
                     h2.pointers[pointer] = e;
                     let seen = Event::read(j, ValueId(h.states[e][j.index()]));
-                    emit(Step::memory(i, Rule::MovePointer, seen), None, s.clone(), h2);
+                    let step = Step { way, ..Step::memory(i, Rule::MovePointer, seen) };
+                    emit(step, None, s.clone(), h2);
                 }
             }
         }
-        for e in s.minimal() {
+        for (way, e) in s.minimal_with_ways() {
             let (mut s2, mut h2) = (s.clone(), h.clone());
             let removed = s2.remove(e);
             let event = removed.event;
@@ -224,7 +225,7 @@ impl Semantics for NswHistory<'_> {
                 // 10. Write fence elimination
                 Rule::FenceElimination
             };
-            emit(Step::memory(removed.process, rule, event), None, s2, h2);
+            emit(Step { way, ..Step::memory(removed.process, rule, event) }, None, s2, h2);
         }
         complete
     }

@@ -228,8 +228,8 @@ impl Semantics for Relaxed<'_> {
                     Op::Write(x, d) => (Rule::Write, Event::write(x, d)),
                     Op::Read(x, d) => {
                         let read = Event::read(x, d);
-                        for after in self.read_own_write(&s, i, read) {
-                            emit(step(Rule::ReadOwnWrite), to, None, after);
+                        for (way, after) in (0..).zip(self.read_own_write(&s, i, read)) {
+                            emit(Step { way, ..step(Rule::ReadOwnWrite) }, to, None, after);
                         }
                         if self.is_free(&s, i, read) {
                             for (k, e) in s.remote_writes(head, i, x, d) {

@@ -44,6 +44,9 @@ pub struct Live {
     /// Write what shows obstruction-freedom under TSO to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    /// Show every step of long runs, and long buffers whole
+    #[arg(long)]
+    pub full: bool,
 }
 
 impl Live {

@@ -6,12 +6,13 @@ use weir::load::read_evidence;
 
 use super::{Status, complain, fail, print, print_json};
 use crate::cli::{Certify, Format};
+use crate::limits;
 use crate::output::paint;
 use crate::terminal::style;
 
 pub fn run(args: &Certify) -> Status {
     let file = &args.evidence;
-    let text = match read_evidence(file) {
+    let text = match read_evidence(file, &limits::budget()) {
         Ok(text) => text,
         Err(error) => return complain(&error),
     };

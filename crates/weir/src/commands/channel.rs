@@ -6,27 +6,28 @@ pub mod pcp;
 mod programs;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use weir::LoadError;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
+use weir::{LoadError, Stop};
 use weir_channel::evidence::Evidence;
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
 use weir_channel::text::show_transition;
 use weir_channel::{
-    Limits, Machine, StateId, Stats, Translation, Word, basic, explicit, product, text, tso,
+    Limits, Machine, StateId, Stats, Translation, TranslationError, Word, basic, explicit, product,
+    text, tso,
 };
 use weir_front::suggest::closest;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use super::stats::{details, summary};
-use super::{Status, complain, fail, note, print, print_json, write_json};
+use super::{Status, complain, fail, note, print, print_json, stopped, write_json};
 use crate::cli::Format;
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
@@ -56,7 +57,7 @@ pub fn run(args: &Channel) -> Status {
                     print(&text::print(&simple));
                     Status::Fine
                 }
-                Err(error) => fail(&error.to_string()),
+                Err(error) => refuse(&error, error.stop()),
             })
         }
     }
@@ -89,7 +90,15 @@ fn multiply(args: &ChannelProduct) -> Status {
             print(&text::print(&machine));
             Status::Fine
         }
-        Err(error) => fail(&error.to_string()),
+        Err(error) => refuse(&error, error.stop()),
+    }
+}
+
+/// Says why there is no machine: something is wrong, or a limit was reached.
+fn refuse(error: &impl Display, stop: Option<Stop>) -> Status {
+    match stop {
+        Some(stop) => stopped(&stop.to_string()),
+        None => fail(&error.to_string()),
     }
 }
 
@@ -107,29 +116,37 @@ fn of(args: &ChannelOf) -> Status {
             print(&text::print(&machine));
             Status::Fine
         }
-        Err(message) => fail(&message),
+        Err(status) => status,
     }
 }
 
-fn translated(system: &System, args: &ChannelOf) -> Result<Machine, String> {
+fn translated(system: &System, args: &ChannelOf) -> Result<Machine, Status> {
     let model = args.model;
     let Some(name) = &args.process else {
         let made =
             Translation::new(system, model, args.guesses.map(usize::from), &limits::budget());
-        return made.map(|t| t.machine).map_err(|e| format!("`{}`: {e}", args.file));
+        return made.map(|t| t.machine).map_err(|error| {
+            let stop = match error {
+                TranslationError::Stopped(stop) => Some(stop),
+                _ => None,
+            };
+            refuse(&format!("`{}`: {error}", args.file), stop)
+        });
     };
     if Form::of(model)[0] != Form::Tso {
-        return Err(format!("under {model} there is one machine for all processes"));
+        return Err(fail(&format!("under {model} there is one machine for all processes")));
     }
-    let mut machines = tso::tso(system, &limits::budget())
-        .map_err(|e| format!("`{}`: too large for a channel machine: {e}", args.file))?;
+    let mut machines = tso::tso(system, &limits::budget()).map_err(|error| {
+        let message = format!("`{}`: too large for a channel machine: {error}", args.file);
+        refuse(&message, error.stop())
+    })?;
     let names = system.processes.iter().map(|p| p.name.as_str());
     match system.processes.iter().position(|p| p.name == *name) {
         Some(index) => Ok(machines.swap_remove(index)),
-        None => Err(match closest(name, names) {
+        None => Err(fail(&match closest(name, names) {
             Some(meant) => format!("there is no process `{name}`; did you mean `{meant}`?"),
             None => format!("there is no process `{name}`"),
-        }),
+        })),
     }
 }
 

@@ -3,17 +3,20 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
-use weir::report::{json, run as run_report};
+use weir::report::{counted, json};
 use weir::{Answer, CheckError, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
 use super::stats::{details, summary};
-use super::{Status, complain, fail, note, print, print_json, reject, write_json};
+use super::{
+    Status, complain, fail, note, nothing_known, print, print_json, reject, unbuilt, write_json,
+};
 use crate::cli::{Check, Format};
 use crate::output::paint;
 use crate::progress::Progress;
-use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
+use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
@@ -28,7 +31,8 @@ pub fn run(args: &Check) -> Status {
     let mut witness = args.witness.as_deref();
     let mut certificate = args.certificate.as_deref();
     for file in &args.files {
-        let loaded = match args.search.language.load(file, &[model]) {
+        let read = args.search.language.load(file, &[model]);
+        let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));
@@ -41,19 +45,27 @@ pub fn run(args: &Check) -> Status {
         }
         let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };
         let mut progress = Progress::new();
-        let checked = solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s));
-        let (answers, stats) = match checked {
+        let checked = match stopped {
+            Some(reason) => Ok(nothing_known(&loaded, &reason)),
+            None => solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s)).map(
+                |(answers, stats)| {
+                    let system = &loaded.system;
+                    let vacuous = weir::vacuous(system, model, &limits, &answers, &stats);
+                    (answers, vacuous, stats)
+                },
+            ),
+        };
+        let (answers, vacuous, stats) = match checked {
             Ok(checked) => checked,
             Err(error) => {
                 status = status.and(reject(file, &error));
                 continue;
             }
         };
-        let vacuous = weir::vacuous(&loaded.system, model, &limits, &answers, &stats);
         drop(progress);
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         match args.format {
-            Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args.stats)),
+            Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
             Format::Json => {
                 print_json(&json::Report::new(&loaded, model, &answers, &vacuous, &stats));
             }
@@ -108,7 +120,7 @@ fn human(
     answers: &[Answer],
     vacuous: &[Option<String>],
     stats: &Stats,
-    all_stats: bool,
+    args: &Check,
 ) -> String {
     let system = &loaded.system;
     let mut out = String::new();
@@ -152,6 +164,8 @@ fn human(
             let _ = writeln!(out, "    {}", paint(QUIET, reason));
         }
     }
+    // The lines are indented.
+    let layout = Layout { width: terminal::width() - 2, full: args.full };
     for answer in answers {
         if let Evidence::Run(run) = &answer.evidence {
             let name = system.property_name(answer.property);
@@ -159,17 +173,16 @@ fn human(
                 Verdict::Holds => "how it is reached",
                 _ => "how it is violated",
             };
-            let count = run.steps.len();
-            let title =
-                format!("{name}: {shows}, in {count} steps of {} under {model}", run.form.name());
+            let count = counted(run.steps.len(), "step");
+            let title = format!("{name}: {shows}, in {count} of {} under {model}", run.form.name());
             let _ = writeln!(out, "\n{}\n", paint(STRONG, &title));
-            for line in run_report::lines(loaded, run) {
+            for line in run_report::lines(loaded, run, answer.property, layout) {
                 let _ = writeln!(out, "{}", format!("  {line}").trim_end());
             }
         }
     }
     let _ = writeln!(out, "\n{}", paint(QUIET, &summary(stats)));
-    if all_stats {
+    if args.stats {
         out += &details(stats);
     }
     out

@@ -7,10 +7,10 @@ use std::path::Path;
 use anstyle::Style;
 use weir::report::json::{CompareReport, CompareRow, kind, outcome};
 use weir::report::table::Table;
-use weir::{Answer, CheckError, Evidence, Loaded, MemoryModel, Solver, Verdict};
+use weir::{Answer, CheckError, Evidence, Loaded, MemoryModel, Solver, Stats, Verdict};
 use weir_model::program::PropertyKind;
 
-use super::{Status, complain, fail, print, print_json, reject};
+use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
 use crate::cli::{Compare, Format};
 use crate::output::paint;
 use crate::progress::Progress;
@@ -28,7 +28,8 @@ pub fn run(args: &Compare) -> Status {
     let mut status = Status::Fine;
     let mut programs = Vec::new();
     for file in &args.files {
-        let loaded = match args.search.language.load(file, &models) {
+        let read = args.search.language.load(file, &models);
+        let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));
@@ -37,7 +38,7 @@ pub fn run(args: &Compare) -> Status {
         };
         let columns = match CheckError::no_property(file, &loaded.system.program) {
             Some(error) => Err(error),
-            None => columns(args, &loaded, &models, &solvers),
+            None => columns(args, &loaded, stopped.as_deref(), &models, &solvers),
         };
         let columns = match columns {
             Ok(columns) => columns,
@@ -83,6 +84,7 @@ type Column = Vec<Cell>;
 fn columns(
     args: &Compare,
     loaded: &Loaded,
+    stopped: Option<&str>,
     models: &[MemoryModel],
     solvers: &[Solver],
 ) -> Result<Vec<Column>, CheckError> {
@@ -90,8 +92,18 @@ fn columns(
     let column = |(&model, solver): (&MemoryModel, &Solver)| {
         let mut progress = Progress::new();
         let system = &loaded.system;
-        let (answers, stats) = solver.check(system, model, &limits, &mut |s| progress.update(s))?;
-        let vacuous = weir::vacuous(system, model, &limits, &answers, &stats);
+        let (answers, vacuous) = match stopped {
+            Some(reason) => {
+                let (answers, vacuous, _) = nothing_known(loaded, reason);
+                (answers, vacuous)
+            }
+            None => {
+                let mut tell = |s: &Stats| progress.update(s);
+                let (answers, stats) = solver.check(system, model, &limits, &mut tell)?;
+                let vacuous = weir::vacuous(system, model, &limits, &answers, &stats);
+                (answers, vacuous)
+            }
+        };
         let cells = answers.into_iter().zip(vacuous);
         Ok(cells.map(|(answer, vacuous)| Cell { answer, vacuous }).collect())
     };

@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 
 use weir::report::graph;
 use weir::{Limits, Solver};
+use weir_engine::graph::NoGraph;
 
-use super::{Status, complain, fail, note, print, write_whole};
+use super::{Status, complain, fail, note, print, stopped, write_whole};
 use crate::cli::{Graph, GraphFormat};
 use crate::limits;
 use crate::output::json;
@@ -14,11 +15,12 @@ use crate::output::json;
 pub fn run(args: &Graph) -> Status {
     match draw(args) {
         Ok(status) => status,
-        Err(message) => fail(&message),
+        Err(NoGraph::Refused(message)) => fail(&message),
+        Err(NoGraph::Stopped(reason)) => stopped(&reason),
     }
 }
 
-fn draw(args: &Graph) -> Result<Status, String> {
+fn draw(args: &Graph) -> Result<Status, NoGraph> {
     let model = args.model.model;
     let format = format(args)?;
     let engine = match args.engine.for_model(model)? {
@@ -29,7 +31,8 @@ fn draw(args: &Graph) -> Result<Status, String> {
         Solver::Channels => {
             return Err("channel machines are no states of the program; `weir channel of` \
                         prints the machine"
-                .to_owned());
+                .to_owned()
+                .into());
         }
     };
     let loaded = match args.language.load(&args.file, &[model]) {
@@ -40,10 +43,10 @@ fn draw(args: &Graph) -> Result<Status, String> {
     let most = args.most as usize;
     let found = weir_engine::graph::explore(&loaded.system, model, engine, &limits, most)?;
     let text = match format {
-        GraphFormat::Dot => graph::dot(&loaded, &found),
-        GraphFormat::Svg => svg(&graph::dot(&loaded, &found))?,
+        GraphFormat::Dot => graph::dot(&loaded, &found, &limits.budget)?,
+        GraphFormat::Svg => svg(&graph::dot(&loaded, &found, &limits.budget)?)?,
         GraphFormat::Json => {
-            let report = graph::Report::new(&loaded, model, &found);
+            let report = graph::Report::new(&loaded, model, &found, &limits.budget)?;
             json(&report).map_err(|e| e.to_string())? + "\n"
         }
     };

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use weir::load::read_text;
 use weir::report::live_name;
-use weir::report::run::lasso_lines;
+use weir::report::run::{Layout, lasso_lines};
 use weir::report::table::Table;
-use weir::{Certificate, CheckError, Loaded, MemoryModel, Verdict};
+use weir::{Certificate, CheckError, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::{Asked, Lasso as LassoFile};
 use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
@@ -19,7 +19,7 @@ use crate::cli::live::Live;
 use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;
-use crate::terminal::{QUIET, STRONG, style};
+use crate::terminal::{self, QUIET, STRONG, style};
 
 pub fn run(args: &Live) -> Status {
     let model = args.model.model;
@@ -33,7 +33,11 @@ pub fn run(args: &Live) -> Status {
     let loaded = read_text(&args.file).and_then(|text| {
         Loaded::running(&args.file, &text, language, args.clients.into(), &limits::budget())
     });
-    let loaded = match loaded {
+    let unbuilt = |error: LoadError| {
+        let found = error.into_unbuilt(|program| !asked(program, args).is_empty());
+        found.map(|(loaded, reason)| (loaded, Some(reason)))
+    };
+    let (loaded, stopped) = match loaded.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
@@ -51,7 +55,13 @@ pub fn run(args: &Live) -> Status {
     let report = Report { loaded: &loaded, args, model, asked: &asked };
     let questions: Vec<Question<'_>> = asked.iter().map(|a| a.question).collect();
     let options = Options { model, flush_fair: args.flush_fair, limits: args.limits() };
-    let mut answers = weir_live::answers(&loaded.system, &questions, &options);
+    let mut answers = match stopped {
+        Some(reason) => {
+            let evidence = Evidence::Reason(reason);
+            vec![Answer { verdict: Verdict::Unknown, evidence }; questions.len()]
+        }
+        None => weir_live::answers(&loaded.system, &questions, &options),
+    };
     for (asked, answer) in asked.iter().zip(&mut answers) {
         report.check(asked, answer);
     }
@@ -101,7 +111,12 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn clients(&self) -> Option<usize> {
-        self.loaded.system.program.object.as_ref().map(|_| self.loaded.system.processes.len())
+        self.loaded
+            .system
+            .program
+            .object
+            .as_ref()
+            .map(|_| self.loaded.system.program.processes.len())
     }
 
     fn file(&self, asked: &AskedFor<'_>, lasso: &Lasso) -> LassoFile {
@@ -146,6 +161,8 @@ impl Report<'_> {
         if let Some(note) = self.undecidable() {
             let _ = writeln!(out, "\n{}", paint(QUIET, note));
         }
+        // The lines are indented.
+        let layout = Layout { width: terminal::width() - 2, full: self.args.full };
         let mut shown = vec![false; answers.len()];
         for (i, answer) in answers.iter().enumerate() {
             let Evidence::Lasso(lasso) = &answer.evidence else { continue };
@@ -160,7 +177,7 @@ impl Report<'_> {
                 }
             }
             let _ = writeln!(out, "\n{}:\n", paint(STRONG, &names.join(", ")));
-            for line in lasso_lines(self.loaded, &lasso.run, lasso.stem) {
+            for line in lasso_lines(self.loaded, &lasso.run, lasso.stem, layout) {
                 let _ = writeln!(out, "  {line}");
             }
         }
@@ -259,8 +276,7 @@ impl Report<'_> {
 }
 
 fn is_same(a: &Lasso, b: &Lasso) -> bool {
-    let steps = |l: &Lasso| l.run.steps.iter().map(|(s, _)| *s).collect::<Vec<_>>();
-    a.stem == b.stem && a.run.start == b.run.start && steps(a) == steps(b)
+    a.stem == b.stem && a.run.start == b.run.start && a.run.steps == b.run.steps
 }
 
 fn seen(evidence: &Evidence) -> Option<Seen> {

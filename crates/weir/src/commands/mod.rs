@@ -16,8 +16,10 @@ pub mod reduce;
 pub mod show;
 mod stats;
 
-use weir::Verdict;
+use weir::{Answer, LoadError, Loaded, Stats, Verdict};
+use weir_model::program::Program;
 
+use crate::limits;
 use crate::output::{complain, fail, note, print, print_json, reject, write_json, write_whole};
 
 /// The exit status, worst first where several files are given.
@@ -54,4 +56,37 @@ impl From<Verdict> for Status {
             Verdict::Unknown => Self::Unknown,
         }
     }
+}
+
+/// A program with properties whose system was not built because a limit was reached, and
+/// the reason.
+///
+/// # Errors
+/// The error, if it is another one.
+fn unbuilt(error: LoadError) -> Result<(Loaded, Option<String>), LoadError> {
+    let asks = |program: &Program| !program.properties.is_empty();
+    error.into_unbuilt(asks).map(|(loaded, reason)| (loaded, Some(reason)))
+}
+
+/// What is answered about a program whose system was not built. Nothing is vacuous.
+fn nothing_known(loaded: &Loaded, reason: &str) -> (Vec<Answer>, Vec<Option<String>>, Stats) {
+    let answers = weir_engine::unknown_all(&loaded.system, reason);
+    let vacuous = vec![None; answers.len()];
+    (answers, vacuous, no_search(reason))
+}
+
+/// The counts where no search began.
+fn no_search(reason: &str) -> Stats {
+    Stats {
+        engine: "none",
+        stopped: Some(reason.to_owned()),
+        elapsed: limits::budget().elapsed(),
+        ..Stats::default()
+    }
+}
+
+/// Says that nothing is known because a limit was reached.
+fn stopped(message: &str) -> Status {
+    note(&format!("unknown: {message}"));
+    Status::Unknown
 }

@@ -1,14 +1,15 @@
 //! `weir outcomes`
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use weir::load::read_text;
 use weir::report::table::Table;
 use weir::report::{herd, json};
-use weir::{Loaded, MemoryModel, Outcomes, Reading};
+use weir::{LoadError, Loaded, MemoryModel, Outcomes, Reading};
 use weir_model::program::{Property, PropertyKind};
 
-use super::{Status, complain, note, print, print_json, reject};
+use super::{Status, complain, no_search, note, print, print_json, reject};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
 use crate::output::paint;
 use crate::progress::{Progress, counted};
@@ -20,7 +21,11 @@ pub fn run(args: &Args) -> Status {
     for (i, file) in args.files.iter().enumerate() {
         let reading = Reading { observing: true, model, ..args.search.language.reading() };
         let loaded = read_text(file).and_then(|text| Loaded::read(file, &text, &reading));
-        let loaded = match loaded {
+        let unbuilt = |error: LoadError| {
+            let found = error.into_unbuilt(|program| program.object.is_none());
+            found.map(|(loaded, reason)| (loaded, Some(reason)))
+        };
+        let (loaded, stopped) = match loaded.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,
             Err(error) => {
                 status = status.and(complain(&error));
@@ -29,7 +34,12 @@ pub fn run(args: &Args) -> Status {
         };
         let limits = args.search.limits();
         let mut progress = Progress::new();
-        let found = weir::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s));
+        let found = match stopped {
+            Some(reason) => {
+                Ok(Outcomes { atoms: vec![], states: BTreeSet::new(), stats: no_search(&reason) })
+            }
+            None => weir::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s)),
+        };
         drop(progress);
         let outcomes = match found {
             Ok(outcomes) => outcomes,

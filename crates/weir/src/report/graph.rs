@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use weir_engine::graph::{Edge, Graph, Node};
 use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::StateKind;
 
@@ -13,13 +14,17 @@ use crate::load::Loaded;
 /// A graph for Graphviz. A box says where each process is, what its buffer holds, and
 /// what memory is. An initial one has a thick border, and one that settles a property is
 /// red. Where a cycle was folded in, the arrow is thick.
-pub fn dot(loaded: &Loaded, graph: &Graph) -> String {
+///
+/// # Errors
+/// If a limit is reached.
+pub fn dot(loaded: &Loaded, graph: &Graph, budget: &Budget) -> Result<String, Stop> {
     let system = &loaded.system;
     let mut out = String::from(
         "digraph states {\n  node [shape=box, fontname=\"monospace\", fontsize=10];\n  \
          edge [fontname=\"monospace\", fontsize=9];\n",
     );
     for (number, node) in graph.nodes.iter().enumerate() {
+        budget.tick()?;
         let mut lines = vec![format!("{}", number + 1)];
         for p in system.process_ids() {
             let name = &system.processes[p.index()].name;
@@ -40,12 +45,13 @@ pub fn dot(loaded: &Loaded, graph: &Graph) -> String {
         let _ = writeln!(out, "  s{} [label=\"{label}\"{style}];", number + 1);
     }
     for edge in &graph.edges {
+        budget.tick()?;
         let style = if edge.is_folded { ", penwidth=2.5" } else { "" };
         let label = escaped(&format!("{}: {}", process(loaded, edge), edge.label));
         let (from, to) = (edge.from + 1, edge.to + 1);
         let _ = writeln!(out, "  s{from} -> s{to} [label=\"{label}\"{style}];");
     }
-    out + "}\n"
+    Ok(out + "}\n")
 }
 
 fn process<'l>(loaded: &'l Loaded, edge: &Edge) -> &'l str {
@@ -133,31 +139,45 @@ pub struct StepReport {
 
 impl Report {
     /// The report of a graph.
-    pub fn new(loaded: &Loaded, model: MemoryModel, graph: &Graph) -> Self {
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn new(
+        loaded: &Loaded,
+        model: MemoryModel,
+        graph: &Graph,
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
         let system = &loaded.system;
-        let state = |node: &Node| StateReport {
-            initial: node.is_initial,
-            places: system
-                .process_ids()
-                .map(|p| place(loaded, p, node.controls[p.index()]))
-                .collect(),
-            memory: memory(loaded, node),
-            buffers: node.buffers.clone(),
-            settles: node.settles.iter().map(|i| system.property_name(*i)).collect(),
+        let state = |node: &Node| {
+            budget.tick()?;
+            Ok(StateReport {
+                initial: node.is_initial,
+                places: system
+                    .process_ids()
+                    .map(|p| place(loaded, p, node.controls[p.index()]))
+                    .collect(),
+                memory: memory(loaded, node),
+                buffers: node.buffers.clone(),
+                settles: node.settles.iter().map(|i| system.property_name(*i)).collect(),
+            })
         };
-        let step = |edge: &Edge| StepReport {
-            from: edge.from,
-            to: edge.to,
-            process: process(loaded, edge).to_owned(),
-            step: edge.label.clone(),
-            folded: edge.is_folded,
+        let step = |edge: &Edge| {
+            budget.tick()?;
+            Ok(StepReport {
+                from: edge.from,
+                to: edge.to,
+                process: process(loaded, edge).to_owned(),
+                step: edge.label.clone(),
+                folded: edge.is_folded,
+            })
         };
-        Self {
+        Ok(Self {
             program: system.program.name.clone(),
             model: model.to_string(),
             cut: graph.is_cut,
-            states: graph.nodes.iter().map(state).collect(),
-            steps: graph.edges.iter().map(step).collect(),
-        }
+            states: graph.nodes.iter().map(state).collect::<Result<_, Stop>>()?,
+            steps: graph.edges.iter().map(step).collect::<Result<_, Stop>>()?,
+        })
     }
 }

@@ -1,253 +1,302 @@
-//! A run for a person: one column per process, memory at the right.
+//! A run for a person: a table of its steps, where it ends, and what was reordered.
+//!
+//! Of a long run the beginning, the end and the steps that the explanation names are
+//! shown, and long buffers are shortened, unless all is asked for. The run is replayed,
+//! and only what is shown is kept.
 
-use weir_check::witness::show_event;
-use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::VarId;
-use weir_model::program::Program;
-use weir_model::semantics::{Event, EventKind, Rule, Step};
-use weir_model::system::{Mark, Op, StateKind, System};
+mod ending;
+mod layout;
+mod words;
+
+use std::collections::BTreeSet;
+
+use weir_model::answer::Run;
+use weir_model::ids::ProcessId;
+use weir_model::memory_model::MemoryModel;
+use weir_model::semantics::{Event, Form, Rule, Step};
+use weir_model::system::{Op, System};
 
 use crate::load::Loaded;
-use crate::report::explain::reorderings;
-use crate::report::table::Table;
 
-/// The lines of a run: a table of its steps, then what was reordered.
-pub fn lines(loaded: &Loaded, run: &Run) -> Vec<String> {
-    let mut lines = table(loaded, run);
-    lines.extend(ending(&loaded.system, run.end()));
-    lines.extend(reordering_lines(loaded, run));
+use crate::report::explain::{Effect, Explanation, Operation, Reordering, explain};
+use crate::report::table::wrap;
+
+/// The width where no terminal says otherwise.
+pub const WIDTH: usize = 80;
+
+/// Runs of up to this many steps are shown whole.
+const SHORT: usize = 60;
+
+/// Of a longer run, so many steps are shown at the beginning and at the end.
+const EDGE: usize = 15;
+
+/// The most reorderings that are worth reading.
+const MOST_REORDERINGS: usize = 6;
+
+/// The most overtaken operations that are worth reading.
+const MOST_LATE: usize = 4;
+
+/// How a run is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// How wide lines may be.
+    pub width: usize,
+    /// Whether nothing is left out.
+    pub full: bool,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { width: WIDTH, full: false }
+    }
+}
+
+/// Something that is shown of a run, in order.
+enum Item {
+    /// Memory in the beginning.
+    Start { memory: String },
+    /// A step.
+    Step {
+        step: usize,
+        line: Option<usize>,
+        process: ProcessId,
+        action: String,
+        /// What the process has under way then.
+        buffer: String,
+        /// Memory, if it is not what was shown last.
+        memory: Option<String>,
+    },
+    /// Steps that are not shown, and memory after them.
+    Left { count: usize, memory: String },
+    /// A line with a title.
+    Across(String),
+}
+
+/// The lines of a run that settles a property: a table of its steps, where it ends, and
+/// what was reordered.
+pub fn lines(loaded: &Loaded, run: &Run, property: usize, layout: Layout) -> Vec<String> {
+    let system = &loaded.system;
+    let explanation = explain(system, run);
+    let mut named = BTreeSet::new();
+    let explained = explained(loaded, run, &explanation, layout, &mut named);
+    let shown = shown(run.steps.len(), &named, layout.full);
+    let items = items(loaded, run, &shown, None, layout.full);
+    let mut lines = layout::lines(system, &items, layout.width);
+    let ending = ending::lines(loaded, &run.end(system), property);
+    for part in [legend(run, &shown), ending, explained] {
+        if !part.is_empty() {
+            lines.push(String::new());
+            lines.extend(part);
+        }
+    }
     lines
 }
 
 /// The lines of a run that goes round for ever: a table of its steps, in which those
 /// from `stem` on are marked as the cycle.
-pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize) -> Vec<String> {
-    let mut lines = table(loaded, run);
-    let width = lines.get(1).map_or(0, |rule| rule.chars().count());
-    let rule = |title: String| {
-        let rest = width.saturating_sub(title.chars().count());
-        format!("{title}{}", "─".repeat(rest))
-    };
-    // A header, a rule and the first configuration come before the steps.
-    lines.insert(3 + stem, rule("── again and again ".to_owned()));
-    lines.push(rule(format!("── back to step {} ", stem + 1)));
-    lines
+pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize, layout: Layout) -> Vec<String> {
+    let around = stem.saturating_sub(EDGE) + 1..=stem + EDGE;
+    let shown = shown(run.steps.len(), &around.collect(), layout.full);
+    let mut items = items(loaded, run, &shown, Some(stem), layout.full);
+    items.push(Item::Across(format!("back to step {}", stem + 1)));
+    layout::lines(&loaded.system, &items, layout.width)
 }
 
-/// The steps of a run, one line each, after a header, a rule and where it begins.
-fn table(loaded: &Loaded, run: &Run) -> Vec<String> {
-    let system = &loaded.system;
-    let mut table = Table::default();
-    let names = system.processes.iter().map(|p| p.name.clone());
-    table.row(
-        ["step".to_owned(), "line".to_owned()]
-            .into_iter()
-            .chain(names)
-            .chain(["memory".to_owned()]),
-    );
-    table.row(row(system, "", "", None, &run.start, None));
-    let mut before = &run.start;
-    for (i, (step, after)) in run.steps.iter().enumerate() {
-        let line = step.transition.map(|t| loaded.line(system.transition(step.process, t).span));
-        table.row(row(
-            system,
-            &(i + 1).to_string(),
-            &line.map_or(String::new(), |l| l.to_string()),
-            Some(step),
-            after,
-            Some(before),
-        ));
-        before = after;
+/// Which steps are shown, those that are named among them.
+fn shown(steps: usize, named: &BTreeSet<usize>, full: bool) -> Vec<bool> {
+    let is_short = full || steps <= SHORT;
+    let mut shown: Vec<bool> = (1..=steps)
+        .map(|i| is_short || i <= EDGE || i > steps - EDGE || named.contains(&i))
+        .collect();
+    // A step between two that are shown takes no more room than a line that leaves it out.
+    for i in 1..steps.saturating_sub(1) {
+        shown[i] |= shown[i - 1] && shown[i + 1];
     }
-    let mut lines = table.lines("  ");
-    let widths: Vec<usize> = table.widths();
-    let rule: Vec<String> = widths.iter().map(|&w| "─".repeat(w)).collect();
-    lines.insert(1, rule.join("──"));
-    lines
+    shown
 }
 
-fn row(
-    system: &System,
-    number: &str,
-    line: &str,
-    step: Option<&Step>,
-    after: &Snapshot,
-    before: Option<&Snapshot>,
-) -> Vec<String> {
-    let mut cells = vec![format!("{number:>4}"), format!("{line:>4}")];
-    for p in system.process_ids() {
-        let Some(step) = step.filter(|s| s.process == p) else {
-            cells.push("·".to_owned());
+/// What is shown of a run. A cycle is marked where it begins.
+fn items(
+    loaded: &Loaded,
+    run: &Run,
+    shown: &[bool],
+    cycle: Option<usize>,
+    full: bool,
+) -> Vec<Item> {
+    let system = &loaded.system;
+    let mut replay = run.replay(system);
+    let mut order = Order::new(system, run.form);
+    let mut last = replay.memory().to_vec();
+    let mut items = vec![Item::Start { memory: words::memory(system, &last, full) }];
+    let mut left = 0;
+    loop {
+        if cycle == Some(replay.taken()) {
+            items.push(Item::Across("again and again".to_owned()));
+        }
+        if left > 0 && shown.get(replay.taken()) != Some(&false) {
+            items.push(Item::Left {
+                count: left,
+                memory: words::memory(system, replay.memory(), full),
+            });
+            left = 0;
+        }
+        let Some(step) = replay.advance() else { break };
+        order.step(system, &step);
+        if !shown[replay.taken() - 1] {
+            left += 1;
             continue;
+        }
+        let p = step.process;
+        let line = step.transition.map(|t| loaded.line(system.transition(p, t).span));
+        let buffer = match order.of(p) {
+            Some(events) => words::buffer(system, events.iter(), full),
+            None => words::buffer(system, replay.pending()[p.index()].iter(), full),
         };
-        let pending = &after.pending[p.index()];
-        let shown: Vec<_> = pending.iter().map(|e| under_way(system, *e)).collect();
-        cells.push(match shown.is_empty() {
-            true => action(system, step),
-            false => format!("{}  [{}]", action(system, step), shown.join(", ")),
+        let memory = (last != replay.memory()).then(|| {
+            last = replay.memory().to_vec();
+            words::memory(system, &last, full)
         });
+        let (step, action) = (replay.taken(), words::action(system, &step));
+        items.push(Item::Step { step, line, process: p, action, buffer, memory });
     }
-    cells.push(match before {
-        Some(before) if before.memory == after.memory => String::new(),
-        _ => memory(system, after),
-    });
-    cells
+    items
 }
 
-/// What a step does, in a few words.
-fn action(system: &System, step: &Step) -> String {
-    let place = |x: VarId| system.vars[x.index()].name.clone();
-    let taken = step.transition.map(|t| system.transition(step.process, t));
-    if let Some(mark) = taken.and_then(|t| t.mark) {
-        return called(system, mark);
-    }
-    let op = taken.map(|t| t.op);
-    let text = match (op, step.event) {
-        (Some(Op::Write(x, d)), _) => format!("{} = {}", place(x), system.show_value(x, d)),
-        (Some(Op::Read(x, d)), _) => format!("read {} → {}", place(x), system.show_value(x, d)),
-        (Some(Op::Arw(x, d, e)), _) => {
-            let (old, new) = (system.show_value(x, d), system.show_value(x, e));
-            format!("atomic {}: {old} → {new}", place(x))
-        }
-        (Some(Op::Nop), _) => "step".to_owned(),
-        (Some(fence), _) => system.show_op(fence),
-        (None, Some(Event { var, value, .. })) if step.rule == Rule::Update => {
-            format!("{} = {} reaches memory", place(var), system.show_value(var, value))
-        }
-        (None, Some(event)) => under_way(system, event),
-        (None, None) => String::new(),
-    };
-    let remark = match step.rule {
-        Rule::ReadOwnWrite => "own write",
-        Rule::ReadHistory => "an older value",
-        Rule::ReadRemoteWrite => {
-            let source = step.source.map_or("", |p| &system.processes[p.index()].name);
-            return format!("{text} (write of {source}, early)");
-        }
-        Rule::Guess => "guessed",
-        Rule::Validate => "guess comes true",
-        Rule::TransferWrite => "next in line",
-        _ => return text,
-    };
-    format!("{text} ({remark})")
-}
+/// What the processes have under way, in program order, where configurations have it in
+/// another order: with a buffer for each variable they order it by variable.
+struct Order(Option<Vec<Vec<Event>>>);
 
-/// A call or a return, in a few words.
-fn called(system: &System, mark: Mark) -> String {
-    let (Mark::Call(method, value) | Mark::Return(method, value)) = mark;
-    let known = system.program.object.as_ref().and_then(|o| o.methods.get(method.index()));
-    let name = known.map_or("?", |m| &m.name);
-    let argument = known.and_then(|m| m.registers.first()).and_then(|r| r.domain);
-    match (mark, value) {
-        (Mark::Call(..), Some(v)) => {
-            format!("call {name}({})", system.program.show_value(argument, v))
-        }
-        (Mark::Call(..), None) => format!("call {name}"),
-        (Mark::Return(..), Some(v)) => format!("{name} returns {v}"),
-        (Mark::Return(..), None) => format!("{name} returns"),
+impl Order {
+    fn new(system: &System, form: Form) -> Self {
+        let by_variable = matches!(form, Form::Pso | Form::NswFifo | Form::GuessWw);
+        Self(by_variable.then(|| vec![vec![]; system.processes.len()]))
     }
-}
 
-/// Something under way, in a few words.
-fn under_way(system: &System, event: Event) -> String {
-    let place = || {
-        let value = system.show_value(event.var, event.value);
-        format!("{}={value}", system.vars[event.var.index()].name)
-    };
-    match event.kind {
-        EventKind::Write => place(),
-        EventKind::Read => format!("{}?", place()),
-        _ => show_event(system, event),
-    }
-}
-
-/// Memory, arrays in one piece: `turn=1 flag=[1,0]`.
-fn memory(system: &System, snapshot: &Snapshot) -> String {
-    let program: &Program = &system.program;
-    let mut x = 0;
-    let mut parts = Vec::new();
-    for decl in &program.vars {
-        let values: Vec<String> = (x..x + decl.init.len())
-            .map(|v| system.show_value(VarId::new(v), snapshot.memory[v]))
-            .collect();
-        x += decl.init.len();
-        parts.push(match decl.len {
-            Some(_) => format!("{}=[{}]", decl.name, values.join(",")),
-            None => format!("{}={}", decl.name, values[0]),
-        });
-    }
-    parts.join(" ")
-}
-
-/// Where the processes are in the end: at which labels, ended or failed.
-fn ending(system: &System, end: &Snapshot) -> Vec<String> {
-    let mut table = Table::default();
-    for (p, state) in system.process_ids().zip(&end.controls) {
-        let state = system.state(p, *state);
-        let process = &system.program.processes[p.index()];
-        let place = match &state.kind {
-            StateKind::Failed(failure) => format!("fails: {failure}"),
-            StateKind::Left(excess) => format!("is lost: {excess}"),
-            StateKind::Ended => "has ended".to_owned(),
-            StateKind::Inside => {
-                let names: Vec<_> =
-                    state.labels.iter().map(|l| process.labels[l.index()].name.as_str()).collect();
-                if names.is_empty() {
-                    continue;
-                }
-                format!("is at {}", names.join(", "))
+    fn step(&mut self, system: &System, step: &Step) {
+        let Some(all) = &mut self.0 else { return };
+        let events = &mut all[step.process.index()];
+        match (step.rule, step.transition, step.event) {
+            (Rule::Write | Rule::Guess, Some(t), _) => {
+                let op = system.transition(step.process, t).op;
+                events.extend(Event::waiting(op));
             }
-        };
-        let kept = process.registers.iter().zip(&state.registers);
-        let values: Vec<String> = kept
-            .filter(|(r, v)| !r.temporary && **v != r.init)
-            .map(|(r, v)| format!("{}={}", r.name, system.program.show_value(r.domain, *v)))
-            .collect();
-        table.row([process.name.clone(), place, values.join(" ")]);
+            (Rule::Update | Rule::Validate, _, Some(event)) => {
+                let first = events.iter().position(|e| *e == event);
+                first.map(|i| events.remove(i));
+            }
+            _ => {}
+        }
     }
-    let mut lines = table.lines("  ");
-    if !lines.is_empty() {
-        lines.insert(0, String::new());
+
+    fn of(&self, process: ProcessId) -> Option<&[Event]> {
+        self.0.as_ref().map(|all| &all[process.index()][..])
     }
-    lines
 }
 
-/// The most reorderings that are worth reading.
-const MOST_REORDERINGS: usize = 6;
-
-fn reordering_lines(loaded: &Loaded, run: &Run) -> Vec<String> {
-    let system = &loaded.system;
-    let found = reorderings(system, run);
-    if found.is_empty() {
+/// What words in the table mean that do not explain themselves.
+fn legend(run: &Run, shown: &[bool]) -> Vec<String> {
+    let is_shown = |(step, shown): (&Step, &bool)| *shown && step.rule == Rule::TransferWrite;
+    if !run.steps.iter().zip(shown).any(is_shown) {
         return vec![];
     }
-    let mut lines = vec![String::new(), "what was reordered:".to_owned()];
-    for r in found.iter().take(MOST_REORDERINGS) {
-        let (op, span, at) = r.early;
-        lines.push(format!(
-            "  {}: {} (line {}, step {at}) overtook  [{}]",
-            system.processes[r.process.index()].name,
-            describe(system, op),
-            loaded.line(span),
-            r.relaxations().join(", "),
-        ));
-        for &(op, span, effect) in &r.late {
-            let when = effect.map_or("still under way".to_owned(), |s| format!("step {s}"));
-            let line = loaded.line(span);
-            lines.push(format!("      {} (line {line}, {when})", describe(system, op)));
+    vec![
+        "next in line: the write leaves the buffer of its variable. Writes of a process".to_owned(),
+        "reach memory in the order in which they do so.".to_owned(),
+    ]
+}
+
+/// What was reordered. The steps that the lines name are added to `named`.
+fn explained(
+    loaded: &Loaded,
+    run: &Run,
+    explanation: &Explanation,
+    Layout { width, full }: Layout,
+    named: &mut BTreeSet<usize>,
+) -> Vec<String> {
+    let Explanation { reorderings, remote, under_way, is_sequential } = explanation;
+    let name = |p: ProcessId| &loaded.system.processes[p.index()].name;
+    if reorderings.is_empty() && remote.is_empty() {
+        if run.model.normal() == MemoryModel::SC {
+            return vec![];
         }
+        if *is_sequential {
+            let text = "no step was reordered: this run is possible under SC too";
+            return vec![text.to_owned()];
+        }
+        let mut lines = Vec::new();
+        for (p, write) in few(under_way, MOST_LATE, full) {
+            let text = format!("{}: {}", name(*p), at(loaded, write, named));
+            lines.extend(hanging(&text, 2, width));
+        }
+        if !lines.is_empty() {
+            let title = "no step was reordered, but these writes have not reached memory:";
+            lines.insert(0, title.to_owned());
+            lines.extend(more(under_way.len(), MOST_LATE, full, "  "));
+        }
+        return lines;
     }
-    if let more @ 1.. = found.len().saturating_sub(MOST_REORDERINGS) {
-        lines.push(format!("  and {more} more"));
+    let mut lines = vec!["what was reordered:".to_owned()];
+    for r in few(reorderings, MOST_REORDERINGS, full) {
+        let Reordering { process, early, late } = r;
+        let early = at(loaded, early, named);
+        let relaxations = r.relaxations().join(", ");
+        let text = format!("{}: {early} overtook [{relaxations}]", name(*process));
+        lines.extend(hanging(&text, 2, width));
+        for late in few(late, MOST_LATE, full) {
+            lines.extend(hanging(&at(loaded, late, named), 6, width));
+        }
+        lines.extend(more(late.len(), MOST_LATE, full, "      "));
     }
+    lines.extend(more(reorderings.len(), MOST_REORDERINGS, full, "  "));
+    for (p, read, source) in few(remote, MOST_REORDERINGS, full) {
+        let read = at(loaded, read, named);
+        let text = format!(
+            "{}: {read} took the value of a write of {} that had not reached memory [RRWE]",
+            name(*p),
+            name(*source),
+        );
+        lines.extend(hanging(&text, 2, width));
+    }
+    lines.extend(more(remote.len(), MOST_REORDERINGS, full, "  "));
     lines
 }
 
-fn describe(system: &System, op: Op) -> String {
-    let place = |x: VarId| &system.vars[x.index()].name;
-    match op {
-        Op::Read(x, d) => format!("the read of {} as {}", place(x), system.show_value(x, d)),
-        Op::Write(x, d) => format!("the write {} = {}", place(x), system.show_value(x, d)),
-        other => system.show_op(other),
+/// A text with an indent, which grows where the text goes on in another line.
+fn hanging(text: &str, indent: usize, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(indent);
+    let fits = text.chars().count() <= room;
+    let parts = wrap(text, if fits { room } else { room.saturating_sub(2) });
+    let indented = |(i, part): (usize, &String)| {
+        format!("{:n$}{part}", "", n = indent + if i == 0 { 0 } else { 2 })
+    };
+    parts.iter().enumerate().map(indented).collect()
+}
+
+/// The first ones, or all.
+fn few<T>(all: &[T], most: usize, full: bool) -> &[T] {
+    if full || all.len() <= most { all } else { &all[..most] }
+}
+
+/// A line for those that [`few`] leaves out.
+fn more(len: usize, most: usize, full: bool, indent: &str) -> Option<String> {
+    let left = if full { 0 } else { len.saturating_sub(most) };
+    (left > 0).then(|| format!("{indent}and {} more", crate::report::grouped(left)))
+}
+
+/// An operation, with its line and its steps: those of the table.
+fn at(loaded: &Loaded, operation: &Operation, named: &mut BTreeSet<usize>) -> String {
+    let Operation { op, span, step, effect } = *operation;
+    named.insert(step);
+    if let Effect::Later(other) | Effect::Before(other) = effect {
+        named.insert(other);
     }
+    let when = match (effect, op) {
+        (Effect::Now, _) => String::new(),
+        (Effect::Later(other), Op::Read(..)) => format!(", came true in step {other}"),
+        (Effect::Later(other), _) => format!(", reached memory in step {other}"),
+        (Effect::Before(other), _) => format!(", from before step {other}"),
+        (Effect::Never, _) => ", still under way".to_owned(),
+    };
+    let text = words::operation(&loaded.system, op);
+    format!("{text} (line {}, step {step}{when})", loaded.line(span))
 }

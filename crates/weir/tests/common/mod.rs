@@ -18,6 +18,15 @@ pub struct Output {
     pub out: String,
     /// Standard error.
     pub err: String,
+    /// How long it took.
+    #[allow(dead_code, reason = "most tests do not measure")]
+    pub elapsed: Duration,
+    /// The most memory that it had, in KiB, where the system tells.
+    #[allow(dead_code, reason = "most tests do not measure")]
+    pub peak: u64,
+    /// The time of processors that it had, where the system tells.
+    #[allow(dead_code, reason = "most tests do not measure")]
+    pub work: Duration,
 }
 
 /// The root of the repository.
@@ -51,7 +60,10 @@ pub fn weir_reading<S: AsRef<str>>(args: &[S], input: &[u8]) -> Output {
     let out = thread::spawn(move || text(&mut stdout));
     let err = thread::spawn(move || text(&mut stderr));
     let began = Instant::now();
+    let (mut peak_so_far, mut work_so_far) = (0, Duration::ZERO);
     let status = loop {
+        peak_so_far = peak_so_far.max(peak(child.id()));
+        work_so_far = work_so_far.max(work(child.id()));
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
@@ -61,11 +73,29 @@ pub fn weir_reading<S: AsRef<str>>(args: &[S], input: &[u8]) -> Output {
         }
         thread::sleep(Duration::from_millis(2));
     };
+    let elapsed = began.elapsed();
     writer.join().unwrap();
     let (out, err) = (out.join().unwrap(), err.join().unwrap());
     let status = status.code().unwrap_or_else(|| panic!("`weir {}`: {err}", args.join(" ")));
     assert!(!err.contains("panicked"), "`weir {}`: {err}", args.join(" "));
-    Output { status, out, err }
+    Output { status, out, err, elapsed, peak: peak_so_far, work: work_so_far }
+}
+
+/// The time of processors that a process has had so far, in user and system mode.
+fn work(process: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the program may have spaces; it ends with a parenthesis.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    let ticks = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>();
+    Duration::from_millis(ticks * 10)
+}
+
+/// The most memory that a process has had so far, in KiB.
+fn peak(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 fn text(from: &mut impl Read) -> String {

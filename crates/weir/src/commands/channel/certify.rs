@@ -8,13 +8,14 @@ use super::with;
 use crate::cli::Format;
 use crate::cli::channel::ChannelCertify;
 use crate::commands::{Status, complain, fail, print, print_json};
+use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;
 use crate::terminal::style;
 
 pub fn run(args: &ChannelCertify) -> Status {
     let file = &args.evidence;
-    let text = match read_evidence(file) {
+    let text = match read_evidence(file, &limits::budget()) {
         Ok(text) => text,
         Err(error) => return complain(&error),
     };

@@ -16,7 +16,7 @@ use weir_game::{Options, Outcome};
 use weir_model::game::{Buffers, NoGame, Player};
 use weir_model::program::Objective;
 
-use super::{Status, complain, fail, note, print, print_json, write_json, write_whole};
+use super::{Status, complain, fail, no_search, note, print, print_json, write_json, write_whole};
 use crate::cli::Format;
 use crate::cli::game::Game;
 use crate::limits;
@@ -35,7 +35,11 @@ pub fn run(args: &Game) -> Status {
     let read = read_text(&args.file);
     let reading = Reading { language, ..limits::reading() };
     let read = read.and_then(|text| Loaded::read(&args.file, &text, &reading));
-    let loaded = match read {
+    let unbuilt = |error: LoadError| {
+        let found = error.into_unbuilt(|program| !program.games.is_empty());
+        found.map(|(loaded, reason)| (loaded, Some(reason)))
+    };
+    let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
@@ -45,6 +49,9 @@ pub fn run(args: &Game) -> Status {
     };
     let options = args.options();
     if let Some(player) = args.play {
+        if let Some(reason) = stopped {
+            return super::stopped(&reason);
+        }
         return match solve(&loaded, games[0], args) {
             Ok(outcome) => play::run(&loaded, games[0], &options, &outcome, player.into()),
             Err(status) => status,
@@ -53,7 +60,16 @@ pub fn run(args: &Game) -> Status {
     let mut status = Status::Fine;
     let mut reports = Vec::new();
     for (number, &game) in games.iter().enumerate() {
-        let outcome = match solve(&loaded, game, args) {
+        let solved = match &stopped {
+            Some(reason) => Ok(Outcome {
+                winner: None,
+                argument: reason.clone(),
+                strategy: None,
+                stats: no_search(reason),
+            }),
+            None => solve(&loaded, game, args),
+        };
+        let outcome = match solved {
             Ok(outcome) => outcome,
             Err(wrong) => return wrong,
         };

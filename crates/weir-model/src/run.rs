@@ -1,0 +1,120 @@
+//! Runs: where one begins and the steps that it takes.
+//!
+//! A run of thousands of steps may have thousands of writes in its buffers, so it
+//! does not keep its configurations: [`Run::replay`] takes the steps again and has
+//! one configuration at a time. That works because a step determines the
+//! configuration that it leads to (see [`Semantics::successors`]).
+
+use crate::ids::{StateId, ValueId};
+use crate::memory_model::MemoryModel;
+use crate::semantics::{Event, Form, Semantics, Step};
+use crate::system::System;
+
+/// A run of an operational semantics.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The model.
+    pub model: MemoryModel,
+    /// The form of its semantics.
+    pub form: Form,
+    /// The bound on buffers of the semantics whose steps these are.
+    pub bound: usize,
+    /// Where it begins: nothing is under way.
+    pub start: Snapshot,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
+impl Run {
+    /// Takes the steps again, from the first on.
+    pub fn replay<'r>(&'r self, system: &'r System) -> Replay<'r> {
+        let semantics = self.form.semantics(system, self.model, self.bound);
+        let config = self.start.drained(&*semantics);
+        Replay { semantics, config, steps: &self.steps, taken: 0 }
+    }
+
+    /// Where it ends.
+    pub fn end(&self, system: &System) -> Snapshot {
+        let mut replay = self.replay(system);
+        while replay.advance().is_some() {}
+        replay.snapshot()
+    }
+}
+
+/// A run that is taken again, step by step, and the configuration that it has got to.
+pub struct Replay<'r> {
+    semantics: Box<dyn Semantics + 'r>,
+    config: Vec<u32>,
+    steps: &'r [Step],
+    taken: usize,
+}
+
+impl Replay<'_> {
+    /// Takes the next step; `None` at the end.
+    ///
+    /// # Panics
+    /// If the semantics has no such step: then the run is none of this system.
+    pub fn advance(&mut self) -> Option<Step> {
+        let step = *self.steps.get(self.taken)?;
+        let taken = self.semantics.take(&mut self.config, &|s| *s == step);
+        assert!(taken.is_some(), "step {} is not possible: {step:?}", self.taken + 1);
+        self.taken += 1;
+        Some(step)
+    }
+
+    /// How many steps have been taken.
+    pub fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// The control states.
+    pub fn controls(&self) -> &[u32] {
+        self.semantics.controls(&self.config)
+    }
+
+    /// The newest memory.
+    pub fn memory(&self) -> &[u32] {
+        self.semantics.memory(&self.config)
+    }
+
+    /// What each process has under way.
+    pub fn pending(&self) -> Vec<Vec<Event>> {
+        self.semantics.pending(&self.config)
+    }
+
+    /// The configuration, taken apart.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(&*self.semantics, &self.config)
+    }
+}
+
+/// A configuration, taken apart for showing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The control state of each process.
+    pub controls: Vec<StateId>,
+    /// The newest memory.
+    pub memory: Vec<ValueId>,
+    /// What each process has under way, oldest first.
+    pub pending: Vec<Vec<Event>>,
+}
+
+impl Snapshot {
+    /// Takes a configuration apart.
+    pub fn new(semantics: &dyn Semantics, config: &[u32]) -> Self {
+        Self {
+            controls: semantics.controls(config).iter().map(|&s| StateId(s)).collect(),
+            memory: semantics.memory(config).iter().map(|&v| ValueId(v)).collect(),
+            pending: semantics.pending(config),
+        }
+    }
+
+    /// The configuration with these control states and this memory in which nothing
+    /// is under way.
+    fn drained(&self, semantics: &dyn Semantics) -> Vec<u32> {
+        let controls = self.controls.iter().map(|s| s.0);
+        let mut config: Vec<u32> = controls.chain(self.memory.iter().map(|v| v.0)).collect();
+        semantics.initial_rest(&mut config);
+        config
+    }
+}

@@ -1,0 +1,206 @@
+//! Two layouts of the steps of a run: a column for each process, with memory at the
+//! right, where that fits; otherwise one line per step that names its process.
+
+use weir_model::system::System;
+
+use super::Item;
+use crate::report::counted;
+use crate::report::table::{Table, wrap};
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// The items of a run as lines, no wider than `width` where that can be.
+pub fn lines(system: &System, items: &[Item], width: usize) -> Vec<String> {
+    columns(system, items, width).unwrap_or_else(|| list(system, items, width))
+}
+
+/// A line across all columns.
+fn across(text: &str, width: usize) -> String {
+    let title = format!("── {text} ");
+    let rest = width.saturating_sub(title.chars().count());
+    format!("{title}{}", "─".repeat(rest))
+}
+
+/// A line for steps that are not shown.
+fn left_out(count: usize) -> String {
+    let them = if count == 1 { "it" } else { "them" };
+    let (what, gap) = (counted(count, "step"), " ".repeat(4 + GAP.len() + 4));
+    format!("   ⋮{}{GAP}{what} left out (`--full` shows {them})", &gap[4..])
+}
+
+/// A header, a rule below it, and what comes then, in which lines across all columns
+/// stand between rows.
+fn with_rule(table: &Table, between: &[(usize, Line)]) -> Vec<String> {
+    let width = table.width(GAP);
+    let mut rows = table.lines(GAP).into_iter();
+    let mut lines: Vec<String> = rows.next().into_iter().collect();
+    lines.push("─".repeat(width));
+    let mut between = between.iter().peekable();
+    for number in 0.. {
+        while let Some((_, line)) = between.next_if(|(at, _)| *at == number) {
+            lines.push(match line {
+                Line::Across(text) => across(text, width),
+                Line::Left(count) => left_out(*count),
+                Line::Text(text) => text.clone(),
+            });
+        }
+        match rows.next() {
+            Some(row) => lines.push(row),
+            None => break,
+        }
+    }
+    lines
+}
+
+/// A line that is no row.
+enum Line {
+    Across(String),
+    Left(usize),
+    Text(String),
+}
+
+fn number(n: usize) -> String {
+    format!("{n:>4}")
+}
+
+/// A column for each process; `None` if that is too wide.
+fn columns(system: &System, items: &[Item], width: usize) -> Option<Vec<String>> {
+    let mut table = Table::default();
+    let names = system.processes.iter().map(|p| p.name.as_str());
+    table.row(["step", "line"].into_iter().chain(names).chain(["memory"]));
+    let mut between = Vec::new();
+    let mut rows = 0;
+    for item in items {
+        let mut cells = vec![String::new(); 2];
+        match item {
+            Item::Start { memory } => {
+                cells.extend(system.processes.iter().map(|_| "·".to_owned()));
+                cells.push(memory.clone());
+            }
+            Item::Step { step, line, process, action, buffer, memory } => {
+                cells = vec![number(*step), line.map_or(String::new(), number)];
+                cells.extend(system.process_ids().map(|p| match p == *process {
+                    false => "·".to_owned(),
+                    true if buffer.is_empty() => action.clone(),
+                    true => format!("{action}  {buffer}"),
+                }));
+                cells.push(memory.clone().unwrap_or_default());
+            }
+            Item::Left { count, .. } => {
+                between.push((rows, Line::Left(*count)));
+                continue;
+            }
+            Item::Across(text) => {
+                between.push((rows, Line::Across(text.clone())));
+                continue;
+            }
+        }
+        table.row(cells);
+        rows += 1;
+    }
+    (table.width(GAP) <= width).then(|| with_rule(&table, &between))
+}
+
+/// One line for each step, without a column for memory: the steps that change it say
+/// what they write. Memory is shown whole in the beginning, where steps are left out,
+/// and in the end.
+fn list(system: &System, items: &[Item], width: usize) -> Vec<String> {
+    let mut list = List::new(system, items, width);
+    let mut shown = "";
+    let mut newest = "";
+    for item in items {
+        match item {
+            Item::Start { memory } => {
+                list.memory(memory);
+                (shown, newest) = (memory, memory);
+            }
+            Item::Step { step, line, process, action, buffer, memory } => {
+                let line = line.map_or(String::new(), number);
+                let name = list.names[process.index()];
+                list.row([&number(*step), &line, name, action], buffer);
+                newest = memory.as_deref().unwrap_or(newest);
+            }
+            Item::Left { count, memory } => {
+                list.between(Line::Left(*count));
+                newest = memory;
+                if newest != shown {
+                    list.memory(memory);
+                    shown = memory;
+                }
+            }
+            Item::Across(text) => {
+                if newest != shown {
+                    list.memory(newest);
+                    shown = newest;
+                }
+                list.between(Line::Across(text.clone()));
+            }
+        }
+    }
+    if newest != shown {
+        list.memory(newest);
+    }
+    with_rule(&list.table, &list.between)
+}
+
+/// A list of steps while it is made.
+struct List<'a> {
+    table: Table,
+    rows: usize,
+    between: Vec<(usize, Line)>,
+    names: Vec<&'a str>,
+    /// The width of each column but the last.
+    widths: [usize; 4],
+    width: usize,
+}
+
+impl<'a> List<'a> {
+    fn new(system: &'a System, items: &[Item], width: usize) -> Self {
+        let names: Vec<&str> = system.processes.iter().map(|p| p.name.as_str()).collect();
+        let header = ["step", "line", "process", "action"];
+        let mut widths = header.map(str::len);
+        let mut has_buffers = false;
+        for item in items {
+            if let Item::Step { process, action, buffer, .. } = item {
+                widths[2] = widths[2].max(names[process.index()].chars().count());
+                widths[3] = widths[3].max(action.chars().count());
+                has_buffers |= !buffer.is_empty();
+            }
+        }
+        let mut table = Table::default();
+        table.row(header.into_iter().chain(has_buffers.then_some("under way")));
+        Self { table, rows: 0, between: vec![], names, widths, width }
+    }
+
+    /// Where a column begins.
+    fn start(&self, column: usize) -> usize {
+        self.widths[..column].iter().map(|w| w + GAP.len()).sum()
+    }
+
+    /// Adds a row. What does not fit into its last cell goes into more rows.
+    fn row(&mut self, cells: [&str; 4], last: &str) {
+        let room = self.width.saturating_sub(self.start(4) + 1);
+        for (i, part) in wrap(last, room).into_iter().enumerate() {
+            match i {
+                0 => self.table.row(cells.into_iter().chain([part.as_str()])),
+                // Behind the bracket.
+                _ => self.table.row(["", "", "", "", &format!(" {part}")]),
+            }
+            self.rows += 1;
+        }
+    }
+
+    fn between(&mut self, line: Line) {
+        self.between.push((self.rows, line));
+    }
+
+    fn memory(&mut self, memory: &str) {
+        let (name, text) = (self.start(2), self.start(3));
+        for (i, part) in wrap(memory, self.width.saturating_sub(text)).into_iter().enumerate() {
+            let title = if i == 0 { "memory" } else { "" };
+            let gap = text - name;
+            self.between(Line::Text(format!("{:name$}{title:gap$}{part}", "")));
+        }
+    }
+}
