@@ -42,7 +42,8 @@ fn verdicts(system: &System, model: MemoryModel, engine: Engine) -> Option<Vec<V
 
 /// The translation, printed and read again.
 fn translated(system: &System) -> (System, String) {
-    let printed = weir_front::weir::print(&empty(system).unwrap());
+    let printed =
+        weir_front::weir::print(&empty(system.expanded(&Budget::new()).unwrap()).unwrap());
     let (again, _) = weir_front::read("again.weir", &printed, None)
         .unwrap_or_else(|e| panic!("{}", e[0].render("again.weir", &printed, false)));
     (System::new(again).unwrap(), printed)
@@ -140,7 +141,7 @@ fn assertions_and_atomics() {
 fn what_has_no_translation() {
     let read = |text: &str| System::new(weir_front::read("t.weir", text, None).unwrap().0).unwrap();
     let system = read("var x process p { x = 1 } final exists x == 1 no deadlock");
-    assert_eq!(empty(&system), Err(EmptyError::NothingAsked));
+    assert_eq!(empty(system.expanded(&Budget::new()).unwrap()), Err(EmptyError::NothingAsked));
     let system = read("var x process p[i: 0..63] { x = 1 } never x == 2");
-    assert_eq!(empty(&system), Err(EmptyError::Processes));
+    assert_eq!(empty(system.expanded(&Budget::new()).unwrap()), Err(EmptyError::Processes));
 }

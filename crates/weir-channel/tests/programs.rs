@@ -9,11 +9,11 @@ use weir_channel::{Limits, Machine, product, pso};
 use weir_engine::{Engine, check};
 use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Verdict;
-use weir_model::ids::{SpanId, StateId, ValueId, VarId};
+use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, BinOp, Expr, Property, PropertyKind, Quantifier};
-use weir_model::system::{StateKind, System};
+use weir_model::system::{Expanded, StateKind, System};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
@@ -21,7 +21,7 @@ fn setting(name: &str, default: u64) -> u64 {
 
 /// A way to make a machine of a program, with what is asked of it.
 type Translate = fn(&System) -> Option<Machine>;
-type Goals = fn(&System, &Machine, &[ValueId]) -> Vec<Goal>;
+type Goals = fn(Expanded<'_>, &Machine, &[ValueId]) -> Vec<Goal>;
 
 fn by_tso(system: &System) -> Option<Machine> {
     let machines = tso(system, &Budget::new()).ok()?;
@@ -32,14 +32,18 @@ fn by_pso(system: &System) -> Option<Machine> {
     pso::pso(system, &Budget::new()).ok()
 }
 
+/// The control states in which a process has ended.
+fn ended(system: Expanded<'_>, p: ProcessId) -> impl Iterator<Item = StateId> {
+    system.states(p).filter(move |s| system.state(p, *s).kind == StateKind::Ended)
+}
+
 /// The control states of the machine of a PSO program in which all processes have
 /// ended and memory is this.
-fn pso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
+fn pso_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
     let memory: Vec<u32> = memory.iter().map(|v| v.0).collect();
     let mut all: Vec<Vec<u32>> = vec![vec![]];
-    for p in system.processes.iter() {
-        let ended = (0..p.states.len()).filter(|s| p.states[*s].kind == StateKind::Ended);
-        let ended: Vec<u32> = ended.map(|s| s as u32).collect();
+    for p in system.process_ids() {
+        let ended: Vec<u32> = ended(system, p).map(|s| s.0).collect();
         let longer = |c: &Vec<u32>| {
             let c = c.clone();
             ended.iter().map(move |e| c.iter().copied().chain([*e]).collect()).collect::<Vec<_>>()
@@ -52,12 +56,11 @@ fn pso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal
 
 /// The control states of the product in which all processes have ended and memory
 /// is this, with nothing under way.
-fn tso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
+fn tso_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
     let mut names: Vec<Vec<String>> = vec![vec![]];
-    for p in system.processes.iter() {
-        let ended = (0..p.states.len()).filter(|s| p.states[*s].kind == StateKind::Ended);
+    for p in system.process_ids() {
         let ended: Vec<String> =
-            ended.map(|s| control_name(system, StateId::new(s), memory, memory)).collect();
+            ended(system, p).map(|s| control_name(system, s, memory, memory)).collect();
         let longer = |n: &Vec<String>| {
             let n = n.clone();
             ended.iter().map(move |e| n.iter().chain([e]).cloned().collect()).collect::<Vec<_>>()
@@ -68,11 +71,11 @@ fn tso_goals(system: &System, machine: &Machine, memory: &[ValueId]) -> Vec<Goal
     states.map(|state| Goal { state, contents: Contents::Empty }).collect()
 }
 
-fn memories(system: &System) -> Vec<Vec<ValueId>> {
-    system.vars.iter().fold(vec![vec![]], |begun, var| {
-        let longer = |m: Vec<ValueId>| {
-            (0..var.values.len()).map(move |v| m.iter().copied().chain([ValueId::new(v)]).collect())
-        };
+fn memories(system: Expanded<'_>) -> Vec<Vec<ValueId>> {
+    (0..system.vars.len()).fold(vec![vec![]], |begun, x| {
+        let values = system.values(VarId::new(x)).iter();
+        let longer =
+            |m: Vec<ValueId>| values.clone().map(move |v| m.iter().copied().chain([*v]).collect());
         begun.into_iter().flat_map(longer).collect()
     })
 }
@@ -103,11 +106,12 @@ fn on_random_programs(
         let random = program(&mut rng, shape);
         let system = System::new(random.clone()).unwrap();
         let Some(machine) = translate(&system) else { continue };
-        for memory in memories(&system) {
+        let all = system.expanded(&Budget::new()).unwrap();
+        for memory in memories(all) {
             let values: Vec<i64> =
                 memory.iter().enumerate().map(|(x, v)| system.value(VarId::new(x), *v)).collect();
             let limits = Limits { budget: Budget::new().with_store(1 << 26), ..Limits::default() };
-            let goals = goals(&system, &machine, &memory);
+            let goals = goals(all, &machine, &memory);
             let (answer, _) = reach_any(&machine, &goals, &limits, &mut |_| {});
             let question = asked(random.clone(), &values);
             let (expected, _) = check(&question, model, Engine::Views, &limits, &mut |_| {});

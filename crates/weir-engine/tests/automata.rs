@@ -9,6 +9,7 @@ use weir_engine::automata::{self, Options};
 use weir_engine::graph::{Graph, explore};
 use weir_engine::{Engine, Limits, explicit};
 use weir_model::answer::{Answer, Evidence};
+use weir_model::ids::{ProcessId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
@@ -72,7 +73,7 @@ fn one_process_unlocks_the_cycle_of_another() {
     let waits = |model, engine| -> Vec<bool> {
         let graph = graph(&system, model, engine);
         let both = graph.nodes.iter().filter(|n| {
-            let at = |p: usize| &system.processes[p].states[n.controls[p].index()].labels;
+            let at = |p: usize| &system.state(ProcessId::new(p), n.controls[p]).labels;
             let named = |p: usize, l: &weir_model::ids::LabelId| {
                 system.program.processes[p].labels[l.index()].name == "four"
             };
@@ -154,6 +155,12 @@ fn a_folded_cycle_wakes_what_sleeps() {
     assert!(matches!(answers[0].evidence, Evidence::Buffers(_)));
 }
 
+/// The values of a variable, smallest first.
+fn numbers(system: &System, x: usize) -> Vec<i64> {
+    let all = system.expanded(&Budget::new()).unwrap();
+    all.values(VarId::new(x)).iter().map(|v| system.value(VarId::new(x), *v)).collect()
+}
+
 fn certificate(system: &System) -> Buffers {
     let answers = ask(system, Options::default());
     let Evidence::Buffers(set) = &answers[0].evidence else { panic!("{:?}", answers[0]) };
@@ -182,6 +189,7 @@ fn with_another_state() {
         let whole = certificate(&system);
         assert_eq!(check(&system, &whole), Ok(()));
         let mut rejected = 0;
+        let values = numbers(&system, 0);
         for i in 0..whole.automata.len() {
             for place in 0..whole.automata[i].len() {
                 if !whole.automata[i][place].accepting {
@@ -195,7 +203,6 @@ fn with_another_state() {
         }
         for i in (0..whole.states.len()).step_by(5) {
             let mut tampered = whole.clone();
-            let values = &system.vars[0].values;
             let at = values.iter().position(|v| *v == whole.states[i].memory[0]).unwrap();
             tampered.states[i].memory[0] = values[(at + 1) % values.len()];
             assert!(check(&system, &tampered).is_err(), "memory of {i}");
@@ -210,7 +217,9 @@ fn for_something_else() {
     let fenced = system(FENCED);
     let whole = certificate(&fenced);
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
-    assert!(check(&unfenced, &whole).unwrap_err().contains("leads out of the set"));
+    assert!(check(&unfenced, &whole).unwrap_err().contains("another program"));
+    let relabeled = Buffers { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    assert!(check(&unfenced, &relabeled).unwrap_err().contains("leads out of the set"));
     let bad = |change: &dyn Fn(&mut Buffers), reason: &str| {
         let mut tampered = whole.clone();
         change(&mut tampered);
@@ -227,8 +236,9 @@ fn for_something_else() {
     bad(&|s| s.states.clear(), "an initial configuration");
     bad(&|s| s.states[0].buffers.truncate(1), "processes");
     bad(&|s| s.states[0].memory.clear(), "a memory does not have");
-    bad(&|s| s.states[0].memory[0] = 9, "is never 9");
-    bad(&|s| s.states[0].states[0] = 999, "no control state 999");
+    bad(&|s| s.states[0].memory[0] = 9, "an initial configuration");
+    bad(&|s| s.states[0].states[0] = "999".to_owned(), "no control state 999");
+    bad(&|s| drop(s.states[0].states.pop()), "one control state for each process");
     bad(&|s| s.states[0].buffers[0] = 999, "no automaton 999");
     bad(&|s| s.automata[0] = vec![], "accepts nothing");
     let edge = |to| Edge("turn".to_owned(), 0, to);
@@ -237,15 +247,24 @@ fn for_something_else() {
     bad(&|s| s.automata[0][0].edges = vec![Edge("none".to_owned(), 0, 0)], "no variable `none`");
     // A set with everything in it is closed, and says nothing.
     let everything = |s: &mut Buffers| {
-        let letters = fenced.vars.iter().flat_map(|v| v.values.iter().map(|d| (&v.name, *d)));
-        let edges = letters.map(|(name, d)| Edge(name.clone(), d, 0)).collect();
+        let letters = (0..fenced.vars.len()).flat_map(|x| {
+            let name = &fenced.vars[x].name;
+            numbers(&fenced, x).into_iter().map(|d| Edge(name.clone(), d, 0))
+        });
+        let edges = letters.collect();
         s.automata = vec![vec![Place { accepting: true, edges }]];
         s.states = Vec::new();
-        for a in 0..fenced.processes[0].states.len() as u32 {
-            for b in 0..fenced.processes[1].states.len() as u32 {
+        let all = fenced.expanded(&Budget::new()).unwrap();
+        let names = |p: usize| -> Vec<String> {
+            let p = ProcessId::new(p);
+            all.states(p).map(|s| fenced.state_name(p, s)).collect()
+        };
+        for a in names(0) {
+            for b in names(1) {
                 for bits in 0..1 << fenced.vars.len() {
                     let memory = (0..fenced.vars.len()).map(|v| i64::from(bits >> v & 1)).collect();
-                    s.states.push(State { states: vec![a, b], memory, buffers: vec![0, 0] });
+                    let states = vec![a.clone(), b.clone()];
+                    s.states.push(State { states, memory, buffers: vec![0, 0] });
                 }
             }
         }

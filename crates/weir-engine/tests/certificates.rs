@@ -117,6 +117,9 @@ fn for_something_else() {
     let whole = certificate(&fenced, MemoryModel::TSO);
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
     let why = check(&unfenced, &whole).unwrap_err();
+    assert!(why.contains("another program"), "{why}");
+    let relabeled = Certificate { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    let why = check(&unfenced, &relabeled).unwrap_err();
     assert!(why.contains("leads out of the set"), "{why}");
 
     let weaker = system(&FENCED.replace("wfence", "nop"));
@@ -144,8 +147,9 @@ fn for_something_else() {
     bad(&|c| c.letters[0].push(None), "a letter does not have");
     bad(&|c| drop(c.configurations[0].views.pop()), "processes");
     bad(&|c| c.configurations[0].memory.clear(), "a memory does not have");
-    bad(&|c| c.configurations[0].memory[0] = 9, "is never 9");
-    bad(&|c| c.configurations[0].states[0] = 999, "no control state 999");
+    bad(&|c| c.configurations[0].memory[0] = 9, "an initial configuration");
+    bad(&|c| c.configurations[0].states[0] = "999".to_owned(), "no control state 999");
+    bad(&|c| drop(c.configurations[0].states.pop()), "one control state for each process");
     bad(&|c| c.configurations[0].views[0].segments.push(vec![]), "one more segment");
     bad(&|c| c.configurations.clear(), "an initial configuration");
     let bad_view = |c: &mut Certificate| {

@@ -5,8 +5,9 @@ use weir_check::witness::WitnessStep;
 use weir_check::{Rejected, Witness, check};
 use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{ProcessId, StateId};
+use weir_model::limits::Budget;
 use weir_model::semantics::Form;
-use weir_model::system::System;
+use weir_model::system::{Op, System};
 
 fn show(witness: &Witness) -> String {
     let mut text = format!("{} ({})\n", witness.model, witness.semantics);
@@ -47,7 +48,7 @@ impl Sketch {
             pending: vec![vec![]; system.processes.len()],
         };
         let model = model.parse().expect("it is a model");
-        let run = Run { model, form: Form::of(model)[0], bound: 1, start, steps: vec![] };
+        let run = Run { model, form: Form::Relaxations, bound: 1, start, steps: vec![] };
         let witness = Witness::new(&system, &run, 0, &|_| 1);
         Self { system, states, witness }
     }
@@ -55,22 +56,27 @@ impl Sketch {
     /// A step along the transition that does `op`.
     fn take(mut self, process: &str, rule: &str, op: &str) -> Self {
         let p = self.system.processes.iter().position(|p| p.name == process).expect("a process");
-        let state = self.states[p];
-        let found = self
-            .system
-            .transitions(ProcessId::new(p), state)
-            .find(|(_, t)| self.system.show_op(t.op) == op)
-            .map(|(id, t)| (id, t.to));
-        let (id, to) = found.unwrap_or_else(|| panic!("{process} does not do {op} here"));
-        self.states[p] = to;
-        self.witness.end.states[p] = to.0;
+        let (id, state) = (ProcessId::new(p), self.states[p]);
+        let all = self.system.expanded(&Budget::new()).expect("it is finite");
+        let found = all.transitions(id, state).find(|(_, t)| self.system.show_op(t.op) == op);
+        let (_, &taken) = found.unwrap_or_else(|| panic!("{process} does not do {op} here"));
+        self.states[p] = taken.to;
+        self.witness.end.states[p] = self.system.state_name(id, taken.to);
+        if rule == "write" {
+            self.witness.end.buffers[p].push(op.to_owned());
+        }
+        // Where a read goes on depends on its value.
+        let value = match taken.op {
+            Op::Read(x, d) | Op::Arw(x, d, _) => Some(self.system.value(x, d)),
+            _ => None,
+        };
         self.witness.steps.push(WitnessStep {
             process: process.into(),
             rule: rule.into(),
-            transition: Some(id.0),
+            transition: Some(self.system.transition_name(id, &taken)),
             op: Some(op.into()),
             variable: None,
-            value: None,
+            value,
             source: None,
             line: None,
         });
@@ -90,6 +96,12 @@ impl Sketch {
             line: None,
         });
         if rule == "update" {
+            let p = self.system.processes.iter().position(|p| p.name == process);
+            if let Some(buffer) = p.map(|p| &mut self.witness.end.buffers[p])
+                && let Some(at) = buffer.iter().position(|w| *w == format!("w({variable},{value})"))
+            {
+                buffer.remove(at);
+            }
             self = self.ends(variable, value);
         }
         self
@@ -181,10 +193,10 @@ fn hand_written_runs_are_accepted() {
 fn the_file_has_to_be_a_witness() {
     two("SC")
         .with(|w| w.format = "weir-certificate".into())
-        .rejected(0, "this is weir-certificate version 1, not weir-witness version 1");
+        .rejected(0, "this is weir-certificate version 2, not weir-witness version 2");
     two("SC")
-        .with(|w| w.version = 2)
-        .rejected(0, "this is weir-witness version 2, not weir-witness version 1");
+        .with(|w| w.version = 1)
+        .rejected(0, "this is weir-witness version 1, not weir-witness version 2");
     two("SC")
         .with(|w| w.model = "TOS".into())
         .rejected(0, "memory model: `TOS` is neither a memory model nor a relaxation");
@@ -198,10 +210,10 @@ fn the_file_has_to_be_a_witness() {
 #[test]
 fn the_run_has_to_begin_in_the_beginning() {
     two("SC")
-        .with(|w| w.initial.states[0] = 1)
+        .with(|w| w.initial.states[0] = "1".into())
         .rejected(0, "the run does not begin in the initial control states");
     two("SC")
-        .with(|w| w.initial.states.push(0))
+        .with(|w| w.initial.states.push("0".into()))
         .rejected(0, "the run does not begin in the initial control states");
     two("TSO")
         .with(|w| w.initial.buffers[0].push("w(x,1)".into()))
@@ -209,7 +221,9 @@ fn the_run_has_to_begin_in_the_beginning() {
     two("SC")
         .with(|w| *w.initial.memory.get_mut("x").unwrap() = 1)
         .rejected(0, "the run does not begin with an initial memory");
-    two("SC").with(|w| *w.initial.memory.get_mut("x").unwrap() = 7).rejected(0, "`x` is never 7");
+    two("SC")
+        .with(|w| *w.initial.memory.get_mut("x").unwrap() = 7)
+        .rejected(0, "the run does not begin with an initial memory");
     two("SC")
         .with(|w| {
             w.initial.memory.remove("x");
@@ -237,14 +251,22 @@ fn steps_have_to_be_steps_of_the_program() {
         .with(|w| w.steps[0].transition = None)
         .rejected(1, "the rule `write memory` needs a transition");
     written()
-        .with(|w| w.steps[0].transition = Some(99))
-        .rejected(1, "process `p` has no transition 99");
+        .with(|w| w.steps[0].transition = Some("w(x,1) to 99".into()))
+        .rejected(1, "process `p` has no such transition where it stands");
     written()
         .with(|w| w.steps[0].op = Some("w(x,0)".into()))
         .rejected(1, "the transition does w(x,1), the step says otherwise");
     written()
         .with(|w| w.steps.push(w.steps[0].clone()))
-        .rejected(2, "process `p` is not where the transition begins");
+        .rejected(2, "process `p` has no such transition where it stands");
+    // Where a read goes on depends on its value, so it has to be named.
+    let read = || written().take("p", "read memory", "r(y,0)");
+    read().accepted();
+    for value in [None, Some(1)] {
+        read()
+            .with(|w| w.steps[1].value = value)
+            .rejected(2, "process `p` has no such transition where it stands");
+    }
     // An update has no transition, and a transition is no update.
     written()
         .with(|w| w.steps[0].rule = "update".into())
@@ -445,9 +467,9 @@ fn the_run_has_to_end_where_it_says() {
     written().accepted();
     written().ends("x", 1).rejected(0, "the run does not end with the memory that it names");
     written()
-        .with(|w| w.end.states[0] = 0)
+        .with(|w| w.end.states[0] = w.initial.states[0].clone())
         .rejected(0, "the run does not end in the control states that it names");
-    written().ends("x", 5).rejected(0, "`x` is never 5");
+    written().ends("x", 5).rejected(0, "the run does not end with the memory that it names");
     let program = "var x process p { reg r; r = x } process q { x = 1 } never x >= 0";
     Sketch::new(program, "TSO+r->r/w")
         .take("p", "guess", "r(x,1)")

@@ -28,7 +28,7 @@ use weir_model::program::{
 };
 use weir_model::semantics::rewriting::{self, Reached};
 use weir_model::semantics::{Form, Rule, sufficient_bound};
-use weir_model::system::{System, Variable};
+use weir_model::system::{Expanded, System, Variable};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
@@ -129,6 +129,10 @@ fn asking(rng: &mut Rng, shape: &Shape) -> Program {
 
 fn system(program: &Program) -> System {
     System::for_model(program.clone(), MemoryModel::GUESS).expect("random programs are finite")
+}
+
+fn expanded(system: &System) -> Expanded<'_> {
+    system.expanded(&Budget::new()).expect("random programs are finite")
 }
 
 fn loop_free() -> Vec<Shape> {
@@ -436,11 +440,12 @@ fn forge(witness: &mut Witness, rng: &mut Rng) {
 
 /// All memories that a witness can claim to end in.
 fn memories(system: &System) -> Vec<BTreeMap<String, i64>> {
-    system.vars.iter().fold(vec![BTreeMap::new()], |all, var| {
+    let expanded = expanded(system);
+    (0..system.vars.len()).map(VarId::new).fold(vec![BTreeMap::new()], |all, x| {
         let each = |m: BTreeMap<String, i64>| {
-            var.values.iter().map(move |v| {
+            expanded.values(x).iter().map(move |v| {
                 let mut longer = m.clone();
-                longer.insert(var.name.clone(), *v);
+                longer.insert(system.vars[x.index()].name.clone(), system.value(x, *v));
                 longer
             })
         };
@@ -477,12 +482,12 @@ fn forged_runs_prove_nothing_false() {
                         continue;
                     }
                     accepted += 1;
-                    let value = |(x, v): (&Variable, &i64)| {
-                        ValueId::new(x.values.binary_search(v).expect("a value of it"))
-                    };
+                    let value = |(x, v): (&Variable, &i64)| x.id(*v);
                     // The memory of a witness is by name, as it happens in order.
                     let values = system.vars.iter().zip(memory.values()).map(value).collect();
-                    let states = forged.end.states.iter().map(|&s| StateId(s)).collect();
+                    let states = system.process_ids().zip(&forged.end.states);
+                    let states = states.map(|(p, s)| system.find_state(p, s).expect("a state"));
+                    let states = states.collect();
                     if !reached.states.contains(&(states, values)) {
                         let shown = show(&forged);
                         return Err(format!(
@@ -523,38 +528,36 @@ fn tampered(
     rng: &mut Rng,
 ) -> Vec<(&'static str, Witness)> {
     let mut all = Vec::new();
-    let process = |i: usize| &system.processes[run.steps[i].process.index()];
+    let expanded = expanded(system);
     for (i, step) in witness.steps.iter().enumerate() {
-        let Some(transition) = step.transition else {
+        let (p, transition) = (run.steps[i].process, run.steps[i].transition);
+        let (Some(transition), Some(name)) = (transition, &step.transition) else {
             // Memory changes if an update changes it and is left out.
             continue;
         };
-        let automaton = process(i);
-        let taken = automaton.transitions[transition as usize];
+        let taken = *system.transition(p, transition);
         // In a loop of one state nobody can tell how often it was gone round.
         if taken.from != taken.to {
             let mut changed = witness.clone();
             changed.steps.remove(i);
             all.push(("a step is gone", changed));
         }
-        let other = rng.below(automaton.transitions.len());
-        let chosen = automaton.transitions[other];
-        if (chosen.from, chosen.op, chosen.to) != (taken.from, taken.op, taken.to) {
+        let names = |p: ProcessId| -> Vec<String> {
+            expanded.all_transitions(p).map(|t| system.transition_name(p, t)).collect()
+        };
+        let chosen = rng.pick(&names(p)).clone();
+        if chosen != *name {
             let mut changed = witness.clone();
-            changed.steps[i].transition = Some(other as u32);
+            changed.steps[i].transition = Some(chosen);
             all.push(("another transition", changed));
         }
         if system.processes.len() > 1 {
-            let others: Vec<_> =
-                system.processes.iter().filter(|p| p.name != automaton.name).collect();
+            let others: Vec<_> = system.process_ids().filter(|other| *other != p).collect();
+            let stranger = *rng.pick(&others);
             let mut changed = witness.clone();
-            changed.steps[i].process = rng.pick(&others).name.clone();
-            let stranger = system.processes.iter().position(|p| p.name == changed.steps[i].process);
-            let same = stranger.and_then(|p| {
-                system.processes[p].transitions.get(transition as usize).map(|t| t.op)
-            });
+            changed.steps[i].process.clone_from(&system.processes[stranger.index()].name);
             // With another's step this one is missing its own.
-            if taken.from != taken.to && same != Some(taken.op) {
+            if taken.from != taken.to && !names(stranger).contains(name) {
                 all.push(("another process", changed));
             }
         }
@@ -564,10 +567,15 @@ fn tampered(
         changed.end.memory.insert(name.clone(), value + 1);
         all.push(("another memory in the end", changed));
     }
-    for p in 0..witness.end.states.len() {
-        let mut changed = witness.clone();
-        changed.end.states[p] += 1;
-        all.push(("another control state in the end", changed));
+    for p in system.process_ids() {
+        let states = expanded.states(p).map(|s| system.state_name(p, s));
+        let other = states.filter(|s| *s != witness.end.states[p.index()]);
+        // One that the process has, and one that it has not.
+        for name in [rng.pick(&other.collect::<Vec<_>>()).clone(), "999".to_owned()] {
+            let mut changed = witness.clone();
+            changed.end.states[p.index()] = name;
+            all.push(("another control state in the end", changed));
+        }
     }
     for (index, property) in system.program.properties.iter().enumerate() {
         if !may_settle(system, run, &property.kind) {
@@ -638,9 +646,9 @@ fn settled_by_definition(system: &System, reached: &Reached, kind: &PropertyKind
         PropertyKind::NoDeadlock => states().any(|(c, _)| {
             system.failed(&c).is_none()
                 && !system.all_ended(&c)
-                && system
-                    .process_ids()
-                    .all(|p| system.transitions(p, StateId(c[p.index()])).next().is_none())
+                && system.process_ids().all(|p| {
+                    expanded(system).transitions(p, StateId(c[p.index()])).next().is_none()
+                })
         }),
         PropertyKind::Final(q, f) => reached.finals.iter().map(numbers).any(|(c, m)| {
             system.program.filter.as_ref().is_none_or(|f| system.holds(f, &c, &m))
@@ -692,13 +700,23 @@ fn the_same_question_gets_the_same_answer() {
             let all = |system: &System| {
                 let (answers, stats) = answers(system, model, &limits);
                 let counts = (stats.stored, stats.expanded, stats.steps, stats.depth, stats.bytes);
-                format!("{counts:?} {:?} {} {answers:?}", stats.stopped, stats.within_bound)
+                let stopped = format!("{counts:?} {:?} {}", stats.stopped, stats.within_bound);
+                let named = |a: &Answer| match run_of(a) {
+                    Some(run) => format!("{:?} {:?}", a.verdict, witness(system, run, a.property)),
+                    None => format!("{a:?}"),
+                };
+                let named: Vec<_> = answers.iter().map(named).collect();
+                (format!("{stopped} {named:?}"), format!("{answers:?}"))
             };
-            let again = System::for_model(system.program.clone(), MemoryModel::GUESS)
-                .expect("built before");
-            let (first, second) = (all(system), all(&again));
+            let fresh = || self::system(&system.program);
+            let (first, second) = (all(&fresh()), all(&fresh()));
             if first != second {
-                return Err(format!("{model}: {first}\nand then {second}"));
+                return Err(format!("{model}: {first:?}\nand then {second:?}"));
+            }
+            // In a system that was searched before, control states have other numbers.
+            let later = all(system);
+            if first.0 != later.0 {
+                return Err(format!("{model}: {}\nand later {}", first.0, later.0));
             }
         }
         Ok(())

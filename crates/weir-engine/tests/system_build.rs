@@ -6,30 +6,38 @@
 
 use std::time::Duration;
 
-use weir_engine::{Limits, explicit};
+use weir_engine::{Engine, Limits, check, explicit};
 use weir_model::answer::{Evidence, Verdict};
+use weir_model::ids::{ProcessId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::PropertyKind;
-use weir_model::system::{BuildError, Failure, StateKind, System};
+use weir_model::program::{Program, PropertyKind};
+use weir_model::system::{Expanded, Failure, StateKind, System};
 
 #[track_caller]
-fn try_build(text: &str) -> (Result<System, BuildError>, weir_front::Source) {
-    let (program, source) = weir_front::read("test.weir", text, None)
-        .unwrap_or_else(|e| panic!("{}", e[0].render("test.weir", text, false)));
-    (System::new(program), source)
+fn read(text: &str) -> (Program, weir_front::Source) {
+    weir_front::read("test.weir", text, None)
+        .unwrap_or_else(|e| panic!("{}", e[0].render("test.weir", text, false)))
 }
 
 #[track_caller]
 fn build(text: &str) -> System {
-    try_build(text).0.unwrap_or_else(|e| panic!("{e:?}"))
+    System::new(read(text).0).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
-/// The message and the help of an error, and the text that it points at.
+/// The system with all its control states: only of those that have finitely many.
+#[track_caller]
+fn expanded(system: &System) -> Expanded<'_> {
+    let budget = Budget::new().with_time(Duration::from_secs(60));
+    system.expanded(&budget).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The message and the help of the error for a model in which reads are guessed, and the
+/// text that it points at.
 #[track_caller]
 fn refused(text: &str) -> (String, String, String) {
-    let (built, source) = try_build(text);
-    match built {
+    let (program, source) = read(text);
+    match System::for_model(program, MemoryModel::GUESS) {
         Ok(_) => panic!("it was built"),
         Err(e) => (e.message, e.help, source.text_of(e.span).to_owned()),
     }
@@ -39,9 +47,33 @@ fn refused(text: &str) -> (String, String, String) {
 fn has_values(text: &str, expected: &[(&str, &[i64])]) {
     let system = build(text);
     for (name, values) in expected {
-        let var = system.vars.iter().find(|v| v.name == *name).expect("a variable");
-        assert_eq!(var.values, *values, "values of {name} in {text}");
+        let var = system.vars.iter().position(|v| v.name == *name).expect("a variable");
+        let var = VarId::new(var);
+        let ids = expanded(&system).values(var);
+        let found: Vec<i64> = ids.iter().map(|v| system.value(var, *v)).collect();
+        assert_eq!(found, *values, "values of {name} in {text}");
     }
+}
+
+/// What kinds of control states the first process has.
+#[track_caller]
+fn kinds(system: &System) -> Vec<StateKind> {
+    let p = ProcessId(0);
+    expanded(system).states(p).map(|s| system.state(p, s).kind.clone()).collect()
+}
+
+/// What is asked first, by a search that may store little: the verdict, and the reason if it
+/// is unknown.
+#[track_caller]
+fn within_little(text: &str) -> (Verdict, Option<String>) {
+    let system = build(text);
+    let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
+    let (answers, _) = check(&system, MemoryModel::SC, Engine::Explicit, &limits, &mut |_| {});
+    let reason = match &answers[0].evidence {
+        Evidence::Reason(reason) => Some(reason.clone()),
+        _ => None,
+    };
+    (answers[0].verdict, reason)
 }
 
 /// The verdicts on all properties, exactly.
@@ -202,58 +234,80 @@ fn values_of_increments_are_reached() {
     );
 }
 
-// ---- what is refused --------------------------------------------------------
+// ---- what has no bound ------------------------------------------------------
 
+/// A search of what has no end finds what there is to find, and otherwise ends where a
+/// limit ends it, with the name of what has no bound.
 #[test]
-fn a_counter_without_bound_is_refused_by_name() {
-    let (message, help, at) = refused("var n process p { loop { n = n + 1 } }");
-    assert_eq!(message, "variable `n` takes more than 4096 values");
-    assert!(help.contains("`var n: 0..3`") && help.contains("`n = (n + 1) % 4`"), "{help}");
-    assert!(at.contains("n = n + 1"), "{at}");
-
-    let (message, help, at) = refused("var a[2] process p { loop { a[1] = a[1] + 1 } }");
-    assert_eq!(message, "variable `a[1]` takes more than 4096 values");
-    assert!(help.contains("bound it where it is declared"), "{help}");
-    assert!(at.contains("a[1] = a[1] + 1"), "{at}");
-
-    let (message, help, at) = refused("var x process p { reg r; loop { r = r + 1; x = 1 } }");
-    assert_eq!(message, "register `p.r` takes more than 4096 values");
-    assert!(help.contains("`reg r: 0..3`"), "{help}");
-    assert!(at.contains("r = r + 1"), "{at}");
-
-    let (message, ..) = refused("var x process p[i: 0..1] { loop { fetch_add(x, 1) } }");
-    assert_eq!(message, "variable `x` takes more than 4096 values");
+fn a_counter_without_bound_is_unknown_by_name() {
+    for (text, name) in [
+        ("var n process p { loop { n = n + 1 } }", "n"),
+        ("var a[2] process p { loop { a[1] = a[1] + 1 } }", "a[1]"),
+        ("var x process p { reg r; loop { r = r + 1; x = 1 } }", "p.r"),
+        ("var x process p[i: 0..1] { loop { fetch_add(x, 1) } }", "x"),
+    ] {
+        let never = |value| within_little(&format!("{text} never {name} == {value}"));
+        assert_eq!(never(30), (Verdict::Violated, None), "{text}");
+        let (verdict, reason) = never(-1);
+        assert_eq!(verdict, Verdict::Unknown, "{text}");
+        let grown = format!("`{name}` took more than 1000 values");
+        let reason = reason.expect("a reason");
+        assert!(reason.contains("memory limit") && reason.contains(&grown), "{text}: {reason}");
+    }
 }
 
+/// A read that is guessed may return any value, so there have to be finitely many.
 #[test]
-fn what_does_not_fit_64_bits_is_refused() {
-    for text in [
-        "var x = 1 process p { loop { x = x * 2 } }",
-        "var x = 1 process p { reg r = 1; loop { r = r * 2 } }",
-        "var x = 1 process p { loop { x = x << 1 } }",
-        "var x = 2 process p { loop { x = x * x } }",
+fn a_counter_without_bound_is_refused_by_name_where_reads_are_guessed() {
+    let (message, help, at) = refused("var n process p { loop { n = n + 1 } }");
+    assert_eq!(message, "variable `n` has no finite domain from which a read could be guessed");
+    assert!(help.contains("`var n: 0..3`") && help.contains("`--domain n=0..7`"), "{help}");
+    assert_eq!(at, "n");
+
+    let (message, help, at) = refused("var a[2] process p { loop { a[1] = a[1] + 1 } }");
+    assert_eq!(message, "variable `a[1]` has no finite domain from which a read could be guessed");
+    assert!(help.contains("`var a: 0..3`") && help.contains("`--domain a[1]=0..7`"), "{help}");
+    assert!(at.starts_with('a'), "{at}");
+
+    let (message, ..) = refused("var x process p[i: 0..1] { loop { fetch_add(x, 1) } }");
+    assert_eq!(message, "variable `x` has no finite domain from which a read could be guessed");
+
+    // What nobody reads need not be guessed.
+    let text = "var x process p { reg r; loop { r = r + 1; x = 1 } }";
+    System::for_model(read(text).0, MemoryModel::GUESS).expect("`x` has two values");
+}
+
+/// Runs up to there are followed.
+#[test]
+fn what_does_not_fit_64_bits_is_unknown() {
+    for (text, found) in [
+        ("var x = 1 process p { loop { x = x * 2 } }", "x == 1024"),
+        ("var x = 1 process p { reg r = 1; loop { r = r * 2 } }", "p.r == 1024"),
+        ("var x = 1 process p { loop { x = x << 1 } }", "x == 1024"),
+        ("var x = 2 process p { loop { x = x * x } }", "x == 256"),
     ] {
-        let (message, help, at) = refused(text);
-        assert_eq!(message, "a value computed here does not fit 64 bits", "{text}");
-        assert!(help.contains("bound it"), "{help}");
-        assert!(text.contains(&at) && !at.is_empty(), "{at}");
+        let never = |formula: &str| within_little(&format!("{text} never {formula}"));
+        assert_eq!(never(found), (Verdict::Violated, None), "{text}");
+        let (verdict, reason) = never("x == 3");
+        assert_eq!(verdict, Verdict::Unknown, "{text}");
+        let reason = reason.expect("a reason");
+        assert!(reason.contains("a value does not fit 64 bits"), "{text}: {reason}");
     }
 }
 
 #[test]
-fn too_many_control_states_are_refused() {
-    let (message, help, _) = refused(
+fn too_many_control_states_are_unknown() {
+    let (verdict, reason) = within_little(
         "var x
          process p {
              reg a, b, c
              a = any(0..63); b = any(0..63); c = any(0..63)
              x = (a + b + c) % 2
-         }",
+         }
+         never x == 2",
     );
-    assert_eq!(message, "process `p` has more than 60000 control states");
-    for register in ["`a` takes 64 values", "`b` takes 64 values"] {
-        assert!(help.contains(register), "{help}");
-    }
+    assert_eq!(verdict, Verdict::Unknown);
+    assert!(reason.as_deref().is_some_and(|r| r.contains("memory limit")), "{reason:?}");
 }
 
 /// Registers that are not needed any more do not count.
@@ -268,7 +322,8 @@ fn only_live_registers_make_control_states() {
              c = any(0..63); x = c % 2
          }",
     );
-    assert!(system.processes[0].states.len() < 250, "{}", system.processes[0].states.len());
+    let count = expanded(&system).states(ProcessId(0)).count();
+    assert!(count < 250, "{count}");
 }
 
 #[test]
@@ -384,8 +439,7 @@ fn an_assertion_fails_in_its_place() {
     );
     assert_eq!(found, [Verdict::Violated, Verdict::Holds, Verdict::Violated, Verdict::Holds]);
     let system = build("var x process p { assert x == 0 } process q { x = 1 }");
-    let failed = |s: &&weir_model::system::State| matches!(s.kind, StateKind::Failed(_));
-    assert_eq!(system.processes[0].states.iter().filter(failed).count(), 1);
+    assert_eq!(kinds(&system).iter().filter(|k| matches!(k, StateKind::Failed(_))).count(), 1);
 }
 
 // ---- deadlocks --------------------------------------------------------------
@@ -473,12 +527,18 @@ fn deadlocks_are_the_same_in_every_model() {
 #[test]
 fn loops_that_do_nothing_are_built() {
     let system = build("process p { loop { } }");
-    assert!(system.processes[0].states.iter().all(|s| s.kind == StateKind::Inside));
+    assert!(kinds(&system).iter().all(|k| *k == StateKind::Inside));
     assert!(!system.is_loop_free());
-    build("process p { loop { loop { } } }");
-    build("process p { reg r; loop { r = (r + 1) % 100 } }");
-    build("process p { reg r; while true { if r == 0 { continue } } }");
-    build("process p { again: goto again }");
+    for text in [
+        "process p { loop { loop { } } }",
+        "process p { reg r; loop { r = (r + 1) % 100 } }",
+        "process p { reg r; while true { if r == 0 { continue } } }",
+        "process p { again: goto again }",
+    ] {
+        let system = build(text);
+        assert!(kinds(&system).iter().all(|k| *k == StateKind::Inside), "{text}");
+        assert_eq!(system.excess(), None, "{text}");
+    }
     // No final state behind them.
     all(
         Verdict::Holds,

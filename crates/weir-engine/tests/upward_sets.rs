@@ -65,7 +65,11 @@ fn for_something_else() {
     let fenced = system(FENCED);
     let whole = sets(&fenced, MemoryModel::TSO);
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
-    check(&unfenced, &whole).expect_err("the fence is missing");
+    let why = check(&unfenced, &whole).expect_err("the fence is missing");
+    assert!(why.contains("another program"), "{why}");
+    let relabeled = UpwardSets { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    let why = check(&unfenced, &relabeled).expect_err("the fence is missing");
+    assert!(why.contains("the set"), "{why}");
     let bad = |change: &dyn Fn(&mut UpwardSets), reason: &str| {
         let mut tampered = whole.clone();
         change(&mut tampered);
@@ -81,8 +85,9 @@ fn for_something_else() {
     bad(&|s| s.sets[0].states.clear(), "is not in the set");
     bad(&|s| drop(s.sets[0].states[0].buffers.pop()), "processes");
     bad(&|s| s.sets[0].states[0].memory.clear(), "a memory does not have");
-    bad(&|s| s.sets[0].states[0].memory[0] = Some(9), "is never 9");
-    bad(&|s| s.sets[0].states[0].states[0] = 999, "no control state 999");
+    bad(&|s| s.sets[0].states[0].memory[0] = Some(9), "the set");
+    bad(&|s| s.sets[0].states[0].states[0] = "999".to_owned(), "no control state 999");
+    bad(&|s| drop(s.sets[0].states[0].states.pop()), "one control state for each process");
     let twice = |s: &mut UpwardSets| {
         let own = Message { variable: "turn".to_owned(), value: None, own: true };
         s.sets[0].states[0].buffers[0].future = vec![own.clone(), own];
@@ -91,7 +96,10 @@ fn for_something_else() {
     let initial = |s: &mut UpwardSets| {
         let first = s.sets[0].states[0].clone();
         let empty = weir_check::upward::Minimal {
-            states: fenced.processes.iter().map(|p| p.initial.0).collect(),
+            states: fenced
+                .process_ids()
+                .map(|p| fenced.state_name(p, fenced.processes[p.index()].initial))
+                .collect(),
             memory: vec![None; first.memory.len()],
             buffers: vec![weir_check::upward::Buffers::default(); 2],
         };

@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn expressions() {
         let mut all = Languages::default();
-        let name = |l: Letter| ["a", "b", "c"][usize::from(l.0)].to_owned();
+        let name = |l: Letter| ["a", "b", "c"][l.0 as usize].to_owned();
         let show = |all: &Languages, id| of(all.get(id), &name).unwrap();
         let (a, b) = (Letter(0), Letter(1));
         assert_eq!(show(&all, LanguageId::NONE), "∅");

@@ -52,7 +52,7 @@ fn star(set: &Set) -> Set {
 /// A random language, and its words as far as they are looked at.
 fn random(rng: &mut Rng, languages: &mut Languages) -> (LanguageId, Set) {
     let word = |rng: &mut Rng| -> Word {
-        (0..rng.below(3)).map(|_| Letter(rng.below(usize::from(LETTERS)) as u32)).collect()
+        (0..rng.below(3)).map(|_| Letter(rng.below(LETTERS as usize) as u32)).collect()
     };
     let first = word(rng);
     let mut id = languages.word(&first).unwrap();
