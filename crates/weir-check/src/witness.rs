@@ -7,7 +7,7 @@ use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::semantics::{Event, EventKind, Rule, Step};
-use weir_model::system::{Expanded, Op, Seen, System, Transition};
+use weir_model::system::{Excess, Expanded, Op, Seen, StateKind, System, Transition};
 
 /// What `format` says in a witness file.
 pub const FORMAT: &str = "weir-witness";
@@ -242,6 +242,21 @@ pub(crate) fn find_states(system: &System, names: &[String]) -> Result<Vec<State
         found.ok_or_else(|| format!("process {} has no control state {name}", p.index()))
     };
     system.process_ids().zip(names).map(find).collect()
+}
+
+/// Checks that a process goes on from a control state as its code says. Where Weir cannot
+/// follow it, a set that is closed under the steps of the system says nothing of the program.
+///
+/// # Errors
+/// Why it is not known how the process goes on.
+pub(crate) fn is_followed(system: &System, p: ProcessId, state: StateId) -> Result<(), String> {
+    match &system.state(p, state).kind {
+        StateKind::Left(excess) if !matches!(excess, Excess::Bound { .. }) => {
+            let name = &system.processes[p.index()].name;
+            Err(format!("it is not known how process `{name}` goes on: {excess}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Configuration {

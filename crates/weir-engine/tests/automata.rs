@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{FENCED, HANDOVER, system};
+use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::buffers::{Buffers, Edge, Place, State, check};
 use weir_engine::automata::{self, Options};
 use weir_engine::graph::{Graph, explore};
@@ -16,13 +16,17 @@ use weir_model::system::System;
 
 const TSO: MemoryModel = MemoryModel::TSO;
 
-fn ask(system: &System, options: Options) -> Vec<Answer> {
+fn ask_unchecked(system: &System, options: Options) -> Vec<Answer> {
     let limits = Limits {
         certificate: true,
         budget: Budget::new().with_store(1 << 24),
         ..Limits::default()
     };
-    let (answers, _) = automata::check(system, TSO, options, &limits, &mut |_| {});
+    automata::check(system, TSO, options, &limits, &mut |_| {}).0
+}
+
+fn ask(system: &System, options: Options) -> Vec<Answer> {
+    let answers = ask_unchecked(system, options);
     for answer in &answers {
         if let Evidence::Run(run) = &answer.evidence {
             let witness = weir_check::Witness::new(system, run, answer.property, &|_| 1);
@@ -270,4 +274,15 @@ fn for_something_else() {
         }
     };
     bad(&everything, "settles `mutex`");
+}
+
+/// A set that is closed under the steps of the system is none of the program where that goes
+/// on otherwise.
+#[test]
+fn for_what_is_not_followed() {
+    let doubling = system(DOUBLING);
+    let answers = ask_unchecked(&doubling, Options::default());
+    let Evidence::Buffers(set) = &answers[0].evidence else { panic!("{:?}", answers[0]) };
+    let why = check(&doubling, &Buffers::new(&doubling, set, vec![0])).unwrap_err();
+    assert!(why.contains("a value does not fit 64 bits"), "{why}");
 }

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{FENCED, HANDOVER, system};
+use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::certificate::{Certificate, Configuration, check};
 use weir_engine::{Limits, views};
 use weir_model::answer::Evidence;
@@ -157,6 +157,17 @@ fn for_something_else() {
         views.flat_map(|v| &mut v.segments).for_each(|s| s.push(vec![0, 0]));
     };
     bad(&bad_view, "lacks a subword");
+}
+
+/// A set that is closed under the steps of the system is none of the program where that goes
+/// on otherwise.
+#[test]
+fn for_what_is_not_followed() {
+    let doubling = system(DOUBLING);
+    for model in [MemoryModel::SC, MemoryModel::TSO] {
+        let why = check(&doubling, &certificate(&doubling, model)).unwrap_err();
+        assert!(why.contains("a value does not fit 64 bits"), "{model}: {why}");
+    }
 }
 
 /// A certificate for a strong model is none for a weaker one under which the

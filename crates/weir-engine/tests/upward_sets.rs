@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{FENCED, HANDOVER, system};
+use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::upward::{Message, UpwardSets, check};
 use weir_engine::{Limits, backward};
 use weir_model::answer::Evidence;
@@ -106,6 +106,15 @@ fn for_something_else() {
         s.sets[0].states.insert(0, empty);
     };
     bad(&initial, "it is initial");
+}
+
+/// A set that is closed under the steps of the system is none of the program where that goes
+/// on otherwise.
+#[test]
+fn for_what_is_not_followed() {
+    let doubling = system(DOUBLING);
+    let why = check(&doubling, &sets(&doubling, MemoryModel::TSO)).unwrap_err();
+    assert!(why.contains("a value does not fit 64 bits"), "{why}");
 }
 
 /// A set for a strong model is none for a weaker one under which the property is

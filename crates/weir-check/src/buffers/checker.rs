@@ -22,7 +22,7 @@ use weir_model::system::{Expanded, Op, System};
 use super::automaton::Automaton;
 use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
 use crate::header;
-use crate::witness::{expanded, find_states};
+use crate::witness::{expanded, find_states, is_followed};
 
 /// Checks that a set shows that its properties are never settled, or that a `final
 /// exists` is not met.
@@ -78,6 +78,9 @@ impl Checker<'_> {
             return Err("a memory does not have the variables of the program".to_owned());
         }
         let controls = find_states(system, &state.states)?;
+        for (p, s) in system.process_ids().zip(&controls) {
+            is_followed(system, p, *s)?;
+        }
         let automaton =
             |i: &usize| self.automata.get(*i).ok_or_else(|| format!("there is no automaton {i}"));
         let memory = vars(system).zip(&state.memory).map(|(x, v)| value(system, x, *v).0);

@@ -31,7 +31,7 @@ use weir_model::system::{Access, CodeStep, Op, Seen, StateKind, System};
 
 use super::{Certificate, FORMAT, VERSION};
 use crate::header;
-use crate::witness::find_states;
+use crate::witness::{find_states, is_followed};
 
 /// Checks that a certificate is an inductive set of the system under its model
 /// that shows what it says of its properties.
@@ -56,6 +56,9 @@ pub(crate) fn check_for(
     let sets = checker.read(certificate)?;
     let mut by_state: BTreeMap<&State, Vec<&Vec<Sight>>> = BTreeMap::new();
     for (state, sights) in &sets {
+        for (p, s) in system.process_ids().zip(&state.controls) {
+            is_followed(system, p, *s)?;
+        }
         by_state.entry(state).or_default().push(sights);
     }
     let contains = |(state, sights): &(State, Vec<Sight>)| {

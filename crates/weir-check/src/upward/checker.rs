@@ -23,7 +23,7 @@ use weir_model::system::{Access, Expanded, Op, StateKind, System};
 
 use super::{FORMAT, UpwardSets, VERSION, read, vars};
 use crate::header;
-use crate::witness::expanded;
+use crate::witness::{expanded, is_followed};
 
 /// Checks that each set shows that its property is never settled, or that a
 /// `final exists` is not met.
@@ -39,6 +39,11 @@ pub fn check(system: &System, sets: &UpwardSets) -> Result<(), String> {
         return Err("the variables are not those of the program".to_owned());
     }
     let checker = Checker::new(system, model)?;
+    for p in system.process_ids() {
+        for s in checker.all.states(p) {
+            is_followed(system, p, s)?;
+        }
+    }
     for set in &sets.sets {
         let states: Result<Vec<_>, _> = set.states.iter().map(|s| read(system, s)).collect();
         checker.check(set.property, &states?)?;

@@ -49,6 +49,18 @@ pub const HANDOVER: &str = "
     whole: never reader@seen and reader.r != 2
 ";
 
+/// Past 64 bits it is not known how this goes on.
+pub const DOUBLING: &str = "
+    var x = 1
+    process p {
+        loop {
+            x = x * 2
+            fence
+        }
+    }
+    never x == 3
+";
+
 pub fn system(text: &str) -> System {
     System::new(weir_front::read("test.weir", text, None).unwrap().0).unwrap()
 }
