@@ -56,9 +56,6 @@ pub(crate) fn check_for(
     let sets = checker.read(certificate)?;
     let mut by_state: BTreeMap<&State, Vec<&Vec<Sight>>> = BTreeMap::new();
     for (state, sights) in &sets {
-        for (p, s) in system.process_ids().zip(&state.controls) {
-            is_followed(system, p, *s)?;
-        }
         by_state.entry(state).or_default().push(sights);
     }
     let contains = |(state, sights): &(State, Vec<Sight>)| {
@@ -73,7 +70,7 @@ pub(crate) fn check_for(
     }
     for (number, set) in sets.iter().enumerate() {
         let place = || format!("configuration {number}");
-        for (what, next) in checker.successors(set) {
+        for (what, next) in checker.successors(set)? {
             if !contains(&next) {
                 return Err(format!("{}: {what} leads out of the set", place()));
             }
@@ -429,12 +426,16 @@ impl<'s> Checker<'s> {
 
     /// Every step of every process: it goes somewhere by itself and acts, or a
     /// write of it that has waited enters the history.
-    fn successors(&self, config: &(State, Vec<Sight>)) -> Vec<(String, (State, Vec<Sight>))> {
+    fn successors(
+        &self,
+        config: &(State, Vec<Sight>),
+    ) -> Result<Vec<(String, (State, Vec<Sight>))>, String> {
         let (state, sights) = config;
         let mut all = Vec::new();
         for p in self.system.process_ids() {
             let name = &self.system.processes[p.index()].name;
             for (control, sight) in self.places(config, p, false) {
+                is_followed(self.system, p, control)?;
                 let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
                     true => Seen::One(state.memory[x.index()]),
                     false => Seen::Among(vec![]),
@@ -474,7 +475,7 @@ impl<'s> Checker<'s> {
                 all.push(write(*last, None));
             }
         }
-        all
+        Ok(all)
     }
 
     /// Where a process can go by itself. With `ended`, nothing enters the
