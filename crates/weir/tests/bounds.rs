@@ -169,11 +169,12 @@ fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
 fn a_value_outside_shows_in_the_system() {
     let loaded = load(COUNTER, &["x=0..7"]).unwrap();
     let system = &loaded.system;
-    assert_eq!(system.vars[0].values, (0..8).collect::<Vec<_>>());
-    let left: Vec<String> = system.processes[0]
-        .states
-        .iter()
-        .filter_map(|s| match &s.kind {
+    let all = system.expanded(&Budget::new()).unwrap();
+    let values = all.values(VarId(0)).iter().map(|v| system.value(VarId(0), *v));
+    assert!(values.eq(0..8));
+    let left: Vec<String> = all
+        .states(ProcessId(0))
+        .filter_map(|s| match &system.state(ProcessId(0), s).kind {
             StateKind::Left(excess) => Some(excess.to_string()),
             _ => None,
         })
