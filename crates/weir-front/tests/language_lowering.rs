@@ -291,8 +291,8 @@ fn clients_call_methods_and_registers_are_fresh() {
         assert_eq!(back, ["return(get,0)", "return(get,1)", "return(put)", "return(put)"]);
         // In the client nothing is left of the last call.
         assert!(system.state(p, initial).registers.iter().all(|r| *r == 0));
-        let marked = all.all_transitions(p).filter(|t| t.mark.is_some());
-        assert!(marked.clone().all(|t| t.op == weir_model::system::Op::Nop));
-        assert!(marked.clone().any(|t| matches!(t.mark, Some(Mark::Call(..)))));
+        let marked: Vec<_> = all.all_transitions(p).filter(|t| t.mark.is_some()).collect();
+        assert!(marked.iter().all(|t| t.op == weir_model::system::Op::Nop));
+        assert!(marked.iter().any(|t| matches!(t.mark, Some(Mark::Call(..)))));
     }
 }
