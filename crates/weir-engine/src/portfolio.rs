@@ -105,7 +105,10 @@ fn name_growth(system: &System, answers: &mut [Answer]) {
     let about = 10_usize.pow(count.ilog10());
     for answer in answers.iter_mut().filter(|a| !is_known(a)) {
         if let Evidence::Reason(reason) = &mut answer.evidence {
-            *reason += &format!("; `{name}` took more than {about} values");
+            *reason += &format!(
+                "; `{name}` took more than {about} values: say how far to look, with \
+                 `--domain {name}=0..7`"
+            );
         }
     }
 }

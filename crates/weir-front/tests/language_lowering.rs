@@ -279,20 +279,20 @@ fn clients_call_methods_and_registers_are_fresh() {
     let (object, _) = weir_front::weir::read("o.weir", text).unwrap();
     let system = System::with_rounds(object.with_clients(2).unwrap()).unwrap();
     assert_eq!(system.processes[1].name, "client[1]");
+    let all = system.expanded(&weir_model::limits::Budget::new()).unwrap();
     for p in system.process_ids() {
-        let automaton = &system.processes[p.index()];
-        let from_client: Vec<_> =
-            system.transitions(p, automaton.initial).map(|(_, t)| t.mark).collect();
+        let initial = system.processes[p.index()].initial;
+        let from_client: Vec<_> = all.transitions(p, initial).map(|(_, t)| t.mark).collect();
         let shown: Vec<_> = from_client.iter().map(|m| system.show_mark(m.unwrap())).collect();
         assert_eq!(shown, ["call(get)", "call(put,0)", "call(put,1)"]);
-        let back = automaton.transitions.iter().filter(|t| t.to == automaton.initial);
+        let back = all.all_transitions(p).filter(|t| t.to == initial);
         let mut back: Vec<_> = back.map(|t| system.show_mark(t.mark.unwrap())).collect();
         back.sort();
         assert_eq!(back, ["return(get,0)", "return(get,1)", "return(put)", "return(put)"]);
         // In the client nothing is left of the last call.
-        assert!(system.state(p, automaton.initial).registers.iter().all(|r| *r == 0));
-        let marked = automaton.transitions.iter().filter(|t| t.mark.is_some());
-        assert!(marked.clone().all(|t| t.op == weir_model::system::Op::Nop));
-        assert!(marked.clone().any(|t| matches!(t.mark, Some(Mark::Call(..)))));
+        assert!(system.state(p, initial).registers.iter().all(|r| *r == 0));
+        let marked: Vec<_> = all.all_transitions(p).filter(|t| t.mark.is_some()).collect();
+        assert!(marked.iter().all(|t| t.op == weir_model::system::Op::Nop));
+        assert!(marked.iter().any(|t| matches!(t.mark, Some(Mark::Call(..)))));
     }
 }

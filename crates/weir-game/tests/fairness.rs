@@ -6,6 +6,7 @@ use weir_check::strategy::{Shape, StrategyFile, check};
 use weir_engine::Limits;
 use weir_game::{Options, Outcome, solve};
 use weir_model::game::{Buffers, Fairness, Player};
+use weir_model::ids::{ProcessId, TransitionId};
 use weir_model::system::System;
 
 use common::{read, seeds, system};
@@ -147,12 +148,13 @@ fn a_strategy_with_a_losing_move_is_rejected() {
         let Shape::Views { process, moves } = &mut file.strategy else { panic!("views") };
         let p = system.processes.iter().position(|a| a.name == *process).unwrap();
         let board = weir_model::game::Board::new(&system, 0).unwrap();
-        let first = moves.iter_mut().find(|m| m.state == 0).unwrap();
-        let all =
-            board.instructions(weir_model::ids::ProcessId::new(p), weir_model::ids::StateId(0));
-        let other =
-            all.iter().find(|i| i.path.iter().map(|t| t.0).ne(first.transitions.iter().copied()));
-        first.transitions = other.unwrap().path.iter().map(|t| t.0).collect();
+        let (p, initial) = (ProcessId::new(p), system.processes[p].initial);
+        let start = system.state_name(p, initial);
+        let first = moves.iter_mut().find(|m| m.state == start).unwrap();
+        let name = |t: &TransitionId| system.transition_name(p, system.transition(p, *t));
+        let all = board.instructions(p, initial).iter();
+        let mut all = all.map(|i| i.path.iter().map(name).collect::<Vec<_>>());
+        first.transitions = all.find(|path| *path != first.transitions).unwrap();
         assert!(check(&system, &file).is_err(), "{text}");
     }
 }

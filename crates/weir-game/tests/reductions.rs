@@ -57,7 +57,7 @@ fn trace(system: &System, strategy: &Strategy) -> Vec<(bool, String)> {
     let board = Board::new(system, 0).unwrap();
     let (proc1, proc2) = (ProcessId::new(0), ProcessId::new(1));
     let op_of = |p: ProcessId, path: &[weir_model::ids::TransitionId]| {
-        system.processes[p.index()].transitions[path[path.len() - 1].index()].op
+        system.transition(p, path[path.len() - 1]).op
     };
     let name = |op: Op| match op {
         Op::Read(x, d) | Op::Write(x, d) => {
@@ -210,8 +210,7 @@ fn offers_taken(system: &System, strategy: &Strategy) -> Vec<String> {
         };
         // What leads to the target needs no reply.
         let Some((process, path, to)) = replies.iter().find(|r| r.0 == p) else { return taken };
-        let transitions = &system.processes[process.index()].transitions;
-        if let Op::Read(x, d) = transitions[path[path.len() - 1].index()].op
+        if let Op::Read(x, d) = system.transition(*process, path[path.len() - 1]).op
             && system.vars[x.index()].name == "z"
         {
             taken.push(system.show_value(x, d));

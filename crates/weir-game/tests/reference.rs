@@ -13,7 +13,7 @@ use weir_engine::Limits;
 use weir_game::rules::Rules;
 use weir_game::{Options, solve, views};
 use weir_model::game::{Board, Buffers, Configuration, Fairness, Player, View};
-use weir_model::ids::{ProcessId, StateId};
+use weir_model::ids::{LabelId, ProcessId, StateId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Objective;
 use weir_model::semantics::{Form, Semantics};
@@ -30,29 +30,28 @@ struct Reference<'s> {
     system: &'s System,
     semantics: Box<dyn Semantics + 's>,
     objective: Objective,
-    targets: Vec<Vec<bool>>,
+    targets: &'s [(ProcessId, LabelId)],
     fairness: Fairness,
 }
 
 impl<'s> Reference<'s> {
     fn new(system: &'s System, game: usize, fairness: Fairness) -> Self {
         let asked = &system.program.games[game];
-        let targets = system.process_ids().map(|p| {
-            let states = system.processes[p.index()].states.iter();
-            states.map(|s| s.labels.iter().any(|l| asked.targets.contains(&(p, *l)))).collect()
-        });
         Self {
             system,
             semantics: Form::Tso.semantics(system, MemoryModel::TSO, ENOUGH),
             objective: asked.objective,
-            targets: targets.collect(),
+            targets: &asked.targets,
             fairness,
         }
     }
 
     fn in_target(&self, cells: &[u32]) -> bool {
         let controls = self.semantics.controls(cells);
-        controls.iter().zip(&self.targets).any(|(s, targets)| targets[usize::from(*s)])
+        self.system.process_ids().any(|p| {
+            let state = self.system.state(p, StateId(controls[p.index()]));
+            state.labels.iter().any(|l| self.targets.contains(&(p, *l)))
+        })
     }
 
     fn steps(&self, cells: &[u32]) -> Vec<(Option<ProcessId>, Cells)> {

@@ -352,19 +352,21 @@ mod tests {
         }";
         let object = weir_front::weir::read("o.weir", text).unwrap().0.with_clients(2).unwrap();
         let system = System::with_rounds(object.clone()).unwrap();
-        let stops = on_cycles(&system);
-        let rebuilt = System::with_rounds(object).unwrap();
-        let (stopping, _) = rebuilt.with_stops(CLIENT, &stops).unwrap();
         let budget = Budget::new();
+        let stops = on_cycles(system.expanded(&budget).unwrap());
+        let rebuilt = System::with_rounds(object).unwrap();
+        let again = |q: &StateId| rebuilt.find_state(CLIENT, &system.state_name(CLIENT, *q));
+        let stops: Vec<StateId> = stops.iter().map(|q| again(q).unwrap()).collect();
+        let (stopping, _) = rebuilt.with_stops(CLIENT, &stops);
         let tso = Form::Tso.semantics(&stopping, MemoryModel::TSO, 2);
         let initial: Vec<_> = tso.initial().collect();
         let extent = Extent::new(&budget);
         let graph = Graph::explore(&*tso, &stopping, initial.clone(), None, &extent).unwrap();
-        let states = system.processes[0].states.len();
         let mut tried = 0;
         for node in 0..graph.len() {
             let config = graph.config(node);
-            let (stopped, held) = (usize::from(config[0]) >= states, config[2] == 1);
+            let (stopped, held) =
+                (stopping.state(CLIENT, StateId(config[0])).is_stop, config[2] == 1);
             if !stopped || !held || graph.is_drained(node, ProcessId(1)) {
                 continue;
             }

@@ -11,6 +11,7 @@ use common::{five, object, seeds, system};
 use weir_live::{Options, Progress};
 use weir_model::answer::Verdict;
 use weir_model::ids::{ProcessId, StateId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::{Mark, Op, System};
 
@@ -39,11 +40,12 @@ fn reference(system: &System, most: usize) -> Option<Reference> {
     let mut numbers = BTreeMap::from([(first.clone(), 0)]);
     let mut nodes = vec![first];
     let mut steps = Vec::new();
+    let all = system.expanded(&Budget::new()).unwrap();
     while let Some((controls, memory, pending)) = nodes.get(steps.len()).cloned() {
         let from = steps.len();
         let mut out = Vec::new();
         for p in 0..controls.len() {
-            for (_, t) in system.transitions(ProcessId::new(p), StateId(controls[p])) {
+            for (_, t) in all.transitions(ProcessId::new(p), StateId(controls[p])) {
                 let mut next = (controls.clone(), memory.clone(), pending.clone());
                 match t.op {
                     Op::Read(x, d) | Op::Arw(x, d, _) if memory[x.index()] != d.0 => continue,

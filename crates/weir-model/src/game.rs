@@ -29,7 +29,7 @@ use crate::graph::components;
 use crate::ids::{ProcessId, SpanId, StateId, TransitionId, ValueId, VarId};
 use crate::limits::Budget;
 use crate::program::{FenceKind, Game, Objective};
-use crate::system::{Expanded, Op, StateKind, System};
+use crate::system::{Expanded, Op, StateKind, System, Transition};
 
 /// The two players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -254,8 +254,12 @@ impl<'s> Board<'s> {
 
     /// An `await` that reads several variables, if there is one.
     pub fn long_wait(&self) -> Option<SpanId> {
-        let mut transitions = self.system.process_ids().flat_map(|p| self.all.all_transitions(p));
-        transitions.find(|t| t.waits).map(|t| t.span)
+        let all = self.all;
+        let waits = |p| all.all_transitions(p).filter(|t| t.waits).map(move |t| (p, t));
+        // One that has read what it waits for may still stand inside, before it goes on.
+        let reads_on = |p, t: &Transition| t.op == Op::Nop || all.reads(p, t.to).is_some();
+        let mut waiting = all.process_ids().flat_map(waits);
+        waiting.find(|(p, t)| reads_on(*p, t)).map(|(_, t)| t.span)
     }
 
     /// The configuration that the game begins in; it is the process player's turn.

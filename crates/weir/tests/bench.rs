@@ -10,6 +10,7 @@ use std::process::Command;
 use common::{Output, root, weir};
 use weir::report::promela;
 use weir::{Limits, Loaded, MemoryModel, Verdict};
+use weir_model::limits::Budget;
 
 const BURNS: &str = "corpus/burns-2.weir";
 const TAS: &str = "corpus/tas-2.weir";
@@ -241,6 +242,11 @@ fn small(from: &str, to: &str) -> Loaded {
     Loaded::from_text("small.weir", &SMALL.replace(from, to), None).unwrap()
 }
 
+/// The program in Promela.
+fn model(loaded: &Loaded) -> Option<String> {
+    promela::model(loaded.system.expanded(&Budget::new()).unwrap())
+}
+
 #[test]
 fn promela_is_as_expected() {
     let process = |name: &str| {
@@ -284,13 +290,13 @@ end7:
         )
     };
     let head = "/* small */\n\nbyte v0_lock = 0;\nbyte v1_data = 0;\n";
-    let model = promela::model(&small("", "").system).unwrap();
-    assert_eq!(model, format!("{head}{}{}", process("p0_p_0"), process("p1_p_1")));
+    let text = model(&small("", "")).unwrap();
+    assert_eq!(text, format!("{head}{}{}", process("p0_p_0"), process("p1_p_1")));
     // Where nobody asks for deadlocks, a process may wait.
-    let model = promela::model(&small("no deadlock", "").system).unwrap();
-    assert!(model.contains("\nend2:\n    if\n    :: v1_data == 0"), "{model}");
+    let text = model(&small("no deadlock", "")).unwrap();
+    assert!(text.contains("\nend2:\n    if\n    :: v1_data == 0"), "{text}");
     // Nobody can begin with one of several values there.
-    assert_eq!(promela::model(&small("data: 0..2", "data: 0..2 = any(0, 1)").system), None);
+    assert_eq!(model(&small("data: 0..2", "data: 0..2 = any(0, 1)")), None);
 }
 
 /// What Spin says of a program without its reduction: whether there are errors, and
@@ -328,7 +334,7 @@ fn spin_agrees() {
             weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
         let violated = answers.iter().any(|a| a.verdict == Verdict::Violated);
         assert_eq!(violated, fails, "{name}: {answers:?}");
-        let (errors, states) = spin(name, &promela::model(&loaded.system).unwrap());
+        let (errors, states) = spin(name, &model(&loaded).unwrap());
         assert_eq!(errors, fails, "{name}");
         if !fails {
             assert_eq!(states, stats.stored, "{name}");
@@ -339,7 +345,7 @@ fn spin_agrees() {
         let loaded = Loaded::from_file(file.to_str().unwrap(), None).unwrap();
         let (_, stats) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
         assert!(stats.is_exact());
-        let (errors, states) = spin(name, &promela::model(&loaded.system).unwrap());
+        let (errors, states) = spin(name, &model(&loaded).unwrap());
         assert!(!errors, "{name}");
         assert_eq!(states, stats.stored, "{name}");
     }

@@ -9,6 +9,7 @@ use common::weir;
 use weir::{Bound, Engine, Limits, Loaded, MemoryModel, Reading, System, Verdict};
 use weir_engine::explicit;
 use weir_gen::{Rng, Shape};
+use weir_model::answer::Evidence;
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::{
@@ -160,20 +161,30 @@ const COUNTER: &str = "var x, a[2], b: 0..3
 
 #[test]
 fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
-    let error = load(COUNTER, &[]).unwrap_err();
-    assert!(error.contains("`x` takes more than 4096 values"), "{error}");
-    assert!(error.contains("--domain x=0..7"), "{error}");
+    let text = COUNTER.replace("x == 3", "x == -1");
+    let loaded = load(&text, &[]).unwrap();
+    let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
+    let (answers, _) = weir::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
+    assert_eq!(answers[0].verdict, Verdict::Unknown);
+    let Evidence::Reason(reason) = &answers[0].evidence else { panic!("{answers:?}") };
+    assert!(reason.contains("`x` took more than 1000 values"), "{reason}");
+    assert!(reason.contains("--domain x=0..7"), "{reason}");
+    // What is found is found.
+    let loaded = load(COUNTER, &[]).unwrap();
+    let (answers, _) = weir::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
+    assert_eq!(answers[0].verdict, Verdict::Violated);
 }
 
 #[test]
 fn a_value_outside_shows_in_the_system() {
     let loaded = load(COUNTER, &["x=0..7"]).unwrap();
     let system = &loaded.system;
-    assert_eq!(system.vars[0].values, (0..8).collect::<Vec<_>>());
-    let left: Vec<String> = system.processes[0]
-        .states
-        .iter()
-        .filter_map(|s| match &s.kind {
+    let all = system.expanded(&Budget::new()).unwrap();
+    let values = all.values(VarId(0)).iter().map(|v| system.value(VarId(0), *v));
+    assert!(values.eq(0..8));
+    let left: Vec<String> = all
+        .states(ProcessId(0))
+        .filter_map(|s| match &system.state(ProcessId(0), s).kind {
             StateKind::Left(excess) => Some(excess.to_string()),
             _ => None,
         })

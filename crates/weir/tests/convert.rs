@@ -17,11 +17,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir_gen::{Rng, Shape};
-use weir_model::ids::{LabelId, ProcessId, SpanId};
+use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
+use weir_model::limits::Budget;
 use weir_model::program::{
-    Atom, BinOp, Expr, Formula, Place, Program, PropertyKind, Stmt, StmtKind,
+    Atom, BinOp, Expr, FenceKind, Formula, Place, Program, PropertyKind, Stmt, StmtKind,
 };
-use weir_model::system::{Failure, StateKind, System};
+use weir_model::system::{Excess, Expanded, Failure, Op, StateKind, System};
 
 /// Which label of one system is which of another, by process.
 #[derive(Default)]
@@ -66,8 +67,43 @@ fn kind(kind: &StateKind) -> (u8, Option<i64>) {
         StateKind::Failed(Failure::DivisionByZero) => (3, None),
         StateKind::Failed(Failure::Index(_)) => (4, None),
         StateKind::Failed(Failure::Domain(_, value)) => (5, Some(*value)),
-        StateKind::Left(excess) => (6, Some(excess.value)),
+        StateKind::Left(Excess::Bound { value, .. }) => (6, Some(*value)),
+        StateKind::Left(Excess::Overflow) => (7, None),
+        StateKind::Left(Excess::Endless) => (8, None),
+        StateKind::Left(Excess::Values) => (9, None),
     }
+}
+
+/// An operation with numbers instead of values: what it does, with which variable, and what it
+/// reads and writes.
+fn operation(all: Expanded<'_>, op: Op) -> (u8, Option<VarId>, i64, i64) {
+    match op {
+        Op::Nop => (0, None, 0, 0),
+        Op::Read(x, d) => (1, Some(x), all.value(x, d), 0),
+        Op::Write(x, d) => (2, Some(x), 0, all.value(x, d)),
+        Op::Arw(x, d, e) => (3, Some(x), all.value(x, d), all.value(x, e)),
+        Op::Fence(FenceKind::Full) => (4, None, 0, 0),
+        Op::Fence(FenceKind::Read) => (5, None, 0, 0),
+        Op::Fence(FenceKind::Write) => (6, None, 0, 0),
+    }
+}
+
+/// The transitions of a process, between places in the list of its control states: operation,
+/// target, and whether it is waiting.
+fn steps(
+    all: Expanded<'_>,
+    process: ProcessId,
+    states: &[StateId],
+) -> Vec<Vec<((u8, Option<VarId>, i64, i64), usize, bool)>> {
+    let places: BTreeMap<StateId, usize> = states.iter().copied().zip(0..).collect();
+    let of = |s: &StateId| {
+        let leave = all.transitions(process, *s);
+        let mut leave: Vec<_> =
+            leave.map(|(_, t)| (operation(all, t.op), places[&t.to], t.waits)).collect();
+        leave.sort_unstable();
+        leave
+    };
+    states.iter().map(of).collect()
 }
 
 /// In which way two systems differ, if they do.
@@ -76,18 +112,31 @@ fn difference(a: &System, b: &System) -> Option<String> {
     if a.vars.len() != b.vars.len() || a.processes.len() != b.processes.len() {
         return Some("number of variables or processes".to_owned());
     }
-    for (x, y) in a.vars.iter().zip(&b.vars) {
-        let same = x.values == y.values && x.initial == y.initial && x.domain == y.domain;
+    let budget = Budget::new();
+    let (a, b) = (a.expanded(&budget).unwrap(), b.expanded(&budget).unwrap());
+    for (i, (x, y)) in a.vars.iter().zip(b.vars.iter()).enumerate() {
+        let var = VarId::new(i);
+        let numbers = |all: Expanded<'_>, values: &[ValueId]| -> Vec<i64> {
+            values.iter().map(|v| all.value(var, *v)).collect()
+        };
+        let (of_x, of_y) = (numbers(a, a.values(var)), numbers(b, b.values(var)));
+        let same = of_x == of_y
+            && numbers(a, &x.initial) == numbers(b, &y.initial)
+            && x.domain == y.domain;
         if !same {
-            return Some(format!("variable {} {:?}, {} {:?}", x.name, x.values, y.name, y.values));
+            return Some(format!("variable {} {of_x:?}, {} {of_y:?}", x.name, y.name));
         }
     }
-    for (p, (x, y)) in a.processes.iter().zip(&b.processes).enumerate() {
-        let name = &x.name;
-        if x.states.len() != y.states.len() || x.initial != y.initial {
-            return Some(format!("{} or {} states of {name}", x.states.len(), y.states.len()));
+    for (p, (x, y)) in a.processes.iter().zip(b.processes.iter()).enumerate() {
+        let (process, name) = (ProcessId::new(p), &x.name);
+        let of_x: Vec<StateId> = a.states(process).collect();
+        let of_y: Vec<StateId> = b.states(process).collect();
+        let place = |of: &[StateId], s: StateId| of.iter().position(|t| *t == s);
+        if of_x.len() != of_y.len() || place(&of_x, x.initial) != place(&of_y, y.initial) {
+            return Some(format!("{} or {} states of {name}", of_x.len(), of_y.len()));
         }
-        for (i, (s, t)) in x.states.iter().zip(&y.states).enumerate() {
+        for (i, (s, t)) in of_x.iter().zip(&of_y).enumerate() {
+            let (s, t) = (a.state(process, *s), b.state(process, *t));
             if kind(&s.kind) != kind(&t.kind) || s.registers != t.registers {
                 return Some(format!("state {i} of {name}: {s:?}, {t:?}"));
             }
@@ -103,8 +152,7 @@ fn difference(a: &System, b: &System) -> Option<String> {
                 return Some(format!("labels of state {i} of {name}"));
             }
         }
-        let steps = |t: &weir_model::system::Transition| (t.from, t.op, t.to, t.waits);
-        if !x.transitions.iter().map(steps).eq(y.transitions.iter().map(steps)) {
+        if steps(a, process, &of_x) != steps(b, process, &of_y) {
             return Some(format!("transitions of {name}"));
         }
     }

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
 use weir::{Engine, Language, Limits, Loaded, MemoryModel};
+use weir_model::limits::Budget;
 use weir_model::program::{Expr, Property, PropertyKind, Quantifier};
 use weir_model::system::{Failure, StateKind};
 
@@ -147,7 +148,8 @@ fn what_is_written_as_promela_is_read_as_the_same() {
         let ends = PropertyKind::Final(Quantifier::Exists, Expr::Const(1));
         let ends = Property { name: Some("ends".to_owned()), kind: ends, ..property(&loaded) };
         loaded.system.program.properties.push(ends);
-        let Some(written) = weir::report::promela::model(&loaded.system) else { continue };
+        let all = loaded.system.expanded(&Budget::new()).unwrap();
+        let Some(written) = weir::report::promela::model(all) else { continue };
         // Where a `byte` is counted round and round, thousands of states are written.
         if written.len() > 40_000 {
             continue;
@@ -161,7 +163,7 @@ fn what_is_written_as_promela_is_read_as_the_same() {
         let stops = !holds("no deadlock") || found["ends"] == "holds";
         // A process that fails goes no further; one that waits takes steps when it is
         // written down, if it waits for several variables.
-        let waits = loaded.system.processes.iter().any(|p| p.transitions.iter().any(|t| t.waits));
+        let waits = all.process_ids().any(|p| all.all_transitions(p).any(|t| t.waits));
         if !fails && !waits {
             assert_eq!(again["no deadlock"] == "violated", stops, "{name}\n{text}\n{written}");
         }
@@ -185,9 +187,10 @@ fn an_index_outside_a_local_array_is_called_that() {
     ] {
         let text = format!("byte x; active proctype P() {{ byte a[2]; {body} }}");
         let loaded = load("array.pml", &text);
-        let states = loaded.system.processes.iter().flat_map(|p| &p.states);
+        let all = loaded.system.expanded(&Budget::new()).unwrap();
+        let states = all.process_ids().flat_map(|p| all.states(p).map(move |s| (p, s)));
         let mut failures: Vec<_> = states
-            .filter_map(|s| match &s.kind {
+            .filter_map(|(p, s)| match &all.state(p, s).kind {
                 StateKind::Failed(failure) => Some(failure.clone()),
                 _ => None,
             })

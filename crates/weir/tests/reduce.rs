@@ -12,7 +12,8 @@ use weir_channel::text::show_transition;
 use weir_channel::{Limits, cpcp, pcp};
 use weir_check::lasso;
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::{ProcessId, VarId};
+use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Form, Step};
 use weir_model::system::{Op, System};
@@ -137,7 +138,7 @@ impl Library {
         let rules = rules.collect();
         let var = |name: &str| {
             let place = system.vars.iter().position(|v| v.name == name).unwrap();
-            VarId(u32::try_from(place).unwrap())
+            VarId::new(place)
         };
         let vars = ["x1", "y1", "x2", "y2", "failSimu"].map(var);
         Self { text, system, vars, rules }
@@ -191,7 +192,7 @@ impl Library {
         let channel = |var: VarId| self.vars[..4].iter().position(|v| *v == var);
         // `x1` and `x2` are written by the first client and read by the second.
         let is_writer = |channel: usize| channel % 2 == client;
-        let op = step.transition.map(|t| self.system.processes[client].transitions[t.index()].op);
+        let op = step.transition.map(|t| self.system.transition(step.process, t).op);
         match (op, step.event) {
             (Some(Op::Read(var, _)), _) => {
                 if let Some(channel) = channel(var) {
@@ -229,10 +230,9 @@ impl Library {
 
     /// Whether a client is about to read a variable.
     fn reads(&self, client: usize, config: &[u32], var: VarId) -> bool {
-        let process = &self.system.processes[ProcessId(client as u32).index()];
-        let at = config[client];
-        let mut here = process.transitions.iter().filter(|t| t.from.0 == at);
-        here.any(|t| matches!(t.op, Op::Read(x, _) if x == var))
+        let (process, at) = (ProcessId::new(client), StateId(config[client]));
+        let mut here = self.system.expanded(&Budget::new()).unwrap().transitions(process, at);
+        here.any(|(_, t)| matches!(t.op, Op::Read(x, _) if x == var))
     }
 }
 

@@ -164,7 +164,7 @@ impl Truth {
             _ => {
                 let model: MemoryModel = found.model.parse().unwrap();
                 let system = &loaded.system;
-                let (answers, _) = weir::check(system, model, &Limits::default());
+                let (answers, _) = weir::check(system, model, &Limits::default()).unwrap();
                 for name in &found.properties {
                     let index = (0..answers.len()).find(|i| system.property_name(*i) == *name);
                     let kind = &system.program.properties[index.unwrap()].kind;

@@ -78,15 +78,16 @@ fn system(loaded: &Loaded, all: Expanded<'_>) -> String {
                 StateKind::Left(excess) => excess.to_string(),
             };
             let line = loaded.line(state.span).to_string();
+            let name = system.state_name(p, s);
             let mut first = true;
             for (_, t) in all.transitions(p, s) {
-                let from = if first { s.0.to_string() } else { String::new() };
+                let from = if first { name.clone() } else { String::new() };
                 let mark = if first { mark.clone() } else { String::new() };
                 table.row([
                     format!("{from:>6}"),
                     format!("{:>4}", if first { line.as_str() } else { "" }),
                     system.show_transition(t),
-                    format!("→ {}", t.to.0),
+                    format!("→ {}", system.state_name(p, t.to)),
                     mark,
                 ]);
                 first = false;
@@ -94,7 +95,7 @@ fn system(loaded: &Loaded, all: Expanded<'_>) -> String {
             if first {
                 let line = if state.kind == StateKind::Ended { String::new() } else { line };
                 table.row([
-                    format!("{:>6}", s.0),
+                    format!("{name:>6}"),
                     format!("{line:>4}"),
                     String::new(),
                     String::new(),
