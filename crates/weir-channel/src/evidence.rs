@@ -7,11 +7,13 @@ mod closed;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use weir_model::fingerprint::Fingerprint;
 
 use crate::ids::{MessageId, StateId, TransitionId};
 use crate::machine::{Configuration, Machine, Word};
 use crate::replay::replay;
 use crate::semantics::{Contents, Goal, Run, Semantics, Step};
+use crate::text;
 
 /// What `format` says in the file of a run.
 pub const RUN: &str = "weir-channel-run";
@@ -20,7 +22,7 @@ pub const RUN: &str = "weir-channel-run";
 pub const SET: &str = "weir-channel-set";
 
 /// The version of both formats that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What a file shows of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +34,9 @@ pub struct Evidence {
     pub version: u32,
     /// The name of the machine.
     pub machine: String,
+    /// The machine that it was made for: the fingerprint of what `weir channel show`
+    /// prints of it.
+    pub fingerprint: String,
     /// The control state that was asked for.
     pub state: String,
     /// What the channels may hold there: `empty` or `any`.
@@ -101,6 +106,7 @@ impl Evidence {
             format: format.to_owned(),
             version: VERSION,
             machine: machine.name().to_owned(),
+            fingerprint: Fingerprint::of_text(&text::print(machine)),
             state: machine.state_name(goal.state).to_owned(),
             channels: channels.to_owned(),
             semantics: None,
@@ -154,6 +160,9 @@ pub fn check(machine: &Machine, evidence: &Evidence) -> Result<(), String> {
     }
     if evidence.machine != machine.name() {
         return Err(format!("it is about the machine `{}`", evidence.machine));
+    }
+    if evidence.fingerprint != Fingerprint::of_text(&text::print(machine)) {
+        return Err("it was made for another machine".to_owned());
     }
     let names = Names::new(machine);
     let contents = match evidence.channels.as_str() {

@@ -133,7 +133,7 @@ fn what_does_not_fit() {
     let run = |change: &dyn Fn(&mut Evidence)| changed(&run, change);
     let first = |e: &mut Evidence| e.configurations.as_mut().unwrap()[0].clone();
     for (reason, expected) in [
-        (set(&|e| e.version = 2), "it has version 2, and only 1 is known"),
+        (set(&|e| e.version = 1), "it has version 1, and only 2 is known"),
         (set(&|e| e.machine = "n".into()), "it is about the machine `n`"),
         (set(&|e| e.state = "v".into()), "there is no control state `v`"),
         (set(&|e| e.channels = "full".into()), "`channels` is `full`, not `empty` or `any`"),

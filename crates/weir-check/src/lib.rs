@@ -9,6 +9,7 @@
 
 pub mod buffers;
 pub mod certificate;
+mod header;
 pub mod lasso;
 pub mod replay;
 pub mod strategy;
@@ -18,4 +19,4 @@ pub mod witness;
 
 pub use certificate::Certificate;
 pub use replay::{Rejected, check};
-pub use witness::Witness;
+pub use witness::{Witness, check_lines};

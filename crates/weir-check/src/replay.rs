@@ -13,16 +13,19 @@
 //! for each operation the moment of its effect.
 //!
 //! Steps that only move things inside buffers (`transfer write`, `move pointer`,
-//! `fence elimination`, `propagate`, `delete`) mean nothing to the definition
-//! and are not looked at, except that their process must exist.
+//! `fence elimination`, `propagate`, `delete`) mean nothing to the definition. Only what
+//! they say is looked at: a write that moves is under way, a value that is seen was once
+//! in memory.
 
 use std::fmt;
 
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::memory_model::{Access, MemoryModel, Relaxation};
 use weir_model::program::{FenceKind, PropertyKind, Quantifier};
+use weir_model::semantics::Form;
 use weir_model::system::{Op, System};
 
+use crate::header;
 use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep};
 
 /// The most ways to bring a write and a read together that are followed.
@@ -57,10 +60,8 @@ type Check<T> = Result<T, String>;
 /// The first thing that is wrong with it.
 pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     let whole = |reason: String| Rejected { step: None, reason };
-    if witness.format != FORMAT || witness.version != VERSION {
-        let found = format!("{} version {}", witness.format, witness.version);
-        return Err(whole(format!("this is {found}, not {FORMAT} version {VERSION}")));
-    }
+    let found = (witness.format.as_str(), witness.version, witness.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program).map_err(whole)?;
     let model: MemoryModel =
         witness.model.parse().map_err(|e| whole(format!("memory model: {e}")))?;
     if witness.property >= system.program.properties.len() {
@@ -70,7 +71,12 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     if witness.property_name != name {
         return Err(whole(format!("property {} is called `{name}`", witness.property)));
     }
+    let forms = Form::of(model);
+    if !forms.iter().any(|form| form.name() == witness.semantics) {
+        return Err(whole(format!("{model} has no semantics called `{}`", witness.semantics)));
+    }
     let mut replay = Replay::new(system, model, &witness.initial).map_err(whole)?;
+    replay.two_levels = witness.semantics == Form::Pso.name();
     for (i, step) in witness.steps.iter().enumerate() {
         replay.step(step).map_err(|reason| Rejected { step: Some(i + 1), reason })?;
     }
@@ -94,6 +100,8 @@ struct Issued {
     effect: Option<Moment>,
     /// Took its value from a write that had not reached memory.
     early: bool,
+    /// A write that has moved from the buffer of its variable to the serializing buffer.
+    transferred: bool,
 }
 
 /// An issued operation, by its process and number.
@@ -115,6 +123,9 @@ struct Replay<'s> {
     threads: Vec<Thread>,
     /// All memory states so far.
     memory: Vec<Vec<ValueId>>,
+    /// Whether writes move from the buffer of their variable to another before they reach
+    /// memory.
+    two_levels: bool,
     /// What has to take effect before what, because somebody read early.
     orders: Vec<(Name, Name)>,
     /// For each process and variable the remote write that it read last.
@@ -148,7 +159,8 @@ impl<'s> Replay<'s> {
         if start.states != expected {
             return Err("the run does not begin in the initial control states".to_owned());
         }
-        if start.buffers.iter().any(|b| !b.is_empty()) {
+        let buffers = vec![Vec::<String>::new(); system.processes.len()];
+        if start.buffers != buffers {
             return Err("the run does not begin with empty buffers".to_owned());
         }
         let memory = read_memory(system, start)?;
@@ -166,6 +178,7 @@ impl<'s> Replay<'s> {
             model,
             threads: system.processes.iter().map(thread).collect(),
             memory: vec![memory],
+            two_levels: false,
             orders: vec![],
             seen: vec![vec![None; system.vars.len()]; system.processes.len()],
         })
@@ -196,8 +209,12 @@ impl<'s> Replay<'s> {
             (
                 "transfer write" | "move pointer" | "fence elimination" | "propagate" | "delete",
                 None,
-            ) => Ok(()),
+            ) => {
+                step.describes_none()?;
+                self.moves_inside(p, step)
+            }
             ("update" | "validate", None) => {
+                step.describes_none()?;
                 let x = self.variable(step)?;
                 self.perform_first(p, x, step.rule == "update", step.value)
             }
@@ -207,6 +224,47 @@ impl<'s> Replay<'s> {
             }
             (rule, None) => Err(format!("the rule `{rule}` needs a transition")),
         }
+    }
+
+    /// Checks what a step says that moves something inside a buffer.
+    fn moves_inside(&mut self, p: ProcessId, step: &WitnessStep) -> Check<()> {
+        if step.rule == "fence elimination" {
+            return match (&step.variable, step.value) {
+                (None, None) => Ok(()),
+                _ => Err("a fence is about no variable".to_owned()),
+            };
+        }
+        let x = self.variable(step)?;
+        let value = step.value.ok_or("the step names no value")?;
+        let name = &self.system.vars[x.index()].name;
+        let d = self.system.vars[x.index()].values.binary_search(&value);
+        let d = d.map(ValueId::new).map_err(|_| format!("`{name}` is never {value}"))?;
+        let (is_so, otherwise) = match step.rule.as_str() {
+            "transfer write" => (self.transfer(p, x, d), "no such write is next in its buffer"),
+            "propagate" => (self.value(self.now(), x) == d, "memory has another value"),
+            _ => (self.was_in_memory(x, d), "memory never had this value"),
+        };
+        if is_so { Ok(()) } else { Err(format!("`{name}` = {value}: {otherwise}")) }
+    }
+
+    /// Moves the oldest write in the buffer of a variable on, if it has this value.
+    fn transfer(&mut self, p: ProcessId, x: VarId, d: ValueId) -> bool {
+        let issued = &mut self.threads[p.index()].issued;
+        let waits = |i: &&mut Issued| {
+            i.effect.is_none() && !i.transferred && matches!(i.op, Op::Write(y, _) if y == x)
+        };
+        match issued.iter_mut().find(waits) {
+            Some(oldest) if oldest.op == Op::Write(x, d) => {
+                oldest.transferred = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether memory has had a value.
+    fn was_in_memory(&self, x: VarId, d: ValueId) -> bool {
+        (0..=self.now()).any(|state| self.value(state, x) == d)
     }
 
     /// Moves the control state of a process along a transition.
@@ -220,10 +278,7 @@ impl<'s> Replay<'s> {
         if transition.from != thread.state {
             return Err(format!("process `{}` is not where the transition begins", step.process));
         }
-        let shown = self.system.show_op(transition.op);
-        if step.op.as_ref().is_some_and(|op| *op != shown) {
-            return Err(format!("the transition does {shown}, the step says otherwise"));
-        }
+        step.describes(self.system, transition)?;
         thread.state = transition.to;
         Ok(transition.op)
     }
@@ -268,7 +323,7 @@ impl<'s> Replay<'s> {
     fn append(&mut self, p: ProcessId, op: Op) -> usize {
         let thread = &mut self.threads[p.index()];
         let number = thread.issued.len();
-        thread.issued.push(Issued { op, effect: None, early: false });
+        thread.issued.push(Issued { op, effect: None, early: false, transferred: false });
         for trace in &mut thread.traces {
             trace.push(number);
         }
@@ -305,6 +360,9 @@ impl<'s> Replay<'s> {
         };
         if value.is_some_and(|v| v != self.system.value(x, done)) {
             return Err(format!("the value on its way is {}", self.system.show_value(x, done)));
+        }
+        if write && self.two_levels && !thread.issued[first].transferred {
+            return Err(format!("the write to `{name}` is still in the buffer of its variable"));
         }
         self.perform(p, first)
     }
@@ -415,7 +473,12 @@ impl<'s> Replay<'s> {
             format!("memory never had the value of {shown} when the process could see it")
         })?;
         let effect = Some(Moment { state, within: true });
-        self.threads[p.index()].issued.push(Issued { op: read, effect, early: false });
+        self.threads[p.index()].issued.push(Issued {
+            op: read,
+            effect,
+            early: false,
+            transferred: false,
+        });
         Ok(())
     }
 
@@ -472,7 +535,7 @@ impl<'s> Replay<'s> {
         }
         let thread = &mut self.threads[p.index()];
         thread.traces = traces;
-        thread.issued.push(Issued { op: read, effect: None, early: true });
+        thread.issued.push(Issued { op: read, effect: None, early: true, transferred: false });
         Ok(())
     }
 
@@ -574,7 +637,12 @@ impl<'s> Replay<'s> {
         let write = (source, last);
         self.orders.extend(before.into_iter().filter(|b| *b != write).map(|b| (b, write)));
         self.seen[p.index()][x.index()] = Some(write);
-        self.threads[p.index()].issued.push(Issued { op: read, effect: None, early: true });
+        self.threads[p.index()].issued.push(Issued {
+            op: read,
+            effect: None,
+            early: true,
+            transferred: false,
+        });
         Ok(())
     }
 
@@ -587,7 +655,52 @@ impl<'s> Replay<'s> {
         if read_memory(self.system, end)? != self.memory[self.now()] {
             return Err("the run does not end with the memory that it names".to_owned());
         }
+        if end.buffers.len() != self.threads.len() {
+            return Err("the run does not end with a buffer for each process".to_owned());
+        }
+        for (p, named) in self.system.process_ids().zip(&end.buffers) {
+            self.has_buffer(p, named)?;
+        }
         Ok(())
+    }
+
+    /// Whether a process can have these in its buffers: all writes that it has under way,
+    /// in any order, because there may be several buffers; fences, which some forms put
+    /// there themselves; and values that it reads from buffers, which memory has had.
+    fn has_buffer(&self, p: ProcessId, named: &[String]) -> Check<()> {
+        let wrong = |what: &str| Err(format!("process {}: {what} in the end", p.index()));
+        let show = |x: VarId, d: ValueId| {
+            let name = &self.system.vars[x.index()].name;
+            format!("({name},{})", self.system.show_value(x, d))
+        };
+        let issued = &self.threads[p.index()].issued;
+        let under_way = issued.iter().filter(|i| i.effect.is_none() && !i.early);
+        let mut writes: Vec<String> = under_way
+            .filter_map(|i| match i.op {
+                Op::Write(x, d) => Some(format!("w{}", show(x, d))),
+                _ => None,
+            })
+            .collect();
+        let mut seen: Vec<String> = Vec::new();
+        for (x, var) in self.system.vars.iter().enumerate() {
+            let values = (0..var.values.len()).map(ValueId::new);
+            let had = values.filter(|d| self.was_in_memory(VarId::new(x), *d));
+            seen.extend(had.map(|d| show(VarId::new(x), d)));
+        }
+        for event in named {
+            if ["rfence", "wfence"].contains(&event.as_str()) {
+                continue;
+            }
+            if let Some(at) = writes.iter().position(|w| w == event) {
+                writes.swap_remove(at);
+            } else {
+                let value = ["r", "load", "own"].iter().find_map(|kind| event.strip_prefix(kind));
+                if !value.is_some_and(|value| seen.iter().any(|s| s == value)) {
+                    return wrong("its buffers do not hold all that is named");
+                }
+            }
+        }
+        if writes.is_empty() { Ok(()) } else { wrong("a write is under way that is not named") }
     }
 
     /// What is under way in the end are writes, and they can all reach memory:
@@ -598,6 +711,7 @@ impl<'s> Replay<'s> {
             model: self.model,
             threads: self.threads.clone(),
             memory: self.memory.clone(),
+            two_levels: false,
             orders: self.orders.clone(),
             seen: self.seen.clone(),
         };

@@ -14,13 +14,13 @@ use weir_model::program::{Atom, BinOp, Expr, Formula, Program, Property, Propert
 use weir_model::system::{Mark, Op, System};
 
 use crate::certificate::{self, Certificate};
-use crate::lasso;
+use crate::{header, lasso};
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-unblocked";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The most pairs that are looked at.
 const MAX_PAIRS: usize = 4_000_000;
@@ -33,8 +33,12 @@ pub struct Unblocked {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The name of the program.
+    /// The name of the program, for the reader.
     pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
     /// How many clients the object has.
     pub clients: usize,
     /// The control states of the first client at which it is stopped: it cannot run
@@ -53,14 +57,9 @@ const CLIENT: ProcessId = ProcessId(0);
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
-    let found = (file.format.as_str(), file.version);
-    if found != (FORMAT, VERSION) {
-        return Err(format!(
-            "this is {} version {}, not {FORMAT} version {VERSION}",
-            found.0, found.1
-        ));
-    }
     let system = lasso::system(program, Some(file.clients))?;
+    let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program)?;
     let states = system.processes[CLIENT.index()].states.len();
     if !file.stops.is_sorted_by(|a, b| a < b) || file.stops.iter().any(|&s| s as usize >= states) {
         return Err("the stops are not control states in their order".to_owned());
@@ -72,7 +71,10 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
         return Err("a client can run alone for ever beside the stops".to_owned());
     }
     if stops.is_empty() {
-        return Ok(());
+        return match file.certificate {
+            None => Ok(()),
+            Some(_) => Err("there is a certificate and no stops".to_owned()),
+        };
     }
     let blocking = left(&system, &memories, |_| true);
     let at: Vec<StateId> = stops.into_iter().collect();
@@ -94,7 +96,7 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
     if certificate.properties != [0] || certificate.model != "TSO" {
         return Err("the certificate is about something else".to_owned());
     }
-    certificate::check(&stopping, certificate)
+    certificate::check_for(&stopping, certificate, &system.program)
 }
 
 /// `a or b or …`, as flat as it can be.

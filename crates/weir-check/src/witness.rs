@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::{ProcessId, SpanId, VarId};
-use weir_model::semantics::{Event, EventKind, Step};
-use weir_model::system::{Op, System};
+use weir_model::ids::{ProcessId, SpanId, ValueId, VarId};
+use weir_model::semantics::{Event, EventKind, Rule, Step};
+use weir_model::system::{Op, System, Transition};
 
 /// What `format` says in a witness file.
 pub const FORMAT: &str = "weir-witness";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A run that settles a property.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,8 +22,12 @@ pub struct Witness {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The name of the program.
+    /// The name of the program, for the reader.
     pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
     /// The memory model.
     pub model: String,
     /// The form of its semantics that the run is one of.
@@ -94,6 +98,7 @@ impl Witness {
             format: FORMAT.to_owned(),
             version: VERSION,
             program: system.program.name.clone(),
+            fingerprint: system.program.fingerprint(),
             model: run.model.to_string(),
             semantics: run.form.name().to_owned(),
             property,
@@ -112,9 +117,8 @@ impl WitnessStep {
         let variable = |x: VarId| system.vars[x.index()].name.clone();
         let taken =
             step.transition.map(|t| &system.processes[step.process.index()].transitions[t.index()]);
-        let place = match taken.map(|t| t.op) {
-            Some(Op::Read(x, d) | Op::Write(x, d) | Op::Arw(x, d, _)) => Some((x, d)),
-            Some(Op::Nop | Op::Fence(_)) => None,
+        let place = match taken {
+            Some(taken) => place(taken.op),
             None => step.event.filter(|e| !is_fence(*e)).map(|e| (e.var, e.value)),
         };
         Self {
@@ -128,6 +132,69 @@ impl WitnessStep {
             line: taken.map(|t| line(t.span)),
         }
     }
+}
+
+/// The variable and the value that a step with an operation names: the value is the one
+/// read, or written if nothing is read.
+fn place(op: Op) -> Option<(VarId, ValueId)> {
+    match op {
+        Op::Read(x, d) | Op::Write(x, d) | Op::Arw(x, d, _) => Some((x, d)),
+        Op::Nop | Op::Fence(_) => None,
+    }
+}
+
+impl WitnessStep {
+    /// Checks that what the step says besides its transition is true of it. What it leaves
+    /// out is not wrong.
+    pub(crate) fn describes(&self, system: &System, taken: &Transition) -> Result<(), String> {
+        let shown = system.show_transition(taken);
+        if self.op.as_ref().is_some_and(|op| *op != shown) {
+            return Err(format!("the transition does {shown}, the step says otherwise"));
+        }
+        let place = place(taken.op);
+        let variable = place.map(|(x, _)| &system.vars[x.index()].name);
+        if self.variable.is_some() && self.variable.as_ref() != variable {
+            return Err(format!("{shown} is not about the variable that the step names"));
+        }
+        let value = place.map(|(x, d)| system.value(x, d));
+        if self.value.is_some() && self.value != value {
+            return Err(format!("{shown} does not have the value that the step names"));
+        }
+        match self.source.is_some() && self.rule != Rule::ReadRemoteWrite.name() {
+            true => Err("the step names a source and reads from nobody".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that a step without a transition says nothing that only one with a
+    /// transition can say.
+    pub(crate) fn describes_none(&self) -> Result<(), String> {
+        match (&self.op, &self.source, self.line) {
+            (None, None, None) => Ok(()),
+            _ => Err("the step has no transition and says what one does".to_owned()),
+        }
+    }
+}
+
+/// Checks that steps name the lines of their transitions.
+///
+/// # Errors
+/// The first step that does not.
+pub fn check_lines(
+    system: &System,
+    steps: &[WitnessStep],
+    line: &dyn Fn(SpanId) -> usize,
+) -> Result<(), String> {
+    for (number, step) in steps.iter().enumerate() {
+        let process = system.processes.iter().find(|p| p.name == step.process);
+        let taken = step.transition.and_then(|t| process?.transitions.get(t as usize));
+        let Some((named, taken)) = step.line.zip(taken) else { continue };
+        let found = line(taken.span);
+        if named != found {
+            return Err(format!("step {}: it is on line {found}, not {named}", number + 1));
+        }
+    }
+    Ok(())
 }
 
 impl Configuration {

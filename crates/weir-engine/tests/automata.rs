@@ -210,7 +210,9 @@ fn for_something_else() {
     let fenced = system(FENCED);
     let whole = certificate(&fenced);
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
-    assert!(check(&unfenced, &whole).unwrap_err().contains("leads out of the set"));
+    assert!(check(&unfenced, &whole).unwrap_err().contains("another program"));
+    let relabeled = Buffers { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    assert!(check(&unfenced, &relabeled).unwrap_err().contains("leads out of the set"));
     let bad = |change: &dyn Fn(&mut Buffers), reason: &str| {
         let mut tampered = whole.clone();
         change(&mut tampered);

@@ -117,6 +117,9 @@ fn for_something_else() {
     let whole = certificate(&fenced, MemoryModel::TSO);
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
     let why = check(&unfenced, &whole).unwrap_err();
+    assert!(why.contains("another program"), "{why}");
+    let relabeled = Certificate { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    let why = check(&unfenced, &relabeled).unwrap_err();
     assert!(why.contains("leads out of the set"), "{why}");
 
     let weaker = system(&FENCED.replace("wfence", "nop"));

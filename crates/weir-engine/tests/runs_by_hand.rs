@@ -47,7 +47,7 @@ impl Sketch {
             pending: vec![vec![]; system.processes.len()],
         };
         let model = model.parse().expect("it is a model");
-        let run = Run { model, form: Form::of(model)[0], bound: 1, start, steps: vec![] };
+        let run = Run { model, form: Form::Relaxations, bound: 1, start, steps: vec![] };
         let witness = Witness::new(&system, &run, 0, &|_| 1);
         Self { system, states, witness }
     }
@@ -64,6 +64,9 @@ impl Sketch {
         let (id, to) = found.unwrap_or_else(|| panic!("{process} does not do {op} here"));
         self.states[p] = to;
         self.witness.end.states[p] = to.0;
+        if rule == "write" {
+            self.witness.end.buffers[p].push(op.to_owned());
+        }
         self.witness.steps.push(WitnessStep {
             process: process.into(),
             rule: rule.into(),
@@ -90,6 +93,12 @@ impl Sketch {
             line: None,
         });
         if rule == "update" {
+            let p = self.system.processes.iter().position(|p| p.name == process);
+            if let Some(buffer) = p.map(|p| &mut self.witness.end.buffers[p])
+                && let Some(at) = buffer.iter().position(|w| *w == format!("w({variable},{value})"))
+            {
+                buffer.remove(at);
+            }
             self = self.ends(variable, value);
         }
         self
@@ -181,10 +190,10 @@ fn hand_written_runs_are_accepted() {
 fn the_file_has_to_be_a_witness() {
     two("SC")
         .with(|w| w.format = "weir-certificate".into())
-        .rejected(0, "this is weir-certificate version 1, not weir-witness version 1");
+        .rejected(0, "this is weir-certificate version 2, not weir-witness version 2");
     two("SC")
-        .with(|w| w.version = 2)
-        .rejected(0, "this is weir-witness version 2, not weir-witness version 1");
+        .with(|w| w.version = 1)
+        .rejected(0, "this is weir-witness version 1, not weir-witness version 2");
     two("SC")
         .with(|w| w.model = "TOS".into())
         .rejected(0, "memory model: `TOS` is neither a memory model nor a relaxation");

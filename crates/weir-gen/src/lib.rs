@@ -13,6 +13,7 @@
 //! assert!(small.processes[0].body.is_empty());
 //! ```
 
+pub mod mutate;
 mod places;
 mod questions;
 pub mod reference;

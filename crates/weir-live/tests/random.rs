@@ -183,6 +183,7 @@ fn proofs_from_blocking_pairs_are_accepted() {
             format: weir_check::unblocked::FORMAT.to_owned(),
             version: weir_check::unblocked::VERSION,
             program: object.name.clone(),
+            fingerprint: system.program.fingerprint(),
             clients: 2,
             stops: proof.stops.iter().map(|s| s.0).collect(),
             certificate: set.map(|s| weir_check::Certificate::new(&system, s, vec![0])),

@@ -3,11 +3,18 @@
 //! is a type of its own so that one cannot be taken for another.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($repr:ty)) => {
+        unhashed_id!($(#[$doc])* #[derive(Hash)] $name($repr));
+    };
+}
+
+macro_rules! unhashed_id {
+    ($(#[$doc:meta])* $name:ident($repr:ty)) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name(pub $repr);
 
         impl $name {
@@ -72,11 +79,17 @@ id!(
     /// A named set of constants.
     EnumId(u16)
 );
-id!(
+unhashed_id!(
     /// A place in a source text. Opaque here: only the front end that made it
     /// can tell which characters it stands for.
     SpanId(u32)
 );
+
+/// Where something stands in its text makes no difference to a
+/// [fingerprint](crate::fingerprint).
+impl Hash for SpanId {
+    fn hash<H: Hasher>(&self, _state: &mut H) {}
+}
 
 impl SpanId {
     /// No place at all.

@@ -5,6 +5,7 @@
 
 pub mod answer;
 mod build;
+pub mod fingerprint;
 mod flow;
 pub mod game;
 pub mod graph;

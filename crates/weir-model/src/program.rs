@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 use crate::ids::{EnumId, LabelId, MethodId, ProcessId, RegId, SpanId, VarId};
 
 /// A whole program.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Program {
     /// What to call it in reports.
     pub name: String,
@@ -75,7 +75,7 @@ pub struct Program {
 /// Ranges of values beyond which a program is not looked at. They are nothing
 /// that the program itself knows: a value outside is no failure, but what
 /// comes of it stays unknown.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Bounds {
     /// Of variables.
     pub vars: BTreeMap<VarId, (i64, i64)>,
@@ -84,7 +84,7 @@ pub struct Bounds {
 }
 
 /// A shared variable or an array of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Decl {
     /// Its name.
     pub name: String,
@@ -107,7 +107,7 @@ impl Decl {
 }
 
 /// The values that a variable or register may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Domain {
     /// `lo..hi`, both included.
     Range(i64, i64),
@@ -118,7 +118,7 @@ pub enum Domain {
 }
 
 /// A named set of constants; member `i` has the value `i`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Enum {
     /// Its name.
     pub name: String,
@@ -127,7 +127,7 @@ pub struct Enum {
 }
 
 /// One process.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Process {
     /// Its name: `p`, or `p[0]` for a member of a family.
     pub name: String,
@@ -140,7 +140,7 @@ pub struct Process {
 }
 
 /// A process-local register.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Register {
     /// Its name inside the process.
     pub name: String,
@@ -157,7 +157,7 @@ pub struct Register {
 }
 
 /// A named place in a process.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Label {
     /// Its name.
     pub name: String,
@@ -167,7 +167,7 @@ pub struct Label {
 
 /// A concurrent object: the variables of the program, and methods on them
 /// (paper 5, section 2.2).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Object {
     /// Its name.
     pub name: String,
@@ -178,7 +178,7 @@ pub struct Object {
 }
 
 /// A method of an object.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Method {
     /// Its name.
     pub name: String,
@@ -194,7 +194,7 @@ pub struct Method {
 }
 
 /// A statement and where it came from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Stmt {
     /// What it does.
     pub kind: StmtKind,
@@ -210,7 +210,7 @@ impl Stmt {
 }
 
 /// What a statement does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum StmtKind {
     /// Names the place of the statement that follows.
     Label(LabelId),
@@ -259,7 +259,7 @@ pub enum StmtKind {
 }
 
 /// A call of a method of the object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Call {
     /// The method.
     pub method: MethodId,
@@ -270,7 +270,7 @@ pub struct Call {
 }
 
 /// A shared variable, or an array element that is known when the statement runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Place {
     /// The variable, or the array's first element.
     pub first: VarId,
@@ -289,7 +289,7 @@ impl Place {
 }
 
 /// What an atomic read-write does with the value that it reads.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Rmw {
     /// Writes `new` if the value is `expected`, otherwise writes it back as it was.
     Cas {
@@ -349,7 +349,7 @@ pub enum Atom {
 
 /// An expression over atoms of some kind. Booleans are the numbers 0 and 1;
 /// where a condition is asked for, every number but 0 counts as true.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Expr<A> {
     /// A number.
     Const(i64),
@@ -362,7 +362,7 @@ pub enum Expr<A> {
 }
 
 /// Operators with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnOp {
     /// `-e`
     Neg,
@@ -371,7 +371,7 @@ pub enum UnOp {
 }
 
 /// Operators with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum BinOp {
     Add,
@@ -404,7 +404,7 @@ pub enum BinOp {
 }
 
 /// Why an expression has no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EvalError {
     /// The value does not fit 64 bits.
     Overflow,
@@ -510,7 +510,7 @@ impl BinOp {
 }
 
 /// Something asked of the program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Property {
     /// The name that a person gave it.
     pub name: Option<String>,
@@ -521,7 +521,7 @@ pub struct Property {
 }
 
 /// What a property asks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum PropertyKind {
     /// No reachable state satisfies the formula.
     Never(Formula),
@@ -536,7 +536,7 @@ pub enum PropertyKind {
 }
 
 /// Something asked about runs without end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Live {
     /// The name that a person gave it.
     pub name: Option<String>,
@@ -548,7 +548,7 @@ pub struct Live {
 
 /// A game of the program against its memory (paper 4): one player picks
 /// instructions, the other picks which buffered writes reach memory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Game {
     /// The name that a person gave it.
     pub name: Option<String>,
@@ -562,7 +562,7 @@ pub struct Game {
 
 /// What is asked about runs without end. A run is *fair* if no process that can
 /// take a step from some moment on stops taking steps.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum LiveKind {
     /// Some run satisfies the formula infinitely often (repeated reachability,
     /// paper 1, section 3.4).
@@ -585,7 +585,7 @@ pub enum Objective {
 }
 
 /// How many final states have to satisfy a formula.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
     /// At least one.
     Exists,

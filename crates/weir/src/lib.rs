@@ -43,6 +43,7 @@
 //! ```
 
 pub mod bounds;
+pub mod certify;
 pub mod load;
 pub mod report;
 mod solver;

@@ -135,6 +135,7 @@ pub fn read_text(name: &str) -> Result<String, LoadError> {
 
 fn read_at_most(name: &str, most: usize, budget: &Budget) -> Result<String, LoadError> {
     let unreadable = |reason: String| LoadError::Unreadable { name: name.to_owned(), reason };
+    let too_large = || unreadable(format!("it is larger than {} MiB", most >> 20));
     let mut bytes = Vec::new();
     // One byte more than is allowed tells a file that is too large, even if it
     // has no end.
@@ -147,16 +148,19 @@ fn read_at_most(name: &str, most: usize, budget: &Budget) -> Result<String, Load
             return Err(unreadable("it is a directory".to_owned()));
         }
         let size = about.map_or(0, |m| usize::try_from(m.len()).unwrap_or(usize::MAX));
-        budget.check_room(size.min(most)).map_err(|stop| LoadError::Stopped {
+        // Nothing of a file that says that it is too large is read.
+        if size > most {
+            return Err(too_large());
+        }
+        budget.check_room(size).map_err(|stop| LoadError::Stopped {
             name: name.to_owned(),
             reason: format!("{stop} while reading it"),
             unbuilt: None,
         })?;
         File::open(name).and_then(|f| f.take(limit).read_to_end(&mut bytes))
     };
-    read.map_err(|e| unreadable(plain(&e)))?;
-    if bytes.len() > most {
-        return Err(unreadable(format!("it is larger than {} MiB", most >> 20)));
+    if read.map_err(|e| unreadable(plain(&e)))? > most {
+        return Err(too_large());
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();

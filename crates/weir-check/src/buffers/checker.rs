@@ -21,6 +21,7 @@ use weir_model::system::{Op, System};
 
 use super::automaton::Automaton;
 use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
+use crate::header;
 
 /// Checks that a set shows that its properties are never settled, or that a `final
 /// exists` is not met.
@@ -28,10 +29,8 @@ use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
 /// # Errors
 /// The first thing that is wrong.
 pub fn check(system: &System, set: &Buffers) -> Result<(), String> {
-    if (set.format.as_str(), set.version) != (FORMAT, VERSION) {
-        let (format, version) = (&set.format, set.version);
-        return Err(format!("this is {format} version {version}, not {FORMAT} version {VERSION}"));
-    }
+    let found = (set.format.as_str(), set.version, set.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program)?;
     let model: MemoryModel = set.model.parse().map_err(|e| format!("memory model: {e}"))?;
     if model.normal().without(Relaxation::Rwf) != MemoryModel::TSO.normal() {
         return Err(format!("there are no sets of buffer contents for {model}"));

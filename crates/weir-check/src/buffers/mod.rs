@@ -17,7 +17,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-buffer-set";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A set of states that shows what a program cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,8 +27,12 @@ pub struct Buffers {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The name of the program.
+    /// The name of the program, for the reader.
     pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
     /// The memory model.
     pub model: String,
     /// The properties that it settles, by their place in the program, from 0.
@@ -81,6 +85,7 @@ impl Buffers {
             format: FORMAT.to_owned(),
             version: VERSION,
             program: system.program.name.clone(),
+            fingerprint: system.program.fingerprint(),
             model: set.model.to_string(),
             properties,
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),

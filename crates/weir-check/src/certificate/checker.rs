@@ -25,10 +25,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use weir_model::answer::Words;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
-use weir_model::program::{Atom, FenceKind, PropertyKind, Quantifier};
+use weir_model::program::{Atom, FenceKind, Program, PropertyKind, Quantifier};
 use weir_model::system::{Op, StateKind, System};
 
 use super::{Certificate, FORMAT, VERSION};
+use crate::header;
 
 /// Checks that a certificate is an inductive set of the system under its model
 /// that shows what it says of its properties.
@@ -36,13 +37,18 @@ use super::{Certificate, FORMAT, VERSION};
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(system: &System, certificate: &Certificate) -> Result<(), String> {
-    let found = (certificate.format.as_str(), certificate.version);
-    if found != (FORMAT, VERSION) {
-        return Err(format!(
-            "this is {} version {}, not {FORMAT} version {VERSION}",
-            found.0, found.1
-        ));
-    }
+    check_for(system, certificate, &system.program)
+}
+
+/// The same for a certificate that was made for a program, and is about a system that was
+/// made of it.
+pub(crate) fn check_for(
+    system: &System,
+    certificate: &Certificate,
+    program: &Program,
+) -> Result<(), String> {
+    let Certificate { format, version, fingerprint, .. } = certificate;
+    header::check((format, *version, fingerprint), (FORMAT, VERSION), program)?;
     let model: MemoryModel = certificate.model.parse().map_err(|e| format!("memory model: {e}"))?;
     let checker = Checker::new(system, model, certificate)?;
     let sets = checker.read(certificate)?;

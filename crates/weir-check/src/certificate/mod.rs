@@ -9,12 +9,13 @@ use weir_model::ids::{ValueId, VarId};
 use weir_model::system::System;
 
 pub use checker::check;
+pub(crate) use checker::check_for;
 
 /// What `format` says in a certificate file.
 pub const FORMAT: &str = "weir-certificate";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// An inductive set that shows what a program cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,8 +25,12 @@ pub struct Certificate {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The name of the program.
+    /// The name of the program, for the reader.
     pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
     /// The memory model.
     pub model: String,
     /// The properties that it is about, by their place in the program, from 0.
@@ -136,6 +141,7 @@ impl Certificate {
             format: FORMAT.to_owned(),
             version: VERSION,
             program: system.program.name.clone(),
+            fingerprint: system.program.fingerprint(),
             model: invariant.model.to_string(),
             properties,
             level: invariant.level,

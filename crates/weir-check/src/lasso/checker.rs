@@ -10,6 +10,7 @@ use weir_model::program::{FenceKind, Formula, LiveKind, Program};
 use weir_model::system::{Mark, Op, System};
 
 use super::{Asked, FORMAT, Lasso, VERSION, system};
+use crate::header;
 use crate::witness::{Configuration, WitnessStep};
 
 /// Checks that a lasso is a run of the program that settles what it says.
@@ -17,13 +18,6 @@ use crate::witness::{Configuration, WitnessStep};
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(program: &Program, lasso: &Lasso) -> Result<(), String> {
-    let found = (lasso.format.as_str(), lasso.version);
-    if found != (FORMAT, VERSION) {
-        return Err(format!(
-            "this is {} version {}, not {FORMAT} version {VERSION}",
-            found.0, found.1
-        ));
-    }
     let model: MemoryModel = lasso.model.parse().map_err(|e| format!("memory model: {e}"))?;
     let buffered = match model.normal() {
         m if m == MemoryModel::SC => false,
@@ -31,6 +25,8 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), String> {
         _ => return Err(format!("a lasso is a run under SC or TSO, not under {model}")),
     };
     let system = system(program, lasso.clients)?;
+    let found = (lasso.format.as_str(), lasso.version, lasso.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program)?;
     let mut replay = Replay::new(&system, buffered, &lasso.initial)?;
     for (i, step) in lasso.stem.iter().enumerate() {
         replay.step(step).map_err(|e| format!("step {}: {e}", i + 1))?;
@@ -134,8 +130,16 @@ impl<'s> Replay<'s> {
         let process = ProcessId::new(named.ok_or(format!("there is no `{}`", step.process))?);
         let p = process.index();
         let Some(id) = step.transition else {
+            step.describes_none()?;
             let oldest = self.config.buffers[p].pop_front();
             let (x, d) = oldest.ok_or("the buffer is empty")?;
+            let (name, value) = (&self.system.vars[x.index()].name, self.system.value(x, d));
+            if step.rule != "update"
+                || step.variable.as_ref().is_some_and(|v| v != name)
+                || step.value.is_some_and(|v| v != value)
+            {
+                return Err(format!("the oldest write is `{name}` = {value}"));
+            }
             self.config.memory[x.index()] = d;
             return Ok(Done { process, flush: true, returns: false });
         };
@@ -143,6 +147,11 @@ impl<'s> Replay<'s> {
         let mut all = self.system.transitions(process, from);
         let taken = all.find(|(t, _)| *t == TransitionId(id)).map(|(_, t)| *t);
         let taken = taken.ok_or("the process has no such transition where it stands")?;
+        step.describes(self.system, &taken)?;
+        let rule = self.rule(process, taken.op);
+        if step.rule != rule {
+            return Err(format!("the rule is `{rule}`"));
+        }
         self.apply(process, taken.op)?;
         self.config.controls[p] = taken.to;
         match taken.mark {
@@ -153,6 +162,22 @@ impl<'s> Replay<'s> {
         }
         let returns = matches!(taken.mark, Some(Mark::Return(..)));
         Ok(Done { process, flush: false, returns })
+    }
+
+    /// What the rule is called by which a process does something.
+    fn rule(&self, process: ProcessId, op: Op) -> &'static str {
+        let writes = |x: VarId| self.config.buffers[process.index()].iter().any(|(y, _)| *y == x);
+        match op {
+            Op::Nop => "nop",
+            Op::Write(..) if self.buffered => "write",
+            Op::Write(..) => "write memory",
+            Op::Read(x, _) if writes(x) => "read own write",
+            Op::Read(..) => "read memory",
+            Op::Arw(..) => "atomic read-write",
+            Op::Fence(FenceKind::Full) => "fence",
+            Op::Fence(FenceKind::Read) => "read fence",
+            Op::Fence(FenceKind::Write) => "write fence",
+        }
     }
 
     fn apply(&mut self, process: ProcessId, op: Op) -> Result<(), String> {

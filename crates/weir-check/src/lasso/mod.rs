@@ -17,7 +17,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-lasso";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A run that settles what was asked about runs without end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,8 +27,12 @@ pub struct Lasso {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The name of the program.
+    /// The name of the program, for the reader.
     pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
     /// How many clients the object has; nothing for processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<usize>,
@@ -79,6 +83,7 @@ impl Lasso {
             format: FORMAT.to_owned(),
             version: VERSION,
             program: system.program.name.clone(),
+            fingerprint: system.program.fingerprint(),
             clients,
             model: run.model.to_string(),
             property,

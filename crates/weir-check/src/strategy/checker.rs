@@ -24,6 +24,8 @@ use weir_model::ids::ProcessId;
 use weir_model::program::Objective;
 use weir_model::system::System;
 
+use crate::header;
+
 use super::rules::{self, Config, Move, ViewKey};
 use super::ways::{Turns, no_way_round};
 use super::{Action, FORMAT, ProcessMove, Shape, StrategyFile, UpdateMove, VERSION, ViewMove};
@@ -36,9 +38,8 @@ const MAX_TURN: usize = 20_000_000;
 /// # Errors
 /// Why it does not.
 pub fn check(system: &System, file: &StrategyFile) -> Result<(), String> {
-    if file.format != FORMAT || file.version != VERSION {
-        return Err(format!("this is not version {VERSION} of the format `{FORMAT}`"));
-    }
+    let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program)?;
     if file.game >= system.program.games.len() {
         return Err(format!("the program has no game number {}", file.game));
     }

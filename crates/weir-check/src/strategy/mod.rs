@@ -18,7 +18,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-strategy";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How a player wins a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,8 +28,12 @@ pub struct StrategyFile {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The name of the program.
+    /// The name of the program, for the reader.
     pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
     /// Which game of the program, from 0.
     pub game: usize,
     /// `none`, `update` or `process`.
@@ -188,6 +192,7 @@ impl StrategyFile {
             format: FORMAT.to_owned(),
             version: VERSION,
             program: system.program.name.clone(),
+            fingerprint: system.program.fingerprint(),
             game,
             fairness: fairness.name().to_owned(),
             semantics: buffers.name().to_owned(),

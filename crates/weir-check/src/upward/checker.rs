@@ -21,6 +21,7 @@ use weir_model::program::{Atom, FenceKind, Formula, PropertyKind, Quantifier};
 use weir_model::system::{Op, StateKind, System};
 
 use super::{FORMAT, UpwardSets, VERSION, read, vars};
+use crate::header;
 
 /// Checks that each set shows that its property is never settled, or that a
 /// `final exists` is not met.
@@ -28,10 +29,8 @@ use super::{FORMAT, UpwardSets, VERSION, read, vars};
 /// # Errors
 /// The first thing that is wrong.
 pub fn check(system: &System, sets: &UpwardSets) -> Result<(), String> {
-    if (sets.format.as_str(), sets.version) != (FORMAT, VERSION) {
-        let (format, version) = (&sets.format, sets.version);
-        return Err(format!("this is {format} version {version}, not {FORMAT} version {VERSION}"));
-    }
+    let found = (sets.format.as_str(), sets.version, sets.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program)?;
     let model: MemoryModel = sets.model.parse().map_err(|e| format!("memory model: {e}"))?;
     let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
     if sets.variables != names {

@@ -16,7 +16,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-upward-set";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Sets of states that show what a program cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,8 +26,12 @@ pub struct UpwardSets {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The name of the program.
+    /// The name of the program, for the reader.
     pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
     /// The memory model.
     pub model: String,
     /// The variables, in the order of memories.
@@ -130,6 +134,7 @@ impl UpwardSets {
             format: FORMAT.to_owned(),
             version: VERSION,
             program: system.program.name.clone(),
+            fingerprint: system.program.fingerprint(),
             model: model.to_string(),
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),
             sets: sets.iter().map(set).collect(),

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use weir::load::read_text;
+use weir::report::live_name;
 use weir::report::run::{Layout, lasso_lines};
 use weir::report::table::Table;
 use weir::{Certificate, CheckError, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::{Asked, Lasso as LassoFile};
 use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
-use weir_model::program::{LiveKind, Program};
+use weir_model::program::Program;
 
 use super::{Status, complain, fail, print, print_json, reject, write_json};
 use crate::cli::Format;
@@ -99,29 +100,6 @@ fn asked<'p>(program: &'p Program, args: &Live) -> Vec<AskedFor<'p>> {
             file: Asked::Progress(p.name().to_owned()),
         })
         .collect()
-}
-
-/// What a person calls something that a program asks about runs without end.
-pub fn live_name(program: &Program, index: usize) -> String {
-    let Some(live) = program.live.get(index) else { return format!("live #{}", index + 1) };
-    if let Some(name) = &live.name {
-        return name.clone();
-    }
-    let base = match live.kind {
-        LiveKind::Exists(_) => "live exists",
-        LiveKind::Never(_) => "live never",
-        LiveKind::Always(_) => "live always",
-        LiveKind::Terminates => "live terminates",
-    };
-    let same = |i: &usize| {
-        let other = &program.live[*i];
-        let kind = std::mem::discriminant(&other.kind);
-        other.name.is_none() && kind == std::mem::discriminant(&live.kind)
-    };
-    match (0..program.live.len()).filter(same).count() {
-        1 => base.to_owned(),
-        _ => format!("{base} #{}", (0..=index).filter(same).count()),
-    }
 }
 
 struct Report<'a> {
@@ -278,6 +256,7 @@ impl Report<'_> {
                     format: unblocked::FORMAT.to_owned(),
                     version: unblocked::VERSION,
                     program: system.program.name.clone(),
+                    fingerprint: system.program.fingerprint(),
                     clients,
                     stops: proof.stops.iter().map(|s| s.0).collect(),
                     certificate: set.map(|set| Certificate::new(system, set, vec![0])),

@@ -10,6 +10,8 @@ pub mod run;
 pub mod strategy;
 pub mod table;
 
+use weir_model::program::{LiveKind, Program};
+
 /// The most memory that this process has had, in bytes, where the system tells.
 pub fn peak_memory() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -34,6 +36,29 @@ pub fn grouped(n: usize) -> String {
 /// A number of things: `1 step`, `2 steps`.
 pub fn counted(n: usize, thing: &str) -> String {
     format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// What a person calls something that a program asks about runs without end.
+pub fn live_name(program: &Program, index: usize) -> String {
+    let Some(live) = program.live.get(index) else { return format!("live #{}", index + 1) };
+    if let Some(name) = &live.name {
+        return name.clone();
+    }
+    let base = match live.kind {
+        LiveKind::Exists(_) => "live exists",
+        LiveKind::Never(_) => "live never",
+        LiveKind::Always(_) => "live always",
+        LiveKind::Terminates => "live terminates",
+    };
+    let same = |i: &usize| {
+        let other = &program.live[*i];
+        let kind = std::mem::discriminant(&other.kind);
+        other.name.is_none() && kind == std::mem::discriminant(&live.kind)
+    };
+    match (0..program.live.len()).filter(same).count() {
+        1 => base.to_owned(),
+        _ => format!("{base} #{}", (0..=index).filter(same).count()),
+    }
 }
 
 #[cfg(test)]

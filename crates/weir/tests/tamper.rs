@@ -1,0 +1,311 @@
+//! Evidence that was changed is rejected, or still shows something true.
+//!
+//! Every field of every kind of evidence is changed in several ways. What a checker still
+//! accepts is another proof or another run: then what it says has to be what the engines
+//! say. Of runs more is asked: a step may not say what it does not do.
+
+mod common;
+#[path = "common/evidence.rs"]
+mod evidence;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::{root, weir};
+use evidence::{Sample, samples};
+use serde_json::{Value, json};
+use weir::certify::{Checked, certify, model};
+use weir::{Limits, Loaded, MemoryModel, Reading, Verdict};
+use weir_model::program::{PropertyKind, Quantifier};
+
+/// The program of a sample, as `weir certify` loads it.
+fn load(sample: &Sample) -> Loaded {
+    load_text(sample, &fs::read_to_string(root().join(sample.file)).unwrap()).unwrap()
+}
+
+fn load_text(sample: &Sample, text: &str) -> Option<Loaded> {
+    let model = model(&sample.text).unwrap_or(MemoryModel::SC);
+    Loaded::read(sample.file, text, &Reading { model, ..Reading::default() }).ok()
+}
+
+/// Every place in a value, as the keys and indices on the way to it.
+fn places(value: &Value, at: &mut Vec<String>, all: &mut Vec<Vec<String>>) {
+    all.push(at.clone());
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Array(items) => items.iter().enumerate().map(|(i, v)| (i.to_string(), v)).collect(),
+        Value::Object(fields) => fields.iter().map(|(k, v)| (k.clone(), v)).collect(),
+        _ => vec![],
+    };
+    for (key, value) in inner {
+        at.push(key);
+        places(value, at, all);
+        at.pop();
+    }
+}
+
+fn at<'v>(value: &'v mut Value, place: &[String]) -> &'v mut Value {
+    place.iter().fold(value, |value, key| match value {
+        Value::Array(items) => &mut items[key.parse::<usize>().unwrap()],
+        other => &mut other[key.as_str()],
+    })
+}
+
+/// All texts that differ from a piece of evidence in one place.
+fn changed(original: &Value) -> Vec<(Vec<String>, Value)> {
+    let mut all = Vec::new();
+    places(original, &mut vec![], &mut all);
+    // Strings of the file itself may do in the place of one another.
+    let mut words: Vec<String> = Vec::new();
+    for place in &all {
+        if let Value::String(word) = at(&mut original.clone(), place) {
+            words.push(word.clone());
+        }
+    }
+    words.extend(["SC", "TSO", "PSO", "NSW", "update", "", "0"].map(str::to_owned));
+    words.sort();
+    words.dedup();
+    // In a large file not every place is changed, but each kind of place is.
+    let step = all.len() / 400 + 1;
+    let mut made = Vec::new();
+    for place in all.iter().step_by(step) {
+        let mut values: Vec<Value> = vec![Value::Null];
+        match at(&mut original.clone(), place) {
+            Value::Null => values.push(json!(0)),
+            Value::Bool(b) => values.push(json!(!*b)),
+            Value::Number(n) => {
+                let n = n.as_i64().unwrap();
+                values.extend([n + 1, n - 1, 0, 1, 60_000, i64::MAX].map(|n| json!(n)));
+            }
+            Value::String(word) => {
+                values.extend(words.iter().map(|w| json!(w)).filter(|w| w != word))
+            }
+            Value::Array(items) => {
+                values.push(json!([]));
+                for i in 0..items.len().min(8) {
+                    let mut fewer = items.clone();
+                    let taken = fewer.remove(i);
+                    values.push(fewer.into());
+                    let mut more = items.clone();
+                    more.insert(i, taken);
+                    values.push(more.into());
+                    let mut turned = items.clone();
+                    turned.rotate_left(i);
+                    values.push(turned.into());
+                }
+            }
+            Value::Object(fields) => {
+                for key in fields.keys() {
+                    let mut fewer = fields.clone();
+                    fewer.remove(key);
+                    values.push(fewer.into());
+                }
+                let mut more = fields.clone();
+                more.insert("more".to_owned(), json!(1));
+                values.push(more.into());
+            }
+        }
+        for value in values {
+            let mut whole = original.clone();
+            *at(&mut whole, place) = value;
+            if whole != *original {
+                made.push((place.clone(), whole));
+            }
+        }
+    }
+    made
+}
+
+/// What engines say, asked once.
+#[derive(Default)]
+struct Truth {
+    asked: BTreeMap<String, Value>,
+}
+
+impl Truth {
+    /// What the program prints as JSON for a command line.
+    fn ask(&mut self, line: &str) -> &Value {
+        self.asked.entry(line.to_owned()).or_insert_with(|| {
+            let words: Vec<&str> = line.split(' ').chain(["--format", "json"]).collect();
+            let done = weir(&words);
+            serde_json::from_str(&done.out).unwrap_or_else(|e| panic!("{line}: {e}: {}", done.err))
+        })
+    }
+
+    /// Whether what evidence says is not contradicted.
+    fn bears_out(&mut self, sample: &Sample, loaded: &Loaded, said: &Value, found: &Checked) {
+        let file = sample.file;
+        let verdict_of = |answer: &Value, name: &str| -> String {
+            let all = answer["properties"].as_array().unwrap();
+            let one = all.iter().find(|p| p["name"] == name).unwrap();
+            one["verdict"].as_str().unwrap().to_owned()
+        };
+        let format = said["format"].as_str().unwrap();
+        match format {
+            "weir-strategy" => {
+                let (fairness, semantics) = (&said["fairness"], &said["semantics"]);
+                let (fairness, semantics) =
+                    (fairness.as_str().unwrap(), semantics.as_str().unwrap());
+                let line = format!("game {file} --fairness {fairness} --semantics {semantics}");
+                let game = &self.ask(&line)["games"][said["game"].as_u64().unwrap() as usize];
+                assert!(game["winner"].is_null() || game["winner"] == said["winner"], "{said}");
+            }
+            "weir-lasso" => {
+                let fair = if said["flush_fair"] == true { " --flush-fair" } else { "" };
+                let line = format!("live {file} --model {}{fair}", found.model.to_lowercase());
+                let verdict = verdict_of(self.ask(&line), &found.properties[0]);
+                let exists = found.properties[0] == "meet";
+                assert_eq!(verdict, if exists { "holds" } else { "violated" }, "{said}");
+            }
+            "weir-unblocked" => {
+                let line = format!("live {file} --property obstruction-free");
+                assert_eq!(verdict_of(self.ask(&line), "obstruction-free"), "holds", "{said}");
+            }
+            _ => {
+                let model: MemoryModel = found.model.parse().unwrap();
+                let system = &loaded.system;
+                let (answers, _) = weir::check(system, model, &Limits::default()).unwrap();
+                for name in &found.properties {
+                    let index = (0..answers.len()).find(|i| system.property_name(*i) == *name);
+                    let kind = &system.program.properties[index.unwrap()].kind;
+                    let exists = matches!(kind, PropertyKind::Final(Quantifier::Exists, _));
+                    let violated = (format == "weir-witness") != exists;
+                    let expected = if violated { Verdict::Violated } else { Verdict::Holds };
+                    assert_eq!(answers[index.unwrap()].verdict, expected, "{name}: {said}");
+                }
+            }
+        }
+    }
+}
+
+/// Fields that are never accepted with another value, in any kind of evidence.
+const TIED: [&str; 4] = ["format", "version", "fingerprint", "variables"];
+
+/// Fields of steps and configurations of a run in which nothing is accepted but what it
+/// does. A rule may have another name for the same, where a model has several forms.
+const DONE: [&str; 9] =
+    ["process", "transition", "op", "variable", "value", "line", "states", "memory", "buffers"];
+
+#[test]
+fn changed_evidence_is_rejected_or_true() {
+    let mut truth = Truth::default();
+    for sample in samples("tamper") {
+        if sample.channel {
+            continue;
+        }
+        let loaded = load(&sample);
+        let original: Value = serde_json::from_str(&sample.text).unwrap();
+        let checked = certify(&sample.text, &loaded).unwrap();
+        assert_eq!(checked.reason, None, "{}", sample.name);
+        let is_run = ["weir-witness", "weir-lasso"].contains(&original["format"].as_str().unwrap());
+        let (mut rejected, mut accepted) = (0, 0);
+        for (place, changed) in changed(&original) {
+            let found = match certify(&changed.to_string(), &loaded) {
+                Ok(Checked { reason: None, .. }) if place.is_empty() && changed.is_array() => {
+                    panic!("{}: an array", sample.name)
+                }
+                Ok(found @ Checked { reason: None, .. }) => found,
+                _ => {
+                    rejected += 1;
+                    continue;
+                }
+            };
+            accepted += 1;
+            let is_in = |fields: &[&str]| place.iter().any(|key| fields.contains(&key.as_str()));
+            let removed = *at(&mut changed.clone(), &place) == Value::Null;
+            assert!(!is_in(&TIED), "{}: {place:?} may be changed: {changed}", sample.name);
+            assert!(
+                !is_run || !is_in(&DONE) || removed,
+                "{}: {place:?} may be changed: {changed}",
+                sample.name
+            );
+            truth.bears_out(&sample, &loaded, &changed, &found);
+        }
+        eprintln!("{}: {rejected} rejected, {accepted} accepted", sample.name);
+        assert!(rejected > 20, "{}", sample.name);
+    }
+}
+
+#[test]
+fn changed_evidence_about_machines_is_rejected_or_true() {
+    for sample in samples("tamper-machines").iter().filter(|s| s.channel) {
+        let text = fs::read_to_string(root().join(sample.file)).unwrap();
+        let machine = weir_channel::text::read(&text).unwrap();
+        let original: Value = serde_json::from_str(&sample.text).unwrap();
+        let check = |text: &str| -> Result<(), String> {
+            let read = serde_json::from_str(text).map_err(|e| e.to_string())?;
+            weir_channel::evidence::check(&machine, &read)
+        };
+        assert_eq!(check(&sample.text), Ok(()));
+        let (mut rejected, mut accepted) = (0, 0);
+        for (place, changed) in changed(&original) {
+            if check(&changed.to_string()).is_err() {
+                rejected += 1;
+                continue;
+            }
+            accepted += 1;
+            let tied = ["format", "version", "fingerprint", "machine", "transition"];
+            assert!(!place.iter().any(|k| tied.contains(&k.as_str())), "{place:?}: {changed}");
+            let (state, channels) = (&changed["state"], &changed["channels"]);
+            let (state, channels) = (state.as_str().unwrap(), channels.as_str().unwrap());
+            let words = ["channel", "check", sample.file, "--reach", state, "--channels", channels];
+            let expected = if changed["format"] == "weir-channel-run" { 1 } else { 0 };
+            assert_eq!(weir(&words).status, expected, "{changed}");
+        }
+        eprintln!("{}: {rejected} rejected, {accepted} accepted", sample.name);
+        assert!(rejected > 20, "{}", sample.name);
+    }
+}
+
+/// Another program with the same names: it has one more constant.
+fn other_program(text: &str, file: &str) -> String {
+    match file.rsplit_once('.').unwrap().1 {
+        "litmus" => text.replacen("MOV [x],$1", "MOV [x],$3", 1),
+        _ => format!("{text}\nvar added_here\n"),
+    }
+}
+
+#[test]
+fn evidence_is_about_one_program() {
+    for sample in samples("other").iter().filter(|s| !s.channel) {
+        let text = fs::read_to_string(root().join(sample.file)).unwrap();
+        let Some(other) = load_text(sample, &other_program(&text, sample.file)) else {
+            // In an object, declarations stand inside.
+            let other = text.replacen("method", "var added_here  method", 1);
+            let other = load_text(sample, &other).expect(sample.name);
+            let reason = certify(&sample.text, &other).unwrap().reason;
+            assert_eq!(
+                reason.as_deref(),
+                Some("it was made for another program"),
+                "{}",
+                sample.name
+            );
+            continue;
+        };
+        let reason = certify(&sample.text, &other).unwrap().reason;
+        assert_eq!(reason.as_deref(), Some("it was made for another program"), "{}", sample.name);
+
+        // A comment at the end, and another name of the file, change nothing.
+        if sample.file.ends_with(".weir") {
+            let same = load_text(sample, &format!("{text}\n// more\n")).unwrap();
+            assert_eq!(certify(&sample.text, &same).unwrap().reason, None, "{}", sample.name);
+            // Lines that move do, where the evidence names lines.
+            let moved = load_text(sample, &format!("// more\n{text}")).unwrap();
+            let reason = certify(&sample.text, &moved).unwrap().reason;
+            let names_lines = sample.text.contains("\"line\":");
+            assert_eq!(reason.is_some(), names_lines, "{}: {reason:?}", sample.name);
+        }
+    }
+    for sample in samples("other-machines").iter().filter(|s| s.channel) {
+        let text = fs::read_to_string(root().join(sample.file)).unwrap();
+        let other = text.replacen("messages ", "messages added_here, ", 1);
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("other.chm");
+        let evidence = Path::new(env!("CARGO_TARGET_TMPDIR")).join("other.json");
+        fs::write(&path, other).unwrap();
+        fs::write(&evidence, &sample.text).unwrap();
+        let words = ["channel", "certify", evidence.to_str().unwrap(), path.to_str().unwrap()];
+        let done = weir(&words);
+        assert_eq!(done.status, 1, "{}", done.err);
+        assert!(done.out.contains("it was made for another machine"), "{}", done.out);
+    }
+}
