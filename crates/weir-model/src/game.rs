@@ -236,8 +236,15 @@ impl<'s> Board<'s> {
 
     /// An `await` that reads several variables, if there is one.
     pub fn long_wait(&self) -> Option<SpanId> {
-        let transitions = self.system.processes.iter().flat_map(|p| &p.transitions);
-        transitions.into_iter().find(|t| t.waits).map(|t| t.span)
+        // A test that comes after the read waits as well, but reads nothing.
+        let reads = |p: ProcessId, s: StateId| {
+            let mut all = self.system.transitions(p, s);
+            all.any(|(_, t)| matches!(t.op, Op::Read(..)))
+        };
+        self.system.process_ids().find_map(|p| {
+            let mut all = self.system.processes[p.index()].transitions.iter();
+            all.find(|t| t.waits && reads(p, t.to)).map(|t| t.span)
+        })
     }
 
     /// The configuration that the game begins in; it is the process player's turn.
