@@ -63,6 +63,12 @@ fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict>
 #[test]
 fn litmus_tests_are_decided() {
     for file in litmus_tests() {
+        // Halves of registers are put together in more ways than a read could guess.
+        if file.ends_with("cmpxchg-64.litmus") {
+            let error = load(&file).err().expect("it has no finite domain").render(false);
+            assert!(error.contains("has no finite domain to guess reads from"), "{error}");
+            continue;
+        }
         for guesses in [1, 2] {
             agree(&file, MemoryModel::GUESS, guesses);
             agree(&file, MemoryModel::GUESS_WW, guesses);

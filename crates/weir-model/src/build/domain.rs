@@ -14,15 +14,14 @@
 
 use std::collections::BTreeSet;
 
-use super::unbounded;
 use crate::flow::{Flow, Node};
 use crate::ids::{ProcessId, RegId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::program::{Code, Domain, Expr, Place, Program, Rmw};
-use crate::system::Unbuilt;
+use crate::system::{BuildError, Unbuilt};
 
 /// A set with more values is given up.
-const MAX_SET: usize = 512;
+const MAX_SET: usize = 2048;
 
 /// A declared domain with more values is as good as none.
 const MAX_DECLARED: u64 = 1 << 16;
@@ -47,7 +46,18 @@ pub(super) fn domains(
         set.ok_or_else(|| {
             let var = VarId::new(x);
             let (decl, _) = program.decl(var);
-            unbounded("variable", &program.var_name(var), "var", &decl.name, decl.span).into()
+            let shown = program.var_name(var);
+            let error = BuildError {
+                message: format!("variable `{shown}` has no finite domain to guess reads from"),
+                span: decl.span,
+                help: format!(
+                    "this memory model lets reads be guessed: give the variable a domain, as in \
+                     `var {}: 0..3`, or say how far to look, with `--domain {shown}=0..7`",
+                    decl.name
+                ),
+                unbounded: None,
+            };
+            error.into()
         })
     };
     sets.vars.into_iter().enumerate().map(known).collect()
