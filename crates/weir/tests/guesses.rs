@@ -60,11 +60,13 @@ fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict>
     channels.iter().map(|a| a.verdict).collect()
 }
 
+/// Tests that add to what they read: whatever the control flow, there is no end to it.
+const INFINITE: [&str; 4] = ["cmpxchg-64", "inc", "lock-inc", "xadd"];
+
 #[test]
 fn litmus_tests_are_decided() {
     for file in litmus_tests() {
-        // Halves of registers are put together in more ways than a read could guess.
-        if file.ends_with("cmpxchg-64.litmus") {
+        if INFINITE.iter().any(|name| file.ends_with(&format!("/{name}.litmus"))) {
             let error = load(&file).err().expect("it has no finite domain").render(false);
             assert!(error.contains("has no finite domain to guess reads from"), "{error}");
             continue;
