@@ -67,7 +67,7 @@ const INFINITE: [&str; 4] = ["cmpxchg-64", "inc", "lock-inc", "xadd"];
 fn litmus_tests_are_decided() {
     for file in litmus_tests() {
         if INFINITE.iter().any(|name| file.ends_with(&format!("/{name}.litmus"))) {
-            let error = load(&file).err().expect("it has no finite domain").render(false);
+            let error = load(&file).expect_err("it has no finite domain").render(false);
             assert!(error.contains("has no finite domain to guess reads from"), "{error}");
             continue;
         }
