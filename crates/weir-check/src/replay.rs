@@ -76,6 +76,7 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
         return Err(whole(format!("{model} has no semantics called `{}`", witness.semantics)));
     }
     let mut replay = Replay::new(system, model, &witness.initial).map_err(whole)?;
+    replay.two_levels = witness.semantics == Form::Pso.name();
     for (i, step) in witness.steps.iter().enumerate() {
         replay.step(step).map_err(|reason| Rejected { step: Some(i + 1), reason })?;
     }
@@ -99,6 +100,8 @@ struct Issued {
     effect: Option<Moment>,
     /// Took its value from a write that had not reached memory.
     early: bool,
+    /// A write that has moved from the buffer of its variable to the serializing buffer.
+    transferred: bool,
 }
 
 /// An issued operation, by its process and number.
@@ -120,6 +123,9 @@ struct Replay<'s> {
     threads: Vec<Thread>,
     /// All memory states so far.
     memory: Vec<Vec<ValueId>>,
+    /// Whether writes move from the buffer of their variable to another before they reach
+    /// memory.
+    two_levels: bool,
     /// What has to take effect before what, because somebody read early.
     orders: Vec<(Name, Name)>,
     /// For each process and variable the remote write that it read last.
@@ -172,6 +178,7 @@ impl<'s> Replay<'s> {
             model,
             threads: system.processes.iter().map(thread).collect(),
             memory: vec![memory],
+            two_levels: false,
             orders: vec![],
             seen: vec![vec![None; system.vars.len()]; system.processes.len()],
         })
@@ -220,12 +227,11 @@ impl<'s> Replay<'s> {
     }
 
     /// Checks what a step says that moves something inside a buffer.
-    fn moves_inside(&self, p: ProcessId, step: &WitnessStep) -> Check<()> {
+    fn moves_inside(&mut self, p: ProcessId, step: &WitnessStep) -> Check<()> {
         if step.rule == "fence elimination" {
-            let issued = &self.threads[p.index()].issued;
             return match (&step.variable, step.value) {
-                (None, None) if issued.iter().any(|i| is_fence(i.op)) => Ok(()),
-                _ => Err("it is not about a fence of the process".to_owned()),
+                (None, None) => Ok(()),
+                _ => Err("a fence is about no variable".to_owned()),
             };
         }
         let x = self.variable(step)?;
@@ -233,17 +239,26 @@ impl<'s> Replay<'s> {
         let name = &self.system.vars[x.index()].name;
         let d = self.system.vars[x.index()].id(value);
         let (is_so, otherwise) = match step.rule.as_str() {
-            "transfer write" => (self.has_under_way(p, x, d), "no such write is under way"),
+            "transfer write" => (self.transfer(p, x, d), "no such write is next in its buffer"),
             "propagate" => (self.value(self.now(), x) == d, "memory has another value"),
             _ => (self.was_in_memory(x, d), "memory never had this value"),
         };
         if is_so { Ok(()) } else { Err(format!("`{name}` = {value}: {otherwise}")) }
     }
 
-    /// Whether a process has issued a write that has not taken effect.
-    fn has_under_way(&self, p: ProcessId, x: VarId, d: ValueId) -> bool {
-        let issued = &self.threads[p.index()].issued;
-        issued.iter().any(|i| i.effect.is_none() && i.op == Op::Write(x, d))
+    /// Moves the oldest write in the buffer of a variable on, if it has this value.
+    fn transfer(&mut self, p: ProcessId, x: VarId, d: ValueId) -> bool {
+        let issued = &mut self.threads[p.index()].issued;
+        let waits = |i: &&mut Issued| {
+            i.effect.is_none() && !i.transferred && matches!(i.op, Op::Write(y, _) if y == x)
+        };
+        match issued.iter_mut().find(waits) {
+            Some(oldest) if oldest.op == Op::Write(x, d) => {
+                oldest.transferred = true;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Whether memory has had a value.
@@ -302,7 +317,7 @@ impl<'s> Replay<'s> {
     fn append(&mut self, p: ProcessId, op: Op) -> usize {
         let thread = &mut self.threads[p.index()];
         let number = thread.issued.len();
-        thread.issued.push(Issued { op, effect: None, early: false });
+        thread.issued.push(Issued { op, effect: None, early: false, transferred: false });
         for trace in &mut thread.traces {
             trace.push(number);
         }
@@ -339,6 +354,9 @@ impl<'s> Replay<'s> {
         };
         if value.is_some_and(|v| v != self.system.value(x, done)) {
             return Err(format!("the value on its way is {}", self.system.show_value(x, done)));
+        }
+        if write && self.two_levels && !thread.issued[first].transferred {
+            return Err(format!("the write to `{name}` is still in the buffer of its variable"));
         }
         self.perform(p, first)
     }
@@ -449,7 +467,12 @@ impl<'s> Replay<'s> {
             format!("memory never had the value of {shown} when the process could see it")
         })?;
         let effect = Some(Moment { state, within: true });
-        self.threads[p.index()].issued.push(Issued { op: read, effect, early: false });
+        self.threads[p.index()].issued.push(Issued {
+            op: read,
+            effect,
+            early: false,
+            transferred: false,
+        });
         Ok(())
     }
 
@@ -506,7 +529,7 @@ impl<'s> Replay<'s> {
         }
         let thread = &mut self.threads[p.index()];
         thread.traces = traces;
-        thread.issued.push(Issued { op: read, effect: None, early: true });
+        thread.issued.push(Issued { op: read, effect: None, early: true, transferred: false });
         Ok(())
     }
 
@@ -608,7 +631,12 @@ impl<'s> Replay<'s> {
         let write = (source, last);
         self.orders.extend(before.into_iter().filter(|b| *b != write).map(|b| (b, write)));
         self.seen[p.index()][x.index()] = Some(write);
-        self.threads[p.index()].issued.push(Issued { op: read, effect: None, early: true });
+        self.threads[p.index()].issued.push(Issued {
+            op: read,
+            effect: None,
+            early: true,
+            transferred: false,
+        });
         Ok(())
     }
 
@@ -631,8 +659,8 @@ impl<'s> Replay<'s> {
     }
 
     /// Whether a process can have these in its buffers: all writes that it has under way,
-    /// in any order, because there may be several buffers; fences that it has issued; and
-    /// values that it reads from buffers, which memory has had.
+    /// in any order, because there may be several buffers; fences, which some forms put
+    /// there themselves; and values that it reads from buffers, which memory has had.
     fn has_buffer(&self, p: ProcessId, named: &[String]) -> Check<()> {
         let wrong = |what: &str| Err(format!("process {}: {what} in the end", p.index()));
         let show = |x: VarId, d: ValueId| {
@@ -654,16 +682,10 @@ impl<'s> Replay<'s> {
             seen.extend(had.map(|d| show(VarId::new(x), d)));
         }
         for event in named {
-            let fence = match event.as_str() {
-                "rfence" => Some(FenceKind::Read),
-                "wfence" => Some(FenceKind::Write),
-                _ => None,
-            };
-            if let Some(kind) = fence {
-                if !issued.iter().any(|i| i.op == Op::Fence(kind)) {
-                    return wrong("it has issued no such fence as is named");
-                }
-            } else if let Some(at) = writes.iter().position(|w| w == event) {
+            if ["rfence", "wfence"].contains(&event.as_str()) {
+                continue;
+            }
+            if let Some(at) = writes.iter().position(|w| w == event) {
                 writes.swap_remove(at);
             } else {
                 let value = ["r", "load", "own"].iter().find_map(|kind| event.strip_prefix(kind));
@@ -683,6 +705,7 @@ impl<'s> Replay<'s> {
             model: self.model,
             threads: self.threads.clone(),
             memory: self.memory.clone(),
+            two_levels: false,
             orders: self.orders.clone(),
             seen: self.seen.clone(),
         };

@@ -130,7 +130,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Programs without loops that have everything else that the [`reference`] knows.
+    /// Programs without loops that have everything else that the [`mod@reference`] knows.
     pub fn rich() -> Self {
         Self {
             statements: 3,

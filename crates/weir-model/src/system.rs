@@ -297,7 +297,7 @@ pub enum Op {
     Fence(FenceKind),
 }
 
-/// A program that is no finite system within Weir's limits.
+/// A program whose reads cannot be guessed: a variable has no finite domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
     /// What is wrong.
@@ -306,8 +306,8 @@ pub struct BuildError {
     pub span: SpanId,
     /// What to do about it.
     pub help: String,
-    /// The variable or register that takes too many values, if that is it.
-    pub unbounded: Option<String>,
+    /// The variable that has too many values.
+    pub unbounded: String,
 }
 
 /// Why there is no system of a program.

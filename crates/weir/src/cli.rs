@@ -195,7 +195,7 @@ pub struct Compare {
 
 #[derive(Debug, Args)]
 pub struct Certify {
-    /// A witness or a certificate, as `weir check` writes them
+    /// A witness or a certificate, as `weir check` writes them, of at most 1024 MiB
     #[arg(value_name = "EVIDENCE")]
     pub evidence: String,
     /// The program

@@ -135,6 +135,7 @@ pub fn read_text(name: &str) -> Result<String, LoadError> {
 
 fn read_at_most(name: &str, most: usize, budget: &Budget) -> Result<String, LoadError> {
     let unreadable = |reason: String| LoadError::Unreadable { name: name.to_owned(), reason };
+    let too_large = || unreadable(format!("it is larger than {} MiB", most >> 20));
     let mut bytes = Vec::new();
     // One byte more than is allowed tells a file that is too large, even if it
     // has no end.
@@ -147,16 +148,19 @@ fn read_at_most(name: &str, most: usize, budget: &Budget) -> Result<String, Load
             return Err(unreadable("it is a directory".to_owned()));
         }
         let size = about.map_or(0, |m| usize::try_from(m.len()).unwrap_or(usize::MAX));
-        budget.check_room(size.min(most)).map_err(|stop| LoadError::Stopped {
+        // Nothing of a file that says that it is too large is read.
+        if size > most {
+            return Err(too_large());
+        }
+        budget.check_room(size).map_err(|stop| LoadError::Stopped {
             name: name.to_owned(),
             reason: format!("{stop} while reading it"),
             unbuilt: None,
         })?;
         File::open(name).and_then(|f| f.take(limit).read_to_end(&mut bytes))
     };
-    read.map_err(|e| unreadable(plain(&e)))?;
-    if bytes.len() > most {
-        return Err(unreadable(format!("it is larger than {} MiB", most >> 20)));
+    if read.map_err(|e| unreadable(plain(&e)))? > most {
+        return Err(too_large());
     }
     let text = String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
@@ -330,15 +334,17 @@ pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, So
 }
 
 fn diagnostic(error: &BuildError, source: &Source, language: Language) -> Diagnostic {
-    let help = match (&error.unbounded, language) {
-        (None, _) | (_, Language::Weir) => error.help.clone(),
-        (Some(name), Language::Rmm) => format!(
-            "Weir needs finite domains: give it one, as in `x = 0 : [0:3]`, \
-             or say how far to look, with `--domain {name}=0..7`"
+    let name = &error.unbounded;
+    let help = match language {
+        Language::Weir => error.help.clone(),
+        Language::Rmm => format!(
+            "this memory model lets reads be guessed: give the variable a domain, as in \
+             `x = 0 : [0:3]`, or say how far to look, with `--domain {name}=0..7`"
         ),
-        (Some(name), _) => {
-            format!("Weir needs finite domains: say how far to look, with `--domain {name}=0..7`")
-        }
+        _ => format!(
+            "this memory model lets reads be guessed: say how far to look, with \
+             `--domain {name}=0..7`"
+        ),
     };
     Diagnostic::new(error.message.clone(), source.range(error.span)).help(help)
 }

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use weir::{Engine, Limits, MemoryModel, Solver, Verdict};
+use weir_gen::mutate::mutate;
 use weir_gen::{Rng, Shape};
 use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
@@ -140,14 +142,23 @@ fn difference(a: &System, b: &System) -> Option<String> {
             if kind(&s.kind) != kind(&t.kind) || s.registers != t.registers {
                 return Some(format!("state {i} of {name}: {s:?}, {t:?}"));
             }
-            let mut there = s.labels.to_vec();
-            let mut here = t.labels.to_vec();
-            there.sort();
-            here.sort();
-            // Labels that are at the same states cannot be told apart, so that any
-            // order that fits everywhere will do.
+            // By name, where names are the same. Labels that are at the same states cannot
+            // be told apart, so that any order that fits everywhere will do.
+            let named = |program: &Program, labels: &[LabelId]| {
+                let all = &program.processes[p].labels;
+                let mut labels: Vec<_> =
+                    labels.iter().map(|l| (all[l.index()].name.clone(), *l)).collect();
+                labels.sort();
+                labels
+            };
+            let (mut there, mut here) =
+                (named(&a.program, &s.labels), named(&b.program, &t.labels));
+            if !there.iter().map(|(n, _)| n).eq(here.iter().map(|(n, _)| n)) {
+                there.sort_by_key(|(_, label)| *label);
+                here.sort_by_key(|(_, label)| *label);
+            }
             let fit = there.len() == here.len()
-                && there.iter().zip(&here).all(|(l, m)| labels.matches(p, *l, *m));
+                && there.iter().zip(&here).all(|((_, l), (_, m))| labels.matches(p, *l, *m));
             if !fit {
                 return Some(format!("labels of state {i} of {name}"));
             }
@@ -190,26 +201,65 @@ fn difference(a: &System, b: &System) -> Option<String> {
     (!same).then(|| "what is observed".to_owned())
 }
 
-/// Converts a program and reads it again; the systems are the same.
-fn survives(name: &str, program: Program) {
+/// Converts a program and reads it again: it is printed the same, and the systems are the
+/// same. Both systems, if the program has one.
+fn survives(name: &str, program: Program) -> Option<(System, System)> {
     let text = weir_front::weir::print(&program);
     let read = weir_front::weir::read("converted.weir", &text);
     let again = read.unwrap_or_else(|errors| {
         panic!("{name}: {}\n{text}", errors[0].render("converted.weir", &text, false))
     });
+    let printed = weir_front::weir::print(&again.0);
+    assert_eq!(code(&printed), code(&text), "{name} is printed in another way");
     let (before, after) = (System::new(program), System::new(again.0));
     match (before, after) {
         (Ok(before), Ok(after)) => {
             if let Some(difference) = difference(&before, &after) {
                 panic!("{name} differs in {difference}\n{text}");
             }
+            return Some((before, after));
         }
-        (Err(before), Err(after)) => assert_eq!(
-            before.unbounded.is_some(),
-            after.unbounded.is_some(),
-            "{name}: {before:?}, {after:?}"
-        ),
+        (Err(_), Err(_)) => {}
         (before, after) => panic!("{name}: {:?}, {:?}\n{text}", before.err(), after.err()),
+    }
+    None
+}
+
+/// A text without comments: they say what things were called in another language.
+fn code(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect()
+}
+
+/// A program that says what `weir outcomes` shows of it: what a person declared. Converted
+/// programs have registers more that nobody declared.
+fn observing(mut program: Program) -> Program {
+    program.observed = Some(program.observed.take().unwrap_or_else(|| program.everything()));
+    program
+}
+
+/// Two systems have the same answers and the same final states under SC and TSO, as far as
+/// a small search finds them.
+fn answer_alike(name: &str, (before, after): &(System, System)) {
+    for model in [MemoryModel::SC, MemoryModel::TSO] {
+        let limits = || Limits {
+            bound: Some(2),
+            budget: Budget::new().with_store(1 << 20),
+            ..Limits::default()
+        };
+        // A program without properties, or an object, has none of these.
+        let verdicts = |system: &System| -> Option<Vec<Verdict>> {
+            let explicit = Solver::Engine(Engine::Explicit);
+            let found = explicit.check(system, model, &limits(), &mut |_| {});
+            Some(found.ok()?.0.iter().map(|a| a.verdict).collect())
+        };
+        assert_eq!(verdicts(before), verdicts(after), "{name} under {model}");
+        // Observing nothing has no text.
+        if before.program.observed.as_ref().is_none_or(|o| !o.is_empty()) {
+            let states = |system: &System| {
+                weir::outcomes(system, model, &limits(), &mut |_| {}).ok().map(|o| o.states)
+            };
+            assert_eq!(states(before), states(after), "{name} under {model}");
+        }
     }
 }
 
@@ -288,6 +338,58 @@ fn random_programs_are_the_same_in_weir() {
         let kind = PropertyKind::Never(formula);
         program.properties.push(weir_model::program::Property { name: None, kind, span });
         survives(&format!("seed {seed}"), program);
+    }
+}
+
+/// Everything that a random program can have, with questions.
+#[test]
+fn rich_programs_answer_alike_in_weir() {
+    for seed in 0..150 {
+        let mut rng = Rng::new(seed);
+        let mut program = weir_gen::program(&mut rng, &Shape::rich());
+        weir_gen::ask(&mut rng, &mut program, 3);
+        let name = format!("seed {seed}");
+        // In no language does an index range over variables with domains of their own.
+        let is_merged = weir_front::weir::print(&program).contains("\nvar mem[");
+        if is_merged && program.vars.iter().any(|decl| decl.domain.is_some()) {
+            continue;
+        }
+        if let Some(both) = survives(&name, observing(program)) {
+            answer_alike(&name, &both);
+        }
+    }
+}
+
+/// Files of every language with random changes, where they can still be read.
+#[test]
+fn changed_files_answer_alike_in_weir() {
+    for (folder, ending) in [
+        ("litmus", "litmus"),
+        ("corpus/promela", "pml"),
+        ("corpus/rmm", "rmm"),
+        ("corpus/trencher", "txt"),
+        ("examples", "weir"),
+    ] {
+        let of_language = |f: &PathBuf| f.extension().is_some_and(|e| e == ending);
+        let all = files(folder).into_iter().filter(of_language);
+        let texts: Vec<String> = all.map(|f| fs::read_to_string(f).unwrap()).collect();
+        let mut right = 0;
+        for seed in 0.. {
+            let mut rng = Rng::new(seed);
+            let text = rng.pick(&texts);
+            let text = mutate(&mut rng, text, &texts);
+            let name = format!("seed {seed} of {folder}.{ending}");
+            let Ok((program, _)) = weir_front::read(&name, &text, None) else { continue };
+            if let Some(both) = survives(&name, observing(program))
+                && right % 12 == 0
+            {
+                answer_alike(&name, &both);
+            }
+            right += 1;
+            if right == 48 {
+                break;
+            }
+        }
     }
 }
 

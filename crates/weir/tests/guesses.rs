@@ -60,9 +60,17 @@ fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict>
     channels.iter().map(|a| a.verdict).collect()
 }
 
+/// Tests that add to what they read: whatever the control flow, there is no end to it.
+const INFINITE: [&str; 4] = ["cmpxchg-64", "inc", "lock-inc", "xadd"];
+
 #[test]
 fn litmus_tests_are_decided() {
     for file in litmus_tests() {
+        if INFINITE.iter().any(|name| file.ends_with(&format!("/{name}.litmus"))) {
+            let error = load(&file).expect_err("it has no finite domain").render(false);
+            assert!(error.contains("has no finite domain to guess reads from"), "{error}");
+            continue;
+        }
         for guesses in [1, 2] {
             agree(&file, MemoryModel::GUESS, guesses);
             agree(&file, MemoryModel::GUESS_WW, guesses);

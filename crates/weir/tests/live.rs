@@ -111,7 +111,7 @@ fn a_lasso_shows_only_what_it_shows() {
     for (field, value, reason) in [
         ("property", serde_json::json!({"progress": "obstruction-free"}), "is obstruction-free"),
         ("flush_fair", Value::Bool(true), "some write never reaches memory"),
-        ("clients", Value::from(3), "does not begin where the program does"),
+        ("clients", Value::from(3), "another program"),
         ("model", Value::from("PSO"), "SC or TSO"),
         ("property", serde_json::json!({"live": 0}), "does not ask for"),
     ] {

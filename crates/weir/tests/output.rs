@@ -549,6 +549,29 @@ fn no_control_character_of_evidence_is_printed() {
 }
 
 #[test]
+fn nothing_is_read_that_is_too_large() {
+    // Files that are all holes take no room.
+    let folder = folder("large");
+    let large = |name: &str, length: u64| {
+        let path = folder.join(name);
+        File::create(&path).unwrap().set_len(length).unwrap();
+        path
+    };
+    let evidence = large("evidence.json", (1 << 30) + 1);
+    let done = weir(&["certify", text(&evidence), SB]);
+    assert_eq!(done.status, 2);
+    assert!(done.err.contains("it is larger than 1024 MiB"), "{}", done.err);
+    let done = weir(&["channel", "certify", text(&evidence), "examples/no-bit.chm"]);
+    assert!(done.err.contains("it is larger than 1024 MiB"), "{}", done.err);
+    let program = large("program.weir", (4 << 20) + 1);
+    let done = weir(&["check", text(&program)]);
+    assert!(done.err.contains("it is larger than 4 MiB"), "{}", done.err);
+    // What has no length has a limit too.
+    let done = weir(&["check", "/dev/zero"]);
+    assert!(done.err.contains("it is larger than 4 MiB"), "{}", done.err);
+}
+
+#[test]
 fn a_byte_order_mark_is_read_everywhere() {
     let folder = folder("mark");
     let marked = |from: &str| {

@@ -128,6 +128,13 @@ fn an_infinite_domain_asks_for_a_declaration_only_where_reads_are_guessed() {
     let error = Loaded::for_model("p.weir", text, model).expect_err("it is infinite");
     assert!(error.render(false).contains("variable `x`"), "{}", error.render(false));
     assert_eq!(verdict(&text.replace("var x", "var x: 0..2"), "tso+r->w"), Verdict::Holds);
+    // A counter that no variable gets is no matter.
+    let text = "
+        var x
+        process p { reg j  while j < 3 { x = 1  j = j + 1 } }
+        final exists x == 1
+    ";
+    assert_eq!(verdict(text, "tso+r->w"), Verdict::Holds);
 }
 
 /// The winner of each game.

@@ -15,7 +15,7 @@ pub struct Letter(pub u32);
 /// Why there is no automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unmade {
-    /// It would have more than [`MOST_STATES`].
+    /// It would have more than `MOST_STATES`.
     TooLarge,
     /// A limit was reached.
     Stopped(Stop),

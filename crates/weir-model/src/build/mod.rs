@@ -25,10 +25,10 @@ pub(crate) use self::watch::Watch;
 
 use self::sets::Sets;
 use crate::flow::{Flow, NodeId};
-use crate::ids::{ProcessId, SpanId};
+use crate::ids::ProcessId;
 use crate::limits::Budget;
 use crate::program::Program;
-use crate::system::{Automaton, BuildError, Excess, Failure, System, Unbuilt, Variable};
+use crate::system::{Automaton, Excess, Failure, System, Unbuilt, Variable};
 
 /// Whether the rounds of an `await` that change nothing are transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,19 +122,5 @@ pub(crate) enum Stop {
 impl From<Failure> for Stop {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
-    }
-}
-
-fn unbounded(what: &str, shown: &str, keyword: &str, name: &str, span: SpanId) -> BuildError {
-    BuildError {
-        message: format!(
-            "{what} `{shown}` has no finite domain from which a read could be guessed"
-        ),
-        span,
-        help: format!(
-            "where reads are guessed, give it a domain: `{keyword} {name}: 0..3`; \
-             or say how far to look, with `--domain {shown}=0..7`"
-        ),
-        unbounded: Some(shown.to_owned()),
     }
 }

@@ -14,15 +14,17 @@
 
 use std::collections::BTreeSet;
 
-use super::unbounded;
 use crate::flow::{Flow, Node};
 use crate::ids::{ProcessId, RegId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::program::{Code, Domain, EvalError, Expr, Place, Program, Rmw};
-use crate::system::Unbuilt;
+use crate::system::{BuildError, Unbuilt};
 
-/// A set with more values is given up.
-const MAX_SET: usize = 512;
+/// A set with more values is given up where analyses look ahead.
+const MAX_SEEN: usize = 512;
+
+/// A set with more values is given up where reads are guessed from it.
+const MAX_GUESSED: usize = 2048;
 
 /// A declared domain with more values is as good as none.
 const MAX_DECLARED: u64 = 1 << 16;
@@ -59,8 +61,18 @@ impl Sets {
             Some(x) => {
                 let var = VarId::new(x);
                 let (decl, _) = program.decl(var);
-                Err(unbounded("variable", &program.var_name(var), "var", &decl.name, decl.span)
-                    .into())
+                let shown = program.var_name(var);
+                let error = BuildError {
+                    message: format!("variable `{shown}` has no finite domain to guess reads from"),
+                    span: decl.span,
+                    help: format!(
+                        "this memory model lets reads be guessed: give the variable a domain, as \
+                         in `var {}: 0..3`, or say how far to look, with `--domain {shown}=0..7`",
+                        decl.name
+                    ),
+                    unbounded: shown,
+                };
+                Err(error.into())
             }
         }
     }
@@ -190,6 +202,11 @@ impl<'a> Closing<'a> {
         count
     }
 
+    /// How many values a set may have.
+    fn most(&self) -> usize {
+        if self.declared { MAX_GUESSED } else { MAX_SEEN }
+    }
+
     fn values(&self, p: ProcessId, code: &Code, instead: Option<(RegId, &BTreeSet<i64>)>) -> Set {
         self.sets.values(p, code, |_| None, instead).map(|(values, _)| values)
     }
@@ -274,15 +291,18 @@ impl<'a> Closing<'a> {
                 continue;
             }
             let bound = self.program.bounds.vars.get(&x).copied();
-            extend(self.program, &mut self.sets.vars[x.index()], values.as_ref(), domain, bound);
+            let most = self.most();
+            let set = &mut self.sets.vars[x.index()];
+            extend(self.program, set, values.as_ref(), domain, bound, most);
         }
     }
 
     fn set(&mut self, p: ProcessId, r: RegId, values: Set) {
         let domain = self.program.processes[p.index()].registers[r.index()].domain;
         let bound = self.program.bounds.registers.get(&(p, r)).copied();
+        let most = self.most();
         let set = &mut self.sets.registers[p.index()][r.index()];
-        extend(self.program, set, values.as_ref(), domain, bound);
+        extend(self.program, set, values.as_ref(), domain, bound, most);
     }
 }
 
@@ -293,6 +313,7 @@ fn extend(
     values: Option<&BTreeSet<i64>>,
     domain: Option<Domain>,
     bound: Option<(i64, i64)>,
+    most: usize,
 ) {
     let Some(known) = set else { return };
     let inside = |v: &i64| {
@@ -301,7 +322,7 @@ fn extend(
     };
     if let Some(values) = values {
         known.extend(values.iter().copied().filter(inside));
-        if known.len() <= MAX_SET {
+        if known.len() <= most {
             return;
         }
     }

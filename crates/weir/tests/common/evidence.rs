@@ -109,8 +109,8 @@ pub fn samples(folder: &str) -> Vec<Sample> {
         let words = [command, file, option, path.to_str().unwrap(), more];
         let words: Vec<&str> = words.iter().flat_map(|w| w.split(' ')).collect();
         let done = weir(&words);
-        let text = fs::read_to_string(&path);
-        let text = text.unwrap_or_else(|_| panic!("no {name}: {done:?}"));
+        assert!(done.status < 2, "{name}: {}{}", done.out, done.err);
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
         Sample { name, file, text, channel: command.starts_with("channel") }
     };
     ALL.iter().enumerate().map(make).collect()

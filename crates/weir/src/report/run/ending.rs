@@ -3,7 +3,7 @@
 use weir_model::answer::Snapshot;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, PropertyKind, Stmt, StmtKind};
-use weir_model::system::{Op, StateKind};
+use weir_model::system::StateKind;
 
 use super::words::{element, statements};
 use crate::load::Loaded;
