@@ -55,6 +55,12 @@ fn rmm_errors_point_at_the_text() {
     rmm("forbidden L L process text L: nop", "2 entries for 1 process", "L");
     rmm("forbidden M process text L: nop", "has no label `M`", "M");
     rmm("forbidden L data x = 3 : [0:1] process text L: nop", "outside its domain", "x");
+    for range in ["[0:65536]", "[-9223372036854775807:9223372036854775807]"] {
+        let text = format!("forbidden L data x = 0 : {range} process text L: nop");
+        rmm(&text, "a domain may have at most 65536 values", "[");
+    }
+    read("file", "forbidden L data x = 0 : [0:65535] process text L: nop", Some(Language::Rmm))
+        .unwrap();
     rmm("forbidden L data x = 0 : [2:1] process text L: nop", "no value from 2 to 1", "[");
     rmm("forbidden L data x = * process text L: nop", "any number at all", "x");
     rmm("forbidden L data x = 0 x = 0 process text L: nop", "two `x`", "x");

@@ -393,6 +393,57 @@ fn changed_files_answer_alike_in_weir() {
     }
 }
 
+/// What is too large for the Weir language is refused in every other.
+#[test]
+fn what_is_large_can_be_read_or_is_refused() {
+    let variables = |count: usize| (0..count).map(|i| format!("x{i}=0; ")).collect::<String>();
+    let domains =
+        |count: usize| (0..count).map(|i| format!("x{i} = 0 : [0:1] ")).collect::<String>();
+    for count in [1024, 1025] {
+        let texts = [
+            (
+                "a.litmus",
+                format!("X86_64 T\n{{ int t[{count}]; }}\n P0 ;\n MOVL $1,(t) ;\nexists (true)\n"),
+            ),
+            (
+                "b.litmus",
+                format!(
+                    "X86_64 T\n{{ 0:RSI=x0; {}}}\n P0 ;\n MOVL $1,(%rsi) ;\nexists (x0=1)\n",
+                    variables(count)
+                ),
+            ),
+            ("c.pml", format!("byte a[{count}]; active proctype p() {{ a[1] = 1 }}")),
+            (
+                "d.rmm",
+                format!(
+                    "forbidden L data {}process registers $r = 0 : [0:3] text L: write: [$r] := 1",
+                    domains(count)
+                ),
+            ),
+            (
+                "e.txt",
+                format!(
+                    "memory_size {count}\nthread t\ninitial a\nfinal c\ntransition a b read r 1\ntransition b c write r 1\nend\n"
+                ),
+            ),
+        ];
+        for (name, text) in texts {
+            match weir_front::read(name, &text, None) {
+                Ok((program, _)) => {
+                    assert_eq!(count, 1024, "{name}");
+                    let printed = weir_front::weir::print(&program);
+                    let again = weir_front::read("again.weir", &printed, None);
+                    assert!(again.is_ok(), "{name}: {}", again.unwrap_err()[0].message);
+                }
+                Err(errors) => {
+                    assert_eq!(count, 1025, "{name}: {}", errors[0].message);
+                    assert!(errors[0].message.contains("1024"), "{name}: {}", errors[0].message);
+                }
+            }
+        }
+    }
+}
+
 /// Indices that range over anything: variables become one array, and what leaves
 /// its part of it fails all the same.
 #[test]

@@ -13,14 +13,14 @@ use weir_model::program::{Decl, Register};
 use super::dialect::{Dialect, RegisterName};
 use super::errors::Errors;
 use crate::suggest::closest;
-use crate::{Diagnostic, Source};
+use crate::{Diagnostic, MAX_ARRAY, Source};
 
 /// The address of the first variable.
 const BASE: i64 = 0x1_0000;
 /// How far the addresses of neighbors lie apart.
 const STRIDE: i64 = 8;
-/// Variables are numbered in 16 bits.
-pub(super) const MAX_VARS: usize = u16::MAX as usize;
+/// How many variables there may be: an address chooses from all of them.
+pub(super) const MAX_VARS: usize = MAX_ARRAY as usize;
 
 /// A test while it is read.
 pub(super) struct Test {

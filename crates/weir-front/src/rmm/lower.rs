@@ -10,15 +10,13 @@ use super::memory::Memory;
 use super::process;
 use super::tree::{At, File, Labeled, Process, Stmt};
 use crate::errors::{Errors, counted, did_you_mean, quote};
-use crate::{Diagnostic, Source};
+use crate::{Diagnostic, MAX_ARRAY, Source};
 
 /// How many processes a program may have, copies counted one by one.
 const MAX_PROCESSES: usize = 64;
 /// How many variables, and how many registers, labels or statements in one
 /// process: their numbers have 16 bits.
 pub const MAX_NUMBERED: usize = 60_000;
-/// How many variables a pointer may choose from.
-const MAX_POINTED: usize = 1024;
 
 /// What is known of a file.
 pub struct Context<'s, 't> {
@@ -87,8 +85,8 @@ pub fn file<'t>(
     }
     let memory = Memory::new(&mut cx, file, &processes);
     let uses_pointers = has_pointers(file);
-    if uses_pointers && memory.global_count > MAX_POINTED {
-        let message = format!("a pointer may choose from at most {MAX_POINTED} variables");
+    if uses_pointers && memory.global_count > MAX_ARRAY as usize {
+        let message = format!("a pointer may choose from at most {MAX_ARRAY} variables");
         cx.error(tokens[0].error(message));
     }
     // All that pointers point to may be printed as one array, which has one domain.

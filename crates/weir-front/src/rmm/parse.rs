@@ -6,7 +6,7 @@ use weir_model::program::FenceKind;
 use super::lexer::{Kind, Token};
 use super::tree::{At, Decl, File, Labeled, Loc, Process, Stmt, Write};
 use crate::errors::quote;
-use crate::{Diagnostic, MAX_NESTING};
+use crate::{Diagnostic, MAX_DOMAIN, MAX_NESTING};
 
 /// Words that cannot name anything.
 pub const KEYWORDS: [&str; 32] = [
@@ -201,6 +201,10 @@ impl<'s, 't> Parser<'s, 't> {
         self.expect("]", "")?;
         if low > high {
             let message = format!("there is no value from {low} to {high}");
+            return Err(Box::new(self.tokens[open].error(message)));
+        }
+        if high.checked_sub(low).is_none_or(|size| size >= MAX_DOMAIN) {
+            let message = format!("a domain may have at most {MAX_DOMAIN} values");
             return Err(Box::new(self.tokens[open].error(message)));
         }
         Ok(Some((low, high)))

@@ -11,11 +11,8 @@ use weir_model::ids::{SpanId, VarId};
 use weir_model::program::{Decl, Expr, Program};
 
 use super::tree::{File, Instruction, Thread, Value};
-use crate::Diagnostic;
 use crate::errors::Errors;
-
-/// The most addresses.
-const MAX_ADDRESSES: usize = 1024;
+use crate::{Diagnostic, MAX_ARRAY};
 
 /// Where things are in memory.
 #[derive(Debug, Default)]
@@ -81,9 +78,9 @@ impl<'t> Memory<'t> {
             }
         }
         memory.len = file.memory_size + order.len();
-        if memory.len > MAX_ADDRESSES {
+        if memory.len > MAX_ARRAY as usize {
             let message =
-                format!("there are {} addresses; at most {MAX_ADDRESSES} are allowed", memory.len);
+                format!("there are {} addresses; at most {MAX_ARRAY} are allowed", memory.len);
             errors.push(Diagnostic::new(message, file.threads[0].name.range.clone()));
             return memory;
         }

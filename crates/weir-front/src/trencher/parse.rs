@@ -5,12 +5,10 @@ use weir_model::program::{BinOp, Expr, UnOp};
 
 use super::tree::{File, Instruction, Thread, Transition, Value, Word};
 use crate::errors::quote;
-use crate::{Diagnostic, MAX_NESTING};
+use crate::{Diagnostic, MAX_ARRAY, MAX_NESTING};
 
 /// How many addresses there are that are numbers, if a file does not say.
 const DEFAULT_MEMORY: usize = 10;
-/// The most that there may be.
-const MAX_MEMORY: i64 = 1024;
 
 const INSTRUCTIONS: [&str; 8] =
     ["write", "read", "mfence", "local", "check", "noop", "lock", "unlock"];
@@ -90,9 +88,9 @@ impl<'t> Parser<'_, 't> {
         while let Some(word) = self.peek().cloned() {
             if self.eat("memory_size") {
                 let size = self.word("a number")?;
-                let number = size.text.parse::<i64>().ok().filter(|n| (0..=MAX_MEMORY).contains(n));
+                let number = size.text.parse::<i64>().ok().filter(|n| (0..=MAX_ARRAY).contains(n));
                 let Some(number) = number else {
-                    let message = format!("the size of memory is a number from 0 to {MAX_MEMORY}");
+                    let message = format!("the size of memory is a number from 0 to {MAX_ARRAY}");
                     return Err(Box::new(Diagnostic::new(message, size.range)));
                 };
                 file.memory_size = number as usize;

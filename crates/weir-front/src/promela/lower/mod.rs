@@ -25,15 +25,13 @@ use super::lexer::Token;
 use super::tree::{Declared, Expr, ExprKind, Model, Name, Type};
 use crate::errors::{Errors, did_you_mean, quote};
 use crate::weir::tree::Span;
-use crate::{Diagnostic, Source};
+use crate::{Diagnostic, MAX_ARRAY, Source};
 
 /// How many processes a model may have.
 const MAX_PROCESSES: usize = 64;
 /// How many variables, and how many statements, registers or labels in one process:
 /// their numbers have 16 bits.
 const MAX_NUMBERED: usize = 60_000;
-/// How many elements an array may have.
-const MAX_ARRAY: i64 = 1024;
 /// How many elements an array of a process may have: each is a register.
 const MAX_LOCAL_ARRAY: i64 = 64;
 

@@ -30,17 +30,13 @@ use weir_model::program::{EvalError, Program};
 
 use super::tree::{Item, Name, Span};
 use crate::errors::{Errors, did_you_mean, quote};
-use crate::{Diagnostic, Source};
+use crate::{Diagnostic, MAX_ARRAY, MAX_DOMAIN, Source};
 
 /// How many processes a program may have, families written out.
 const MAX_PROCESSES: usize = 64;
 /// How many variables, and how many statements, registers or labels in one
 /// process: their numbers have 16 bits.
 const MAX_NUMBERED: usize = 60_000;
-/// How many elements an array may have.
-const MAX_ARRAY: i64 = 1024;
-/// How many values a domain may have.
-const MAX_DOMAIN: i64 = 65_536;
 /// How many values all lists of possible values (`any`) may have together.
 const MAX_LISTED: usize = 1 << 20;
 
