@@ -69,7 +69,7 @@ pub(crate) fn stmt(kind: StmtKind) -> Stmt {
 }
 
 /// A comparison with what was read last.
-pub(crate) fn last(op: BinOp, value: i64) -> Code {
+pub(crate) fn last(op: BinOp, value: i128) -> Code {
     Expr::binary(op, Expr::Atom(LAST), Expr::Const(value))
 }
 
@@ -79,12 +79,12 @@ pub(crate) fn wait(x: VarId, until: Code) -> Stmt {
 }
 
 /// `r(x, d)`.
-pub(crate) fn read(x: VarId, d: i64) -> Stmt {
+pub(crate) fn read(x: VarId, d: i128) -> Stmt {
     wait(x, last(BinOp::Eq, d))
 }
 
 /// `w(x, d)`.
-pub(crate) fn write(x: VarId, d: i64) -> Stmt {
+pub(crate) fn write(x: VarId, d: i128) -> Stmt {
     stmt(StmtKind::Store(Place::var(x), Expr::Const(d)))
 }
 

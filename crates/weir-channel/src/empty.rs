@@ -209,9 +209,9 @@ fn stopping(system: Expanded<'_>, p: ProcessId, asked: &[Note], notes: &mut Note
         let note = |(note, register): &(Note, RegId)| {
             let value = match note {
                 Note::Atom(Atom::Reg(_, r)) => state.registers[r.index()],
-                Note::Atom(Atom::At(_, l)) => i64::from(state.labels.contains(l)),
+                Note::Atom(Atom::At(_, l)) => i128::from(state.labels.contains(l)),
                 Note::Atom(Atom::Var(_)) => unreachable!("variables are the observer's"),
-                Note::Failed(_) => i64::from(matches!(state.kind, StateKind::Failed(_))),
+                Note::Failed(_) => i128::from(matches!(state.kind, StateKind::Failed(_))),
             };
             stmt(StmtKind::Assign(*register, Expr::Const(value)))
         };
@@ -253,7 +253,7 @@ fn observing(system: Expanded<'_>, name: String, asked: &[Note], notes: &mut Not
         let Note::Atom(Atom::Var(x)) = *note else { continue };
         let register = writer.register(&format!("{}_was", system.vars[x.index()].name));
         notes.insert(*note, (observer, register));
-        let taken: Vec<i64> = system.values(x).iter().map(|v| system.value(x, *v)).collect();
+        let taken: Vec<i128> = system.values(x).iter().map(|v| system.value(x, *v)).collect();
         let bottom = (0..).find(|v| !taken.contains(v)).expect("there are finitely many");
         writer.add([swap(register, x, bottom)]);
         still.push(read(x, bottom));

@@ -75,9 +75,9 @@ impl Instance {
 }
 
 /// The data `-`, of which memory is full at first.
-const NONE: i64 = 0;
+const NONE: i128 = 0;
 /// The data `♯`.
-const MARK: i64 = 1;
+const MARK: i128 = 1;
 
 const X1: VarId = VarId(0);
 const X2: VarId = VarId(1);
@@ -91,15 +91,15 @@ pub fn program(instance: &Instance) -> Program {
     let letters = instance.letters();
     let value = |letter: char| {
         let place = letters.iter().position(|l| *l == letter).expect("all letters are there");
-        MARK + 1 + place as i64
+        MARK + 1 + place as i128
     };
-    let index = |l: usize| MARK + 1 + (letters.len() + l) as i64;
+    let index = |l: usize| MARK + 1 + (letters.len() + l) as i128;
     let names = ["none".to_owned(), "mark".to_owned()].into_iter();
     let names = names.chain(letters.iter().map(char::to_string));
     let names = names.chain((1..=instance.pairs.len()).map(|l| format!("i{l}")));
     let phases = |side: usize, [word_out, word_in, index_out, index_in]: [VarId; 4]| {
         let phase = |(l, pair): (usize, &[String; 2])| {
-            let word: Vec<i64> = pair[side].chars().map(value).collect();
+            let word: Vec<i128> = pair[side].chars().map(value).collect();
             let both = [(word_out, word_in, word), (index_out, index_in, vec![index(l)])];
             both.into_iter().flat_map(|(out, back, s)| exchange(out, back, &s)).collect()
         };
@@ -128,8 +128,8 @@ pub fn program(instance: &Instance) -> Program {
 }
 
 /// Writes `ν(s)` to a variable and reads it from another, the last symbol first.
-fn exchange(out: VarId, back: VarId, s: &[i64]) -> Vec<Stmt> {
-    let symbols: Vec<i64> = s.iter().rev().flat_map(|d| [*d, MARK]).collect();
+fn exchange(out: VarId, back: VarId, s: &[i128]) -> Vec<Stmt> {
+    let symbols: Vec<i128> = s.iter().rev().flat_map(|d| [*d, MARK]).collect();
     let writes = symbols.iter().map(|d| code::write(out, *d));
     writes.chain(symbols.iter().map(|d| code::read(back, *d))).collect()
 }
@@ -200,7 +200,7 @@ pub fn solve(
 
 /// The indices that `p1` has written to `x2` in a run; the last one comes first there.
 fn indices(instance: &Instance, system: &System, run: &Run) -> Vec<usize> {
-    let first = MARK + 1 + instance.letters().len() as i64;
+    let first = MARK + 1 + instance.letters().len() as i128;
     let taken = run.steps.iter().filter(|step| step.process == P1);
     let written = taken.filter_map(|step| {
         let transition = step.transition?;

@@ -51,7 +51,7 @@ use crate::machine::{Machine, Op, Transition};
 const MAX_VALUES: usize = 4096;
 
 /// The marker `#`.
-const MARK: i64 = 0;
+const MARK: i128 = 0;
 
 /// Why a machine has no program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,8 +152,8 @@ fn label(q: StateId) -> LabelId {
     LabelId::new(q.index())
 }
 
-fn value(message: MessageId) -> i64 {
-    message.index() as i64 + 1
+fn value(message: MessageId) -> i128 {
+    message.index() as i128 + 1
 }
 
 /// The process `p1`.

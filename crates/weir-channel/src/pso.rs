@@ -80,7 +80,7 @@ struct Maker<'s> {
     draft: Draft<Control>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// The letters of each value, plain and strong.
-    letters: BTreeMap<i64, [MessageId; 2]>,
+    letters: BTreeMap<i128, [MessageId; 2]>,
     /// By process and control state.
     pending: Vec<Vec<BTreeSet<ProgramOp>>>,
 }
@@ -96,7 +96,7 @@ impl<'s> Maker<'s> {
                 channels.insert((p, VarId::new(j)), builder.channel(name)?);
             }
         }
-        let values: BTreeSet<i64> = (0..system.vars.len())
+        let values: BTreeSet<i128> = (0..system.vars.len())
             .map(VarId::new)
             .flat_map(|x| system.values(x).iter().map(move |v| system.value(x, *v)))
             .collect();

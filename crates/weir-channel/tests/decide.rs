@@ -34,7 +34,7 @@ fn formula(rng: &mut Rng, program: &Program, memory: bool) -> Formula {
     let mut all = Expr::Const(1);
     for _ in 0..if atoms.is_empty() { 0 } else { 2 } {
         let atom = Expr::Atom(*rng.pick(&atoms));
-        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i64));
+        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i128));
         all = Expr::binary(BinOp::And, all, equal);
     }
     all

@@ -18,10 +18,10 @@ use weir_model::system::System;
 const MODELS: [MemoryModel; 3] = [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO];
 
 /// Some values of variables and registers at once.
-fn formula(rng: &mut Rng, program: &Program, values: i64) -> Formula {
+fn formula(rng: &mut Rng, program: &Program, values: i128) -> Formula {
     let atoms = program.everything();
     let mut equal = || {
-        let value = Expr::Const(rng.below(values as usize) as i64);
+        let value = Expr::Const(rng.below(values as usize) as i128);
         Expr::binary(BinOp::Eq, Expr::Atom(*rng.pick(&atoms)), value)
     };
     let first = equal();

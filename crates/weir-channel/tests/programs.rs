@@ -82,7 +82,7 @@ fn memories(system: Expanded<'_>) -> Vec<Vec<ValueId>> {
 
 /// The memories that the program can end with, as some engine says: one question
 /// for each.
-fn asked(mut program: weir_model::program::Program, memory: &[i64]) -> System {
+fn asked(mut program: weir_model::program::Program, memory: &[i128]) -> System {
     let mut formula = Expr::Const(1);
     for (x, v) in memory.iter().enumerate() {
         let equal = Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(VarId::new(x))), Expr::Const(*v));
@@ -108,7 +108,7 @@ fn on_random_programs(
         let Some(machine) = translate(&system) else { continue };
         let all = system.expanded(&Budget::new()).unwrap();
         for memory in memories(all) {
-            let values: Vec<i64> =
+            let values: Vec<i128> =
                 memory.iter().enumerate().map(|(x, v)| system.value(VarId::new(x), *v)).collect();
             let limits = Limits { budget: Budget::new().with_store(1 << 26), ..Limits::default() };
             let goals = goals(all, &machine, &memory);

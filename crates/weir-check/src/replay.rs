@@ -338,7 +338,7 @@ impl<'s> Replay<'s> {
         p: ProcessId,
         x: VarId,
         write: bool,
-        value: Option<i64>,
+        value: Option<i128>,
     ) -> Check<()> {
         let thread = &self.threads[p.index()];
         let first = (0..thread.issued.len()).find(|&i| {

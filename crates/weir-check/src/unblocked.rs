@@ -163,7 +163,7 @@ impl<'s> Memories<'s> {
     fn formula(&self, set: &[bool], from: usize) -> Formula {
         let [first, rest @ ..] = set else { return Expr::Const(0) };
         if rest.iter().all(|s| s == first) {
-            return Expr::Const(i64::from(*first));
+            return Expr::Const(i128::from(*first));
         }
         let parts: Vec<&[bool]> = set.chunks(self.weights[from]).collect();
         if parts.iter().all(|p| *p == parts[0]) {

@@ -54,7 +54,7 @@ pub struct Configuration {
     /// ([`System::state_name`]).
     pub states: Vec<String>,
     /// The newest value of each variable.
-    pub memory: BTreeMap<String, i64>,
+    pub memory: BTreeMap<String, i128>,
     /// What each process has under way, in order, oldest first.
     pub buffers: Vec<Vec<String>>,
 }
@@ -79,7 +79,7 @@ pub struct WitnessStep {
     pub variable: Option<String>,
     /// The value read, or written if nothing is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<i64>,
+    pub value: Option<i128>,
     /// Whose write was read, for "read remote write".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,

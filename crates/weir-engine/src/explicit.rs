@@ -271,7 +271,7 @@ pub struct Outcomes {
     pub atoms: Vec<Atom>,
     /// The values in each final state, with whether the state satisfies the
     /// formula of the first final-state property.
-    pub states: BTreeSet<(Vec<i64>, bool)>,
+    pub states: BTreeSet<(Vec<i128>, bool)>,
     /// What the search did.
     pub stats: Stats,
 }

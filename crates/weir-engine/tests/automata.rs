@@ -160,7 +160,7 @@ fn a_folded_cycle_wakes_what_sleeps() {
 }
 
 /// The values of a variable, smallest first.
-fn numbers(system: &System, x: usize) -> Vec<i64> {
+fn numbers(system: &System, x: usize) -> Vec<i128> {
     let all = system.expanded(&Budget::new()).unwrap();
     all.values(VarId::new(x)).iter().map(|v| system.value(VarId::new(x), *v)).collect()
 }
@@ -266,7 +266,8 @@ fn for_something_else() {
         for a in names(0) {
             for b in names(1) {
                 for bits in 0..1 << fenced.vars.len() {
-                    let memory = (0..fenced.vars.len()).map(|v| i64::from(bits >> v & 1)).collect();
+                    let memory =
+                        (0..fenced.vars.len()).map(|v| i128::from(bits >> v & 1)).collect();
                     let states = vec![a.clone(), b.clone()];
                     s.states.push(State { states, memory, buffers: vec![0, 0] });
                 }
@@ -284,5 +285,5 @@ fn for_what_is_not_followed() {
     let answers = ask_unchecked(&doubling, Options::default());
     let Evidence::Buffers(set) = &answers[0].evidence else { panic!("{:?}", answers[0]) };
     let why = check(&doubling, &Buffers::new(&doubling, set, vec![0])).unwrap_err();
-    assert!(why.contains("a value does not fit 64 bits"), "{why}");
+    assert!(why.contains("a value does not fit 128 bits"), "{why}");
 }

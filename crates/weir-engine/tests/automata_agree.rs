@@ -35,7 +35,7 @@ fn formula(rng: &mut Rng, program: &Program) -> Formula {
     let mut all = Expr::Const(1);
     for _ in 0..2 + rng.below(2) {
         let atom = Expr::Atom(*rng.pick(&atoms));
-        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i64));
+        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i128));
         all = Expr::binary(BinOp::And, all, equal);
     }
     all
@@ -160,6 +160,7 @@ fn loop_free_programs() {
     let shapes = [
         plain.clone(),
         Shape { vars: 3, ..plain.clone() },
+        Shape { types: true, indices: true, ..plain.clone() },
         Shape { values: 3, statements: 3, ..plain.clone() },
         Shape { processes: 3, statements: 2, ..plain.clone() },
         Shape { statements: 6, fences: false, atomics: false, branches: false, ..plain },
@@ -173,6 +174,7 @@ fn looping_programs() {
     let shapes = [
         plain.clone(),
         Shape { statements: 4, ..plain.clone() },
+        Shape { types: true, indices: true, ..plain.clone() },
         Shape { processes: 3, statements: 2, ..plain },
     ];
     let known = on_random_programs(200, &shapes, Some(2), false);

@@ -166,7 +166,7 @@ fn for_what_is_not_followed() {
     let doubling = system(DOUBLING);
     for model in [MemoryModel::SC, MemoryModel::TSO] {
         let why = check(&doubling, &certificate(&doubling, model)).unwrap_err();
-        assert!(why.contains("a value does not fit 64 bits"), "{model}: {why}");
+        assert!(why.contains("a value does not fit 128 bits"), "{model}: {why}");
     }
 }
 

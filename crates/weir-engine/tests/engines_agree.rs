@@ -36,7 +36,7 @@ fn formula(rng: &mut Rng, program: &Program, memory: bool) -> Formula {
     let mut all = Expr::Const(1);
     for _ in 0..2 + rng.below(2) {
         let atom = Expr::Atom(*rng.pick(&atoms));
-        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i64));
+        let equal = Expr::binary(BinOp::Eq, atom, Expr::Const(rng.below(2) as i128));
         all = Expr::binary(BinOp::And, all, equal);
     }
     all
@@ -172,6 +172,7 @@ fn loop_free_programs() {
     let shapes = [
         plain.clone(),
         Shape { vars: 3, ..plain.clone() },
+        Shape { types: true, indices: true, ..plain.clone() },
         Shape { values: 3, statements: 3, ..plain.clone() },
         Shape { processes: 3, statements: 2, ..plain.clone() },
         Shape { statements: 6, fences: false, atomics: false, branches: false, ..plain },
@@ -182,6 +183,7 @@ fn loop_free_programs() {
 #[test]
 fn looping_programs() {
     let plain = Shape { statements: 3, loops: true, ..Shape::default() };
-    let shapes = [plain.clone(), Shape { statements: 4, ..plain }];
+    let typed = Shape { types: true, indices: true, ..plain.clone() };
+    let shapes = [plain.clone(), typed, Shape { statements: 4, ..plain }];
     on_random_programs(200, &shapes, &[Some(1), Some(2)]);
 }

@@ -84,7 +84,7 @@ impl Sketch {
     }
 
     /// A step of memory alone.
-    fn memory(mut self, process: &str, rule: &str, variable: &str, value: i64) -> Self {
+    fn memory(mut self, process: &str, rule: &str, variable: &str, value: i128) -> Self {
         self.witness.steps.push(WitnessStep {
             process: process.into(),
             rule: rule.into(),
@@ -117,7 +117,7 @@ impl Sketch {
         self.witness.steps.last_mut().expect("there is a step")
     }
 
-    fn ends(mut self, variable: &str, value: i64) -> Self {
+    fn ends(mut self, variable: &str, value: i128) -> Self {
         self.witness.end.memory.insert(variable.into(), value);
         self
     }

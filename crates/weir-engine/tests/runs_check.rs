@@ -74,7 +74,7 @@ fn random_formula(rng: &mut Rng, program: &Program, depth: usize) -> Formula {
         _ => Atom::Var(VarId::new(rng.below(program.vars.len()))),
     };
     let op = *rng.pick(&[BinOp::Eq, BinOp::Eq, BinOp::Ne]);
-    Expr::binary(op, Expr::Atom(atom), Expr::Const(rng.below(2) as i64))
+    Expr::binary(op, Expr::Atom(atom), Expr::Const(rng.below(2) as i128))
 }
 
 /// Puts a statement somewhere into the body of a random process.
@@ -92,7 +92,7 @@ fn insert(rng: &mut Rng, program: &mut Program, make: impl Fn(&mut Rng, usize) -
 
 fn on_register(rng: &mut Rng, registers: usize) -> Expr<RegId> {
     let register = Expr::Atom(RegId::new(rng.below(registers)));
-    Expr::binary(BinOp::Eq, register, Expr::Const(rng.below(2) as i64))
+    Expr::binary(BinOp::Eq, register, Expr::Const(rng.below(2) as i128))
 }
 
 /// A random program that asks one question of each kind, and some twice.
@@ -140,6 +140,7 @@ fn loop_free() -> Vec<Shape> {
     vec![
         plain.clone(),
         Shape { vars: 3, ..plain.clone() },
+        Shape { types: true, indices: true, ..plain.clone() },
         Shape { statements: 5, fences: false, atomics: false, branches: false, ..plain.clone() },
         Shape { statements: 3, values: 3, ..plain.clone() },
         Shape { processes: 3, statements: 2, branches: false, ..plain },
@@ -354,7 +355,7 @@ fn telling_apart(program: &Program, models: &[MemoryModel]) -> Program {
     let all: BTreeSet<_> = finals.iter().flat_map(|o| &o.states).collect();
     let some = all.into_iter().filter(|s| !finals.iter().all(|o| o.states.contains(s)));
     for (values, _) in some.take(8) {
-        let equal = |(&atom, &value): (&Atom, &i64)| {
+        let equal = |(&atom, &value): (&Atom, &i128)| {
             Expr::binary(BinOp::Eq, Expr::Atom(atom), Expr::Const(value))
         };
         let state = finals[0].atoms.iter().zip(values).map(equal);
@@ -439,10 +440,10 @@ fn forge(witness: &mut Witness, rng: &mut Rng) {
 }
 
 /// All memories that a witness can claim to end in.
-fn memories(system: &System) -> Vec<BTreeMap<String, i64>> {
+fn memories(system: &System) -> Vec<BTreeMap<String, i128>> {
     let expanded = expanded(system);
     (0..system.vars.len()).map(VarId::new).fold(vec![BTreeMap::new()], |all, x| {
-        let each = |m: BTreeMap<String, i64>| {
+        let each = |m: BTreeMap<String, i128>| {
             expanded.values(x).iter().map(move |v| {
                 let mut longer = m.clone();
                 longer.insert(system.vars[x.index()].name.clone(), system.value(x, *v));
@@ -482,7 +483,7 @@ fn forged_runs_prove_nothing_false() {
                         continue;
                     }
                     accepted += 1;
-                    let value = |(x, v): (&Variable, &i64)| x.id(*v);
+                    let value = |(x, v): (&Variable, &i128)| x.id(*v);
                     // The memory of a witness is by name, as it happens in order.
                     let values = system.vars.iter().zip(memory.values()).map(value).collect();
                     let states = system.process_ids().zip(&forged.end.states);

@@ -84,6 +84,7 @@ fn shapes() -> Vec<Shape> {
     vec![
         plain.clone(),
         Shape { vars: 3, statements: 4, ..plain.clone() },
+        Shape { types: true, indices: true, ..plain.clone() },
         Shape { statements: 5, fences: false, atomics: false, branches: false, ..plain.clone() },
         Shape { statements: 3, values: 3, ..plain.clone() },
         Shape { processes: 3, statements: 2, branches: false, ..plain.clone() },

@@ -44,13 +44,13 @@ fn refused(text: &str) -> (String, String, String) {
 }
 
 #[track_caller]
-fn has_values(text: &str, expected: &[(&str, &[i64])]) {
+fn has_values(text: &str, expected: &[(&str, &[i128])]) {
     let system = build(text);
     for (name, values) in expected {
         let var = system.vars.iter().position(|v| v.name == *name).expect("a variable");
         let var = VarId::new(var);
         let ids = expanded(&system).values(var);
-        let found: Vec<i64> = ids.iter().map(|v| system.value(var, *v)).collect();
+        let found: Vec<i128> = ids.iter().map(|v| system.value(var, *v)).collect();
         assert_eq!(found, *values, "values of {name} in {text}");
     }
 }
@@ -260,17 +260,17 @@ fn a_counter_without_bound_is_unknown_by_name() {
 #[test]
 fn a_counter_without_bound_is_refused_by_name_where_reads_are_guessed() {
     let (message, help, at) = refused("var n process p { loop { n = n + 1 } }");
-    assert_eq!(message, "variable `n` has no finite domain from which a read could be guessed");
+    assert_eq!(message, "variable `n` has no finite domain to guess reads from");
     assert!(help.contains("`var n: 0..3`") && help.contains("`--domain n=0..7`"), "{help}");
     assert_eq!(at, "n");
 
     let (message, help, at) = refused("var a[2] process p { loop { a[1] = a[1] + 1 } }");
-    assert_eq!(message, "variable `a[1]` has no finite domain from which a read could be guessed");
+    assert_eq!(message, "variable `a[1]` has no finite domain to guess reads from");
     assert!(help.contains("`var a: 0..3`") && help.contains("`--domain a[1]=0..7`"), "{help}");
     assert!(at.starts_with('a'), "{at}");
 
     let (message, ..) = refused("var x process p[i: 0..1] { loop { fetch_add(x, 1) } }");
-    assert_eq!(message, "variable `x` has no finite domain from which a read could be guessed");
+    assert_eq!(message, "variable `x` has no finite domain to guess reads from");
 
     // What nobody reads need not be guessed.
     let text = "var x process p { reg r; loop { r = r + 1; x = 1 } }";
@@ -279,7 +279,7 @@ fn a_counter_without_bound_is_refused_by_name_where_reads_are_guessed() {
 
 /// Runs up to there are followed.
 #[test]
-fn what_does_not_fit_64_bits_is_unknown() {
+fn what_does_not_fit_128_bits_is_unknown() {
     for (text, found) in [
         ("var x = 1 process p { loop { x = x * 2 } }", "x == 1024"),
         ("var x = 1 process p { reg r = 1; loop { r = r * 2 } }", "p.r == 1024"),
@@ -291,7 +291,7 @@ fn what_does_not_fit_64_bits_is_unknown() {
         let (verdict, reason) = never("x == 3");
         assert_eq!(verdict, Verdict::Unknown, "{text}");
         let reason = reason.expect("a reason");
-        assert!(reason.contains("a value does not fit 64 bits"), "{text}: {reason}");
+        assert!(reason.contains("a value does not fit 128 bits"), "{text}: {reason}");
     }
 }
 

@@ -112,7 +112,7 @@ fn for_something_else() {
 fn for_what_is_not_followed() {
     let doubling = system(&DOUBLING.replace("never", "final never"));
     let why = check(&doubling, &sets(&doubling, MemoryModel::TSO)).unwrap_err();
-    assert!(why.contains("a value does not fit 64 bits"), "{why}");
+    assert!(why.contains("a value does not fit 128 bits"), "{why}");
 }
 
 /// A set for a strong model is none for a weaker one under which the property is

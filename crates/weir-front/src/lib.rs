@@ -49,12 +49,9 @@ pub enum Language {
 /// recurses at most this deep, so no input can overflow the stack.
 pub const MAX_NESTING: usize = 100;
 
-/// How many values a domain may have. This and [`MAX_ARRAY`] are the same in every language,
-/// so that what is converted can be read.
-pub const MAX_DOMAIN: i64 = 65_536;
-
-/// How many elements an array may have, and how many variables an address may choose from.
-pub const MAX_ARRAY: i64 = 1024;
+/// How many elements an array may have, and how many variables an address may choose from: the
+/// same in every language, so that what is converted can be read.
+pub const MAX_ARRAY: i128 = 1024;
 
 /// The largest text that is read, in bytes.
 pub const MAX_TEXT: usize = 4 << 20;

@@ -64,7 +64,7 @@ fn statement(program: &Program, process: &Process, stmt: &Stmt) -> String {
 
 fn expression<A>(e: &Expr<A>, atom: &impl Fn(&A) -> String) -> String {
     match e {
-        Expr::Const(i64::MIN) => "MIN".into(),
+        Expr::Const(c) if *c == i64::MIN.into() => "MIN".into(),
         Expr::Const(c) => c.to_string(),
         Expr::Atom(a) => atom(a),
         Expr::Unary(op, e) => format!("{op:?}({})", expression(e, atom)),
@@ -190,7 +190,7 @@ fn addresses_are_values() {
 
     let StmtKind::Load(_, place) = &program.processes[0].body[1].kind else { panic!() };
     assert_eq!((place.first, place.len), (VarId(0), 3));
-    let index = |address: i64| place.index.as_ref().unwrap().eval(&mut |_| address).unwrap();
+    let index = |address: i128| place.index.as_ref().unwrap().eval(&mut |_| address).unwrap();
     for (address, want) in [(0xfff8, 0), (0x10000, 1), (0x10010, 3), (0xfff0, -1)] {
         assert_eq!(index(address), want, "{address:#x} + 8");
     }

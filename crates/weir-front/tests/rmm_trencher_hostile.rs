@@ -136,7 +136,7 @@ fn deep_and_long_texts() {
         "forbidden L process(64) text L: nop process(64) text L: nop".to_owned(),
         "forbidden L process(9999999999) text L: nop".to_owned(),
         "forbidden L process(0) text L: nop".to_owned(),
-        "forbidden L data x = * : [-9223372036854775807:9223372036854775807] process text L: nop"
+        "forbidden L data x = * : [-170141183460469231731687303715884105727:170141183460469231731687303715884105727] process text L: nop"
             .to_owned(),
         "forbidden L data x = * process text L: nop".to_owned(),
         "macro m() m() endmacro forbidden L process text L: m()".to_owned(),
@@ -174,7 +174,7 @@ fn deep_and_long_texts() {
         "thread ".repeat(many),
         "memory_size 99999999999999999999 thread t initial q end".to_owned(),
         thread("transition q q write 1 -9223372036854775808".to_owned()),
-        thread("transition q q write 1 * 9223372036854775807 9223372036854775807".to_owned()),
+        thread("transition q q write 1 * 170141183460469231731687303715884105727 170141183460469231731687303715884105727".to_owned()),
         thread("transition q q read r r".to_owned()),
         "é".repeat(many),
         "a".repeat(1 << 20),

@@ -77,7 +77,7 @@ const X_RD: VarId = VarId(1);
 const Y: VarId = VarId(2);
 const Z: VarId = VarId(3);
 /// The value of a variable that holds nothing, the paper's `⊥`.
-const NONE: i64 = 0;
+const NONE: i128 = 0;
 
 /// The program whose game the process player (update fairness) or the update player
 /// (process fairness) wins if and only if the channel system reaches a state.
@@ -188,14 +188,14 @@ fn stmt(kind: StmtKind) -> Stmt {
     Stmt::new(kind, SpanId::NONE)
 }
 
-fn store(var: VarId, value: i64) -> Stmt {
+fn store(var: VarId, value: i128) -> Stmt {
     stmt(StmtKind::Store(Place::var(var), Expr::Const(value)))
 }
 
 /// The register that holds what was read last.
 const SEEN: RegId = RegId(0);
 
-fn seen_is(op: BinOp, value: i64) -> Code {
+fn seen_is(op: BinOp, value: i128) -> Code {
     Expr::binary(op, Expr::Atom(SEEN), Expr::Const(value))
 }
 
@@ -205,12 +205,12 @@ fn wait(var: VarId, holds: Code) -> Stmt {
 }
 
 /// `rd(var, value)`.
-fn read(var: VarId, value: i64) -> Stmt {
+fn read(var: VarId, value: i128) -> Stmt {
     wait(var, seen_is(BinOp::Eq, value))
 }
 
-fn value_of(message: MessageId) -> i64 {
-    message.index() as i64 + 1
+fn value_of(message: MessageId) -> i128 {
+    message.index() as i128 + 1
 }
 
 fn process(name: String, labels: Vec<String>, body: Vec<Stmt>) -> Process {
@@ -267,7 +267,7 @@ fn proc2() -> Process {
 
 /// `Proc^e` (section 8): offers a transition again and again.
 fn chooser(edge: usize) -> Process {
-    let body = vec![stmt(StmtKind::Loop(vec![store(Z, edge as i64 + 1)]))];
+    let body = vec![stmt(StmtKind::Loop(vec![store(Z, edge as i128 + 1)]))];
     Process { name: format!("offer_e{edge}"), body, ..Process::default() }
 }
 
@@ -339,7 +339,7 @@ impl Writer<'_> {
     fn gadget(&self, number: usize, edge: &Edge) -> Vec<Stmt> {
         let mut gadget = Vec::new();
         if self.fairness == Fairness::Process {
-            gadget.push(read(Z, number as i64 + 1));
+            gadget.push(read(Z, number as i128 + 1));
         }
         match edge.does {
             Does::Skip => gadget.extend(self.state(vec![vec![stmt(StmtKind::Nop)]], None)),

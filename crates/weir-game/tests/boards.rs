@@ -56,7 +56,7 @@ fn waiting_is_no_play() {
     let lost = lost.replace("p@end", "r@bad") + " process r { await x == 1  bad: }";
     assert_eq!(plain(&lost), Some(Player::Update));
     // So is one that waits for several variables.
-    let text = |y: i64| {
+    let text = |y: i128| {
         format!(
             "var x, y = {y}
              process p {{ await x == 1 or y == 1  loop {{ nop }} }}

@@ -21,8 +21,8 @@ mod shrink;
 
 use weir_model::ids::{RegId, SpanId, VarId};
 use weir_model::program::{
-    BinOp, Code, Decl, Domain, Expr, FenceKind, Method, Object, Place, Process, Program, Register,
-    Rmw, Stmt, StmtKind,
+    BinOp, Code, Decl, Domain, Expr, FenceKind, IntType, Method, Object, Place, Process, Program,
+    Register, Rmw, Stmt, StmtKind, UnOp,
 };
 
 pub use questions::{ask, ask_games, ask_live};
@@ -73,7 +73,7 @@ pub struct Shape {
     /// At most this many statements per process and block.
     pub statements: usize,
     /// Values are `0..values`.
-    pub values: i64,
+    pub values: i128,
     /// Fences of all three kinds.
     pub fences: bool,
     /// Atomic read-writes.
@@ -103,6 +103,9 @@ pub struct Shape {
     pub indices: bool,
     /// Values that are computed: without loops only, since they have no bound there.
     pub arithmetic: bool,
+    /// Some variables and registers have an integer type, values lie at the ends of such types
+    /// and are wrapped, and indices are computed from what was read.
+    pub types: bool,
 }
 
 impl Default for Shape {
@@ -125,6 +128,7 @@ impl Default for Shape {
             domains: false,
             indices: false,
             arithmetic: false,
+            types: false,
         }
     }
 }
@@ -141,6 +145,7 @@ impl Shape {
             gotos: true,
             domains: true,
             indices: true,
+            types: true,
             ..Self::default()
         }
     }
@@ -226,7 +231,7 @@ pub fn racing_object(rng: &mut Rng) -> Program {
     let names = ["x0", "x1", "won0", "won1", "done0", "done1"];
     let vars = names.map(|name| Decl::scalar(name, 0, SPAN)).to_vec();
     let var = |v: usize| Place::var(VarId::new(v));
-    let is = |r: usize, value: i64| {
+    let is = |r: usize, value: i128| {
         Expr::binary(BinOp::Eq, Expr::Atom(RegId::new(r)), Expr::Const(value))
     };
     let shape = Shape::default();
@@ -242,13 +247,13 @@ pub fn racing_object(rng: &mut Rng) -> Program {
         }
         add(StmtKind::Load(RegId(0), var(1 - m)));
         let wins = vec![Stmt::new(StmtKind::Store(var(2 + m), Expr::Const(1)), SPAN)];
-        let asked = maker.rng.below(2) as i64;
+        let asked = maker.rng.below(2) as i128;
         add(StmtKind::If(is(0, asked), wins, vec![]));
         methods.push((format!("m{m}"), body, 1));
     }
     let loads = [(0, 2), (1, 3)];
     let loads = loads.map(|(r, v)| Stmt::new(StmtKind::Load(RegId::new(r), var(v)), SPAN));
-    let (a, b) = (maker.rng.below(2) as i64, maker.rng.below(2) as i64);
+    let (a, b) = (maker.rng.below(2) as i128, maker.rng.below(2) as i128);
     let condition = Expr::binary(BinOp::Or, is(0, a), is(1, b));
     let wait = Stmt::new(StmtKind::Await(loads.to_vec(), condition), SPAN);
     methods.push(("wait".to_owned(), vec![wait], 2));
@@ -274,7 +279,7 @@ pub fn racing_object(rng: &mut Rng) -> Program {
 struct Maker<'a> {
     rng: &'a mut Rng,
     shape: &'a Shape,
-    next_value: i64,
+    next_value: i128,
     registers: Vec<String>,
 }
 
@@ -288,7 +293,7 @@ impl Maker<'_> {
                     let register = self.register();
                     let place = Place::var(VarId::new(self.rng.below(self.shape.vars)));
                     let load = Stmt::new(StmtKind::Load(register, place), SPAN);
-                    let value = Expr::Const(self.rng.below(2) as i64);
+                    let value = Expr::Const(self.rng.below(2) as i128);
                     let condition = Expr::binary(BinOp::Eq, Expr::Atom(register), value);
                     StmtKind::Await(vec![load], condition)
                 }
@@ -299,7 +304,7 @@ impl Maker<'_> {
                 2 => {
                     let place = Place::var(VarId::new(self.rng.below(self.shape.vars)));
                     let (old, found) = (self.register(), self.register());
-                    let new = Expr::Const(self.rng.below(2) as i64);
+                    let new = Expr::Const(self.rng.below(2) as i128);
                     let rmw = Rmw::Cas { expected: Expr::Atom(old), new };
                     let same = Expr::binary(BinOp::Eq, Expr::Atom(old), Expr::Atom(found));
                     let back = vec![Stmt::new(StmtKind::Return(None), SPAN)];
@@ -337,10 +342,13 @@ impl Maker<'_> {
 
     /// A declared domain, at times; it may be too small.
     fn domain(&mut self) -> Option<Domain> {
+        if self.shape.types && self.rng.once_in(4) {
+            return Some(Domain::Int(*self.rng.pick(&IntType::ALL)));
+        }
         let declared = self.shape.domains && self.rng.once_in(3);
         declared.then(|| match self.rng.below(3) {
             0 => Domain::Bool,
-            _ => Domain::Range(0, 1 + self.rng.below(self.shape.values as usize) as i64),
+            _ => Domain::Range(0, 1 + self.rng.below(self.shape.values as usize) as i128),
         })
     }
 
@@ -392,7 +400,7 @@ impl Maker<'_> {
             let register = self.register();
             let place = Place::var(VarId::new(self.rng.below(self.shape.vars)));
             loads.push(Stmt::new(StmtKind::Load(register, place), SPAN));
-            let wanted = Expr::Const(self.rng.below(2) as i64);
+            let wanted = Expr::Const(self.rng.below(2) as i128);
             let holds = Expr::binary(BinOp::Eq, Expr::Atom(register), wanted);
             condition = match condition {
                 Expr::Const(_) => holds,
@@ -457,6 +465,9 @@ impl Maker<'_> {
                     }
                     0 => Rmw::Cas { expected: self.value(), new: self.value() },
                     1 => Rmw::Swap(self.value()),
+                    _ if shape.types && !shape.loops && self.rng.once_in(2) => {
+                        Rmw::Fetch(BinOp::Add, Expr::Const([1, 255][self.rng.below(2)]))
+                    }
                     _ => Rmw::Fetch(BinOp::BitXor, Expr::Const(1)),
                 };
                 StmtKind::Rmw(self.register(), place, rmw)
@@ -469,7 +480,18 @@ impl Maker<'_> {
     /// A variable, at times by an index, which may be wrong.
     fn place(&mut self) -> Place {
         if self.shape.indices && !self.registers.is_empty() && self.rng.once_in(8) {
-            let index = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+            let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+            let index = match self.rng.below(4) {
+                0 if self.shape.types => {
+                    let count = Expr::Const(self.shape.vars as i128);
+                    Expr::binary(BinOp::Mod, register, count)
+                }
+                1 if self.shape.types => {
+                    let byte = Expr::unary(UnOp::Wrap(IntType::U8), register);
+                    Expr::binary(BinOp::Div, byte, Expr::Const(128))
+                }
+                _ => register,
+            };
             return Place { first: VarId(0), len: self.shape.vars as u32, index: Some(index) };
         }
         Place::var(VarId::new(self.rng.below(self.shape.vars)))
@@ -493,14 +515,39 @@ impl Maker<'_> {
             let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
             return Expr::binary(BinOp::Add, register, Expr::Const(1));
         }
+        if self.shape.types && self.rng.once_in(5) {
+            return self.wide_value();
+        }
         if !self.registers.is_empty() && self.rng.once_in(5) {
             return Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
         }
-        Expr::Const(self.rng.below(self.shape.values as usize) as i64)
+        Expr::Const(self.rng.below(self.shape.values as usize) as i128)
+    }
+
+    /// A value at the end of a type, or one that is computed. What is computed in a loop comes
+    /// back after a few rounds.
+    fn wide_value(&mut self) -> Code {
+        let int = *self.rng.pick(&IntType::ALL);
+        if self.registers.is_empty() || self.rng.once_in(3) {
+            let end = if self.rng.once_in(2) { int.low() } else { int.high() };
+            return Expr::Const(end + self.rng.below(3) as i128 - 1);
+        }
+        let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
+        if self.shape.loops {
+            let int = *self.rng.pick(&[IntType::U8, IntType::I8]);
+            let half = Expr::Const(128);
+            let aligned = Expr::binary(BinOp::BitAnd, register, half.clone());
+            let sum = Expr::binary(BinOp::Add, aligned, half);
+            return Expr::unary(UnOp::Wrap(int), sum);
+        }
+        let by = Expr::Const([1, 2, 128, 255, -1][self.rng.below(5)]);
+        let op = *self.rng.pick(&[BinOp::Add, BinOp::Sub, BinOp::Mul]);
+        let value = Expr::binary(op, register, by);
+        if self.rng.once_in(2) { Expr::unary(UnOp::Wrap(int), value) } else { value }
     }
 
     fn condition(&mut self) -> Code {
         let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
-        Expr::binary(BinOp::Eq, register, Expr::Const(self.rng.below(2) as i64))
+        Expr::binary(BinOp::Eq, register, Expr::Const(self.rng.below(2) as i128))
     }
 }

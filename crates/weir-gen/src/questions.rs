@@ -90,7 +90,7 @@ fn literal(rng: &mut Rng, program: &Program) -> Formula {
         (true, false) => atom,
         (false, _) => {
             let op = if rng.once_in(4) { BinOp::Ne } else { BinOp::Eq };
-            Expr::binary(op, atom, Expr::Const(rng.below(3) as i64))
+            Expr::binary(op, atom, Expr::Const(rng.below(3) as i128))
         }
     }
 }

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(Fingerprint::of_text("a"), "d228cb696f1a8caf78912b704e4a8964");
     }
 
-    fn program(value: i64, span: u32) -> Program {
+    fn program(value: i128, span: u32) -> Program {
         let store = StmtKind::Store(Place::var(VarId(0)), Expr::Const(value));
         Program {
             vars: vec![Decl::scalar("x", 0, SpanId(span))],

@@ -26,7 +26,7 @@ pub(crate) enum Node {
     Goto(NodeId),
     Nop(NodeId),
     Assign(RegId, Code, NodeId),
-    Any(RegId, Box<[i64]>, NodeId),
+    Any(RegId, Box<[i128]>, NodeId),
     Load(RegId, Place, NodeId),
     Store(Place, Code, NodeId),
     Rmw(RegId, Place, Rmw, NodeId),
@@ -41,7 +41,7 @@ pub(crate) enum Node {
 }
 
 /// A call: the method, where its argument goes and what it may be, and the body.
-pub(crate) type CallWay = (MethodId, Option<(RegId, Box<[i64]>)>, NodeId);
+pub(crate) type CallWay = (MethodId, Option<(RegId, Box<[i128]>)>, NodeId);
 
 /// A node with where it came from.
 #[derive(Debug)]

@@ -51,7 +51,7 @@ pub struct Program {
     /// Named sets of constants.
     pub enums: Vec<Enum>,
     /// Values that have a name wherever they turn up (addresses in litmus tests).
-    pub symbols: BTreeMap<i64, String>,
+    pub symbols: BTreeMap<i128, String>,
     /// The processes, families written out.
     pub processes: Vec<Process>,
     /// The object, where the program is one: then it has no processes before
@@ -78,9 +78,9 @@ pub struct Program {
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Bounds {
     /// Of variables.
-    pub vars: BTreeMap<VarId, (i64, i64)>,
+    pub vars: BTreeMap<VarId, (i128, i128)>,
     /// Of registers.
-    pub registers: BTreeMap<(ProcessId, RegId), (i64, i64)>,
+    pub registers: BTreeMap<(ProcessId, RegId), (i128, i128)>,
 }
 
 /// A shared variable or an array of them.
@@ -94,14 +94,14 @@ pub struct Decl {
     pub domain: Option<Domain>,
     /// The possible initial values of each element: one entry per element,
     /// each with at least one value.
-    pub init: Vec<Vec<i64>>,
+    pub init: Vec<Vec<i128>>,
     /// Where it was declared.
     pub span: SpanId,
 }
 
 impl Decl {
     /// A single variable with an inferred domain.
-    pub fn scalar(name: impl Into<String>, init: i64, span: SpanId) -> Self {
+    pub fn scalar(name: impl Into<String>, init: i128, span: SpanId) -> Self {
         Self { name: name.into(), len: None, domain: None, init: vec![vec![init]], span }
     }
 }
@@ -110,11 +110,84 @@ impl Decl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Domain {
     /// `lo..hi`, both included.
-    Range(i64, i64),
+    Range(i128, i128),
     /// `false` and `true`, that is 0 and 1.
     Bool,
     /// The members of a named set, numbered from 0.
     Enum(EnumId),
+    /// The numbers of an integer type. An unsigned number that does not fit is wrapped, a
+    /// signed one is a failure.
+    Int(IntType),
+}
+
+/// An integer type of a width, as machines have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum IntType {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+}
+
+impl IntType {
+    /// All of them.
+    pub const ALL: [Self; 8] =
+        [Self::U8, Self::U16, Self::U32, Self::U64, Self::I8, Self::I16, Self::I32, Self::I64];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+        }
+    }
+
+    /// The type of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// How many bits its numbers have.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::U8 | Self::I8 => 8,
+            Self::U16 | Self::I16 => 16,
+            Self::U32 | Self::I32 => 32,
+            Self::U64 | Self::I64 => 64,
+        }
+    }
+
+    /// Whether it has negative numbers.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
+    }
+
+    /// Its lowest number.
+    pub fn low(self) -> i128 {
+        if self.is_signed() { -(1 << (self.bits() - 1)) } else { 0 }
+    }
+
+    /// Its highest number.
+    pub fn high(self) -> i128 {
+        self.low() + (1 << self.bits()) - 1
+    }
+
+    /// The number of the type that has the same lowest bits.
+    pub fn wrap(self, value: i128) -> i128 {
+        let low = value & ((1 << self.bits()) - 1);
+        if low > self.high() { low - (1 << self.bits()) } else { low }
+    }
 }
 
 /// A named set of constants; member `i` has the value `i`.
@@ -149,7 +222,7 @@ pub struct Register {
     /// The values that it may hold; `None` when they are to be inferred.
     pub domain: Option<Domain>,
     /// Its initial value.
-    pub init: i64,
+    pub init: i128,
     /// Made by the front end to hold a loaded value, not written by a person.
     pub temporary: bool,
     /// Where it was declared.
@@ -219,7 +292,7 @@ pub enum StmtKind {
     /// `r = e`.
     Assign(RegId, Code),
     /// `r = any(…)`: one of these values, whichever.
-    Any(RegId, Vec<i64>),
+    Any(RegId, Vec<i128>),
     /// `r = x`: one read.
     Load(RegId, Place),
     /// `x = e`: one write.
@@ -264,7 +337,7 @@ pub struct Call {
     /// The method.
     pub method: MethodId,
     /// The register that gets the argument, and the values that it may have.
-    pub argument: Option<(RegId, Vec<i64>)>,
+    pub argument: Option<(RegId, Vec<i128>)>,
     /// What the method does.
     pub body: Vec<Stmt>,
 }
@@ -352,7 +425,7 @@ pub enum Atom {
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Expr<A> {
     /// A number.
-    Const(i64),
+    Const(i128),
     /// An atom.
     Atom(A),
     /// One operand.
@@ -368,6 +441,8 @@ pub enum UnOp {
     Neg,
     /// `not e`
     Not,
+    /// `u8(e)`: the number of the type that has the same lowest bits.
+    Wrap(IntType),
 }
 
 /// Operators with two operands.
@@ -406,12 +481,12 @@ pub enum BinOp {
 /// Why an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EvalError {
-    /// The value does not fit 64 bits.
+    /// The value does not fit 128 bits.
     Overflow,
     /// Division by zero.
     DivisionByZero,
     /// An index outside its array.
-    Index(i64),
+    Index(i128),
 }
 
 impl<A> Expr<A> {
@@ -431,22 +506,16 @@ impl<A> Expr<A> {
     ///
     /// # Errors
     /// On overflow, on division by zero, and on an index outside its array.
-    pub fn eval(&self, atom: &mut impl FnMut(&A) -> i64) -> Result<i64, EvalError> {
+    pub fn eval(&self, atom: &mut impl FnMut(&A) -> i128) -> Result<i128, EvalError> {
         match self {
             Self::Const(c) => Ok(*c),
             Self::Atom(a) => Ok(atom(a)),
-            Self::Unary(op, e) => {
-                let e = e.eval(atom)?;
-                match op {
-                    UnOp::Neg => e.checked_neg().ok_or(EvalError::Overflow),
-                    UnOp::Not => Ok(i64::from(e == 0)),
-                }
-            }
+            Self::Unary(op, e) => op.apply(e.eval(atom)?),
             Self::Binary(BinOp::And, a, b) => {
-                Ok(i64::from(a.eval(atom)? != 0 && b.eval(atom)? != 0))
+                Ok(i128::from(a.eval(atom)? != 0 && b.eval(atom)? != 0))
             }
             Self::Binary(BinOp::Or, a, b) => {
-                Ok(i64::from(a.eval(atom)? != 0 || b.eval(atom)? != 0))
+                Ok(i128::from(a.eval(atom)? != 0 || b.eval(atom)? != 0))
             }
             Self::Binary(op, a, b) => op.apply(a.eval(atom)?, b.eval(atom)?),
         }
@@ -483,13 +552,27 @@ impl<A> Expr<A> {
     }
 }
 
+impl UnOp {
+    /// The value of `op e`.
+    ///
+    /// # Errors
+    /// On overflow.
+    pub fn apply(self, e: i128) -> Result<i128, EvalError> {
+        match self {
+            Self::Neg => e.checked_neg().ok_or(EvalError::Overflow),
+            Self::Not => Ok(i128::from(e == 0)),
+            Self::Wrap(to) => Ok(to.wrap(e)),
+        }
+    }
+}
+
 impl BinOp {
     /// The value of `a op b`.
     ///
     /// # Errors
     /// On overflow, on division by zero, and on an index outside its array.
-    pub fn apply(self, a: i64, b: i64) -> Result<i64, EvalError> {
-        let shift = || u32::try_from(b).ok().filter(|&b| b < 64);
+    pub fn apply(self, a: i128, b: i128) -> Result<i128, EvalError> {
+        let shift = || u32::try_from(b).ok().filter(|&b| b < i128::BITS);
         let value = match self {
             Self::Add => a.checked_add(b),
             Self::Sub => a.checked_sub(b),
@@ -497,26 +580,24 @@ impl BinOp {
             Self::Div | Self::Mod if b == 0 => return Err(EvalError::DivisionByZero),
             Self::Div => a.checked_div(b),
             Self::Mod => {
-                let rest = i128::from(a) % i128::from(b);
-                let rest =
-                    if rest != 0 && (rest < 0) != (b < 0) { rest + i128::from(b) } else { rest };
-                i64::try_from(rest).ok()
+                let rest = a.wrapping_rem(b);
+                Some(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
             }
             Self::BitAnd => Some(a & b),
             Self::BitOr => Some(a | b),
             Self::BitXor => Some(a ^ b),
             Self::Shl => {
-                shift().and_then(|s| a.checked_mul(1i64.checked_shl(s).filter(|&f| f > 0)?))
+                shift().and_then(|s| a.checked_mul(1i128.checked_shl(s).filter(|&f| f > 0)?))
             }
             Self::Shr => shift().map(|s| a >> s),
-            Self::Eq => Some(i64::from(a == b)),
-            Self::Ne => Some(i64::from(a != b)),
-            Self::Lt => Some(i64::from(a < b)),
-            Self::Le => Some(i64::from(a <= b)),
-            Self::Gt => Some(i64::from(a > b)),
-            Self::Ge => Some(i64::from(a >= b)),
-            Self::And => Some(i64::from(a != 0 && b != 0)),
-            Self::Or => Some(i64::from(a != 0 || b != 0)),
+            Self::Eq => Some(i128::from(a == b)),
+            Self::Ne => Some(i128::from(a != b)),
+            Self::Lt => Some(i128::from(a < b)),
+            Self::Le => Some(i128::from(a <= b)),
+            Self::Gt => Some(i128::from(a > b)),
+            Self::Ge => Some(i128::from(a >= b)),
+            Self::And => Some(i128::from(a != 0 && b != 0)),
+            Self::Or => Some(i128::from(a != 0 || b != 0)),
             Self::Min => Some(a.min(b)),
             Self::Max => Some(a.max(b)),
             Self::Index if !(0..b).contains(&a) => return Err(EvalError::Index(a)),
@@ -649,7 +730,7 @@ impl Program {
     }
 
     /// A value as a person would write it, given the domain that it lives in.
-    pub fn show_value(&self, domain: Option<Domain>, value: i64) -> String {
+    pub fn show_value(&self, domain: Option<Domain>, value: i128) -> String {
         let name = match domain {
             Some(Domain::Bool) => match value {
                 0 => Some("false".to_owned()),
@@ -665,31 +746,43 @@ impl Program {
     }
 
     /// All values of a domain.
-    pub fn values(&self, domain: Domain) -> Vec<i64> {
+    pub fn values(&self, domain: Domain) -> Vec<i128> {
         match domain {
             Domain::Range(lo, hi) => (lo..=hi).collect(),
             Domain::Bool => vec![0, 1],
             Domain::Enum(id) => (0..).take(self.enums[id.index()].members.len()).collect(),
+            Domain::Int(int) => (int.low()..=int.high()).collect(),
         }
     }
 
     /// The number of values of a domain.
-    pub fn size(&self, domain: Domain) -> u64 {
+    pub fn size(&self, domain: Domain) -> u128 {
         match domain {
             Domain::Range(lo, hi) => hi.abs_diff(lo).saturating_add(1),
             Domain::Bool => 2,
-            Domain::Enum(id) => self.enums[id.index()].members.len() as u64,
+            Domain::Enum(id) => self.enums[id.index()].members.len() as u128,
+            Domain::Int(int) => 1 << int.bits(),
         }
     }
 
     /// Whether `value` belongs to `domain`.
-    pub fn admits(&self, domain: Domain, value: i64) -> bool {
+    pub fn admits(&self, domain: Domain, value: i128) -> bool {
         match domain {
             Domain::Range(lo, hi) => (lo..=hi).contains(&value),
             Domain::Bool => value == 0 || value == 1,
             Domain::Enum(id) => {
                 usize::try_from(value).is_ok_and(|v| v < self.enums[id.index()].members.len())
             }
+            Domain::Int(int) => (int.low()..=int.high()).contains(&value),
+        }
+    }
+
+    /// What is stored where a domain was declared: an unsigned type wraps a value, all else is
+    /// stored as it is if it is [admitted](Self::admits).
+    pub fn fit(domain: Option<Domain>, value: i128) -> i128 {
+        match domain {
+            Some(Domain::Int(int)) if !int.is_signed() => int.wrap(value),
+            _ => value,
         }
     }
 }
@@ -700,7 +793,7 @@ mod tests {
 
     #[test]
     fn modulo_has_the_sign_of_the_divisor() {
-        for (a, b, want) in [(5, 4, 1), (-1, 4, 3), (-4, 4, 0), (5, -4, -3), (i64::MIN, -1, 0)] {
+        for (a, b, want) in [(5, 4, 1), (-1, 4, 3), (-4, 4, 0), (5, -4, -3), (i128::MIN, -1, 0)] {
             assert_eq!(BinOp::Mod.apply(a, b), Ok(want), "{a} % {b}");
         }
         assert_eq!(BinOp::Mod.apply(1, 0), Err(EvalError::DivisionByZero));
@@ -710,12 +803,35 @@ mod tests {
     }
 
     #[test]
+    fn types_wrap_as_machines_do() {
+        for value in
+            [0, 1, -1, 127, 128, 255, 256, -128, -129, 1 << 31, 1 << 63, 1 << 64, -(1 << 63)]
+                .into_iter()
+                .chain([i128::MIN, i128::MAX])
+        {
+            for (int, wrapped) in [
+                (IntType::U8, i128::from(value as u8)),
+                (IntType::U16, i128::from(value as u16)),
+                (IntType::U32, i128::from(value as u32)),
+                (IntType::U64, i128::from(value as u64)),
+                (IntType::I8, i128::from(value as i8)),
+                (IntType::I16, i128::from(value as i16)),
+                (IntType::I32, i128::from(value as i32)),
+                (IntType::I64, i128::from(value as i64)),
+            ] {
+                assert_eq!(int.wrap(value), wrapped, "{value} in {}", int.name());
+                assert_eq!(IntType::named(int.name()), Some(int));
+            }
+        }
+    }
+
+    #[test]
     fn arithmetic_never_wraps() {
         for (op, a, b) in [
-            (BinOp::Add, i64::MAX, 1),
-            (BinOp::Sub, i64::MIN, 1),
-            (BinOp::Mul, i64::MAX, 2),
-            (BinOp::Div, i64::MIN, -1),
+            (BinOp::Add, i128::MAX, 1),
+            (BinOp::Sub, i128::MIN, 1),
+            (BinOp::Mul, i128::MAX, 2),
+            (BinOp::Div, i128::MIN, -1),
             (BinOp::Shl, 1, 63),
             (BinOp::Shl, 1, -1),
             (BinOp::Shr, 1, 64),

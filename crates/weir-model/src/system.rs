@@ -74,8 +74,8 @@ pub struct Variable {
     /// The values that it may have in the beginning.
     pub initial: Vec<ValueId>,
     /// The numbers that values stand for, in the order in which they were met.
-    numbers: Grow<i64>,
-    ids: Mutex<HashMap<i64, ValueId>>,
+    numbers: Grow<i128>,
+    ids: Mutex<HashMap<i128, ValueId>>,
 }
 
 impl Variable {
@@ -84,10 +84,10 @@ impl Variable {
     pub(crate) fn new(
         name: String,
         domain: Option<Domain>,
-        initial: &[i64],
-        others: impl Iterator<Item = i64>,
+        initial: &[i128],
+        others: impl Iterator<Item = i128>,
     ) -> Self {
-        let mut known: Vec<i64> = initial.iter().copied().chain(others).collect();
+        let mut known: Vec<i128> = initial.iter().copied().chain(others).collect();
         known.sort_unstable();
         let ids = Mutex::default();
         let mut var = Self { name, domain, initial: vec![], numbers: Grow::default(), ids };
@@ -102,14 +102,14 @@ impl Variable {
     }
 
     /// The id of a number, new or known.
-    pub fn id(&self, number: i64) -> ValueId {
+    pub fn id(&self, number: i128) -> ValueId {
         let mut ids = self.ids.lock().expect("no thread panics while it has the lock");
         *ids.entry(number).or_insert_with(|| ValueId::new(self.numbers.push(number)))
     }
 
     /// The same, unless there is no number left for it in a system with so many variables:
     /// buffers keep a value and its variable in one cell.
-    pub fn try_id(&self, number: i64, vars: usize) -> Option<ValueId> {
+    pub fn try_id(&self, number: i128, vars: usize) -> Option<ValueId> {
         let most = u32::MAX as usize / 2 / vars.max(1) - 1;
         (self.numbers.len() < most).then(|| self.id(number))
     }
@@ -151,7 +151,7 @@ pub struct State {
     /// What kind of place it is.
     pub kind: StateKind,
     /// Values of the registers; 0 for one whose value no longer matters.
-    pub registers: Box<[i64]>,
+    pub registers: Box<[i128]>,
     /// The labels at which the process stands here.
     pub labels: Box<[crate::ids::LabelId]>,
     /// Whether the process makes a choice here (`choose`, `any`): its transitions
@@ -207,11 +207,11 @@ pub enum Excess {
         /// The variable or register.
         name: String,
         /// The value.
-        value: i64,
+        value: i128,
         /// The bound.
-        bound: (i64, i64),
+        bound: (i128, i128),
     },
-    /// A value does not fit 64 bits.
+    /// A value does not fit 128 bits.
     Overflow,
     /// The process computes for very long without a step.
     Endless,
@@ -225,7 +225,7 @@ impl fmt::Display for Excess {
             Self::Bound { name, value, bound: (low, high) } => {
                 write!(f, "{name} gets {value}, which is outside its bound {low}..{high}")
             }
-            Self::Overflow => f.write_str("a value does not fit 64 bits"),
+            Self::Overflow => f.write_str("a value does not fit 128 bits"),
             Self::Endless => f.write_str("a process computes for too long without a step"),
             Self::Values => f.write_str("a variable takes too many values"),
         }
@@ -240,9 +240,9 @@ pub enum Failure {
     /// A division by zero.
     DivisionByZero,
     /// An index outside its array.
-    Index(i64),
+    Index(i128),
     /// A value outside the domain that was given for a variable or register.
-    Domain(String, i64),
+    Domain(String, i128),
 }
 
 impl fmt::Display for Failure {
@@ -277,9 +277,9 @@ pub struct Transition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
     /// `call(m,a)`
-    Call(MethodId, Option<i64>),
+    Call(MethodId, Option<i128>),
     /// `return(m,a)`
-    Return(MethodId, Option<i64>),
+    Return(MethodId, Option<i128>),
 }
 
 /// An operation of a system (paper 2, 3.1, and a full fence).
@@ -615,7 +615,7 @@ impl System {
             let declared = &self.program.processes[p.index()].registers;
             declared.iter().enumerate().map(move |(r, register)| {
                 let states = self.processes[p.index()].states.iter();
-                let values: HashSet<i64> = states.map(|s| s.registers[r]).collect();
+                let values: HashSet<i128> = states.map(|s| s.registers[r]).collect();
                 (register.display.clone(), values.len())
             })
         });
@@ -629,7 +629,7 @@ impl System {
 
     /// The number that a value stands for.
     #[inline]
-    pub fn value(&self, var: VarId, value: ValueId) -> i64 {
+    pub fn value(&self, var: VarId, value: ValueId) -> i128 {
         *self.vars[var.index()].numbers.get(value.index())
     }
 
@@ -640,7 +640,7 @@ impl System {
 
     /// The value of an atom in a state: control states and memory.
     #[inline]
-    pub fn atom(&self, atom: Atom, controls: &[u32], memory: &[u32]) -> i64 {
+    pub fn atom(&self, atom: Atom, controls: &[u32], memory: &[u32]) -> i128 {
         let state = |p: ProcessId| self.state(p, StateId(controls[p.index()]));
         match atom {
             Atom::Var(var) => self.value(var, ValueId(memory[var.index()])),
@@ -914,11 +914,11 @@ impl Automaton {
 impl State {
     /// The value of a register or place of the process; 0 for a variable.
     #[inline]
-    pub fn atom(&self, atom: Atom) -> i64 {
+    pub fn atom(&self, atom: Atom) -> i128 {
         match atom {
             Atom::Var(_) => 0,
             Atom::Reg(_, reg) => self.registers[reg.index()],
-            Atom::At(_, label) => i64::from(self.labels.contains(&label)),
+            Atom::At(_, label) => i128::from(self.labels.contains(&label)),
         }
     }
 
@@ -937,7 +937,7 @@ impl State {
         (node, in_call): (NodeId, bool),
         place: Option<usize>,
         kind: StateKind,
-        registers: Box<[i64]>,
+        registers: Box<[i128]>,
         labels: Box<[LabelId]>,
         is_choice: bool,
         span: SpanId,

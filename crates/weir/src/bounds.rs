@@ -20,9 +20,9 @@ pub struct Bound {
     /// the register `r` of every process that has one.
     pub name: String,
     /// The lowest value.
-    pub low: i64,
+    pub low: i128,
     /// The highest value.
-    pub high: i64,
+    pub high: i128,
 }
 
 impl FromStr for Bound {
@@ -33,7 +33,7 @@ impl FromStr for Bound {
         let (name, range) = text.split_once('=').ok_or_else(wrong)?;
         let (low, high) = range.split_once("..").ok_or_else(wrong)?;
         let high = high.strip_prefix('=').unwrap_or(high);
-        let number = |text: &str| text.trim().parse::<i64>().map_err(|_| wrong());
+        let number = |text: &str| text.trim().parse::<i128>().map_err(|_| wrong());
         let (name, low, high) = (name.trim().to_owned(), number(low)?, number(high)?);
         match (name.is_empty(), low <= high) {
             (false, true) => Ok(Self { name, low, high }),
@@ -68,7 +68,7 @@ impl Bound {
         Ok(())
     }
 
-    fn check(&self, has_domain: bool, init: &[i64]) -> Result<(), String> {
+    fn check(&self, has_domain: bool, init: &[i128]) -> Result<(), String> {
         let Self { name, low, high } = self;
         if has_domain {
             return Err(format!("{} has a domain of its own", quote(name)));

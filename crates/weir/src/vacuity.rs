@@ -197,7 +197,7 @@ fn labels(part: &Formula) -> Vec<Atom> {
     part.atoms(&mut |a| atoms.push(*a));
     let is_label = |a: &Atom| matches!(a, Atom::At(..));
     let only_labels = atoms.iter().all(is_label);
-    let alone = |label: Atom| part.eval(&mut |a| i64::from(*a == label)).is_ok_and(|v| v != 0);
+    let alone = |label: Atom| part.eval(&mut |a| i128::from(*a == label)).is_ok_and(|v| v != 0);
     atoms.retain(|a| is_label(a) && !(only_labels && alone(*a)));
     atoms
 }
@@ -227,14 +227,14 @@ fn missing(part: &Formula, unreached: &[Atom]) -> Vec<Atom> {
 
 /// Bounds of the value of a formula in any state, where these labels are not reached. A
 /// formula without a value counts as false, so only `(0, 0)` says something.
-fn range(formula: &Formula, unreached: &[Atom]) -> (i64, i64) {
-    const ANY: (i64, i64) = (i64::MIN, i64::MAX);
+fn range(formula: &Formula, unreached: &[Atom]) -> (i128, i128) {
+    const ANY: (i128, i128) = (i128::MIN, i128::MAX);
     let truth = |is_true: bool, is_false: bool| match (is_true, is_false) {
         (true, _) => (1, 1),
         (_, true) => (0, 0),
         _ => (0, 1),
     };
-    let nonzero = |(low, high): (i64, i64)| low > 0 || high < 0;
+    let nonzero = |(low, high): (i128, i128)| low > 0 || high < 0;
     match formula {
         Expr::Const(c) => (*c, *c),
         Expr::Atom(a) if unreached.contains(a) => (0, 0),
@@ -244,7 +244,7 @@ fn range(formula: &Formula, unreached: &[Atom]) -> (i64, i64) {
             let e = range(e, unreached);
             truth(e == (0, 0), nonzero(e))
         }
-        Expr::Unary(UnOp::Neg, _) => ANY,
+        Expr::Unary(UnOp::Neg | UnOp::Wrap(_), _) => ANY,
         Expr::Binary(op, a, b) => {
             let (a, b) = (range(a, unreached), range(b, unreached));
             let less = truth(a.1 < b.0, a.0 >= b.1);

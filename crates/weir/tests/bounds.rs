@@ -24,7 +24,7 @@ const SPAN: SpanId = SpanId::NONE;
 fn program(rng: &mut Rng) -> Program {
     let shape = Shape { values: 4, statements: 4, loops: rng.once_in(3), ..Shape::default() };
     let mut program = weir_gen::program(rng, &shape);
-    let wait = |register: RegId, value: i64| {
+    let wait = |register: RegId, value: i128| {
         let load = StmtKind::Load(register, Place::var(VarId(0)));
         let ends = Expr::binary(BinOp::Eq, Expr::Atom(register), Expr::Const(value));
         Stmt::new(StmtKind::Await(vec![Stmt::new(load, SPAN)], ends), SPAN)
@@ -41,7 +41,7 @@ fn program(rng: &mut Rng) -> Program {
         });
         if rng.once_in(3) {
             let at = rng.below(process.body.len() + 1);
-            process.body.insert(at, wait(register, rng.below(4) as i64));
+            process.body.insert(at, wait(register, rng.below(4) as i128));
         }
         if rng.once_in(3) {
             let test = Expr::binary(BinOp::Ne, Expr::Atom(RegId(0)), Expr::Const(2));
@@ -49,10 +49,10 @@ fn program(rng: &mut Rng) -> Program {
         }
     }
     let is =
-        |atom: Atom, value: i64| Formula::binary(BinOp::Eq, Expr::Atom(atom), Expr::Const(value));
-    let x = is(Atom::Var(VarId(0)), rng.below(4) as i64);
-    let y = is(Atom::Var(VarId(1)), rng.below(4) as i64);
-    let r = is(Atom::Reg(ProcessId(0), RegId(0)), rng.below(4) as i64);
+        |atom: Atom, value: i128| Formula::binary(BinOp::Eq, Expr::Atom(atom), Expr::Const(value));
+    let x = is(Atom::Var(VarId(0)), rng.below(4) as i128);
+    let y = is(Atom::Var(VarId(1)), rng.below(4) as i128);
+    let r = is(Atom::Reg(ProcessId(0), RegId(0)), rng.below(4) as i128);
     let both = Formula::binary(BinOp::And, x.clone(), r.clone());
     for kind in [
         PropertyKind::Never(x.clone()),
@@ -68,7 +68,7 @@ fn program(rng: &mut Rng) -> Program {
 }
 
 fn bounded(mut program: Program, rng: &mut Rng) -> Program {
-    let high = rng.below(3) as i64;
+    let high = rng.below(3) as i128;
     for x in 0..program.var_count() {
         if rng.once_in(2) {
             program.bounds.vars.insert(VarId::new(x), (0, high));
@@ -219,7 +219,11 @@ fn bounds_name_what_they_bound() {
 fn every_command_knows_bounds() {
     let file = "corpus/rmm/unbounded.rmm";
     for (args, status, out) in [
-        (vec!["check", file], 2, ""),
+        (
+            vec!["check", file, "--timeout", "0.5"],
+            3,
+            "say how far to look, with `--domain count=0..7`",
+        ),
         (vec!["check", file, "--domain", "count=0..7"], 3, "count gets 8"),
         (vec!["check", file, "--domain", "count=0..7", "--engine", "views"], 3, "count gets 8"),
         (vec!["check", file, "--domain", "count=0..3,$c=0..3", "--format", "json"], 3, "bounds"),

@@ -17,9 +17,9 @@ const VARS: usize = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum E {
-    Number(i64),
+    Number(i128),
     Register(usize),
-    Plus(usize, i64),
+    Plus(usize, i128),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ enum I {
     End,
 }
 
-type Domain = Option<(i64, i64)>;
+type Domain = Option<(i128, i128)>;
 
 #[derive(Debug)]
 struct P {
@@ -154,8 +154,8 @@ impl Maker<'_> {
     fn e(&mut self) -> E {
         match self.rng.below(4) {
             0 => E::Register(self.register()),
-            1 => E::Plus(self.register(), 1 - 2 * self.rng.below(2) as i64),
-            _ => E::Number(self.rng.below(3) as i64),
+            1 => E::Plus(self.register(), 1 - 2 * self.rng.below(2) as i128),
+            _ => E::Number(self.rng.below(3) as i128),
         }
     }
 
@@ -177,20 +177,20 @@ impl Maker<'_> {
 /// A state, by the manual.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
-    memory: Vec<i64>,
+    memory: Vec<i128>,
     threads: Vec<Thread>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Thread {
     rest: Vec<I>,
-    registers: Vec<i64>,
+    registers: Vec<i128>,
     /// Oldest first.
-    buffer: Vec<(usize, i64)>,
+    buffer: Vec<(usize, i128)>,
 }
 
 impl Thread {
-    fn value(&self, e: &E) -> i64 {
+    fn value(&self, e: &E) -> i128 {
         match e {
             E::Number(n) => *n,
             E::Register(r) => self.registers[*r],
@@ -217,13 +217,13 @@ impl Thread {
         }
     }
 
-    fn sees(&self, memory: &[i64], x: usize) -> i64 {
+    fn sees(&self, memory: &[i128], x: usize) -> i128 {
         let own = self.buffer.iter().rev().find(|(y, _)| *y == x);
         own.map_or(memory[x], |(_, value)| *value)
     }
 }
 
-fn within(domain: Domain, value: i64) -> bool {
+fn within(domain: Domain, value: i128) -> bool {
     domain.is_none_or(|(low, high)| (low..=high).contains(&value))
 }
 

@@ -120,7 +120,7 @@ struct Library {
     /// For each of `x1`, `y1`, `x2` and `y2`, and for `failSimu`.
     vars: [VarId; 5],
     /// The values of rules, by the text of their transitions.
-    rules: BTreeMap<String, i64>,
+    rules: BTreeMap<String, i128>,
 }
 
 impl Library {
@@ -133,7 +133,7 @@ impl Library {
         let rules = text.lines().filter_map(|line| {
             let (name, rule) = line.strip_prefix("//     ")?.split_once(": ")?;
             let value = symbols.iter().position(|s| *s == name)?;
-            Some((rule.to_owned(), value as i64))
+            Some((rule.to_owned(), value as i128))
         });
         let rules = rules.collect();
         let var = |name: &str| {
@@ -149,7 +149,7 @@ impl Library {
     /// a variable only if something new is there, and that is flushed only if a client
     /// is about to read it. Gives the run and, for each transition, how many steps
     /// have been taken when it was guessed.
-    fn follow(&self, transitions: &[i64]) -> Option<(Run, Vec<usize>)> {
+    fn follow(&self, transitions: &[i128]) -> Option<(Run, Vec<usize>)> {
         let bound = 1000;
         let semantics = Form::Tso.semantics(&self.system, MemoryModel::TSO, bound);
         let start = semantics.initial().next().expect("one initial configuration");
@@ -186,7 +186,7 @@ impl Library {
     }
 
     /// What a step leads to, if it is one of a run as it should be.
-    fn after(&self, at: &At, step: Step, config: &[u32], wanted: &[i64]) -> Option<At> {
+    fn after(&self, at: &At, step: Step, config: &[u32], wanted: &[i128]) -> Option<At> {
         let mut after = At { config: config.to_vec(), ..at.clone() };
         let client = step.process.index();
         let channel = |var: VarId| self.vars[..4].iter().position(|v| *v == var);
@@ -264,7 +264,7 @@ fn cycles_of_machines_are_lassos_of_libraries() {
         };
         // The second round comes back to where it began, and then the guess that ends it.
         let steps = stem.iter().chain(cycle).chain(cycle).chain(&cycle[..1]);
-        let steps: Vec<i64> = steps.map(value).collect();
+        let steps: Vec<i128> = steps.map(value).collect();
         let (run, guessed) = library.follow(&steps).unwrap_or_else(|| panic!("{pairs}"));
         let [begin, end] = [1, 2].map(|rounds| guessed[stem.len() + rounds * cycle.len()]);
         let run = Run { steps: run.steps[..end].to_vec(), ..run };

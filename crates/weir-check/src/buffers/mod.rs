@@ -61,7 +61,7 @@ pub struct Place {
 
 /// An edge of an automaton: a variable, its value, and the place that it leads to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Edge(pub String, pub i64, pub usize);
+pub struct Edge(pub String, pub i128, pub usize);
 
 /// Control states, memory, and for each process an automaton for its buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ pub struct State {
     /// The control state of each process, by its name ([`System::state_name`]).
     pub states: Vec<String>,
     /// Memory.
-    pub memory: Vec<i64>,
+    pub memory: Vec<i128>,
     /// For each process the place of its automaton in `automata`, from 0.
     pub buffers: Vec<usize>,
 }
@@ -111,7 +111,7 @@ fn write(system: &System, automaton: &BufferAutomaton) -> Vec<Place> {
     places.collect()
 }
 
-fn value(system: &System, x: VarId, value: i64) -> ValueId {
+fn value(system: &System, x: VarId, value: i128) -> ValueId {
     system.vars[x.index()].id(value)
 }
 

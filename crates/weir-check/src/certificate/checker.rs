@@ -202,7 +202,7 @@ impl<'s> Checker<'s> {
         if certificate.variables != names {
             return Err("the variables are not those of the program".to_owned());
         }
-        let value = |x: VarId, v: i64| Ok::<_, String>(system.vars[x.index()].id(v));
+        let value = |x: VarId, v: i128| Ok::<_, String>(system.vars[x.index()].id(v));
         let variable = |name: &String| {
             let found = names.iter().position(|n| n == name).map(VarId::new);
             found.ok_or_else(|| format!("there is no variable `{name}`"))
@@ -222,7 +222,7 @@ impl<'s> Checker<'s> {
         let words = |words: &Words| -> Result<Set<Letter>, String> {
             words.iter().map(|w| w.iter().map(letter).collect()).collect::<Result<_, _>>()
         };
-        let values = |x: VarId, words: &Vec<Vec<i64>>| -> Result<Set<ValueId>, String> {
+        let values = |x: VarId, words: &Vec<Vec<i128>>| -> Result<Set<ValueId>, String> {
             words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect()).collect::<Result<_, _>>()
         };
         let mut all = Vec::new();
@@ -630,7 +630,7 @@ impl<'s> Checker<'s> {
     }
 
     /// All that atoms can tell of where a process is.
-    fn kind(&self, atoms: &[Atom], p: ProcessId, control: StateId) -> (Vec<i64>, bool) {
+    fn kind(&self, atoms: &[Atom], p: ProcessId, control: StateId) -> (Vec<i128>, bool) {
         let mut controls = vec![0; self.system.processes.len()];
         controls[p.index()] = control.0;
         let own = |a: &&Atom| matches!(**a, Atom::Reg(q, _) | Atom::At(q, _) if q == p);

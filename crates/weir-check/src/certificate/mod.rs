@@ -42,7 +42,7 @@ pub struct Certificate {
     /// The variables, in the order of letters and memories.
     pub variables: Vec<String>,
     /// Memory states; `null` for what does not matter.
-    pub letters: Vec<Vec<Option<i64>>>,
+    pub letters: Vec<Vec<Option<i128>>>,
     /// The configurations.
     pub configurations: Vec<Configuration>,
 }
@@ -54,7 +54,7 @@ pub struct Configuration {
     /// The control state of each process, by its name ([`System::state_name`]).
     pub states: Vec<String>,
     /// The newest memory.
-    pub memory: Vec<i64>,
+    pub memory: Vec<i128>,
     /// What each process sees.
     pub views: Vec<View>,
 }
@@ -93,7 +93,7 @@ pub struct Past {
     /// The variable.
     pub variable: String,
     /// Words of values.
-    pub values: Vec<Vec<i64>>,
+    pub values: Vec<Vec<i128>>,
 }
 
 /// The waiting writes to a variable.
@@ -103,16 +103,16 @@ pub struct Stores {
     /// The variable.
     pub variable: String,
     /// Words of values that may come before the last.
-    pub older: Vec<Vec<i64>>,
+    pub older: Vec<Vec<i128>>,
     /// The last value.
-    pub last: i64,
+    pub last: i128,
 }
 
 impl Certificate {
     /// The certificate file of an inductive set.
     pub fn new(system: &System, invariant: &Invariant, properties: Vec<usize>) -> Self {
         let name = |x: VarId| system.vars[x.index()].name.clone();
-        let values = |x: VarId, words: &Words| -> Vec<Vec<i64>> {
+        let values = |x: VarId, words: &Words| -> Vec<Vec<i128>> {
             let value = |&v: &u32| system.value(x, ValueId(v));
             words.iter().map(|w| w.iter().map(value).collect()).collect()
         };

@@ -76,7 +76,7 @@ pub struct ViewMove {
     /// The local state of the process, by its name ([`System::state_name`]).
     pub state: String,
     /// What the process reads from each variable.
-    pub values: BTreeMap<String, i64>,
+    pub values: BTreeMap<String, i128>,
     /// Whether the process may fence.
     pub fence: bool,
     /// The transitions to take: choices, then an instruction.
@@ -134,14 +134,14 @@ pub struct Place {
     /// The local state of each process, in order, by its name.
     pub states: Vec<String>,
     /// The value of each variable.
-    pub memory: BTreeMap<String, i64>,
+    pub memory: BTreeMap<String, i128>,
     /// What is in the buffer of each process, oldest first.
     pub buffers: Vec<Vec<PlaceMessage>>,
 }
 
 /// A message: the variable, its value, and whether it is an own-message of a load buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlaceMessage(pub String, pub i64, #[serde(default)] pub bool);
+pub struct PlaceMessage(pub String, pub i128, #[serde(default)] pub bool);
 
 impl StrategyFile {
     /// The file of a strategy.
@@ -236,7 +236,7 @@ impl Place {
     }
 }
 
-fn named(system: &System, values: &[weir_model::ids::ValueId]) -> BTreeMap<String, i64> {
+fn named(system: &System, values: &[weir_model::ids::ValueId]) -> BTreeMap<String, i128> {
     let each = values.iter().enumerate();
     each.map(|(x, d)| (system.vars[x].name.clone(), system.value(VarId::new(x), *d))).collect()
 }

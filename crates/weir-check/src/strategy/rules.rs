@@ -21,7 +21,7 @@ pub struct Config {
 /// A move of the process player: the process and the names of the transitions.
 pub type Move = (ProcessId, Vec<String>);
 
-fn value(system: &System, var: VarId, number: i64) -> ValueId {
+fn value(system: &System, var: VarId, number: i128) -> ValueId {
     system.vars[var.index()].id(number)
 }
 
@@ -32,7 +32,7 @@ fn variable(system: &System, name: &str) -> Option<VarId> {
 /// The values of all variables, by their names.
 fn values(
     system: &System,
-    named: &std::collections::BTreeMap<String, i64>,
+    named: &std::collections::BTreeMap<String, i128>,
 ) -> Option<Vec<ValueId>> {
     let each = system.vars.iter().enumerate();
     let found: Option<Vec<_>> =

@@ -59,7 +59,7 @@ pub struct Minimal {
     /// The control state of each process, by its name ([`System::state_name`]).
     pub states: Vec<String>,
     /// Memory.
-    pub memory: Vec<Option<i64>>,
+    pub memory: Vec<Option<i128>>,
     /// The buffers of each process.
     pub buffers: Vec<Buffers>,
 }
@@ -89,9 +89,9 @@ pub struct Stores {
     /// The variable.
     pub variable: String,
     /// Values that come before the last.
-    pub older: Vec<Option<i64>>,
+    pub older: Vec<Option<i128>>,
     /// The last value.
-    pub last: Option<i64>,
+    pub last: Option<i128>,
 }
 
 /// A message: a variable has a value.
@@ -101,7 +101,7 @@ pub struct Message {
     /// The variable.
     pub variable: String,
     /// Its value.
-    pub value: Option<i64>,
+    pub value: Option<i128>,
     /// Whether it is the last own write to the variable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
@@ -114,7 +114,7 @@ pub struct Past {
     /// The variable.
     pub variable: String,
     /// The values.
-    pub values: Vec<Option<i64>>,
+    pub values: Vec<Option<i128>>,
 }
 
 impl UpwardSets {
@@ -182,8 +182,9 @@ fn read(system: &System, minimal: &Minimal) -> Result<UpwardState, String> {
         let found = system.vars.iter().position(|v| v.name == *name).map(VarId::new);
         found.ok_or_else(|| format!("there is no variable `{name}`"))
     };
-    let value = |x: VarId, v: Option<i64>| Ok::<_, String>(v.map(|v| system.vars[x.index()].id(v)));
-    let values = |x: VarId, all: &[Option<i64>]| {
+    let value =
+        |x: VarId, v: Option<i128>| Ok::<_, String>(v.map(|v| system.vars[x.index()].id(v)));
+    let values = |x: VarId, all: &[Option<i128>]| {
         all.iter().map(|v| value(x, *v)).collect::<Result<Vec<_>, String>>()
     };
     let n = system.processes.len();

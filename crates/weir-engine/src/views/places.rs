@@ -42,6 +42,12 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// One place, at which every property looks.
+    pub fn only(control: StateId, view: ViewId, properties: usize) -> Self {
+        let list = vec![Place { control, view, from: None }];
+        Self { list, picks: vec![vec![0]; properties] }
+    }
+
     /// The transitions to a place.
     pub fn path(&self, place: u32) -> Vec<TransitionId> {
         let mut path = Vec::new();
@@ -200,7 +206,7 @@ impl Space<'_> {
                 PropertyKind::NoDeadlock
                     if idle(place) && !matches!(state(place), StateKind::Failed(_)) =>
                 {
-                    (vec![i64::from(place.control.0)], false)
+                    (vec![i128::from(place.control.0)], false)
                 }
                 _ => continue,
             };

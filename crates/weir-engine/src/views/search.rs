@@ -427,6 +427,8 @@ impl<'s> Search<'s> {
         let mut all: Vec<(Rc<Places>, Vec<u32>)> = Vec::with_capacity(system.processes.len());
         for p in system.process_ids() {
             let places = match last {
+                // Wherever it goes by itself, it makes no difference to the formula.
+                true if !self.space.watch.asks(property, p) => self.space.rest_of(config, p),
                 true => self.space.last_places_of(config, p)?,
                 false => self.space.places_of(config, p)?,
             };

@@ -187,6 +187,12 @@ impl<'s> Space<'s> {
         self.places(p, control, config.views[p.index()], newest, true)
     }
 
+    /// The place where a process rests, and no other.
+    pub fn rest_of(&self, config: &Config, p: ProcessId) -> Rc<Places> {
+        let properties = self.system.program.properties.len();
+        Rc::new(Places::only(Self::control(config, p), config.views[p.index()], properties))
+    }
+
     /// What a process sees of the newest memory.
     fn see(&mut self, config: &Config, p: ProcessId) -> Result<Letter, Halt> {
         let n = self.processes();

@@ -16,7 +16,7 @@ pub(super) struct Watch<'s> {
 
 /// What a property can tell of a control state: the values of what it asks for, and whether the
 /// process has failed.
-pub(super) type Class = (Vec<i64>, bool);
+pub(super) type Class = (Vec<i128>, bool);
 
 impl<'s> Watch<'s> {
     pub fn new(system: &'s System) -> Self {
@@ -30,6 +30,11 @@ impl<'s> Watch<'s> {
         };
         let properties = &system.program.properties;
         Self { system, atoms: properties.iter().map(|p| of_property(&p.kind)).collect() }
+    }
+
+    /// Whether a property asks something of a process.
+    pub fn asks(&self, property: usize, process: ProcessId) -> bool {
+        !self.atoms[property][process.index()].is_empty()
     }
 
     /// What a control state of a process is to a property.

@@ -49,7 +49,7 @@ pub const HANDOVER: &str = "
     whole: never reader@seen and reader.r != 2
 ";
 
-/// Past 64 bits it is not known how this goes on.
+/// Past 128 bits it is not known how this goes on.
 pub const DOUBLING: &str = "
     var x = 1
     process p {

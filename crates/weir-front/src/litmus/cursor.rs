@@ -85,7 +85,7 @@ impl<'a, 't> Cursor<'a, 't> {
     }
 
     /// Takes a number with an optional sign if one is next.
-    pub fn number(&mut self) -> Option<i64> {
+    pub fn number(&mut self) -> Option<i128> {
         match (self.peek(), self.peek_at(1)) {
             (Some(Kind::Number(value)), _) => {
                 self.at += 1;

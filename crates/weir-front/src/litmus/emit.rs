@@ -177,7 +177,8 @@ impl<'t> Emitter<'t> {
         }
         if let (Some(register), true) = (self.flag(Flag::Carry), carry != Carry::Keep) {
             // Flipping the top bit turns the unsigned order into the signed one.
-            let flip = |e: &Code| Expr::binary(BinOp::BitXor, e.clone(), Expr::Const(i64::MIN));
+            let flip =
+                |e: &Code| Expr::binary(BinOp::BitXor, e.clone(), Expr::Const(i64::MIN.into()));
             let value = match carry {
                 Carry::Compare => Expr::binary(BinOp::Lt, flip(a), flip(b)),
                 _ => Expr::Const(0),

@@ -67,7 +67,7 @@ fn skip_type(tokens: &mut Cursor<'_, '_>) {
 }
 
 /// Takes `0:` or `P0:`.
-pub(super) fn thread_prefix(tokens: &mut Cursor<'_, '_>) -> Option<(i64, Range<usize>)> {
+pub(super) fn thread_prefix(tokens: &mut Cursor<'_, '_>) -> Option<(i128, Range<usize>)> {
     let number = match (tokens.peek()?, tokens.peek_at(1)?) {
         (Kind::Number(number), Kind::Sign(":")) => number,
         (Kind::Word(word), Kind::Sign(":")) => word.strip_prefix('P')?.parse().ok()?,

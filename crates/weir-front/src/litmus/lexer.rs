@@ -77,7 +77,7 @@ pub(super) enum Kind<'t> {
     /// A name of anything: variable, register, instruction, keyword.
     Word(&'t str),
     /// A number without its sign.
-    Number(i64),
+    Number(i128),
     /// A sign, from [`SIGNS`].
     Sign(&'static str),
 }
@@ -154,7 +154,7 @@ fn length_while(text: &str, belongs: impl Fn(char) -> bool) -> usize {
 }
 
 /// The value of a decimal or hexadecimal number.
-fn number(digits: &str) -> Result<i64, String> {
+fn number(digits: &str) -> Result<i128, String> {
     let (radix, rest) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(rest) => (16, rest),
         None => (10, digits),
@@ -162,7 +162,8 @@ fn number(digits: &str) -> Result<i64, String> {
     if rest.is_empty() || !rest.chars().all(|c| c.is_digit(radix)) {
         return Err(format!("`{digits:.40}` is not a number"));
     }
-    i64::from_str_radix(rest, radix).map_err(|_| format!("`{digits:.40}` does not fit 64 bits"))
+    let value = i64::from_str_radix(rest, radix).map(i128::from);
+    value.map_err(|_| format!("`{digits:.40}` does not fit 64 bits"))
 }
 
 #[cfg(test)]

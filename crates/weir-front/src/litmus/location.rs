@@ -105,7 +105,7 @@ fn element(
     symbol: SymbolId,
     name: &str,
     range: Range<usize>,
-    index: Option<(i64, Range<usize>)>,
+    index: Option<(i128, Range<usize>)>,
     bracketed: bool,
 ) -> Result<usize, Diagnostic> {
     match (test.array_len(symbol), index) {

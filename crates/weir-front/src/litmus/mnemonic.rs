@@ -50,7 +50,7 @@ impl Operation {
 pub(super) struct Update {
     pub op: BinOp,
     /// The source of an instruction that does not name one.
-    pub implied: Option<i64>,
+    pub implied: Option<i128>,
     pub flags: FlagRule,
 }
 

@@ -146,7 +146,7 @@ fn formula(prop: &Expr<Leaf>, layout: &Layout) -> Formula {
 }
 
 /// A part of the state, or the value of an address.
-fn atom(leaf: Leaf, layout: &Layout) -> Result<Atom, i64> {
+fn atom(leaf: Leaf, layout: &Layout) -> Result<Atom, i128> {
     match leaf {
         Leaf::Register(thread, register) => Ok(Atom::Reg(thread, register)),
         Leaf::Memory(symbol, element) => Ok(Atom::Var(layout.var(symbol, element))),

@@ -25,7 +25,7 @@ pub(super) enum Address {
     Direct(SymbolId),
     /// `offset(base,index,scale)`: the place whose address is the sum
     /// `offset + base + index * scale`.
-    Computed { offset: i64, base: Option<RegId>, index: Option<(RegId, i64)> },
+    Computed { offset: i128, base: Option<RegId>, index: Option<(RegId, i128)> },
 }
 
 /// Takes one operand of an instruction of `thread`.
@@ -83,7 +83,7 @@ fn memory(
     test: &mut Test,
     thread: usize,
     tokens: &mut Cursor<'_, '_>,
-    offset: Option<i64>,
+    offset: Option<i128>,
 ) -> Result<Operand, Diagnostic> {
     let close = if tokens.sign("[") { "]" } else { ")" };
     if close == ")" {
@@ -121,7 +121,7 @@ fn register(
     test.register(thread, name, range)
 }
 
-fn scale(tokens: &mut Cursor<'_, '_>) -> Result<i64, Diagnostic> {
+fn scale(tokens: &mut Cursor<'_, '_>) -> Result<i128, Diagnostic> {
     let range = tokens.range();
     match tokens.number() {
         Some(scale @ (1 | 2 | 4 | 8)) => Ok(scale),

@@ -16,9 +16,9 @@ use crate::suggest::closest;
 use crate::{Diagnostic, MAX_ARRAY, Source};
 
 /// The address of the first variable.
-const BASE: i64 = 0x1_0000;
+const BASE: i128 = 0x1_0000;
 /// How far the addresses of neighbors lie apart.
-const STRIDE: i64 = 8;
+const STRIDE: i128 = 8;
 /// How many variables there may be: an address chooses from all of them.
 pub(super) const MAX_VARS: usize = MAX_ARRAY as usize;
 
@@ -55,7 +55,7 @@ pub(super) struct SymbolId(usize);
 /// A value that is known before the test runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    Number(i64),
+    Number(i128),
     /// The address of a variable.
     Address(SymbolId),
 }
@@ -210,7 +210,7 @@ impl Test {
     ///
     /// # Errors
     /// If there is none.
-    pub fn thread(&self, number: i64, range: Range<usize>) -> Result<usize, Diagnostic> {
+    pub fn thread(&self, number: i128, range: Range<usize>) -> Result<usize, Diagnostic> {
         let threads = self.threads.len();
         usize::try_from(number).ok().filter(|&n| n < threads).ok_or_else(|| {
             Diagnostic::new(format!("there is no thread {number}"), range).help(match threads {
@@ -251,7 +251,7 @@ impl Test {
     }
 
     /// What each address is called. An array has the address of its first element.
-    pub fn addresses(&self, layout: &Layout) -> BTreeMap<i64, String> {
+    pub fn addresses(&self, layout: &Layout) -> BTreeMap<i128, String> {
         let elements = self.symbols.iter().flat_map(|symbol| {
             (0..symbol.init.len()).map(move |element| match element {
                 0 => symbol.name.clone(),
@@ -281,7 +281,7 @@ impl Layout {
     }
 
     /// A value as a number.
-    pub fn value(&self, value: Value) -> i64 {
+    pub fn value(&self, value: Value) -> i128 {
         match value {
             Value::Number(number) => number,
             Value::Address(symbol) => self.address_of(self.firsts[symbol.0]),
@@ -289,11 +289,11 @@ impl Layout {
     }
 
     /// The address of the first variable and the distance between neighbors.
-    pub fn grid(&self) -> (i64, i64) {
+    pub fn grid(&self) -> (i128, i128) {
         (BASE, STRIDE)
     }
 
-    fn address_of(&self, var: usize) -> i64 {
-        BASE + STRIDE * i64::try_from(var).expect("variables are numbered in 16 bits")
+    fn address_of(&self, var: usize) -> i128 {
+        BASE + STRIDE * i128::try_from(var).expect("variables are numbered in 16 bits")
     }
 }

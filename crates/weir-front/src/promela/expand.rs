@@ -21,7 +21,7 @@ pub struct Expanded<'t> {
     /// The last one is [`Kind::End`].
     pub tokens: Vec<Token<'t>>,
     /// Macros that stand for a number.
-    pub constants: Vec<(&'t str, i64)>,
+    pub constants: Vec<(&'t str, i128)>,
 }
 
 /// Replaces macros and calls of `inline`s.

@@ -8,7 +8,7 @@ use crate::weir::tree::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Name,
-    Number(i64),
+    Number(i128),
     /// `"…"`, as in `printf`.
     Text,
     Symbol,
@@ -161,7 +161,7 @@ impl<'t> Lexer<'t, '_> {
             let line = || inside.find('\n').unwrap_or(inside.len());
             self.at += end.map_or_else(|| line() + 1, |e| e + 2);
             return match end {
-                Some(1) if first == '\'' => Kind::Number(i64::from(inside.as_bytes()[0])),
+                Some(1) if first == '\'' => Kind::Number(i128::from(inside.as_bytes()[0])),
                 _ => Kind::Text,
             };
         }
@@ -173,7 +173,7 @@ impl<'t> Lexer<'t, '_> {
     fn number(&mut self, word: &str) -> Kind {
         let hexadecimal = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X"));
         let (digits, radix) = hexadecimal.map_or((word, 10), |digits| (digits, 16));
-        let value = i64::from_str_radix(digits, radix).ok().filter(|v| *v <= i64::from(u32::MAX));
+        let value = i128::from_str_radix(digits, radix).ok().filter(|v| *v <= i128::from(u32::MAX));
         Kind::Number(value.unwrap_or_else(|| {
             let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
             let why = if is_number { "does not fit into 32 bits" } else { "is not a number" };

@@ -106,7 +106,7 @@ pub struct Expr<'t> {
 
 #[derive(Clone, Debug)]
 pub enum ExprKind<'t> {
-    Number(i64),
+    Number(i128),
     Place(Place<'t>),
     Not(Box<Expr<'t>>),
     Negative(Box<Expr<'t>>),

@@ -13,7 +13,7 @@ pub enum Kind {
     Word,
     /// `$r`
     Register,
-    Number(i64),
+    Number(i128),
     Symbol,
     /// The end of the text.
     End,
@@ -118,7 +118,7 @@ pub fn tokens<'t>(text: &'t str, errors: &mut Errors) -> Vec<Token<'t>> {
 fn number(word: &str, at: usize, errors: &mut Errors) -> Kind {
     let value = word.parse().unwrap_or_else(|_| {
         let is_number = word.chars().all(|c| c.is_ascii_digit());
-        let why = if is_number { "does not fit into 64 bits" } else { "is not a number" };
+        let why = if is_number { "does not fit into 128 bits" } else { "is not a number" };
         let message = format!("{} {why}", quote(word));
         errors.push(Diagnostic::new(message, at..at + word.len()));
         0

@@ -12,10 +12,10 @@ use super::tree::{At, Decl, File, Loc, Process};
 use crate::errors::{counted, did_you_mean, quote};
 
 /// The values from one number to another.
-pub type Range = (i64, i64);
+pub type Range = (i128, i128);
 
 /// The most values that `*` chooses from.
-pub const MAX_CHOICE: i64 = 4096;
+pub const MAX_CHOICE: i128 = 4096;
 
 /// Where the variables are.
 #[derive(Debug, Default)]
@@ -161,7 +161,7 @@ fn owners<'f, 't>(
 }
 
 /// The values that something may have in the beginning; at least one.
-pub fn values<'t>(cx: &mut Context<'_, 't>, decl: &Decl) -> Vec<i64> {
+pub fn values<'t>(cx: &mut Context<'_, 't>, decl: &Decl) -> Vec<i128> {
     let token: &Token<'t> = cx.token(decl.name);
     let name = quote(token.text);
     match (decl.init, decl.domain) {

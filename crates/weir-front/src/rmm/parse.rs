@@ -6,7 +6,7 @@ use weir_model::program::FenceKind;
 use super::lexer::{Kind, Token};
 use super::tree::{At, Decl, File, Labeled, Loc, Process, Stmt, Write};
 use crate::errors::quote;
-use crate::{Diagnostic, MAX_DOMAIN, MAX_NESTING};
+use crate::{Diagnostic, MAX_NESTING};
 
 /// Words that cannot name anything.
 pub const KEYWORDS: [&str; 32] = [
@@ -45,7 +45,7 @@ pub const KEYWORDS: [&str; 32] = [
 ];
 
 /// The most copies of one process.
-const MAX_COPIES: i64 = 64;
+const MAX_COPIES: i128 = 64;
 
 /// An error, ready to be reported.
 pub type Parsed<T> = Result<T, Box<Diagnostic>>;
@@ -189,7 +189,7 @@ impl<'s, 't> Parser<'s, 't> {
         Ok(list)
     }
 
-    fn domain(&mut self) -> Parsed<Option<(i64, i64)>> {
+    fn domain(&mut self) -> Parsed<Option<(i128, i128)>> {
         if self.eat("Z") {
             return Ok(None);
         }
@@ -203,14 +203,10 @@ impl<'s, 't> Parser<'s, 't> {
             let message = format!("there is no value from {low} to {high}");
             return Err(Box::new(self.tokens[open].error(message)));
         }
-        if high.checked_sub(low).is_none_or(|size| size >= MAX_DOMAIN) {
-            let message = format!("a domain may have at most {MAX_DOMAIN} values");
-            return Err(Box::new(self.tokens[open].error(message)));
-        }
         Ok(Some((low, high)))
     }
 
-    fn integer(&mut self) -> Parsed<i64> {
+    fn integer(&mut self) -> Parsed<i128> {
         let negative = self.eat("-");
         let Kind::Number(value) = self.peek().kind else {
             return Err(self.unexpected("a number"));

@@ -87,7 +87,7 @@ impl<'t> Lowering<'_, '_, 't> {
     fn add_register(
         &mut self,
         name: &str,
-        init: i64,
+        init: i128,
         domain: Option<Range>,
         temporary: bool,
         span: SpanId,

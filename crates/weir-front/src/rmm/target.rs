@@ -12,7 +12,7 @@ use crate::locked::conjunction;
 pub struct Target {
     pub place: Place,
     /// Each variable that it can be, with its number for pointers.
-    pub vars: Vec<(Option<i64>, Option<Range>)>,
+    pub vars: Vec<(Option<i128>, Option<Range>)>,
     /// What has to hold for a pointer to point anywhere.
     pub guard: Option<Code>,
     /// The pointer, if it is one.
@@ -34,7 +34,7 @@ impl Lowering<'_, '_, '_> {
             self.cx.error(self.cx.tokens[*at].error(message));
             return None;
         }
-        let all = |i: usize| (Some(i as i64), self.memory.domains[i]);
+        let all = |i: usize| (Some(i as i128), self.memory.domains[i]);
         if let Expr::Const(value) = address {
             // One that points nowhere waits for ever.
             let var = usize::try_from(value).ok().filter(|v| *v < count);
@@ -43,7 +43,7 @@ impl Lowering<'_, '_, '_> {
             let place = Place::var(VarId::new(var));
             return Some(Target { place, vars: vec![(None, all(var).1)], guard, index: None });
         }
-        let guard = self.within(&address, Some((0, count as i64 - 1)));
+        let guard = self.within(&address, Some((0, count as i128 - 1)));
         let len = u32::try_from(count).ok()?;
         let place = Place { first: VarId(0), len, index: Some(address.clone()) };
         Some(Target { place, vars: (0..count).map(all).collect(), guard, index: Some(address) })
@@ -69,25 +69,27 @@ impl Lowering<'_, '_, '_> {
         let (least, most) = self.extent(e);
         let above = Expr::binary(BinOp::Ge, e.clone(), Expr::Const(low));
         let below = Expr::binary(BinOp::Le, e.clone(), Expr::Const(high));
-        let above = (least < i128::from(low)).then_some(above);
-        let below = (most > i128::from(high)).then_some(below);
+        let above = (least < low).then_some(above);
+        let below = (most > high).then_some(below);
         conjunction(above.into_iter().chain(below))
     }
 
     /// The least and the most that the value of an expression can be.
     fn extent(&self, e: &Code) -> (i128, i128) {
-        let any = (i128::from(i64::MIN), i128::from(i64::MAX));
+        let any = (i128::MIN, i128::MAX);
         match e {
-            Expr::Const(c) => (i128::from(*c), i128::from(*c)),
-            Expr::Atom(r) => self.domains[r.index()]
-                .map_or(any, |(low, high)| (i128::from(low), i128::from(high))),
+            Expr::Const(c) => (*c, *c),
+            Expr::Atom(r) => self.domains[r.index()].unwrap_or(any),
             Expr::Unary(UnOp::Neg, e) => {
                 let (least, most) = self.extent(e);
-                (-most, -least)
+                (most.saturating_neg(), least.saturating_neg())
             }
             Expr::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
                 let ((a, c), (b, d)) = (self.extent(a), self.extent(b));
-                if *op == BinOp::Add { (a + b, c + d) } else { (a - d, c - b) }
+                match op {
+                    BinOp::Add => (a.saturating_add(b), c.saturating_add(d)),
+                    _ => (a.saturating_sub(d), c.saturating_sub(b)),
+                }
             }
             _ => any,
         }

@@ -22,9 +22,9 @@ pub struct File {
 pub struct Decl {
     pub name: At,
     /// `None` is `*`.
-    pub init: Option<i64>,
+    pub init: Option<i128>,
     /// `None` is `Z`.
-    pub domain: Option<(i64, i64)>,
+    pub domain: Option<(i128, i128)>,
 }
 
 /// A process, or several that are the same.

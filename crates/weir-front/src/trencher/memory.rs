@@ -18,9 +18,9 @@ use crate::{Diagnostic, MAX_ARRAY};
 #[derive(Debug, Default)]
 pub struct Memory<'t> {
     /// The addresses that names stand for.
-    names: HashMap<&'t str, i64>,
+    names: HashMap<&'t str, i128>,
     /// The variable at each constant address, unless memory is an array.
-    cells: BTreeMap<i64, VarId>,
+    cells: BTreeMap<i128, VarId>,
     /// How many addresses there are.
     len: usize,
 }
@@ -65,7 +65,7 @@ impl<'t> Memory<'t> {
                         let next = file.memory_size + order.len();
                         memory.names.entry(name).or_insert_with(|| {
                             order.push(name);
-                            next as i64
+                            next as i128
                         });
                     });
                     let whole = matches!(value, Expr::Atom(_));
@@ -89,7 +89,7 @@ impl<'t> Memory<'t> {
             let at =
                 value.eval(&mut |word| memory.names.get(plain(word.text)).copied().unwrap_or(0));
             match at {
-                Ok(at) if (0..memory.len as i64).contains(&at) => {
+                Ok(at) if (0..memory.len as i128).contains(&at) => {
                     used.insert(at);
                 }
                 _ => {
@@ -103,7 +103,7 @@ impl<'t> Memory<'t> {
                 }
             }
         }
-        let name = |at: i64| match order.get((at as usize).wrapping_sub(file.memory_size)) {
+        let name = |at: i128| match order.get((at as usize).wrapping_sub(file.memory_size)) {
             Some(name) => (*name).to_owned(),
             None => format!("m{at}"),
         };
@@ -129,12 +129,12 @@ impl<'t> Memory<'t> {
     }
 
     /// The address that a name stands for.
-    pub fn address(&self, name: &str) -> i64 {
+    pub fn address(&self, name: &str) -> i128 {
         self.names.get(plain(name)).copied().unwrap_or(0)
     }
 
     /// What is at a constant address, or at one that is computed.
-    pub fn cell(&self, at: Option<i64>) -> Cell {
+    pub fn cell(&self, at: Option<i128>) -> Cell {
         if let Some(at) = at {
             if let Some(var) = self.cells.get(&at) {
                 return Cell::Var(*var);

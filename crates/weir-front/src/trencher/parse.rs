@@ -88,7 +88,7 @@ impl<'t> Parser<'_, 't> {
         while let Some(word) = self.peek().cloned() {
             if self.eat("memory_size") {
                 let size = self.word("a number")?;
-                let number = size.text.parse::<i64>().ok().filter(|n| (0..=MAX_ARRAY).contains(n));
+                let number = size.text.parse::<i128>().ok().filter(|n| (0..=MAX_ARRAY).contains(n));
                 let Some(number) = number else {
                     let message = format!("the size of memory is a number from 0 to {MAX_ARRAY}");
                     return Err(Box::new(Diagnostic::new(message, size.range)));

@@ -3,7 +3,7 @@
 use weir_model::program::{BinOp, EvalError, Expr, UnOp};
 
 /// Whether the left operand alone decides `a op b`, and what it says.
-pub fn decided<A>(op: BinOp, a: &Expr<A>) -> Option<i64> {
+pub fn decided<A>(op: BinOp, a: &Expr<A>) -> Option<i128> {
     match (op, a) {
         (BinOp::And, Expr::Const(0)) => Some(0),
         (BinOp::Or, Expr::Const(a)) if *a != 0 => Some(1),
@@ -18,10 +18,9 @@ pub type Folded<A> = Result<Expr<A>, (EvalError, Expr<A>)>;
 /// `op e`.
 pub fn unary<A>(op: UnOp, e: Expr<A>) -> Folded<A> {
     match (op, e) {
-        (UnOp::Not, Expr::Const(c)) => Ok(Expr::Const(i64::from(c == 0))),
-        (UnOp::Neg, Expr::Const(c)) => match c.checked_neg() {
-            Some(value) => Ok(Expr::Const(value)),
-            None => Err((EvalError::Overflow, Expr::unary(op, Expr::Const(c)))),
+        (op, Expr::Const(c)) => match op.apply(c) {
+            Ok(value) => Ok(Expr::Const(value)),
+            Err(error) => Err((error, Expr::unary(op, Expr::Const(c)))),
         },
         (op, e) => Ok(Expr::unary(op, e)),
     }
@@ -46,7 +45,7 @@ pub fn binary<A>(op: BinOp, a: Expr<A>, b: Expr<A>) -> Folded<A> {
 /// `e` as 0 or 1.
 pub fn truth<A>(e: Expr<A>) -> Expr<A> {
     let is_truth = match &e {
-        Expr::Const(c) => return Expr::Const(i64::from(*c != 0)),
+        Expr::Const(c) => return Expr::Const(i128::from(*c != 0)),
         Expr::Unary(op, _) => *op == UnOp::Not,
         Expr::Binary(op, ..) => matches!(
             op,

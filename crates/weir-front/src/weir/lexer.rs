@@ -3,6 +3,8 @@
 //! Newlines mean nothing to the grammar, but each token knows whether it is the
 //! first on its line: that is where the parser resumes after an error.
 
+use weir_model::program::IntType;
+
 use super::tree::Span;
 use crate::Diagnostic;
 use crate::errors::{Errors, quote};
@@ -17,7 +19,7 @@ pub enum Kind {
     /// A word that a later version of the language will need.
     Reserved,
     /// A number and its value.
-    Number(i64),
+    Number(i128),
     /// Punctuation.
     Symbol,
     /// The end of the text.
@@ -81,6 +83,7 @@ pub fn is_taken_word(word: &str) -> bool {
         || STATEMENT_KEYWORDS.contains(&word)
         || OTHER_KEYWORDS.contains(&word)
         || RESERVED.contains(&word)
+        || IntType::named(word).is_some()
 }
 
 /// The tokens of `text`, the last one being [`Kind::End`].
@@ -190,9 +193,9 @@ impl Lexer<'_, '_> {
             None => (word, 10),
         };
         let digits = digits.replace('_', "");
-        let value = i64::from_str_radix(&digits, radix).unwrap_or_else(|_| {
+        let value = i128::from_str_radix(&digits, radix).unwrap_or_else(|_| {
             let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
-            let why = if is_number { "does not fit into 64 bits" } else { "is not a number" };
+            let why = if is_number { "does not fit into 128 bits" } else { "is not a number" };
             let message = format!("{} {why}", quote(word));
             self.errors.push(Diagnostic::new(message, self.at - word.len()..self.at));
             0

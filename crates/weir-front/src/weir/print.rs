@@ -247,7 +247,7 @@ impl Printer<'_> {
     }
 
     /// The name of a value of an enum.
-    fn member(&self, domain: Option<Domain>, value: i64) -> Option<String> {
+    fn member(&self, domain: Option<Domain>, value: i128) -> Option<String> {
         let Some(Domain::Enum(id)) = domain else { return None };
         self.names.enums[id.index()].1.get(usize::try_from(value).ok()?).cloned()
     }
@@ -261,7 +261,7 @@ impl Printer<'_> {
             }
             // What leaves its own part of the array has to leave the array.
             Some(memory) => {
-                let number = |n: usize| Expr::Const(n as i64);
+                let number = |n: usize| Expr::Const(n as i128);
                 let compare = |op, n| Expr::binary(op, index.clone(), number(n));
                 let inside =
                     Expr::binary(BinOp::And, compare(BinOp::Ge, 0), compare(BinOp::Lt, len));
@@ -357,7 +357,7 @@ impl Atoms<RegId> for Printer<'_> {
         self.register(*register).to_owned()
     }
 
-    fn value(&self, register: &RegId, value: i64) -> Option<String> {
+    fn value(&self, register: &RegId, value: i128) -> Option<String> {
         self.member(self.registers()[register.index()].domain, value)
     }
 }
@@ -367,7 +367,7 @@ impl Atoms<Atom> for Printer<'_> {
         self.names.atom(*atom)
     }
 
-    fn value(&self, atom: &Atom, value: i64) -> Option<String> {
+    fn value(&self, atom: &Atom, value: i128) -> Option<String> {
         match *atom {
             Atom::Var(x) => self.member(self.program.decl(x).0.domain, value),
             Atom::Reg(p, r) => {

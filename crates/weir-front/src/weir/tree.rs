@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use weir_model::program::{BinOp, FenceKind, Objective, Quantifier, UnOp};
+use weir_model::program::{BinOp, FenceKind, IntType, Objective, Quantifier, UnOp};
 
 /// A range of bytes of the text, small enough to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +65,7 @@ pub enum Domain<'t> {
     Range(Box<Expr<'t>>, Box<Expr<'t>>),
     Bool,
     Enum(Name<'t>),
+    Int(IntType),
 }
 
 /// What a variable holds at first.
@@ -176,7 +177,7 @@ pub struct Expr<'t> {
 
 #[derive(Debug)]
 pub enum ExprKind<'t> {
-    Number(i64),
+    Number(i128),
     /// `x`, `a[e]`, a register or a constant.
     Place(Place<'t>),
     Unary(UnOp, Box<Expr<'t>>),

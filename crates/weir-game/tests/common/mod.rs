@@ -40,7 +40,7 @@ pub fn random(seed: u64) -> Program {
             body.push(match (&one.kind, rng.below(4)) {
                 // Some reads wait, some for a value that may never come.
                 (StmtKind::Load(r, place), 0 | 1) => {
-                    let wanted = Expr::Const(rng.below(2) as i64);
+                    let wanted = Expr::Const(rng.below(2) as i128);
                     let holds = Expr::binary(BinOp::Eq, Expr::Atom(*r), wanted);
                     stmt(StmtKind::Await(vec![stmt(StmtKind::Load(*r, place.clone()))], holds))
                 }
@@ -76,7 +76,7 @@ pub fn random(seed: u64) -> Program {
             let round = match (rng.below(3), process.registers.first()) {
                 (0, Some(_)) if !process.registers.is_empty() => {
                     let place = weir_model::program::Place::var(weir_model::ids::VarId(0));
-                    let wanted = Expr::Const(rng.below(2) as i64);
+                    let wanted = Expr::Const(rng.below(2) as i128);
                     let r = RegId::new(0);
                     let holds = Expr::binary(BinOp::Eq, Expr::Atom(r), wanted);
                     StmtKind::Await(vec![stmt(StmtKind::Load(r, place))], holds)

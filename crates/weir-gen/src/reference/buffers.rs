@@ -12,7 +12,7 @@ use super::{Reached, memories};
 /// What waits in a store buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Entry {
-    Write(VarId, i64),
+    Write(VarId, i128),
     /// A write fence, in PSO only.
     Fence,
 }
@@ -20,7 +20,7 @@ enum Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Configuration {
     at: Vec<LocalId>,
-    memory: Vec<i64>,
+    memory: Vec<i128>,
     /// Oldest first.
     buffers: Vec<Vec<Entry>>,
 }
@@ -70,7 +70,7 @@ pub fn store_buffers(
         reached.states.insert(observed);
         for (p, local) in locals.iter_mut().enumerate() {
             let buffer = &now.buffers[p];
-            let mut add = |to: LocalId, written: Option<(VarId, i64)>, pushed: Option<Entry>| {
+            let mut add = |to: LocalId, written: Option<(VarId, i128)>, pushed: Option<Entry>| {
                 let mut after = now.clone();
                 after.at[p] = to;
                 if let Some((x, value)) = written {

@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{LabelId, RegId, VarId};
 use weir_model::program::{
-    BinOp, Code, EvalError, FenceKind, Place, Process, Program, Rmw, Stmt, StmtKind,
+    BinOp, Code, Domain, EvalError, FenceKind, IntType, Place, Process, Program, Rmw, Stmt,
+    StmtKind,
 };
 
 /// A statement: its block and its index there.
@@ -38,7 +39,7 @@ enum At {
 pub(super) struct Local {
     at: At,
     pub labels: BTreeSet<LabelId>,
-    pub registers: Vec<i64>,
+    pub registers: Vec<i128>,
     pub failed: bool,
 }
 
@@ -58,7 +59,7 @@ pub(super) enum Step {
     /// A read; [`Process::after_read`] says where it leads.
     Read(VarId),
     /// A write.
-    Write(VarId, i64, Local),
+    Write(VarId, i128, Local),
     /// An atomic read-write; [`Process::after_rmw`] says where it leads.
     Rmw(VarId),
     /// A fence.
@@ -77,7 +78,7 @@ pub(super) struct Automaton<'p> {
     children: HashMap<Address, Vec<usize>>,
     labels: HashMap<LabelId, Address>,
     /// The domain of each variable that has one.
-    domains: Vec<Option<weir_model::program::Domain>>,
+    domains: Vec<Option<Domain>>,
 }
 
 impl<'p> Automaton<'p> {
@@ -133,7 +134,7 @@ impl<'p> Automaton<'p> {
         &self,
         (block, index): Address,
         mut labels: BTreeSet<LabelId>,
-        registers: Vec<i64>,
+        registers: Vec<i128>,
     ) -> Local {
         let stmts = self.blocks[block].stmts;
         let is_label = |i: usize| match stmts.get(i).map(|s| &s.kind) {
@@ -172,7 +173,7 @@ impl<'p> Automaton<'p> {
     }
 
     /// The state of a process that goes on behind the end of a block.
-    fn leave(&self, block: usize, labels: BTreeSet<LabelId>, registers: Vec<i64>) -> Local {
+    fn leave(&self, block: usize, labels: BTreeSet<LabelId>, registers: Vec<i128>) -> Local {
         let owner = self.blocks[block].owner.expect("the body of a process is not left");
         match self.stmt(owner) {
             // Back to the head.
@@ -204,7 +205,7 @@ impl<'p> Automaton<'p> {
         }
     }
 
-    fn eval(code: &Code, registers: &[i64]) -> Result<i64, Fails> {
+    fn eval(code: &Code, registers: &[i128]) -> Result<i128, Fails> {
         match code.eval(&mut |r| registers[r.index()]) {
             Ok(value) => Ok(value),
             Err(EvalError::DivisionByZero | EvalError::Index(_)) => Err(Fails),
@@ -213,32 +214,49 @@ impl<'p> Automaton<'p> {
     }
 
     /// The variable that a place stands for.
-    fn var(place: &Place, registers: &[i64]) -> Result<VarId, Fails> {
+    fn var(place: &Place, registers: &[i128]) -> Result<VarId, Fails> {
         let Some(index) = &place.index else { return Ok(place.first) };
         let index = Self::eval(index, registers)?;
-        match (0..i64::from(place.len)).contains(&index) {
+        match (0..i128::from(place.len)).contains(&index) {
             true => Ok(VarId::new(place.first.index() + index as usize)),
             false => Err(Fails),
         }
     }
 
-    fn admits(&self, var: VarId, value: i64) -> Result<(), Fails> {
-        match self.domains[var.index()] {
-            Some(domain) if !self.program.admits(domain, value) => Err(Fails),
-            _ => Ok(()),
+    /// What a variable holds after a value was written to it.
+    fn stored(&self, var: VarId, value: i128) -> Result<i128, Fails> {
+        self.fitted(self.domains[var.index()], value)
+    }
+
+    /// A value that is stored where a domain was declared.
+    fn fitted(&self, domain: Option<Domain>, value: i128) -> Result<i128, Fails> {
+        let exactly = |fits: bool| if fits { Ok(value) } else { Err(Fails) };
+        match domain {
+            None => Ok(value),
+            Some(Domain::Int(int)) => match int {
+                IntType::U8 => Ok(i128::from(value as u8)),
+                IntType::U16 => Ok(i128::from(value as u16)),
+                IntType::U32 => Ok(i128::from(value as u32)),
+                IntType::U64 => Ok(i128::from(value as u64)),
+                IntType::I8 => exactly(i8::try_from(value).is_ok()),
+                IntType::I16 => exactly(i16::try_from(value).is_ok()),
+                IntType::I32 => exactly(i32::try_from(value).is_ok()),
+                IntType::I64 => exactly(i64::try_from(value).is_ok()),
+            },
+            Some(domain) => exactly(self.program.admits(domain, value)),
         }
     }
 
     /// Whether a process fails as soon as it comes to a statement: the place does
     /// not exist, or the value to write has none or does not belong to its domain.
-    fn cannot_stand(&self, at: &At, registers: &[i64]) -> bool {
+    fn cannot_stand(&self, at: &At, registers: &[i128]) -> bool {
         let At::Statement(address) = at else { return false };
         match self.stmt(*address) {
             Some(StmtKind::Load(_, place) | StmtKind::Rmw(_, place, _)) => {
                 Self::var(place, registers).is_err()
             }
             Some(StmtKind::Store(place, code)) => Self::var(place, registers)
-                .and_then(|var| self.admits(var, Self::eval(code, registers)?))
+                .and_then(|var| self.stored(var, Self::eval(code, registers)?))
                 .is_err(),
             _ => false,
         }
@@ -250,7 +268,7 @@ impl<'p> Automaton<'p> {
     }
 
     /// The state behind the statement at which the process stands.
-    fn after(&self, local: &Local, address: Address, registers: Vec<i64>) -> Local {
+    fn after(&self, local: &Local, address: Address, registers: Vec<i128>) -> Local {
         // An `await` is one statement: inside it, the labels before it hold all the time.
         let labels = match self.awaits(&local.at) {
             Some(_) => local.labels.clone(),
@@ -260,11 +278,9 @@ impl<'p> Automaton<'p> {
     }
 
     /// The state after the statement has given a register its value.
-    fn assign(&self, local: &Local, address: Address, reg: RegId, value: i64) -> Local {
+    fn assign(&self, local: &Local, address: Address, reg: RegId, value: i128) -> Local {
         let domain = self.process.registers[reg.index()].domain;
-        if domain.is_some_and(|d| !self.program.admits(d, value)) {
-            return Self::failed(local);
-        }
+        let Ok(value) = self.fitted(domain, value) else { return Self::failed(local) };
         let mut registers = local.registers.clone();
         registers[reg.index()] = value;
         self.after(local, address, registers)
@@ -335,9 +351,11 @@ impl<'p> Automaton<'p> {
                 Err(Fails) => unreachable!("checked on arrival"),
             },
             StmtKind::Store(place, code) => {
-                match (Self::var(place, registers), Self::eval(code, registers)) {
-                    (Ok(var), Ok(value)) => Step::Write(var, value, after()),
-                    _ => unreachable!("checked on arrival"),
+                let stored = Self::var(place, registers)
+                    .and_then(|var| Ok((var, self.stored(var, Self::eval(code, registers)?)?)));
+                match stored {
+                    Ok((var, value)) => Step::Write(var, value, after()),
+                    Err(Fails) => unreachable!("checked on arrival"),
                 }
             }
             StmtKind::Rmw(_, place, _) => match Self::var(place, registers) {
@@ -376,7 +394,7 @@ impl<'p> Automaton<'p> {
     }
 
     /// The state after a read that returned `value`.
-    pub fn after_read(&self, local: &Local, value: i64) -> Local {
+    pub fn after_read(&self, local: &Local, value: i128) -> Local {
         let At::Statement(address) = local.at else { unreachable!() };
         let Some(StmtKind::Load(reg, _)) = self.stmt(address) else { unreachable!() };
         self.assign(local, address, *reg, value)
@@ -384,17 +402,17 @@ impl<'p> Automaton<'p> {
 
     /// What an atomic read-write that reads `old` writes, and the state after it;
     /// `None` if it waits for another value.
-    pub fn after_rmw(&self, local: &Local, old: i64) -> Option<(i64, Local)> {
+    pub fn after_rmw(&self, local: &Local, old: i128) -> Option<(i128, Local)> {
         let At::Statement(address) = local.at else { unreachable!() };
         let Some(StmtKind::Rmw(reg, place, rmw)) = self.stmt(address) else { unreachable!() };
         let registers = &local.registers;
         let mut given = old;
-        let mut written = || -> Result<Option<i64>, Fails> {
+        let mut written = || -> Result<Option<i128>, Fails> {
             let new = match rmw {
                 Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
                     let succeeds = Self::eval(expected, registers)? == old;
                     if matches!(rmw, Rmw::CasFlag { .. }) {
-                        given = i64::from(succeeds);
+                        given = i128::from(succeeds);
                     }
                     if succeeds { Self::eval(new, registers)? } else { old }
                 }
@@ -409,8 +427,7 @@ impl<'p> Automaton<'p> {
                     Self::eval(new, &registers)?
                 }
             };
-            self.admits(Self::var(place, registers)?, new)?;
-            Ok(Some(new))
+            Ok(Some(self.stored(Self::var(place, registers)?, new)?))
         };
         match written() {
             // The read happens, and what cannot be written is not.
@@ -422,7 +439,7 @@ impl<'p> Automaton<'p> {
 
     /// Whether a process can go no further on a memory that nobody changes: it has
     /// no step, or its steps lead round in an `await` whose test does not succeed.
-    pub fn is_stuck(&self, local: &Local, memory: &[i64]) -> bool {
+    pub fn is_stuck(&self, local: &Local, memory: &[i128]) -> bool {
         let mut seen = vec![local.clone()];
         let mut next = 0;
         while let Some(local) = seen.get(next).cloned() {
@@ -457,6 +474,6 @@ impl<'p> Automaton<'p> {
     }
 }
 
-fn apply(op: BinOp, a: i64, b: i64) -> Result<i64, Fails> {
+fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, Fails> {
     Automaton::eval(&Code::binary(op, Code::Const(a), Code::Const(b)), &[])
 }

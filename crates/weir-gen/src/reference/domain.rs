@@ -3,24 +3,26 @@
 use std::collections::BTreeSet;
 
 use weir_model::ids::{RegId, VarId};
-use weir_model::program::{Code, Place, Process, Program, Rmw, Stmt, StmtKind};
+use weir_model::program::{Code, Domain, Place, Process, Program, Rmw, Stmt, StmtKind};
 
 /// Larger sets of values count as infinite.
 const MOST: usize = 12;
 
-/// The domain of every variable: the declared one; otherwise the least set that contains
+/// The domain of every variable: the declared one, if it is not a type of integers; otherwise the least set that contains
 /// the initial values and is closed under every write of the code, whatever the control
 /// flow. A register has every value that some statement of its process could give it, and
 /// an expression every value for any combination of values of its registers.
 ///
 /// `None` if some set is infinite or large.
-pub fn domains(program: &Program) -> Option<Vec<BTreeSet<i64>>> {
+pub fn domains(program: &Program) -> Option<Vec<BTreeSet<i128>>> {
     let mut values = Values { program, vars: vec![], registers: vec![], process: 0 };
     for decl in &program.vars {
         for init in &decl.init {
             values.vars.push(match decl.domain {
-                Some(domain) => program.values(domain).into_iter().collect(),
-                None => init.iter().copied().collect(),
+                Some(domain) if !matches!(domain, Domain::Int(_)) => {
+                    program.values(domain).into_iter().collect()
+                }
+                _ => init.iter().copied().collect(),
             });
         }
     }
@@ -42,10 +44,19 @@ pub fn domains(program: &Program) -> Option<Vec<BTreeSet<i64>>> {
     }
 }
 
+/// What is stored of a value; `None` if storing it fails.
+fn fitted(program: &Program, domain: Option<Domain>, value: i128) -> Option<i128> {
+    match domain {
+        Some(Domain::Int(int)) if !int.is_signed() => Some(value.rem_euclid(1 << int.bits())),
+        Some(domain) => program.admits(domain, value).then_some(value),
+        None => Some(value),
+    }
+}
+
 struct Values<'p> {
     program: &'p Program,
-    vars: Vec<BTreeSet<i64>>,
-    registers: Vec<Vec<BTreeSet<i64>>>,
+    vars: Vec<BTreeSet<i128>>,
+    registers: Vec<Vec<BTreeSet<i128>>>,
     /// Whose code it is.
     process: usize,
 }
@@ -103,16 +114,17 @@ impl Values<'_> {
     }
 
     /// A register only gets values of its domain: others are failures.
-    fn set(&mut self, reg: RegId, values: &BTreeSet<i64>) {
+    fn set(&mut self, reg: RegId, values: &BTreeSet<i128>) {
         let domain = self.program.processes[self.process].registers[reg.index()].domain;
-        let fits = |v: &&i64| domain.is_none_or(|d| self.program.admits(d, **v));
-        let values: Vec<i64> = values.iter().filter(fits).copied().collect();
-        self.registers[self.process][reg.index()].extend(values);
+        let set = &mut self.registers[self.process][reg.index()];
+        set.extend(values.iter().filter_map(|v| fitted(self.program, domain, *v)));
     }
 
     /// A declared domain is all that there is.
-    fn write(&mut self, x: VarId, values: &BTreeSet<i64>) {
-        if self.program.decl(x).0.domain.is_none() {
+    fn write(&mut self, x: VarId, values: &BTreeSet<i128>) {
+        let domain = self.program.decl(x).0.domain;
+        if matches!(domain, None | Some(Domain::Int(_))) {
+            let values = values.iter().filter_map(|v| fitted(self.program, domain, *v));
             self.vars[x.index()].extend(values);
         }
     }
@@ -120,7 +132,7 @@ impl Values<'_> {
     fn elements(&self, place: &Place) -> Option<Vec<VarId>> {
         let Some(index) = &place.index else { return Some(vec![place.first]) };
         let indices = self.eval(index, None)?.into_iter();
-        let inside = indices.filter(|i| (0..i64::from(place.len)).contains(i));
+        let inside = indices.filter(|i| (0..i128::from(place.len)).contains(i));
         Some(inside.map(|i| VarId::new(place.first.index() + i as usize)).collect())
     }
 
@@ -128,11 +140,11 @@ impl Values<'_> {
     fn eval(
         &self,
         code: &Code,
-        standing: Option<(RegId, &BTreeSet<i64>)>,
-    ) -> Option<BTreeSet<i64>> {
+        standing: Option<(RegId, &BTreeSet<i128>)>,
+    ) -> Option<BTreeSet<i128>> {
         let mut asked = BTreeSet::new();
         code.atoms(&mut |r| asked.extend([*r]));
-        let mut combinations: Vec<Vec<(RegId, i64)>> = vec![vec![]];
+        let mut combinations: Vec<Vec<(RegId, i128)>> = vec![vec![]];
         for reg in asked {
             let values = match standing {
                 Some((r, values)) if r == reg => values,
@@ -146,7 +158,7 @@ impl Values<'_> {
                 return None;
             }
         }
-        let value = |c: &Vec<(RegId, i64)>| {
+        let value = |c: &Vec<(RegId, i128)>| {
             let of = |r: &RegId| c.iter().find(|(s, _)| s == r).expect("an atom of the code").1;
             code.eval(&mut { of }).ok()
         };

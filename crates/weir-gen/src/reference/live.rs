@@ -55,7 +55,7 @@ fn explore(program: &Program, formula: &Formula, limit: usize) -> Option<Graph> 
     let mut locals = locals::all(program);
     let mut graph = Graph { holds: vec![], steps: vec![] };
     let initial: Vec<LocalId> = locals.iter().map(|l| l.initial()).collect();
-    let mut all: Vec<(Vec<LocalId>, Vec<i64>)> =
+    let mut all: Vec<(Vec<LocalId>, Vec<i128>)> =
         memories(program).into_iter().map(|m| (initial.clone(), m)).collect();
     let mut ids: HashMap<_, usize> = all.iter().cloned().zip(0..).collect();
     while let Some((at, memory)) = all.get(graph.steps.len()).cloned() {

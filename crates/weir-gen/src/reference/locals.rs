@@ -16,7 +16,7 @@ pub(super) enum Next {
     None,
     Silent(Vec<LocalId>),
     Read(VarId),
-    Write(VarId, i64, LocalId),
+    Write(VarId, i128, LocalId),
     Rmw(VarId),
     Fence(FenceKind, LocalId),
 }
@@ -28,8 +28,8 @@ pub(super) struct Locals<'p> {
     ids: HashMap<Local, LocalId>,
     all: Vec<Local>,
     next: Vec<Option<Next>>,
-    reads: HashMap<(LocalId, i64), LocalId>,
-    rmws: HashMap<(LocalId, i64), Option<(i64, LocalId)>>,
+    reads: HashMap<(LocalId, i128), LocalId>,
+    rmws: HashMap<(LocalId, i128), Option<(i128, LocalId)>>,
 }
 
 impl<'p> Locals<'p> {
@@ -83,7 +83,7 @@ impl<'p> Locals<'p> {
         next
     }
 
-    pub fn after_read(&mut self, id: LocalId, value: i64) -> LocalId {
+    pub fn after_read(&mut self, id: LocalId, value: i128) -> LocalId {
         if let Some(to) = self.reads.get(&(id, value)) {
             return *to;
         }
@@ -93,7 +93,7 @@ impl<'p> Locals<'p> {
         to
     }
 
-    pub fn after_rmw(&mut self, id: LocalId, old: i64) -> Option<(i64, LocalId)> {
+    pub fn after_rmw(&mut self, id: LocalId, old: i128) -> Option<(i128, LocalId)> {
         if let Some(found) = self.rmws.get(&(id, old)) {
             return *found;
         }
@@ -103,16 +103,16 @@ impl<'p> Locals<'p> {
         found
     }
 
-    pub fn is_stuck(&self, id: LocalId, memory: &[i64]) -> bool {
+    pub fn is_stuck(&self, id: LocalId, memory: &[i128]) -> bool {
         self.automaton.is_stuck(&self.all[id], memory)
     }
 
     /// The value of an atom of this process; `None` for other atoms.
-    pub fn atom(&self, id: LocalId, atom: Atom) -> Option<i64> {
+    pub fn atom(&self, id: LocalId, atom: Atom) -> Option<i128> {
         let local = &self.all[id];
         match atom {
             Atom::Reg(p, r) if p == self.process => Some(local.registers[r.index()]),
-            Atom::At(p, l) if p == self.process => Some(i64::from(local.labels.contains(&l))),
+            Atom::At(p, l) if p == self.process => Some(i128::from(local.labels.contains(&l))),
             _ => None,
         }
     }
@@ -128,8 +128,8 @@ pub(super) fn observe(
     atoms: &[Atom],
     locals: &[Locals<'_>],
     at: &[LocalId],
-    memory: &[i64],
-) -> Vec<i64> {
+    memory: &[i128],
+) -> Vec<i128> {
     let value = |atom: &Atom| match *atom {
         Atom::Var(x) => memory[x.index()],
         Atom::Reg(p, _) | Atom::At(p, _) => {
@@ -141,7 +141,7 @@ pub(super) fn observe(
 }
 
 /// Whether no step is possible and somebody has not ended, with empty buffers.
-pub(super) fn is_deadlock(locals: &[Locals<'_>], at: &[LocalId], memory: &[i64]) -> bool {
+pub(super) fn is_deadlock(locals: &[Locals<'_>], at: &[LocalId], memory: &[i128]) -> bool {
     let each = || locals.iter().zip(at);
     each().all(|(l, i)| !l.get(*i).failed)
         && each().any(|(l, i)| !l.get(*i).has_ended())

@@ -55,9 +55,9 @@ pub use rewriting::{rewriting, rewriting_with};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     /// The reachable states. Writes may still wait in buffers.
-    pub states: BTreeSet<Vec<i64>>,
+    pub states: BTreeSet<Vec<i128>>,
     /// Those in which every process has ended and every write has reached memory.
-    pub finals: BTreeSet<Vec<i64>>,
+    pub finals: BTreeSet<Vec<i128>>,
     /// Whether some process can fail.
     pub fails: bool,
     /// Whether there is a state with empty buffers in which nobody has failed, somebody
@@ -91,8 +91,8 @@ impl Reached {
     /// Whether a property holds of what was reached; `atoms` are those that were asked
     /// for. `None` if buffers were full and no state settles it.
     pub fn holds(&self, program: &Program, atoms: &[Atom], property: &Property) -> Option<bool> {
-        let is_true = |formula: &Formula, values: &[i64]| is_true(formula, atoms, values);
-        let counts = |s: &&Vec<i64>| program.filter.as_ref().is_none_or(|f| is_true(f, s));
+        let is_true = |formula: &Formula, values: &[i128]| is_true(formula, atoms, values);
+        let counts = |s: &&Vec<i128>| program.filter.as_ref().is_none_or(|f| is_true(f, s));
         let (is_settled, otherwise) = match &property.kind {
             PropertyKind::Never(f) => (self.states.iter().any(|s| is_true(f, s)), true),
             PropertyKind::Assertions => (self.fails, true),
@@ -111,7 +111,7 @@ impl Reached {
 }
 
 /// Whether a formula holds, given the values of atoms. One without a value does not.
-fn is_true(formula: &Formula, atoms: &[Atom], values: &[i64]) -> bool {
+fn is_true(formula: &Formula, atoms: &[Atom], values: &[i128]) -> bool {
     let value = |a: &Atom| {
         let known = atoms.iter().position(|b| a == b);
         values[known.expect("the atom was asked for")]
@@ -120,10 +120,10 @@ fn is_true(formula: &Formula, atoms: &[Atom], values: &[i64]) -> bool {
 }
 
 /// The possible initial memories.
-fn memories(program: &Program) -> Vec<Vec<i64>> {
+fn memories(program: &Program) -> Vec<Vec<i128>> {
     let elements = program.vars.iter().flat_map(|d| &d.init);
     elements.fold(vec![vec![]], |memories, init| {
         let each = memories.into_iter();
-        each.flat_map(|m: Vec<i64>| init.iter().map(move |v| [&m[..], &[*v]].concat())).collect()
+        each.flat_map(|m: Vec<i128>| init.iter().map(move |v| [&m[..], &[*v]].concat())).collect()
     })
 }

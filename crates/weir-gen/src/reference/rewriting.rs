@@ -22,9 +22,9 @@ use super::{Reached, domains, memories};
 /// A memory operation with its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Operation {
-    Read(VarId, i64),
-    Write(VarId, i64),
-    ReadWrite(VarId, i64, i64),
+    Read(VarId, i128),
+    Write(VarId, i128),
+    ReadWrite(VarId, i128, i128),
     Fence(FenceKind),
 }
 
@@ -45,7 +45,7 @@ impl Operation {
     }
 
     /// The memory after it, if it is possible.
-    fn execute(self, memory: &[i64]) -> Option<Vec<i64>> {
+    fn execute(self, memory: &[i128]) -> Option<Vec<i128>> {
         let (read, written) = match self {
             Self::Read(x, value) => (Some((x, value)), None),
             Self::Write(x, value) => (None, Some((x, value))),
@@ -85,7 +85,7 @@ pub fn rewriting_with(
     program: &Program,
     model: MemoryModel,
     atoms: &[Atom],
-    domains: &[BTreeSet<i64>],
+    domains: &[BTreeSet<i128>],
     limit: usize,
 ) -> Option<Reached> {
     assert!(!model.has(Relaxation::Rrwe), "RRWE is no rewrite rule");
@@ -110,7 +110,7 @@ pub fn rewriting_with(
 /// Every trace of a process, with the local states that it can lead to.
 fn traces(
     locals: &mut Locals<'_>,
-    domains: &[BTreeSet<i64>],
+    domains: &[BTreeSet<i128>],
     limit: usize,
 ) -> Option<BTreeMap<Trace, BTreeSet<LocalId>>> {
     /// A trace on the way, with the local states since the last write, and those before.
@@ -240,7 +240,7 @@ fn shuffle(
 ) -> Option<Reached> {
     let mut reached = Reached::default();
     let start = |memory| (vec![0; tries.len()], memory);
-    let mut seen: HashSet<(Vec<usize>, Vec<i64>)> =
+    let mut seen: HashSet<(Vec<usize>, Vec<i128>)> =
         memories(program).into_iter().map(start).collect();
     let mut work: Vec<_> = seen.iter().cloned().collect();
     while let Some((places, memory)) = work.pop() {

@@ -52,7 +52,7 @@ pub struct CodeStep {
     pub to: usize,
 }
 
-type Registers = Box<[Option<i64>]>;
+type Registers = Box<[Option<i128>]>;
 
 /// One process, looked at by itself.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Abstraction {
     }
 
     /// The state of a process at a node with these registers, if it can come there.
-    pub fn find(&self, node: NodeId, registers: &[i64]) -> Option<usize> {
+    pub fn find(&self, node: NodeId, registers: &[i128]) -> Option<usize> {
         let known = registers.iter().zip(&self.tracked).map(|(v, t)| t.then_some(*v));
         self.ids.get(&(node, known.collect())).copied()
     }
@@ -156,15 +156,15 @@ struct Explorer<'a> {
 
 /// What an expression may be.
 enum Value {
-    Known(i64),
+    Known(i128),
     /// One of these.
-    Among(BTreeSet<i64>),
+    Among(BTreeSet<i128>),
     Any,
 }
 
 impl Value {
     /// Whether all that it may be is so.
-    fn all(&self, mut is_so: impl FnMut(i64) -> bool) -> bool {
+    fn all(&self, mut is_so: impl FnMut(i128) -> bool) -> bool {
         match self {
             Self::Known(v) => is_so(*v),
             Self::Among(values) => values.iter().all(|v| is_so(*v)),
@@ -172,7 +172,7 @@ impl Value {
         }
     }
 
-    fn known(&self) -> Option<i64> {
+    fn known(&self) -> Option<i128> {
         match self {
             Self::Known(v) => Some(*v),
             Self::Among(values) if values.len() == 1 => values.first().copied(),
@@ -185,7 +185,7 @@ impl Explorer<'_> {
     /// `None` if there are too many states.
     fn run(mut self, tracked: Vec<bool>, budget: &Budget) -> Result<Option<Abstraction>, Stop> {
         let declared = &self.program.processes[self.p.index()].registers;
-        let initial: Vec<Option<i64>> =
+        let initial: Vec<Option<i128>> =
             declared.iter().zip(&tracked).map(|(r, t)| t.then_some(r.init)).collect();
         let mut found = Abstraction {
             tracked,
@@ -213,7 +213,7 @@ impl Explorer<'_> {
         &mut self,
         found: &mut Abstraction,
         node: NodeId,
-        mut registers: Vec<Option<i64>>,
+        mut registers: Vec<Option<i128>>,
     ) -> Option<usize> {
         forget(self.flow, node, &mut registers, |r| found.tracked[r].then_some(0));
         let key = (node, registers.into_boxed_slice());
@@ -337,8 +337,8 @@ impl Explorer<'_> {
         &self,
         found: &mut Abstraction,
         code: &Code,
-        registers: &[Option<i64>],
-        instead: Option<(RegId, &BTreeSet<i64>)>,
+        registers: &[Option<i128>],
+        instead: Option<(RegId, &BTreeSet<i128>)>,
         span: SpanId,
     ) -> Value {
         match self.sets.values(self.p, code, |r| registers[r.index()], instead) {
@@ -367,7 +367,7 @@ impl Explorer<'_> {
         (r, rmw): (RegId, &Rmw),
         old: &Value,
         elements: &Range<usize>,
-        registers: &[Option<i64>],
+        registers: &[Option<i128>],
         span: SpanId,
     ) {
         let value = match rmw {
@@ -408,7 +408,7 @@ impl Explorer<'_> {
                 match &read {
                     Some(read) => {
                         // Only values for which it does not wait are written.
-                        let passes = |v: &&i64| {
+                        let passes = |v: &&i128| {
                             let one = BTreeSet::from([**v]);
                             let when = self.sets.values(
                                 self.p,
@@ -420,7 +420,7 @@ impl Explorer<'_> {
                                 fails || values.iter().any(|v| *v != 0)
                             })
                         };
-                        let passing: BTreeSet<i64> = read.iter().filter(passes).copied().collect();
+                        let passing: BTreeSet<i128> = read.iter().filter(passes).copied().collect();
                         self.value(found, when, registers, Some((r, read)), span);
                         self.value(found, new, registers, Some((r, &passing)), span)
                     }
@@ -441,13 +441,13 @@ impl Explorer<'_> {
         &self,
         found: &mut Abstraction,
         place: &Place,
-        registers: &[Option<i64>],
+        registers: &[Option<i128>],
         span: SpanId,
     ) -> Range<usize> {
         let (first, len) = (place.first.index(), place.len as usize);
         let Some(index) = &place.index else { return first..first + 1 };
         let value = self.value(found, index, registers, None, span);
-        let inside = |i: i64| usize::try_from(i).is_ok_and(|i| i < len);
+        let inside = |i: i128| usize::try_from(i).is_ok_and(|i| i < len);
         if !value.all(inside) {
             found.fails.get_or_insert(span);
         }
@@ -473,12 +473,15 @@ impl Explorer<'_> {
         for x in elements.clone() {
             let var = VarId::new(x);
             if let Some(domain) = self.program.decl(var).0.domain
-                && !value.all(|v| self.program.admits(domain, v))
+                && !value.all(|v| self.program.admits(domain, Program::fit(Some(domain), v)))
             {
                 found.fails.get_or_insert(span);
             }
             if let Some(bound) = self.program.bounds.vars.get(&var)
-                && !value.all(|v| (bound.0..=bound.1).contains(&v))
+                && !value.all(|v| {
+                    let stored = Program::fit(self.program.decl(var).0.domain, v);
+                    (bound.0..=bound.1).contains(&stored)
+                })
             {
                 found.leaves.get_or_insert(span);
             }
@@ -490,22 +493,23 @@ impl Explorer<'_> {
     fn set(
         &self,
         found: &mut Abstraction,
-        registers: &[Option<i64>],
+        registers: &[Option<i128>],
         r: RegId,
         value: &Value,
         span: SpanId,
-    ) -> Vec<Vec<Option<i64>>> {
+    ) -> Vec<Vec<Option<i128>>> {
         let domain = self.program.processes[self.p.index()].registers[r.index()].domain;
         let bound = self.program.bounds.registers.get(&(self.p, r));
-        let admits = |v: i64| domain.is_none_or(|d| self.program.admits(d, v));
-        let within = |v: i64| bound.is_none_or(|b| (b.0..=b.1).contains(&v));
+        let fit = |v: i128| Program::fit(domain, v);
+        let admits = |v: i128| domain.is_none_or(|d| self.program.admits(d, fit(v)));
+        let within = |v: i128| bound.is_none_or(|b| (b.0..=b.1).contains(&fit(v)));
         if domain.is_some() && !value.all(admits) {
             found.fails.get_or_insert(span);
         }
         if bound.is_some() && !value.all(within) {
             found.leaves.get_or_insert(span);
         }
-        let with = |v: Option<i64>| {
+        let with = |v: Option<i128>| {
             let mut registers = registers.to_vec();
             registers[r.index()] = v;
             registers
@@ -522,7 +526,7 @@ impl Explorer<'_> {
                 set.expect("a tracked register has a set").iter().copied().collect()
             }
         };
-        all.into_iter().filter(|v| admits(*v) && within(*v)).map(|v| with(Some(v))).collect()
+        all.into_iter().filter(|v| admits(*v) && within(*v)).map(|v| with(Some(fit(v)))).collect()
     }
 }
 

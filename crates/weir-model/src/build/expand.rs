@@ -306,7 +306,7 @@ impl Expanding<'_> {
             Op::Read(x, d) => (1, x, number(x, d), 0),
             Op::Write(x, d) => (2, x, number(x, d), 0),
             Op::Arw(x, d, e) => (3, x, number(x, d), number(x, e)),
-            Op::Fence(kind) => (4, VarId(0), kind as i64, 0),
+            Op::Fence(kind) => (4, VarId(0), kind as i128, 0),
         };
         let processes = (self.states.into_iter().zip(self.outgoing).enumerate())
             .map(|(p, (states, outgoing))| {

@@ -44,7 +44,7 @@ enum Ran {
 
 impl Local<'_> {
     /// Evaluates code.
-    pub fn eval(&self, code: &Code, registers: &[i64]) -> Result<i64, Stop> {
+    pub fn eval(&self, code: &Code, registers: &[i128]) -> Result<i128, Stop> {
         code.eval(&mut |r| registers[r.index()]).map_err(|error| match error {
             EvalError::DivisionByZero => Failure::DivisionByZero.into(),
             EvalError::Index(index) => Failure::Index(index).into(),
@@ -53,8 +53,9 @@ impl Local<'_> {
     }
 
     /// Sets a register, if its domain admits the value.
-    pub fn set(&self, reg: RegId, value: i64, registers: &mut [i64]) -> Result<(), Stop> {
+    pub fn set(&self, reg: RegId, value: i128, registers: &mut [i128]) -> Result<(), Stop> {
         let declared = &self.program.processes[self.process.index()].registers[reg.index()];
+        let value = Program::fit(declared.domain, value);
         if declared.domain.is_some_and(|d| !self.program.admits(d, value)) {
             return Err(Failure::Domain(declared.display.clone(), value).into());
         }
@@ -69,7 +70,7 @@ impl Local<'_> {
     }
 
     /// The variable that a place is.
-    pub fn element(&self, place: &Place, registers: &[i64]) -> Result<VarId, Stop> {
+    pub fn element(&self, place: &Place, registers: &[i128]) -> Result<VarId, Stop> {
         let Some(index) = &place.index else { return Ok(place.first) };
         let index = self.eval(index, registers)?;
         match usize::try_from(index) {
@@ -84,9 +85,9 @@ impl Local<'_> {
         &self,
         reg: RegId,
         rmw: &Rmw,
-        old: i64,
-        registers: &[i64],
-    ) -> Result<Option<i64>, Stop> {
+        old: i128,
+        registers: &[i128],
+    ) -> Result<Option<i128>, Stop> {
         Ok(Some(match rmw {
             Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. }
                 if self.eval(expected, registers)? != old =>
@@ -112,7 +113,7 @@ impl Local<'_> {
     }
 
     /// Runs the code of one node that is no step.
-    fn execute(&self, node: NodeId, registers: &mut [i64]) -> Ran {
+    fn execute(&self, node: NodeId, registers: &mut [i128]) -> Ran {
         let mut ran = || -> Result<Ran, Stop> {
             Ok(match &self.flow.nodes[node].node {
                 Node::Jump(next) | Node::Goto(next) => Ran::On(*next),
@@ -149,7 +150,7 @@ impl Local<'_> {
 
     /// Whether a local step that leads from one place with its registers to another
     /// can be told by what is asked: then the process is seen before it.
-    fn is_visible(&self, before: (NodeId, &[i64]), after: (NodeId, &[i64])) -> bool {
+    fn is_visible(&self, before: (NodeId, &[i128]), after: (NodeId, &[i128])) -> bool {
         let nodes = &self.flow.nodes;
         let (left, entered) = (&nodes[before.0].labels, &nodes[after.0].labels);
         let asked = &self.watch.labels[self.process.index()];
@@ -162,7 +163,7 @@ impl Local<'_> {
 
     /// Where the process stands after the local step at which it stands; `None` if it
     /// is blocked.
-    pub fn step(&self, node: NodeId, mut registers: Vec<i64>) -> Option<Settled> {
+    pub fn step(&self, node: NodeId, mut registers: Vec<i128>) -> Option<Settled> {
         match self.execute(node, &mut registers) {
             Ran::On(next) => Some(self.settle(next, registers)),
             Ran::Blocked => None,
@@ -175,8 +176,8 @@ impl Local<'_> {
         &self,
         node: NodeId,
         reg: RegId,
-        value: i64,
-        registers: &[i64],
+        value: i128,
+        registers: &[i128],
         next: NodeId,
     ) -> Settled {
         let mut registers = registers.to_vec();
@@ -189,7 +190,7 @@ impl Local<'_> {
     /// Runs local code from a node on, up to where the process is seen standing: before
     /// a step, or before a local step that changes the answer to something that is
     /// asked.
-    pub fn settle(&self, node: NodeId, mut registers: Vec<i64>) -> Settled {
+    pub fn settle(&self, node: NodeId, mut registers: Vec<i128>) -> Settled {
         let flow = self.flow;
         let mut within = flow.nodes[node].within;
         let mut node = pass(flow, node, &mut within);
@@ -230,7 +231,7 @@ impl Local<'_> {
 
     /// Fails if a process has failed that comes to stand before a step: the step
     /// makes no sense for the values of its registers.
-    pub fn cannot_stand(&self, node: NodeId, registers: &[i64]) -> Result<(), Stop> {
+    pub fn cannot_stand(&self, node: NodeId, registers: &[i128]) -> Result<(), Stop> {
         let node = &self.flow.nodes[node].node;
         let (Node::Load(_, place, _) | Node::Store(place, ..) | Node::Rmw(_, place, ..)) = node
         else {
@@ -238,14 +239,15 @@ impl Local<'_> {
         };
         let var = self.element(place, registers)?;
         match node {
-            Node::Store(_, code, _) => self.admits(var, self.eval(code, registers)?),
+            Node::Store(_, code, _) => self.stored(var, self.eval(code, registers)?).map(drop),
             _ => Ok(()),
         }
     }
 
-    /// Whether a value can be written to a variable.
-    pub fn admits(&self, var: VarId, value: i64) -> Result<(), Stop> {
+    /// What a variable holds after a value was written to it.
+    pub fn stored(&self, var: VarId, value: i128) -> Result<i128, Stop> {
         let domain = self.program.decl(var).0.domain;
+        let value = Program::fit(domain, value);
         if domain.is_some_and(|domain| !self.program.admits(domain, value)) {
             return Err(Failure::Domain(self.program.var_name(var), value).into());
         }
@@ -254,7 +256,7 @@ impl Local<'_> {
                 let name = self.program.var_name(var);
                 Err(Stop::Left(Excess::Bound { name, value, bound }))
             }
-            _ => Ok(()),
+            _ => Ok(value),
         }
     }
 }
@@ -266,16 +268,16 @@ impl Local<'_> {
 struct Round {
     steps: usize,
     /// The place that is compared, and when it was passed.
-    anchor: Option<(NodeId, Vec<i64>)>,
+    anchor: Option<(NodeId, Vec<i128>)>,
     since: usize,
     /// The least place since then: where the process stands if it goes round.
-    least: Option<(NodeId, Vec<i64>)>,
+    least: Option<(NodeId, Vec<i128>)>,
 }
 
 impl Round {
     /// The process comes to a place. If it was there before, returns the least place of the
     /// round.
-    fn closes(&mut self, node: NodeId, registers: &[i64]) -> Option<(NodeId, Vec<i64>)> {
+    fn closes(&mut self, node: NodeId, registers: &[i128]) -> Option<(NodeId, Vec<i128>)> {
         self.steps += 1;
         // Hardly any code goes on for so long.
         if self.steps < 64 {
@@ -298,7 +300,7 @@ impl Round {
 }
 
 /// A process that goes no further.
-pub(super) fn stopped(node: NodeId, registers: Vec<i64>, stop: Stop) -> Settled {
+pub(super) fn stopped(node: NodeId, registers: Vec<i128>, stop: Stop) -> Settled {
     Settled { key: Key { node, registers, stop: Some(stop) }, within: None }
 }
 

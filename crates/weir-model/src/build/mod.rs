@@ -108,7 +108,7 @@ pub(crate) fn unbuilt(mut program: Program) -> System {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub node: NodeId,
-    pub registers: Vec<i64>,
+    pub registers: Vec<i128>,
     pub stop: Option<Stop>,
 }
 

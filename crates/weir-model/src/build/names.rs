@@ -92,7 +92,7 @@ impl System {
             "endless" => Stop::Left(Excess::Endless),
             "values" => Stop::Left(Excess::Values),
             "bound" if self.bounded => {
-                let mut number = || words.next()?.parse::<i64>().ok();
+                let mut number = || words.next()?.parse::<i128>().ok();
                 let (value, bound) = (number()?, (number()?, number()?));
                 let name = words.by_ref().collect::<Vec<_>>().join(" ");
                 Stop::Left(Excess::Bound { name, value, bound })

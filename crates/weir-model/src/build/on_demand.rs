@@ -198,8 +198,11 @@ impl System {
             }
             Node::Store(place, code, next) => {
                 let var = local.element(place, &registers);
-                let value = local.eval(code, &registers);
-                let (Ok(var), Ok(value)) = (var, value) else {
+                let stored = var.and_then(|var| {
+                    let value = local.eval(code, &registers)?;
+                    Ok((var, local.stored(var, value)?))
+                });
+                let Ok((var, value)) = stored else {
                     unreachable!("a process that cannot store has failed")
                 };
                 match self.vars[var.index()].try_id(value, self.vars.len()) {
@@ -319,7 +322,7 @@ impl System {
                 let written = match local.written(*reg, rmw, number, &state.registers) {
                     // It waits for another value.
                     Ok(None) => return None,
-                    Ok(Some(written)) => local.admits(var, written).and_then(|()| {
+                    Ok(Some(written)) => local.stored(var, written).and_then(|written| {
                         let id = self.vars[var.index()].try_id(written, self.vars.len());
                         id.ok_or(Stop::Left(Excess::Values))
                     }),
@@ -330,7 +333,7 @@ impl System {
                         let given = match rmw {
                             Rmw::CasFlag { expected, .. } => {
                                 let expected = local.eval(expected, &state.registers);
-                                i64::from(expected.is_ok_and(|e| e == number))
+                                i128::from(expected.is_ok_and(|e| e == number))
                             }
                             _ => number,
                         };

@@ -94,8 +94,8 @@ fn amount(e: &Formula, up: bool, negative: &mut BTreeSet<Atom>) {
 fn may_have_no_value(e: &Formula) -> bool {
     match e {
         Expr::Const(_) | Expr::Atom(_) => false,
-        Expr::Unary(UnOp::Not, e) => may_have_no_value(e),
-        Expr::Unary(UnOp::Neg, e) => !matches!(**e, Expr::Const(c) if c != i64::MIN),
+        Expr::Unary(UnOp::Not | UnOp::Wrap(_), e) => may_have_no_value(e),
+        Expr::Unary(UnOp::Neg, e) => !matches!(**e, Expr::Const(c) if c != i128::MIN),
         Expr::Binary(
             BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Shl | BinOp::Shr,
             ..,
@@ -112,12 +112,12 @@ fn all(e: &Formula, negative: &mut BTreeSet<Atom>) {
     });
 }
 
-fn is_one((least, most): (i64, i64)) -> bool {
+fn is_one((least, most): (i128, i128)) -> bool {
     least == most
 }
 
 /// The least and the greatest value of sums of places; `None` for anything else.
-fn range(e: &Formula) -> Option<(i64, i64)> {
+fn range(e: &Formula) -> Option<(i128, i128)> {
     match e {
         Expr::Const(c) => Some((*c, *c)),
         Expr::Atom(Atom::At(..)) => Some((0, 1)),
@@ -198,7 +198,7 @@ mod tests {
             let formula = pool.pop().unwrap();
             let holds = |bits: usize| {
                 let value = |a: &Atom| match a {
-                    Atom::At(p, _) => (bits >> p.index() & 1) as i64,
+                    Atom::At(p, _) => (bits >> p.index() & 1) as i128,
                     _ => 0,
                 };
                 formula.eval(&mut |a| value(a)).is_ok_and(|v| v != 0)

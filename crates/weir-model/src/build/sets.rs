@@ -27,13 +27,13 @@ const MAX_SEEN: usize = 512;
 const MAX_GUESSED: usize = 2048;
 
 /// A declared domain with more values is as good as none.
-const MAX_DECLARED: u64 = 1 << 16;
+const MAX_DECLARED: u128 = 1 << 16;
 
 /// The most combinations of register values that one expression is evaluated for.
 const MAX_COMBINATIONS: usize = 1 << 16;
 
 /// Possible values; `None` is anything.
-pub(super) type Set = Option<BTreeSet<i64>>;
+pub(super) type Set = Option<BTreeSet<i128>>;
 
 /// The values of each variable and of each register.
 pub(super) struct Sets {
@@ -83,16 +83,16 @@ impl Sets {
         &self,
         p: ProcessId,
         code: &Code,
-        known: impl Fn(RegId) -> Option<i64>,
-        instead: Option<(RegId, &BTreeSet<i64>)>,
-    ) -> Option<(BTreeSet<i64>, bool)> {
+        known: impl Fn(RegId) -> Option<i128>,
+        instead: Option<(RegId, &BTreeSet<i128>)>,
+    ) -> Option<(BTreeSet<i128>, bool)> {
         let mut used = Vec::new();
         code.atoms(&mut |r| {
             if !used.contains(r) {
                 used.push(*r);
             }
         });
-        let mut sets: Vec<Vec<i64>> = Vec::new();
+        let mut sets: Vec<Vec<i128>> = Vec::new();
         let mut combinations = 1_usize;
         for r in &used {
             let values = match (instead, known(*r)) {
@@ -146,8 +146,8 @@ impl<'a> Closing<'a> {
         let mut vars = Vec::new();
         for decl in &program.vars {
             for init in &decl.init {
-                let mut values: BTreeSet<i64> = init.iter().copied().collect();
-                match decl.domain.filter(|_| declared) {
+                let mut values: BTreeSet<i128> = init.iter().copied().collect();
+                match guessed(decl.domain).filter(|_| declared) {
                     Some(domain) => vars.push(whole(program, domain).map(|mut all| {
                         let bound = program.bounds.vars.get(&VarId::new(vars.len()));
                         all.retain(|v| bound.is_none_or(|b| (b.0..=b.1).contains(v)));
@@ -207,7 +207,7 @@ impl<'a> Closing<'a> {
         if self.declared { MAX_GUESSED } else { MAX_SEEN }
     }
 
-    fn values(&self, p: ProcessId, code: &Code, instead: Option<(RegId, &BTreeSet<i64>)>) -> Set {
+    fn values(&self, p: ProcessId, code: &Code, instead: Option<(RegId, &BTreeSet<i128>)>) -> Set {
         self.sets.values(p, code, |_| None, instead).map(|(values, _)| values)
     }
 
@@ -287,7 +287,7 @@ impl<'a> Closing<'a> {
     fn write(&mut self, p: ProcessId, place: &Place, values: Set) {
         for x in self.elements(p, place) {
             let domain = self.program.decl(x).0.domain;
-            if self.declared && domain.is_some() {
+            if self.declared && guessed(domain).is_some() {
                 continue;
             }
             let bound = self.program.bounds.vars.get(&x).copied();
@@ -306,29 +306,35 @@ impl<'a> Closing<'a> {
     }
 }
 
+/// A domain from which reads may be guessed as a whole. A type says how wide a variable is,
+/// not which values it is meant to have.
+fn guessed(domain: Option<Domain>) -> Option<Domain> {
+    domain.filter(|d| !matches!(d, Domain::Int(_)))
+}
+
 /// Adds values to a set. Those outside the domain or the bound never get there.
 fn extend(
     program: &Program,
     set: &mut Set,
-    values: Option<&BTreeSet<i64>>,
+    values: Option<&BTreeSet<i128>>,
     domain: Option<Domain>,
-    bound: Option<(i64, i64)>,
+    bound: Option<(i128, i128)>,
     most: usize,
 ) {
     let Some(known) = set else { return };
-    let inside = |v: &i64| {
+    let inside = |v: &i128| {
         domain.is_none_or(|d| program.admits(d, *v))
             && bound.is_none_or(|b| (b.0..=b.1).contains(v))
     };
     if let Some(values) = values {
-        known.extend(values.iter().copied().filter(inside));
+        known.extend(values.iter().map(|v| Program::fit(domain, *v)).filter(inside));
         if known.len() <= most {
             return;
         }
     }
     let bound = bound.filter(|b| b.1.abs_diff(b.0) < MAX_DECLARED).map(|b| (b.0..=b.1).collect());
     let initial = std::mem::take(known);
-    *set = domain.and_then(|d| whole(program, d)).or(bound).map(|mut all: BTreeSet<i64>| {
+    *set = domain.and_then(|d| whole(program, d)).or(bound).map(|mut all: BTreeSet<i128>| {
         all.extend(initial);
         all
     });

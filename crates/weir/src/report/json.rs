@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use weir_check::buffers::Buffers;
 use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
@@ -247,7 +247,7 @@ impl OutcomesReport {
     pub fn new(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> Self {
         let system = &loaded.system;
         let names: Vec<String> = outcomes.atoms.iter().map(|a| system.atom_name(*a)).collect();
-        let state = |values: &Vec<i64>| {
+        let state = |values: &Vec<i128>| {
             let cells = names.iter().zip(&outcomes.atoms).zip(values);
             cells
                 .map(|((name, atom), value)| (name.clone(), json_value(loaded, *atom, *value)))
@@ -267,10 +267,11 @@ impl OutcomesReport {
 }
 
 /// A number, or a name where the value has one.
-fn json_value(loaded: &Loaded, atom: Atom, value: i64) -> Value {
+fn json_value(loaded: &Loaded, atom: Atom, value: i128) -> Value {
     let shown = show_value(loaded, atom, value);
-    match shown.parse::<i64>() {
-        Ok(number) => number.into(),
+    match shown.parse::<i128>() {
+        // A number that no JSON reader can be expected to hold is text.
+        Ok(number) => Number::from_i128(number).map_or_else(|| shown.into(), Value::Number),
         Err(_) if shown == "true" => 1.into(),
         Err(_) if shown == "false" => 0.into(),
         Err(_) => shown.into(),
@@ -278,7 +279,7 @@ fn json_value(loaded: &Loaded, atom: Atom, value: i64) -> Value {
 }
 
 /// The value of an atom as a person would write it.
-pub fn show_value(loaded: &Loaded, atom: Atom, value: i64) -> String {
+pub fn show_value(loaded: &Loaded, atom: Atom, value: i128) -> String {
     let system = &loaded.system;
     let domain = match atom {
         Atom::Var(x) => system.vars[x.index()].domain,

@@ -414,7 +414,7 @@ impl<'t> Lowering<'_, 't> {
             (Some(LocalPlace::Register(register)), None) => Some(register),
             (Some(LocalPlace::Array(list)), Some(index)) => {
                 let index = self.compute(index)?;
-                self.check_constant(&index, list.len() as i64, place)?;
+                self.check_constant(&index, list.len() as i128, place)?;
                 match index.known() {
                     Some(known) => list.get(usize::try_from(known).ok()?).copied(),
                     None => self.too_much("an element that is not known", place.name.token),

@@ -175,11 +175,11 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    pub fn array_length(&self, name: tree::Name<'t>) -> Option<i64> {
+    pub fn array_length(&self, name: tree::Name<'t>) -> Option<i128> {
         match self.local(name.text).map(|l| &l.place) {
-            Some(LocalPlace::Array(list)) => Some(list.len() as i64),
+            Some(LocalPlace::Array(list)) => Some(list.len() as i128),
             Some(_) => None,
-            None => self.cx.globals.get(name.text).and_then(|g| g.len).map(i64::from),
+            None => self.cx.globals.get(name.text).and_then(|g| g.len).map(i128::from),
         }
     }
 
@@ -198,7 +198,7 @@ impl<'t> Lowering<'_, 't> {
                 }
                 (LocalPlace::Array(list), Some(index)) => {
                     let index = self.compute(index)?;
-                    self.check_constant(&index, list.len() as i64, place)?;
+                    self.check_constant(&index, list.len() as i128, place)?;
                     let index = self.simple(index, e.span)?;
                     let code = element(list, &index);
                     Some(Value { code, bounds: local.kind.bounds() })
@@ -236,7 +236,7 @@ impl<'t> Lowering<'_, 't> {
     pub fn check_constant(
         &mut self,
         index: &Value,
-        len: i64,
+        len: i128,
         place: &tree::Place<'t>,
     ) -> Option<()> {
         match index.known() {
@@ -259,7 +259,7 @@ impl<'t> Lowering<'_, 't> {
             (Some(_), None) => self.not_scalar(place),
             (Some(len), Some(index)) => {
                 let index = self.compute(index)?;
-                self.check_constant(&index, i64::from(len), place)?;
+                self.check_constant(&index, i128::from(len), place)?;
                 Some(match index.known() {
                     Some(known) => Place::var(VarId::new(global.first.index() + known as usize)),
                     None => Place { first: global.first, len, index: Some(index.code) },
@@ -362,7 +362,7 @@ pub fn element(list: &[RegId], index: &Value) -> Code {
             .and_then(|i| list.get(i))
             .map_or_else(|| checked(list.len(), Expr::Const(known)), |r| Expr::Atom(*r));
     }
-    let is_safe = index.bounds.is_within(0, list.len() as i64 - 1);
+    let is_safe = index.bounds.is_within(0, list.len() as i128 - 1);
     // All of the sum is worked out, so that one check is enough.
     let first = match is_safe {
         true => index.code.clone(),
@@ -373,7 +373,7 @@ pub fn element(list: &[RegId], index: &Value) -> Code {
 
 /// An index; the program fails if an array of that length has no such element.
 pub fn checked(len: usize, index: Code) -> Code {
-    binary(BinOp::Index, index, Expr::Const(len as i64))
+    binary(BinOp::Index, index, Expr::Const(len as i128))
 }
 
 /// The chosen one of `list`, whose first element has the number `from`. The
@@ -383,7 +383,7 @@ fn sum(list: &[RegId], from: usize, first: &Code, index: &Code) -> Code {
         [] => Expr::Const(0),
         [one] => {
             let compared = if from == 0 { first } else { index };
-            let chosen = binary(BinOp::Eq, compared.clone(), Expr::Const(from as i64));
+            let chosen = binary(BinOp::Eq, compared.clone(), Expr::Const(from as i128));
             binary(BinOp::Mul, chosen, Expr::Atom(*one))
         }
         _ => {

@@ -33,7 +33,7 @@ const MAX_PROCESSES: usize = 64;
 /// their numbers have 16 bits.
 const MAX_NUMBERED: usize = 60_000;
 /// How many elements an array of a process may have: each is a register.
-const MAX_LOCAL_ARRAY: i64 = 64;
+const MAX_LOCAL_ARRAY: i128 = 64;
 
 /// Lowers a whole model.
 ///
@@ -81,7 +81,7 @@ struct Context<'t> {
     spans: HashMap<Span, SpanId>,
     globals: HashMap<&'t str, Global>,
     /// The members of `mtype`.
-    constants: HashMap<&'t str, i64>,
+    constants: HashMap<&'t str, i128>,
     program: Program,
     /// Declarations of type `mtype` that hold numbers without a name as well.
     numbers: HashSet<usize>,
@@ -134,7 +134,7 @@ impl<'t> Context<'t> {
         let mut members = vec!["unset".to_owned()];
         for list in lists {
             for name in list.iter().rev() {
-                let value = members.len() as i64;
+                let value = members.len() as i128;
                 if self.constants.insert(name.text, value).is_some() {
                     self.declared_twice(*name, None);
                 }
@@ -157,7 +157,7 @@ impl<'t> Context<'t> {
         match kind {
             Type::Bool => Some(Domain::Bool),
             Type::Mtype if !self.program.enums.is_empty() => Some(Domain::Enum(EnumId::new(0))),
-            _ => None,
+            _ => kind.int().map(Domain::Int),
         }
     }
 
@@ -195,7 +195,7 @@ impl<'t> Context<'t> {
     }
 
     /// How many elements a declaration has; `None` after an error.
-    fn length(&mut self, declared: &Declared<'t>, most: i64) -> Option<Option<u32>> {
+    fn length(&mut self, declared: &Declared<'t>, most: i128) -> Option<Option<u32>> {
         let Some(e) = &declared.len else { return Some(None) };
         let len = self.constant(e)?;
         if (1..=most).contains(&len) {
@@ -216,7 +216,7 @@ impl<'t> Context<'t> {
     }
 
     /// An expression that has to be constant: its value. `None` after an error.
-    fn constant(&mut self, e: &Expr<'t>) -> Option<i64> {
+    fn constant(&mut self, e: &Expr<'t>) -> Option<i128> {
         let mut wrong = None;
         let value = self.evaluate(e, &mut |place| {
             wrong.get_or_insert(place.token);
@@ -233,8 +233,8 @@ impl<'t> Context<'t> {
     fn evaluate(
         &mut self,
         e: &Expr<'t>,
-        read: &mut dyn FnMut(Read<'_, 't>) -> Option<i64>,
-    ) -> Option<i64> {
+        read: &mut dyn FnMut(Read<'_, 't>) -> Option<i128>,
+    ) -> Option<i128> {
         use weir_model::program::BinOp;
         let value = match &e.kind {
             ExprKind::Number(n) => Ok(*n),
@@ -249,7 +249,7 @@ impl<'t> Context<'t> {
                 return read(Read { name: place.name.text, index, run: None, token: e.token });
             }
             ExprKind::LastOf(name) => match self.globals.get(name.text).and_then(|g| g.len) {
-                Some(len) => Ok(i64::from(len) - 1),
+                Some(len) => Ok(i128::from(len) - 1),
                 None => {
                     return read(Read { name: name.text, index: None, run: None, token: e.token });
                 }
@@ -262,7 +262,7 @@ impl<'t> Context<'t> {
                 let run = Some((*name, values));
                 return read(Read { name: name.text, index: None, run, token: e.token });
             }
-            ExprKind::Not(e) => Ok(i64::from(self.evaluate(e, read)? == 0)),
+            ExprKind::Not(e) => Ok(i128::from(self.evaluate(e, read)? == 0)),
             ExprKind::Negative(e) => Ok(self.evaluate(e, read)?.wrapping_neg()),
             ExprKind::Complement(e) => Ok(!self.evaluate(e, read)?),
             ExprKind::Conditional(c, a, b) => {
@@ -310,8 +310,8 @@ impl<'t> Context<'t> {
 /// What an expression asks of those who know more than constants.
 struct Read<'r, 't> {
     name: &'r str,
-    index: Option<i64>,
+    index: Option<i128>,
     /// A process that is to be run, with its arguments.
-    run: Option<(Name<'t>, Vec<i64>)>,
+    run: Option<(Name<'t>, Vec<i128>)>,
     token: Token<'t>,
 }

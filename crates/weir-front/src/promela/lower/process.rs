@@ -18,13 +18,13 @@ pub struct Instance<'m, 't> {
     pub proctype: &'m Proctype<'t>,
     /// `P`, or `P[2]` where several run.
     pub name: String,
-    pub pid: i64,
+    pub pid: i128,
     /// One for each parameter.
-    pub arguments: Vec<i64>,
+    pub arguments: Vec<i128>,
     /// How many statements of the body have been done already, and what they left in
     /// the local variables.
     pub done: usize,
-    pub locals: HashMap<&'t str, Vec<i64>>,
+    pub locals: HashMap<&'t str, Vec<i128>>,
 }
 
 /// A name inside a process.
@@ -41,7 +41,7 @@ pub enum LocalPlace {
     /// One register for each element.
     Array(Vec<RegId>),
     /// It never changes.
-    Constant(i64),
+    Constant(i128),
 }
 
 /// Lowers one process; `false` if it is too long.
@@ -193,7 +193,7 @@ impl<'t> Lowering<'_, 't> {
         &mut self,
         name: String,
         domain: Option<Domain>,
-        init: i64,
+        init: i128,
         temporary: bool,
         span: Span,
     ) -> Option<RegId> {
@@ -210,7 +210,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// Declares a local variable that begins with a value.
-    pub fn declare(&mut self, declared: &Declared<'t>, init: Option<i64>) -> Option<()> {
+    pub fn declare(&mut self, declared: &Declared<'t>, init: Option<i128>) -> Option<()> {
         let name = declared.name;
         let scope = self.scopes.last()?;
         if let Some(first) = scope.get(name.text).map(|l| l.span) {
@@ -246,7 +246,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// Makes a local variable, or an element of it, begin with a value.
-    fn begin_with(&mut self, name: &str, element: usize, value: i64) {
+    fn begin_with(&mut self, name: &str, element: usize, value: i128) {
         let register = match self.local(name).map(|l| &l.place) {
             Some(LocalPlace::Register(r)) if element == 0 => *r,
             Some(LocalPlace::Array(list)) if element < list.len() => list[element],

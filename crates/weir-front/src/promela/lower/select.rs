@@ -295,7 +295,7 @@ impl<'t> Lowering<'_, 't> {
     fn take_one(&mut self, enabled: &[Code], span: Span) -> Option<RegId> {
         let taken = self.temporary(span)?;
         let none = Expr::Const(-1);
-        let set = |i: usize| StmtKind::Assign(taken, Expr::Const(i as i64));
+        let set = |i: usize| StmtKind::Assign(taken, Expr::Const(i as i128));
         self.emit(StmtKind::Assign(taken, none.clone()), span);
         for (i, condition) in enabled.iter().enumerate() {
             let (this_one, ()) = self.nested(|this| {
@@ -324,7 +324,7 @@ impl<'t> Lowering<'_, 't> {
         let mut bodies: Vec<(usize, Vec<Made>)> = bodies.into_iter().enumerate().collect();
         let mut rest = bodies.pop().map(|(_, body)| body).unwrap_or_default();
         while let Some((i, body)) = bodies.pop() {
-            let here = binary(BinOp::Eq, Expr::Atom(taken), Expr::Const(i as i64));
+            let here = binary(BinOp::Eq, Expr::Atom(taken), Expr::Const(i as i128));
             let (chain, ()) = self.nested(|this| this.emit(StmtKind::If(here, body, rest), span));
             rest = chain;
         }

@@ -19,7 +19,7 @@ use crate::promela::tree::{
 const MAX_STEPS: usize = 100_000;
 
 /// A process that is to run: its `proctype`, its number, its arguments.
-type Run = (usize, i64, Vec<i64>);
+type Run = (usize, i128, Vec<i128>);
 
 impl<'t> Context<'t> {
     /// All the processes, in the order of their numbers.
@@ -40,7 +40,7 @@ impl<'t> Context<'t> {
                 Some(count) => self.constant(count).unwrap_or(0),
                 None => 0,
             };
-            if !(0..=MAX_PROCESSES as i64).contains(&count)
+            if !(0..=MAX_PROCESSES as i128).contains(&count)
                 || runs.len() + count as usize > MAX_PROCESSES
             {
                 let message = format!("a model may have at most {MAX_PROCESSES} processes");
@@ -48,7 +48,7 @@ impl<'t> Context<'t> {
                 return Vec::new();
             }
             for _ in 0..count {
-                let pid = runs.len() as i64;
+                let pid = runs.len() as i128;
                 if proctype.is_init {
                     init = Some((i, pid));
                 }
@@ -81,7 +81,7 @@ impl<'t> Context<'t> {
         &mut self,
         model: &'m Model<'t>,
         runs: Vec<Run>,
-        (done, locals): (usize, HashMap<&'t str, Vec<i64>>),
+        (done, locals): (usize, HashMap<&'t str, Vec<i128>>),
     ) -> Vec<Instance<'m, 't>> {
         let count = |i: usize| runs.iter().filter(|(j, ..)| *j == i).count();
         let counts: Vec<usize> = (0..model.proctypes.len()).map(count).collect();
@@ -116,7 +116,7 @@ impl<'t> Context<'t> {
         list: &[Stmt<'t>],
         runs: &mut Vec<Run>,
         others: bool,
-    ) -> Option<HashMap<&'t str, Vec<i64>>> {
+    ) -> Option<HashMap<&'t str, Vec<i128>>> {
         let memory = self.program.vars.iter().flat_map(|d| d.init.iter().map(|v| v[0])).collect();
         let mut prelude = Prelude {
             globals: self.globals.clone(),
@@ -160,9 +160,9 @@ struct Prelude<'c, 'm, 't> {
     globals: HashMap<&'t str, Global>,
     model: &'m Model<'t>,
     names: &'m HashMap<&'m str, usize>,
-    locals: HashMap<&'t str, (Type, Vec<i64>)>,
+    locals: HashMap<&'t str, (Type, Vec<i128>)>,
     /// What the global variables hold.
-    memory: Vec<i64>,
+    memory: Vec<i128>,
     runs: &'m mut Vec<Run>,
     /// Whether others run already.
     others: bool,
@@ -270,7 +270,7 @@ impl<'t> Prelude<'_, '_, 't> {
         }
     }
 
-    fn value(&mut self, e: &Expr<'t>) -> Option<i64> {
+    fn value(&mut self, e: &Expr<'t>) -> Option<i128> {
         let Self { cx, globals, model, names, locals, memory, runs, others, .. } = self;
         let mut wrong = None;
         let value = cx.evaluate(e, &mut |read: Read<'_, 't>| {
@@ -309,7 +309,7 @@ impl<'t> Prelude<'_, '_, 't> {
         }
     }
 
-    fn assign(&mut self, place: &Place<'t>, value: i64) -> Option<()> {
+    fn assign(&mut self, place: &Place<'t>, value: i128) -> Option<()> {
         let name = place.name;
         let index = match &place.index {
             Some(e) => usize::try_from(self.value(e)?).unwrap_or(usize::MAX),
@@ -350,8 +350,8 @@ fn begin<'t>(
     names: &HashMap<&str, usize>,
     runs: &mut Vec<Run>,
     name: Name<'t>,
-    arguments: Vec<i64>,
-) -> Result<i64, String> {
+    arguments: Vec<i128>,
+) -> Result<i128, String> {
     let known = names.get(name.text).filter(|i| !model.proctypes[**i].is_init);
     let Some(&i) = known else {
         let error = name.token.error(format!("there is no `proctype` {}", quote(name.text)));

@@ -11,7 +11,7 @@ use crate::promela::tree::{self, Declared, ExprKind, Name, Place, Stmt, Type};
 use crate::weir::tree::Span;
 
 /// The most values that a `select` lists; one with more is a loop.
-const MAX_LISTED: i64 = 4096;
+const MAX_LISTED: i128 = 4096;
 
 impl<'t> Lowering<'_, 't> {
     /// The body of a process. What is declared first is there from the start.
@@ -138,7 +138,7 @@ impl<'t> Lowering<'_, 't> {
         if declared.kind == Type::Mtype && !self.is_member(e) {
             self.hold_numbers(declared.name.text);
         }
-        let code = declared.kind.fit(value);
+        let code = declared.kind.store(value);
         let registers = match self.local(declared.name.text).map(|l| l.place.clone())? {
             LocalPlace::Register(r) => vec![r],
             LocalPlace::Array(list) => list,
@@ -171,7 +171,7 @@ impl<'t> Lowering<'_, 't> {
             if global.kind == Type::Mtype && !self.is_member(e) {
                 self.cx.numbers.insert(global.decl);
             }
-            let code = self.bounded(global.kind.fit(value), e.token)?;
+            let code = self.bounded(global.kind.store(value), e.token)?;
             match &self.held {
                 Some((held, register)) if *held == at => {
                     let register = *register;
@@ -197,12 +197,12 @@ impl<'t> Lowering<'_, 't> {
         if local.kind == Type::Mtype && !self.is_member(e) {
             self.hold_numbers(place.name.text);
         }
-        let code = self.bounded(local.kind.fit(value), e.token)?;
+        let code = self.bounded(local.kind.store(value), e.token)?;
         match (&local.place, &place.index) {
             (LocalPlace::Register(r), None) => self.emit(StmtKind::Assign(*r, code), span),
             (LocalPlace::Array(list), Some(index)) => {
                 let index = self.compute(index)?;
-                self.check_constant(&index, list.len() as i64, place)?;
+                self.check_constant(&index, list.len() as i128, place)?;
                 self.set_element(list, &index, code, span)?;
             }
             (LocalPlace::Array(_), None) => return self.not_scalar(place),
@@ -228,7 +228,7 @@ impl<'t> Lowering<'_, 't> {
             let (block, ()) = self.nested(|this| {
                 this.emit(StmtKind::Assign(*register, Expr::Atom(value)), span);
             });
-            let here = binary(BinOp::Eq, Expr::Atom(at), Expr::Const(i as i64));
+            let here = binary(BinOp::Eq, Expr::Atom(at), Expr::Const(i as i128));
             self.emit(StmtKind::If(here, block, Vec::new()), span);
         }
         Some(())
@@ -287,7 +287,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The constant that an expression is, if it is one.
-    fn known(&mut self, e: &tree::Expr<'t>) -> Option<i64> {
+    fn known(&mut self, e: &tree::Expr<'t>) -> Option<i128> {
         let bounds = self.bounds(e);
         (bounds.low == bounds.high).then_some(bounds.low)
     }

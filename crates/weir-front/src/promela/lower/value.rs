@@ -1,14 +1,10 @@
 //! Values and their bounds.
 
 use weir_model::ids::RegId;
-use weir_model::program::{BinOp, Code, Expr, UnOp};
+use weir_model::program::{BinOp, Code, Expr, IntType, UnOp};
 
 use crate::promela::tree::Type;
 use crate::weir::fold;
-
-/// How far an `int` may be counted past 32 bits before it is cut off: no value gets
-/// there in steps so small, since a variable has far fewer values.
-const SMALL: i64 = 1024;
 
 /// Code, and the least and the greatest that it may be.
 #[derive(Clone, Debug)]
@@ -19,24 +15,24 @@ pub struct Value {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    pub low: i64,
-    pub high: i64,
+    pub low: i128,
+    pub high: i128,
 }
 
 impl Bounds {
-    pub const ANY: Self = Self { low: i64::MIN, high: i64::MAX };
+    pub const ANY: Self = Self { low: i128::MIN, high: i128::MAX };
     pub const TRUTH: Self = Self { low: 0, high: 1 };
 
-    pub fn exactly(value: i64) -> Self {
+    pub fn exactly(value: i128) -> Self {
         Self { low: value, high: value }
     }
 
-    pub fn is_within(self, low: i64, high: i64) -> bool {
+    pub fn is_within(self, low: i128, high: i128) -> bool {
         low <= self.low && self.high <= high
     }
 
     /// Whether all from `low` to `high` lie between.
-    pub fn covers(self, low: i64, high: i64) -> bool {
+    pub fn covers(self, low: i128, high: i128) -> bool {
         self.low <= low && high <= self.high
     }
 
@@ -60,8 +56,8 @@ impl Bounds {
             BinOp::Mul => {
                 let all = [a.low, a.high].map(|x| [b.low, b.high].map(|y| x.saturating_mul(y)));
                 let all = all.as_flattened();
-                let least = all.iter().min().copied().unwrap_or(i64::MIN);
-                Self { low: least, high: all.iter().max().copied().unwrap_or(i64::MAX) }
+                let least = all.iter().min().copied().unwrap_or(i128::MIN);
+                Self { low: least, high: all.iter().max().copied().unwrap_or(i128::MAX) }
             }
             BinOp::Div if a.is_natural() && b.is_natural() => Self { low: 0, high: a.high },
             BinOp::Mod if a.is_natural() && b.is_natural() => {
@@ -75,8 +71,8 @@ impl Bounds {
             BinOp::BitAnd if a.is_natural() => Self { low: 0, high: a.high },
             BinOp::BitOr | BinOp::BitXor if a.is_natural() && b.is_natural() => {
                 let most = a.high.max(b.high);
-                let bits = 64 - most.leading_zeros().max(1);
-                Self { low: 0, high: if bits >= 63 { i64::MAX } else { (1 << bits) - 1 } }
+                let bits = i128::BITS - most.leading_zeros().max(1);
+                Self { low: 0, high: if bits >= 127 { i128::MAX } else { (1 << bits) - 1 } }
             }
             BinOp::Shr if a.is_natural() => Self { low: 0, high: a.high },
             BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => Self::TRUTH,
@@ -100,35 +96,50 @@ impl Type {
     }
 
     /// A number as it is after it was assigned.
-    pub fn cut(self, value: i64) -> i64 {
+    pub fn cut(self, value: i128) -> i128 {
         let Bounds { low, high } = self.bounds();
         (value.wrapping_sub(low) & (high - low)).wrapping_add(low)
+    }
+
+    /// The integer type that it is, if it is one.
+    pub fn int(self) -> Option<IntType> {
+        match self {
+            Self::Byte => Some(IntType::U8),
+            Self::Short => Some(IntType::I16),
+            Self::Int => Some(IntType::I32),
+            _ => None,
+        }
     }
 
     /// What becomes of a value that is assigned: the lowest bits, as in Spin.
     pub fn fit(self, value: Value) -> Code {
         let Bounds { low, high } = self.bounds();
-        let slack = if self == Self::Int { SMALL } else { 0 };
-        if value.bounds.is_within(low - slack, high + slack) {
+        if value.bounds.is_within(low, high) {
             return value.code;
         }
-        let mask = Expr::Const(high - low);
-        if low == 0 {
-            return binary(BinOp::BitAnd, value.code, mask);
+        match self.int() {
+            Some(int) => unary(UnOp::Wrap(int), value.code),
+            None => binary(BinOp::BitAnd, value.code, Expr::Const(high - low)),
         }
-        let shifted = binary(BinOp::Add, value.code, Expr::Const(-low));
-        let masked = binary(BinOp::BitAnd, shifted, mask);
-        binary(BinOp::Add, masked, Expr::Const(low))
+    }
+
+    /// The same for a value that goes to where the type is declared: an unsigned integer
+    /// type wraps it there.
+    pub fn store(self, value: Value) -> Code {
+        match self.int() {
+            Some(int) if !int.is_signed() => value.code,
+            _ => self.fit(value),
+        }
     }
 }
 
 impl Value {
-    pub fn constant(value: i64) -> Self {
+    pub fn constant(value: i128) -> Self {
         Self { code: Expr::Const(value), bounds: Bounds::exactly(value) }
     }
 
     /// The constant that it is, if it is one.
-    pub fn known(&self) -> Option<i64> {
+    pub fn known(&self) -> Option<i128> {
         match self.code {
             Expr::Const(value) => Some(value),
             _ => None,
@@ -138,9 +149,10 @@ impl Value {
     pub fn unary(op: UnOp, e: Self) -> Self {
         let bounds = match op {
             UnOp::Not => Bounds::TRUTH,
+            UnOp::Wrap(int) => Bounds { low: int.low(), high: int.high() },
             UnOp::Neg => Bounds::binary(BinOp::Sub, Bounds::exactly(0), e.bounds),
         };
-        Self { code: fold::unary(op, e.code).unwrap_or_else(|(_, kept)| kept), bounds }
+        Self { code: unary(op, e.code), bounds }
     }
 
     /// `a op b` as C has it.
@@ -167,9 +179,14 @@ pub fn binary(op: BinOp, a: Code, b: Code) -> Code {
     fold::binary(op, a, b).unwrap_or_else(|(_, kept)| kept)
 }
 
+/// `op e`, worked out if it is constant and has a value.
+fn unary(op: UnOp, e: Code) -> Code {
+    fold::unary(op, e).unwrap_or_else(|(_, kept)| kept)
+}
+
 /// `not e`
 pub fn not(e: Code) -> Code {
-    fold::unary(UnOp::Not, e).unwrap_or_else(|(_, kept)| kept)
+    unary(UnOp::Not, e)
 }
 
 /// Whether one of these is true: a balanced tree, since there may be many.
@@ -194,7 +211,7 @@ pub fn replace(code: &Code, with: &impl Fn(RegId) -> Option<Code>) -> Code {
     match code {
         Expr::Const(c) => Expr::Const(*c),
         Expr::Atom(r) => with(*r).unwrap_or(Expr::Atom(*r)),
-        Expr::Unary(op, e) => fold::unary(*op, replace(e, with)).unwrap_or_else(|(_, kept)| kept),
+        Expr::Unary(op, e) => unary(*op, replace(e, with)),
         Expr::Binary(op, a, b) => binary(*op, replace(a, with), replace(b, with)),
     }
 }

@@ -35,7 +35,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A number that nobody wrote.
-    pub(super) fn number(value: i64, token: Token<'t>) -> Expr<'t> {
+    pub(super) fn number(value: i128, token: Token<'t>) -> Expr<'t> {
         Expr { kind: ExprKind::Number(value), token, span: token.span, depth: 1 }
     }
 

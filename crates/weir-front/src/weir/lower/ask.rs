@@ -18,7 +18,7 @@ use crate::{Diagnostic, Source};
 /// If the text is wrong.
 pub(crate) fn ask(
     text: &str,
-    constants: &[(&str, i64)],
+    constants: &[(&str, i128)],
     program: Program,
     source: Source,
 ) -> Result<(Program, Source), Errors> {
@@ -61,7 +61,7 @@ pub(crate) fn ask(
 
 fn names<'p>(
     program: &'p Program,
-    constants: &[(&'p str, i64)],
+    constants: &[(&'p str, i128)],
     spans: &impl Fn(SpanId) -> Span,
 ) -> HashMap<&'p str, Global<'p>> {
     let mut globals = HashMap::new();
@@ -83,7 +83,7 @@ fn names<'p>(
         add(&decl.name, What::Var(variable), spans(decl.span));
         first += decl.init.len();
     }
-    let mut families: BTreeMap<&str, BTreeMap<i64, (ProcessId, Name<'_>)>> = BTreeMap::new();
+    let mut families: BTreeMap<&str, BTreeMap<i128, (ProcessId, Name<'_>)>> = BTreeMap::new();
     for (p, process) in program.processes.iter().enumerate() {
         let span = process.body.first().map_or(nowhere, |s| spans(s.span));
         let member = process.name.strip_suffix(']').and_then(|name| name.split_once('['));

@@ -63,7 +63,7 @@ impl<'t> Values<'t> for Lowering<'_, 't> {
             this.out = loads;
             this.set(result, fold::truth(right), b.span);
         });
-        let known = i64::from(op == BinOp::Or);
+        let known = i128::from(op == BinOp::Or);
         let (short, ()) = self.nested(|this| this.set(result, Expr::Const(known), a.span));
         let (then, other) = if op == BinOp::And { (long, short) } else { (short, long) };
         self.emit(StmtKind::If(left, then, other), span);
@@ -261,7 +261,7 @@ impl<'t> Lowering<'_, 't> {
 
 impl Context<'_> {
     /// Reports a constant index outside of its array.
-    pub fn outside(&mut self, array: &str, len: u32, index: i64, span: Span) {
+    pub fn outside(&mut self, array: &str, len: u32, index: i128, span: Span) {
         let elements = if len == 1 { "1 element".to_owned() } else { format!("{len} elements") };
         let array = quote(array);
         self.error_at(format!("index {index} is outside of {array}, which has {elements}"), span);

@@ -11,9 +11,7 @@ use weir_model::program::{Decl, Enum, Process};
 
 use super::process::Instance;
 use super::value::Constants;
-use super::{
-    Context, Family, Global, MAX_ARRAY, MAX_DOMAIN, MAX_NUMBERED, MAX_PROCESSES, Variable, What,
-};
+use super::{Context, Family, Global, MAX_ARRAY, MAX_NUMBERED, MAX_PROCESSES, Variable, What};
 use crate::Diagnostic;
 use crate::errors::quote;
 use crate::weir::tree::{self, Declared, Expr, ExprKind, Init, Item, Name};
@@ -88,8 +86,8 @@ impl<'t> Context<'t> {
         if members.is_empty() {
             return self.error_at("an enum needs at least one member", name.span);
         }
-        if members.len() > MAX_DOMAIN as usize {
-            let message = format!("an enum may have at most {MAX_DOMAIN} members");
+        if members.len() > MAX_NUMBERED {
+            let message = format!("an enum may have at most {MAX_NUMBERED} members");
             return self.error_at(message, name.span);
         }
         if self.program.enums.len() >= MAX_NUMBERED {
@@ -236,8 +234,8 @@ impl<'t> Context<'t> {
     fn instance<'i>(
         &mut self,
         process: &'i tree::Process<'t>,
-        number: Option<i64>,
-        parameter: Option<(Name<'t>, i64)>,
+        number: Option<i128>,
+        parameter: Option<(Name<'t>, i128)>,
     ) -> Option<Instance<'i, 't>> {
         let name = process.name;
         if self.program.processes.len() >= MAX_PROCESSES {

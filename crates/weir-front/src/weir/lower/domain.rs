@@ -3,7 +3,7 @@
 use weir_model::program::{self, Expr};
 
 use super::value::Constants;
-use super::{MAX_DOMAIN, MAX_LISTED, What};
+use super::{MAX_LISTED, What};
 use crate::errors::quote;
 use crate::weir::tree::{self, Choice, Domain, ExprKind, Init, Span};
 
@@ -12,17 +12,13 @@ impl<'t> Constants<'_, 't> {
     pub fn domain(&mut self, domain: &Domain<'t>) -> Option<program::Domain> {
         match domain {
             Domain::Bool => Some(program::Domain::Bool),
+            Domain::Int(int) => Some(program::Domain::Int(*int)),
             Domain::Range(low, high) => {
                 let span = low.span.to(high.span);
                 let (low, high) = (self.eval(low), self.eval(high));
                 let (low, high) = (low?, high?);
                 if low > high {
                     self.cx.error_at(format!("the range {low}..{high} is empty"), span);
-                    return None;
-                }
-                if high.checked_sub(low).is_none_or(|size| size >= MAX_DOMAIN) {
-                    let message = format!("a domain may have at most {MAX_DOMAIN} values");
-                    self.cx.error_at(message, span);
                     return None;
                 }
                 Some(program::Domain::Range(low, high))
@@ -45,7 +41,7 @@ impl<'t> Constants<'_, 't> {
     }
 
     /// The lowest value of a domain: what it holds if nothing else is said.
-    pub fn lowest(domain: Option<program::Domain>) -> i64 {
+    pub fn lowest(domain: Option<program::Domain>) -> i128 {
         match domain {
             Some(program::Domain::Range(low, _)) => low,
             _ => 0,
@@ -53,17 +49,18 @@ impl<'t> Constants<'_, 't> {
     }
 
     /// All values of a domain. `None` after an error.
-    pub fn members(&mut self, domain: program::Domain, span: Span) -> Option<Vec<i64>> {
+    pub fn members(&mut self, domain: program::Domain, span: Span) -> Option<Vec<i128>> {
         let (low, high) = match domain {
             program::Domain::Range(low, high) => (low, high),
             program::Domain::Bool => (0, 1),
             program::Domain::Enum(id) => {
                 let members = self.cx.program.enums.get(id.index())?.members.len();
-                (0, i64::try_from(members).ok()? - 1)
+                (0, i128::try_from(members).ok()? - 1)
             }
+            program::Domain::Int(int) => (int.low(), int.high()),
         };
-        let size = usize::try_from(high - low).ok()? + 1;
-        self.list(size, span)?;
+        let size = usize::try_from(high.abs_diff(low)).unwrap_or(usize::MAX);
+        self.list(size.saturating_add(1), span)?;
         Some((low..=high).collect())
     }
 
@@ -73,13 +70,16 @@ impl<'t> Constants<'_, 't> {
         if self.cx.listed <= MAX_LISTED {
             return Some(());
         }
-        let message = format!("all uses of `any` together may list at most {MAX_LISTED} values");
+        let message = format!(
+            "all uses of `any` and all arguments of methods together may list at most \
+             {MAX_LISTED} values"
+        );
         self.cx.error_at(message, span);
         None
     }
 
     /// What `any(…)` chooses from. `None` after an error.
-    pub fn choice(&mut self, choice: &Choice<'t>, span: Span) -> Option<Vec<i64>> {
+    pub fn choice(&mut self, choice: &Choice<'t>, span: Span) -> Option<Vec<i128>> {
         let list = match choice {
             Choice::Domain(domain) => {
                 let domain = self.domain(domain)?;
@@ -104,7 +104,7 @@ impl<'t> Constants<'_, 't> {
         &mut self,
         init: Option<&Init<'t>>,
         domain: Option<program::Domain>,
-    ) -> Option<Vec<i64>> {
+    ) -> Option<Vec<i128>> {
         let (values, span) = match init {
             None => (vec![Self::lowest(domain)], None),
             Some(Init::Any(span)) => match domain {
@@ -137,7 +137,13 @@ impl<'t> Constants<'_, 't> {
     }
 
     /// `e` has to be constant: its value. `None` after an error.
-    pub fn required(&mut self, e: &tree::Expr<'t>, low: i64, high: i64, what: &str) -> Option<i64> {
+    pub fn required(
+        &mut self,
+        e: &tree::Expr<'t>,
+        low: i128,
+        high: i128,
+        what: &str,
+    ) -> Option<i128> {
         let value = self.eval(e)?;
         if (low..=high).contains(&value) {
             return Some(value);
@@ -148,7 +154,7 @@ impl<'t> Constants<'_, 't> {
 }
 
 /// The constant that an expression is, if it is one.
-pub fn constant<A>(e: &Expr<A>) -> Option<i64> {
+pub fn constant<A>(e: &Expr<A>) -> Option<i128> {
     match e {
         Expr::Const(value) => Some(*value),
         _ => None,

@@ -162,7 +162,7 @@ impl<'t> Values<'t> for Formulas<'_, 't> {
 }
 
 impl<'t> Formulas<'_, 't> {
-    fn constant(&mut self, e: &tree::Expr<'t>) -> Option<i64> {
+    fn constant(&mut self, e: &tree::Expr<'t>) -> Option<i128> {
         Constants { cx: self.cx, parameter: None }.eval(e)
     }
 

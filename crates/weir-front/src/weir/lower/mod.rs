@@ -30,7 +30,7 @@ use weir_model::program::{EvalError, Program};
 
 use super::tree::{Item, Name, Span};
 use crate::errors::{Errors, did_you_mean, quote};
-use crate::{Diagnostic, MAX_ARRAY, MAX_DOMAIN, Source};
+use crate::{Diagnostic, MAX_ARRAY, Source};
 
 /// How many processes a program may have, families written out.
 const MAX_PROCESSES: usize = 64;
@@ -110,7 +110,7 @@ struct Global<'t> {
 #[derive(Clone, Debug)]
 enum What<'t> {
     /// A constant or a member of an enum.
-    Const(i64),
+    Const(i128),
     Enum(EnumId),
     Var(Variable),
     Process(Family<'t>),
@@ -132,7 +132,7 @@ struct Variable {
 enum Family<'t> {
     Single(ProcessId),
     /// By number, with the place of the declaration.
-    Members(BTreeMap<i64, (ProcessId, Name<'t>)>),
+    Members(BTreeMap<i128, (ProcessId, Name<'t>)>),
 }
 
 /// The names inside a process.
@@ -159,7 +159,7 @@ impl<'t> Context<'t> {
     /// Reports a constant that has no value.
     fn no_value(&mut self, error: EvalError, span: Span) {
         let message = match error {
-            EvalError::Overflow => "this constant does not fit into 64 bits",
+            EvalError::Overflow => "this constant does not fit into 128 bits",
             EvalError::DivisionByZero => "this constant divides by zero",
             EvalError::Index(_) => "this constant is an index outside its array",
         };

@@ -53,7 +53,7 @@ impl<'t> Context<'t> {
             let name = method.name.text;
             let mut lowering = Lowering::new(self, name, None, true);
             if let Some(argument) = &method.argument {
-                lowering.declare_register(argument);
+                lowering.declare_argument(argument);
             }
             let (Lowered { registers, labels, body, fits }, _) = lowering.whole(&method.body);
             let has_argument = method.argument.is_some();

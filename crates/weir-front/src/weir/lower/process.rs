@@ -24,7 +24,7 @@ pub struct Instance<'i, 't> {
     /// `p` or `p[0]`.
     pub name: String,
     /// The family's parameter and its value in this copy.
-    pub parameter: Option<(Name<'t>, i64)>,
+    pub parameter: Option<(Name<'t>, i128)>,
     pub tree: &'i tree::Process<'t>,
 }
 
@@ -56,7 +56,7 @@ pub struct Lowered {
 pub struct Lowering<'c, 't> {
     pub cx: &'c mut Context<'t>,
     pub name: &'c str,
-    pub parameter: Option<(Name<'t>, i64)>,
+    pub parameter: Option<(Name<'t>, i128)>,
     pub inside: Inside<'t>,
     /// Where registers are declared, for those who use them too early.
     pub later: HashMap<&'t str, Span>,
@@ -82,7 +82,7 @@ impl<'c, 't> Lowering<'c, 't> {
     pub fn new(
         cx: &'c mut Context<'t>,
         name: &'c str,
-        parameter: Option<(Name<'t>, i64)>,
+        parameter: Option<(Name<'t>, i128)>,
         in_method: bool,
     ) -> Self {
         Self {
@@ -189,7 +189,7 @@ impl<'t> Lowering<'_, 't> {
         &mut self,
         name: String,
         domain: Option<program::Domain>,
-        init: i64,
+        init: i128,
         temporary: bool,
         span: Span,
     ) -> Option<RegId> {
@@ -235,6 +235,15 @@ impl<'t> Lowering<'_, 't> {
         let id = self.add_register(text, domain.flatten(), init, false, declared.span);
         if let Some(id) = id {
             self.inside.registers.insert(name.text, (id, name.span));
+        }
+    }
+
+    /// The argument of a method. Clients call it with every value of its domain.
+    pub fn declare_argument(&mut self, declared: &Declared<'t>) {
+        self.declare_register(declared);
+        let domain = self.registers.first().and_then(|r| r.domain);
+        if let Some(domain) = domain {
+            self.constants().members(domain, declared.span);
         }
     }
 

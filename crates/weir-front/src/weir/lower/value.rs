@@ -82,7 +82,7 @@ pub trait Values<'t> {
 pub struct Constants<'c, 't> {
     pub cx: &'c mut Context<'t>,
     /// A name that stands for a number here.
-    pub parameter: Option<(Name<'t>, i64)>,
+    pub parameter: Option<(Name<'t>, i128)>,
 }
 
 /// There is no such thing.
@@ -91,7 +91,7 @@ pub enum NoAtom {}
 
 impl<'t> Constants<'_, 't> {
     /// The value. `None` after an error.
-    pub fn eval(&mut self, e: &tree::Expr<'t>) -> Option<i64> {
+    pub fn eval(&mut self, e: &tree::Expr<'t>) -> Option<i128> {
         match self.value(e)? {
             Expr::Const(value) => Some(value),
             _ => {

@@ -1,6 +1,6 @@
 //! Parses expressions, by binding strength.
 
-use weir_model::program::UnOp;
+use weir_model::program::{IntType, UnOp};
 
 use super::{Failed, Parsed, Parser, is};
 use crate::errors::{did_you_mean, quote};
@@ -106,9 +106,10 @@ impl<'t> Parser<'_, 't> {
             }
             (Kind::Keyword, "true" | "false") => {
                 self.next();
-                leaf(ExprKind::Number(i64::from(token.text == "true")))
+                leaf(ExprKind::Number(i128::from(token.text == "true")))
             }
             (Kind::Keyword, "any") => self.any(),
+            (Kind::Keyword, name) if IntType::named(name).is_some() => self.wrapped(),
             (Kind::Symbol, "(") => {
                 self.next();
                 let inner = self.bracketed(")", "to close the bracket")?;
@@ -141,6 +142,16 @@ impl<'t> Parser<'_, 't> {
         self.node(kind, span, depth)
     }
 
+    /// `u8(e)`
+    fn wrapped(&mut self) -> Parsed<Expr<'t>> {
+        let start = self.peek().span;
+        let Some(int) = self.int_type() else { return Err(self.expected("a type")) };
+        self.expect("(", &format!("and a number after `{}`", int.name()))?;
+        let inner = self.bracketed(")", "to close the bracket")?;
+        let (span, depth) = (start.to(self.last()), 1 + inner.depth);
+        self.node(ExprKind::Unary(UnOp::Wrap(int), Box::new(inner)), span, depth)
+    }
+
     fn any(&mut self) -> Parsed<Expr<'t>> {
         let start = self.next().span;
         self.expect("(", "and what to choose from after `any`")?;
@@ -154,6 +165,9 @@ impl<'t> Parser<'_, 't> {
     fn choice(&mut self) -> Parsed<Choice<'t>> {
         if self.eat("bool") {
             return Ok(Choice::Domain(Domain::Bool));
+        }
+        if IntType::named(self.peek().text).is_some() && !is(self.peek_at(1), "(") {
+            return Ok(Choice::Domain(self.domain()?));
         }
         let first = self.bound()?;
         if self.eat("..") {

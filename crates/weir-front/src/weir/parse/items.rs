@@ -1,6 +1,6 @@
 //! Parses declarations and properties.
 
-use weir_model::program::{Objective, Quantifier};
+use weir_model::program::{IntType, Objective, Quantifier};
 
 use super::{Failed, Parsed, Parser, is, misspelt};
 use crate::Diagnostic;
@@ -189,9 +189,19 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
+    /// An integer type, if one comes next.
+    pub(super) fn int_type(&mut self) -> Option<IntType> {
+        let int = IntType::named(self.peek().text)?;
+        self.next();
+        Some(int)
+    }
+
     pub(super) fn domain(&mut self) -> Parsed<Domain<'t>> {
         if self.eat("bool") {
             return Ok(Domain::Bool);
+        }
+        if let Some(int) = self.int_type() {
+            return Ok(Domain::Int(int));
         }
         let low = self.bound()?;
         if self.eat("..") {

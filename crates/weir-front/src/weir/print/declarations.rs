@@ -24,7 +24,7 @@ impl Printer<'_> {
                 Some(memory) if memory.decls.start == i => self.memory(memory),
                 Some(_) => {}
                 None => {
-                    let inits: Vec<&[i64]> = decl.init.iter().map(Vec::as_slice).collect();
+                    let inits: Vec<&[i128]> = decl.init.iter().map(Vec::as_slice).collect();
                     let len = decl.len.map(|_| inits.len());
                     let text = self.declaration(name, len, decl.domain, &inits);
                     self.line(&format!("var {text}"));
@@ -47,7 +47,7 @@ impl Printer<'_> {
     /// Variables that become one array.
     fn memory(&mut self, memory: &Memory) {
         let decls = &self.program.vars[memory.decls.clone()];
-        let inits: Vec<&[i64]> =
+        let inits: Vec<&[i128]> =
             decls.iter().flat_map(|d| d.init.iter().map(Vec::as_slice)).collect();
         let mut element = 0;
         for Decl { name, init, .. } in decls {
@@ -70,7 +70,7 @@ impl Printer<'_> {
         name: &str,
         len: Option<usize>,
         domain: Option<Domain>,
-        inits: &[&[i64]],
+        inits: &[&[i128]],
     ) -> String {
         let mut text = name.to_owned();
         if let Some(len) = len {
@@ -79,12 +79,15 @@ impl Printer<'_> {
         if let Some(domain) = domain {
             text += &format!(": {}", self.domain(domain));
         }
-        let (lowest, _) = self.bounds(domain);
+        let first = match domain {
+            Some(Domain::Range(low, _)) => low,
+            _ => 0,
+        };
         match inits {
             [] => {}
-            [first, rest @ ..] if rest.iter().all(|init| init == first) => {
-                if **first != [lowest] {
-                    text += &format!(" = {}", self.init(domain, first));
+            [values, rest @ ..] if rest.iter().all(|init| init == values) => {
+                if **values != [first] {
+                    text += &format!(" = {}", self.init(domain, values));
                 }
             }
             _ => {
@@ -100,19 +103,21 @@ impl Printer<'_> {
             Domain::Range(low, high) => range(low, high),
             Domain::Bool => "bool".to_owned(),
             Domain::Enum(id) => self.names.enums[id.index()].0.clone(),
+            Domain::Int(int) => int.name().to_owned(),
         }
     }
 
-    fn bounds(&self, domain: Option<Domain>) -> (i64, i64) {
+    fn bounds(&self, domain: Option<Domain>) -> (i128, i128) {
         match domain {
             Some(Domain::Range(low, high)) => (low, high),
             Some(Domain::Bool) => (0, 1),
-            Some(Domain::Enum(id)) => (0, self.names.enums[id.index()].1.len() as i64 - 1),
+            Some(Domain::Enum(id)) => (0, self.names.enums[id.index()].1.len() as i128 - 1),
+            Some(Domain::Int(int)) => (int.low(), int.high()),
             None => (0, 0),
         }
     }
 
-    fn init(&self, domain: Option<Domain>, values: &[i64]) -> String {
+    fn init(&self, domain: Option<Domain>, values: &[i128]) -> String {
         let (low, high) = self.bounds(domain);
         match values {
             [value] => self.value(domain, *value),
@@ -121,7 +126,7 @@ impl Printer<'_> {
         }
     }
 
-    fn value(&self, domain: Option<Domain>, value: i64) -> String {
+    fn value(&self, domain: Option<Domain>, value: i128) -> String {
         let named = match domain {
             Some(Domain::Bool) => ["false", "true"].get(value as usize).map(|s| (*s).to_owned()),
             Some(Domain::Enum(id)) => self.names.enums[id.index()].1.get(value as usize).cloned(),
@@ -131,12 +136,12 @@ impl Printer<'_> {
     }
 }
 
-fn range(low: i64, high: i64) -> String {
+fn range(low: i128, high: i128) -> String {
     format!("{}..{}", number(low), number(high))
 }
 
 /// `any(0..2)` or `any(1, 3)`.
-pub fn any(values: &[i64]) -> String {
+pub fn any(values: &[i128]) -> String {
     match (values.first(), values.last()) {
         (Some(&low), Some(&high)) if values.len() > 1 && values.iter().copied().eq(low..=high) => {
             format!("any({})", range(low, high))

@@ -10,7 +10,7 @@ pub trait Atoms<A> {
     fn atom(&self, atom: &A) -> String;
 
     /// The name of a value, if an atom has values with names.
-    fn value(&self, atom: &A, value: i64) -> Option<String>;
+    fn value(&self, atom: &A, value: i128) -> Option<String>;
 }
 
 /// An expression.
@@ -20,9 +20,9 @@ pub fn expression<A: Clone>(e: &Expr<A>, atoms: &impl Atoms<A>) -> String {
 
 /// A number. The lowest one has no text of its own, as the reader takes the
 /// sign for an operator.
-pub fn number(value: i64) -> String {
+pub fn number(value: i128) -> String {
     match value {
-        i64::MIN => format!("({} - 1)", i64::MIN + 1),
+        i128::MIN => format!("({} - 1)", i128::MIN + 1),
         _ => value.to_string(),
     }
 }
@@ -48,6 +48,9 @@ fn text<A>(e: &Expr<A>, atoms: &impl Atoms<A>, weakest: u8) -> String {
         }
         Expr::Unary(UnOp::Neg, e) => {
             (format!("-{}", text(e, atoms, operators::SIGN)), operators::SIGN)
+        }
+        Expr::Unary(UnOp::Wrap(to), e) => {
+            (format!("{}({})", to.name(), text(e, atoms, 0)), operators::PRIMARY)
         }
         Expr::Binary(op, a, b) => match operators::infix_text(*op) {
             Some((sign, strength)) => {

@@ -197,7 +197,7 @@ fn processes(program: &Program, scope: &mut Scope) -> Vec<String> {
     let mut names = Vec::new();
     for process in &program.processes {
         let member = process.name.strip_suffix(']').and_then(|s| s.split_once('['));
-        let member = member.and_then(|(base, n)| Some((base, n.parse::<i64>().ok()?)));
+        let member = member.and_then(|(base, n)| Some((base, n.parse::<i128>().ok()?)));
         let text = member.map(|(base, number)| {
             let base = families.entry(base).or_insert_with(|| scope.name(base));
             format!("{base}[{number}]")

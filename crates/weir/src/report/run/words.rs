@@ -57,7 +57,7 @@ pub fn action(system: &System, step: &Step) -> String {
 }
 
 /// The value that a compare-and-swap expects, if the transition is one.
-fn expected(system: &System, process: ProcessId, taken: &Transition) -> Option<i64> {
+fn expected(system: &System, process: ProcessId, taken: &Transition) -> Option<i128> {
     let Op::Arw(var, ..) = taken.op else { return None };
     let registers = &system.state(process, taken.from).registers;
     let mut found = statements(&system.program.processes[process.index()])
@@ -76,7 +76,7 @@ fn expected(system: &System, process: ProcessId, taken: &Transition) -> Option<i
 }
 
 /// The variable that a place stands for.
-pub fn element(place: &Place, registers: &[i64]) -> Option<VarId> {
+pub fn element(place: &Place, registers: &[i128]) -> Option<VarId> {
     let index = match &place.index {
         None => 0,
         Some(code) => {
