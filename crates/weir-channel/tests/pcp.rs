@@ -41,22 +41,21 @@ fn system(instance: &Instance) -> System {
     System::for_model(again, MemoryModel::GUESS).unwrap()
 }
 
-fn solved(text: &str, model: MemoryModel, bound: usize) -> Solved {
-    let instance = read(text).unwrap();
+fn solved(instance: &Instance, system: &System, model: MemoryModel, bound: usize) -> Solved {
     let limits = Limits { bound: Some(bound), ..Limits::default() };
-    solve(&instance, &system(&instance), model, &limits, &mut |_| {}).0
+    solve(instance, system, model, &limits, &mut |_| {}).0
 }
 
 /// What is found is a shortest solution, and its run is accepted.
 fn has_solution(text: &str, model: MemoryModel, bound: usize) {
     let instance = read(text).unwrap();
-    let Solved::Solution(indices, run) = solved(text, model, bound) else {
+    let system = system(&instance);
+    let Solved::Solution(indices, run) = solved(&instance, &system, model, bound) else {
         panic!("nothing found for\n{text}")
     };
     assert!(instance.spell(&indices).is_some());
     let expected = shortest(&instance, 5);
     assert!(expected.contains(&indices), "{indices:?} is none of {expected:?}");
-    let system = system(&instance);
     let witness = Witness::new(&system, &run, 0, &|_| 1);
     check(&system, &witness).unwrap();
     // One step less is no run to an end.
@@ -81,9 +80,10 @@ fn solutions_are_found_without_write_to_write() {
 fn none_is_never_an_answer() {
     // Different letters; different lengths; and one that fails for other reasons.
     for text in ["a b", "aa a\nab b", "10 101\n011 11\n101 011"] {
-        assert_eq!(shortest(&read(text).unwrap(), 5), Vec::<Vec<usize>>::new());
+        let instance = read(text).unwrap();
+        assert_eq!(shortest(&instance, 5), Vec::<Vec<usize>>::new());
         for model in [MemoryModel::GUESS, MemoryModel::GUESS_WW] {
-            match solved(text, model, 3) {
+            match solved(&instance, &system(&instance), model, 3) {
                 Solved::Unknown(reason) => {
                     assert_eq!(reason, "there is no solution with buffers of up to 3");
                 }

@@ -21,7 +21,7 @@ use crate::{header, lasso};
 pub const FORMAT: &str = "weir-unblocked";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The most pairs that are looked at.
 const MAX_PAIRS: usize = 4_000_000;

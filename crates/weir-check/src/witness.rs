@@ -13,7 +13,7 @@ use weir_model::system::{Excess, Expanded, Op, Seen, StateKind, System, Transiti
 pub const FORMAT: &str = "weir-witness";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A run that settles a property.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -572,7 +572,9 @@ fn tampered(
         let states = expanded.states(p).map(|s| system.state_name(p, s));
         let other = states.filter(|s| *s != witness.end.states[p.index()]);
         // One that the process has, and one that it has not.
-        for name in [rng.pick(&other.collect::<Vec<_>>()).clone(), "999".to_owned()] {
+        let other: Vec<String> = other.collect();
+        let known = (!other.is_empty()).then(|| rng.pick(&other).clone());
+        for name in known.into_iter().chain(["999".to_owned()]) {
             let mut changed = witness.clone();
             changed.end.states[p.index()] = name;
             all.push(("another control state in the end", changed));

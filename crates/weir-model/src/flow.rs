@@ -65,6 +65,10 @@ pub(crate) struct Flow {
     pub entry: NodeId,
     /// For each node, the registers whose value may still be used from there on.
     pub live: Vec<Vec<bool>>,
+    /// The nodes at which the process may stand, in the order of the code: their places here
+    /// are their numbers in files and listings.
+    numbered: Vec<NodeId>,
+    numbers: Vec<usize>,
 }
 
 impl Flow {
@@ -100,7 +104,34 @@ impl Flow {
         }
         let nodes = builder.nodes;
         let live = live(&nodes, process.registers.len(), observed, budget)?;
-        Ok(Self { nodes, entry, live })
+        let mut flow = Self { numbers: vec![0; nodes.len()], nodes, entry, live, numbered: vec![] };
+        flow.number();
+        Ok(flow)
+    }
+
+    fn number(&mut self) {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut open = vec![self.entry];
+        while let Some(node) = open.pop() {
+            if std::mem::replace(&mut seen[node], true) {
+                continue;
+            }
+            if !self.is_transparent(node) {
+                self.numbers[node] = self.numbered.len();
+                self.numbered.push(node);
+            }
+            open.extend(self.nodes[node].node.successors().into_iter().rev());
+        }
+    }
+
+    /// The number of a node at which the process may stand.
+    pub fn number_of(&self, node: NodeId) -> usize {
+        self.numbers[node]
+    }
+
+    /// The node of a number.
+    pub fn numbered(&self, number: usize) -> Option<NodeId> {
+        self.numbered.get(number).copied()
     }
 
     /// Whether the node is structure, at which no process is ever seen.

@@ -120,6 +120,13 @@ pub enum Domain {
     Int(IntType),
 }
 
+impl Domain {
+    /// Whether what is stored there is made to fit.
+    pub fn wraps(self) -> bool {
+        matches!(self, Self::Int(int) if !int.is_signed())
+    }
+}
+
 /// An integer type of a width, as machines have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -547,6 +554,57 @@ impl<A> Expr<A> {
             Self::Binary(_, a, b) => {
                 a.atoms(visit);
                 b.atoms(visit);
+            }
+        }
+    }
+}
+
+impl Formula {
+    /// Whether it is true in no state in which these places are left out, whatever the
+    /// processes do. A formula without a value counts as false.
+    pub fn is_never(&self, unreached: &[Atom]) -> bool {
+        self.range(unreached) == (0, 0)
+    }
+
+    /// Bounds of its value, where it has one.
+    fn range(&self, unreached: &[Atom]) -> (i128, i128) {
+        const ANY: (i128, i128) = (i128::MIN, i128::MAX);
+        let truth = |is_true: bool, is_false: bool| match (is_true, is_false) {
+            (true, _) => (1, 1),
+            (_, true) => (0, 0),
+            _ => (0, 1),
+        };
+        let nonzero = |(low, high): (i128, i128)| low > 0 || high < 0;
+        match self {
+            Self::Const(c) => (*c, *c),
+            Self::Atom(a) if unreached.contains(a) => (0, 0),
+            Self::Atom(Atom::At(..)) => (0, 1),
+            Self::Atom(_) => ANY,
+            Self::Unary(UnOp::Not, e) => {
+                let e = e.range(unreached);
+                truth(e == (0, 0), nonzero(e))
+            }
+            Self::Unary(UnOp::Wrap(int), _) => (int.low(), int.high()),
+            Self::Unary(UnOp::Neg, _) => ANY,
+            Self::Binary(op, a, b) => {
+                let (a, b) = (a.range(unreached), b.range(unreached));
+                let less = truth(a.1 < b.0, a.0 >= b.1);
+                let greater = truth(b.1 < a.0, b.0 >= a.1);
+                match op {
+                    BinOp::And => truth(nonzero(a) && nonzero(b), a == (0, 0) || b == (0, 0)),
+                    BinOp::Or => truth(nonzero(a) || nonzero(b), a == (0, 0) && b == (0, 0)),
+                    BinOp::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
+                    BinOp::Lt => less,
+                    BinOp::Ge => (1 - less.1, 1 - less.0),
+                    BinOp::Gt => greater,
+                    BinOp::Le => (1 - greater.1, 1 - greater.0),
+                    BinOp::Eq | BinOp::Ne => {
+                        let apart = a.1 < b.0 || b.1 < a.0;
+                        let same = a.0 == a.1 && a == b;
+                        if *op == BinOp::Eq { truth(same, apart) } else { truth(apart, same) }
+                    }
+                    _ => ANY,
+                }
             }
         }
     }

@@ -13,7 +13,7 @@ use weir_engine::{Engine, Limits, Stats};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind, Quantifier, UnOp};
+use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind, Quantifier};
 use weir_model::system::System;
 
 use crate::solver::Solver;
@@ -206,7 +206,7 @@ fn labels(part: &Formula) -> Vec<Atom> {
 /// reached: each that is enough by itself, or else as many as it takes.
 fn missing(part: &Formula, unreached: &[Atom]) -> Vec<Atom> {
     let mut all: Vec<Atom> = labels(part).into_iter().filter(|a| unreached.contains(a)).collect();
-    let is_false = |without: &[Atom]| range(part, without) == (0, 0);
+    let is_false = |without: &[Atom]| part.is_never(without);
     let enough: Vec<Atom> = all.iter().copied().filter(|a| is_false(&[*a])).collect();
     if !enough.is_empty() {
         return enough;
@@ -223,49 +223,6 @@ fn missing(part: &Formula, unreached: &[Atom]) -> Vec<Atom> {
         }
     }
     all
-}
-
-/// Bounds of the value of a formula in any state, where these labels are not reached. A
-/// formula without a value counts as false, so only `(0, 0)` says something.
-fn range(formula: &Formula, unreached: &[Atom]) -> (i128, i128) {
-    const ANY: (i128, i128) = (i128::MIN, i128::MAX);
-    let truth = |is_true: bool, is_false: bool| match (is_true, is_false) {
-        (true, _) => (1, 1),
-        (_, true) => (0, 0),
-        _ => (0, 1),
-    };
-    let nonzero = |(low, high): (i128, i128)| low > 0 || high < 0;
-    match formula {
-        Expr::Const(c) => (*c, *c),
-        Expr::Atom(a) if unreached.contains(a) => (0, 0),
-        Expr::Atom(Atom::At(..)) => (0, 1),
-        Expr::Atom(_) => ANY,
-        Expr::Unary(UnOp::Not, e) => {
-            let e = range(e, unreached);
-            truth(e == (0, 0), nonzero(e))
-        }
-        Expr::Unary(UnOp::Neg | UnOp::Wrap(_), _) => ANY,
-        Expr::Binary(op, a, b) => {
-            let (a, b) = (range(a, unreached), range(b, unreached));
-            let less = truth(a.1 < b.0, a.0 >= b.1);
-            let greater = truth(b.1 < a.0, b.0 >= a.1);
-            match op {
-                BinOp::And => truth(nonzero(a) && nonzero(b), a == (0, 0) || b == (0, 0)),
-                BinOp::Or => truth(nonzero(a) || nonzero(b), a == (0, 0) && b == (0, 0)),
-                BinOp::Add => (a.0.saturating_add(b.0), a.1.saturating_add(b.1)),
-                BinOp::Lt => less,
-                BinOp::Ge => (1 - less.1, 1 - less.0),
-                BinOp::Gt => greater,
-                BinOp::Le => (1 - greater.1, 1 - greater.0),
-                BinOp::Eq | BinOp::Ne => {
-                    let apart = a.1 < b.0 || b.1 < a.0;
-                    let same = a.0 == a.1 && a == b;
-                    if *op == BinOp::Eq { truth(same, apart) } else { truth(apart, same) }
-                }
-                _ => ANY,
-            }
-        }
-    }
 }
 
 /// That these labels are never reached, in words.

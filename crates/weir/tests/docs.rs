@@ -356,7 +356,10 @@ fn witnesses_need_no_more_than_is_documented() {
         if step.contains_key("transition") {
             step.remove("variable");
         }
-        step.remove("value");
+        // Where a read leads depends on its value.
+        if step.get("rule").is_some_and(|rule| rule != "read memory") {
+            step.remove("value");
+        }
     }
     let witness: Witness = serde_json::from_value(value).unwrap();
     let example = root().join("examples/store-buffering.weir");

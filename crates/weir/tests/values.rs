@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::weir_reading;
+use common::{weir, weir_reading};
 use weir::{Limits, Loaded, MemoryModel, Verdict};
 
 const NAMED: [&str; 4] = ["sc", "tso", "pso", "nsw"];
@@ -42,11 +42,12 @@ fn unsigned_types_wrap_and_signed_types_fail() {
                     "var x: {int} = {begin} process p {{ {steps} }} final exists x == {end}"
                 );
                 let wraps = int.starts_with('u');
-                let met = if wraps { Verdict::Holds } else { Verdict::Violated };
-                let fails = if wraps { Verdict::Holds } else { Verdict::Violated };
                 for model in NAMED {
                     let (found, _) = decided("p.weir", &text, model);
-                    assert_eq!(found, [met, fails], "{text} under {model}");
+                    // That nothing fails is asked only where something can.
+                    let expected: &[Verdict] =
+                        if wraps { &[Verdict::Holds] } else { &[Verdict::Violated; 2] };
+                    assert_eq!(found, expected, "{text} under {model}");
                 }
             }
             let text = format!(
@@ -64,7 +65,7 @@ fn a_value_that_does_not_fit_is_named() {
     let text = b"var x: i8 = 127 process p { x = x + 1 } assertions";
     let output = weir_reading(&["check", "-"], text);
     assert_eq!(output.status, 1, "{output:?}");
-    assert!(output.out.contains("128 does not fit x, an i8"), "{}", output.out);
+    assert!(output.out.contains("128 is outside the domain of x"), "{}", output.out);
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn a_counter_that_wraps_is_as_large_as_its_values() {
         );
         for model in NAMED {
             let (found, configurations) = decided("p.weir", &text, model);
-            assert_eq!(found, [Verdict::Holds, Verdict::Holds], "{count} under {model}");
+            assert_eq!(found[0], Verdict::Holds, "{count} under {model}");
             assert!(configurations <= 2 * count, "{configurations} of {count} under {model}");
         }
     }
@@ -101,6 +102,8 @@ fn a_semaphore_of_type_int() {
         assert_eq!(found[0], Verdict::Holds, "{model}");
         assert!(configurations < 1000, "{configurations} under {model}");
     }
+    let output = weir(&["check", "corpus/promela/semaphore.pml"]);
+    assert_eq!(output.status, 0, "{}{}", output.out, output.err);
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn what_grows_without_end_is_named() {
             let args = ["check", "-", "-m", model, "--timeout", "0.5"];
             let output = weir_reading(&args, text.as_bytes());
             assert_eq!(output.status, 3, "{code} under {model}: {output:?}");
-            let reason = format!("`{name}` took more than 1000 values");
+            let reason = format!("`{name}` took more than");
             assert!(output.out.contains(&reason), "{code} under {model}: {}", output.out);
         }
     }

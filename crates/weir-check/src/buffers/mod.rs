@@ -19,7 +19,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-buffer-set";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A set of states that shows what a program cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

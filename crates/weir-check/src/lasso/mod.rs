@@ -17,7 +17,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-lasso";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A run that settles what was asked about runs without end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -20,7 +20,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-strategy";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// How a player wins a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

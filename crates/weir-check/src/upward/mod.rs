@@ -18,7 +18,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-upward-set";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Sets of states that show what a program cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,6 +23,8 @@ pub use self::expand::{Expanded, Expansion};
 pub(crate) use self::on_demand::Next;
 pub(crate) use self::watch::Watch;
 
+use std::cell::RefCell;
+
 use self::sets::Sets;
 use crate::flow::{Flow, NodeId};
 use crate::ids::ProcessId;
@@ -61,15 +63,24 @@ pub(crate) fn build(
         .enumerate()
         .map(|(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p], budget))
         .collect::<Result<_, _>>()?;
-    let sets = match reads {
-        Reads::Written => Sets::of(&program, &flows, budget)?,
-        Reads::Guessed => Sets::guessed(&program, &flows, budget)?,
+    let exact = match reads {
+        Reads::Written => abstraction::exact(&program, &flows, budget)?,
+        Reads::Guessed => None,
     };
-    let abstractions: Vec<Abstraction> = flows
-        .iter()
-        .enumerate()
-        .map(|(p, flow)| Abstraction::new(&program, flow, ProcessId::new(p), &sets, budget))
-        .collect::<Result<_, _>>()?;
+    let (abstractions, sets) = match exact {
+        Some(found) => found,
+        None => {
+            let sets = RefCell::new(match reads {
+                Reads::Written => Sets::of(&program, &flows, budget)?,
+                Reads::Guessed => Sets::guessed(&program, &flows, budget)?,
+            });
+            let alone = |(p, flow): (usize, &Flow)| {
+                Abstraction::new(&program, flow, ProcessId::new(p), &sets, budget)
+            };
+            let found: Vec<_> = flows.iter().enumerate().map(alone).collect::<Result<_, _>>()?;
+            (found, sets.into_inner())
+        }
+    };
     let asked = program.properties.iter().map(|p| p.kind.clone()).collect();
     watch::drop_unreachable(&mut program, &abstractions);
     watch::ask_for_assertions(&mut program, &abstractions);

@@ -12,7 +12,8 @@ impl System {
     /// The name of a control state.
     pub fn state_name(&self, process: ProcessId, state: StateId) -> String {
         let at = self.state(process, state);
-        let mut name = at.node.to_string();
+        let flow = &self.processes[process.index()].flow;
+        let mut name = flow.number_of(at.node).to_string();
         let registers: Vec<String> = at
             .registers
             .iter()
@@ -43,7 +44,7 @@ impl System {
             Some((node, rest)) => (node, rest.strip_suffix('}')?),
             None => (place, ""),
         };
-        let node: usize = node.parse().ok().filter(|n| *n < automaton.flow.nodes.len())?;
+        let node = automaton.flow.numbered(node.parse().ok()?)?;
         let declared = self.program.processes[process.index()].registers.len();
         let mut registers = vec![0; declared];
         for item in list.split(',').filter(|item| !item.is_empty()) {

@@ -42,6 +42,19 @@ pub(super) struct Sets {
 }
 
 impl Sets {
+    /// The initial values of variables; registers may hold anything.
+    pub fn initial(program: &Program) -> Self {
+        let vars = program.vars.iter().flat_map(|d| &d.init);
+        let vars = vars.map(|init| Some(init.iter().copied().collect())).collect();
+        let registers = program.processes.iter().map(|p| vec![None; p.registers.len()]).collect();
+        Self { vars, registers }
+    }
+
+    /// How many values all variables have.
+    pub fn written(&self) -> usize {
+        self.vars.iter().flatten().map(BTreeSet::len).sum()
+    }
+
     /// The values that can arise.
     ///
     /// # Errors
@@ -121,7 +134,8 @@ impl Sets {
             };
             match code.eval(&mut |r| value(r)) {
                 Ok(value) => drop(found.insert(value)),
-                Err(EvalError::Overflow) => {}
+                // What comes of it is not followed.
+                Err(EvalError::Overflow) => return None,
                 Err(EvalError::DivisionByZero | EvalError::Index(_)) => fails = true,
             }
             let Some(next) = (0..sets.len()).find(|&i| chosen[i] + 1 < sets[i].len()) else {

@@ -16,6 +16,9 @@ pub fn summary(stats: &Stats) -> String {
         (_, true, Some(_)) => ("configuration", ", which stand for all there are"),
         (_, false, _) => ("configuration", ""),
     };
+    if stats.engine == "code" {
+        return "no search: the code of the processes alone shows it".to_owned();
+    }
     let seconds = stats.elapsed.as_secs_f64();
     format!("{}: {}{exact}, {seconds:.3} s", stats.engine, counted(stats.stored, what))
 }
