@@ -619,7 +619,13 @@ impl System {
                 (register.display.clone(), values.len())
             })
         });
-        vars.chain(registers).max_by_key(|(_, count)| *count)
+        // A register that copies a variable is not what grows.
+        let most = vars.max_by_key(|(_, count)| *count);
+        let local = registers.max_by_key(|(_, count)| *count);
+        match (most, local) {
+            (Some(var), Some(register)) if register.1 > 2 * var.1 => Some(register),
+            (var, register) => var.or(register),
+        }
     }
 
     /// The ids of the processes.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use weir_front::errors::quote;
 use weir_front::suggest;
 use weir_model::ids::{ProcessId, RegId, VarId};
-use weir_model::program::Program;
+use weir_model::program::{Domain, Program};
 
 /// `x=0..7`: a program is looked at only while `x` is from 0 to 7.
 ///
@@ -57,20 +57,21 @@ impl Bound {
         for var in vars {
             let (decl, element) = program.decl(var);
             let init = decl.init[element].clone();
-            self.check(decl.domain.is_some(), &init)?;
+            self.check(decl.domain, &init)?;
             program.bounds.vars.insert(var, (self.low, self.high));
         }
         for (process, register) in registers {
             let declared = &program.processes[process.index()].registers[register.index()];
-            self.check(declared.domain.is_some(), &[declared.init])?;
+            self.check(declared.domain, &[declared.init])?;
             program.bounds.registers.insert((process, register), (self.low, self.high));
         }
         Ok(())
     }
 
-    fn check(&self, has_domain: bool, init: &[i128]) -> Result<(), String> {
+    fn check(&self, domain: Option<Domain>, init: &[i128]) -> Result<(), String> {
         let Self { name, low, high } = self;
-        if has_domain {
+        // A type says how wide something is, not how far to look.
+        if domain.is_some_and(|d| !matches!(d, Domain::Int(_))) {
             return Err(format!("{} has a domain of its own", quote(name)));
         }
         match init.iter().find(|v| !(low..=high).contains(v)) {

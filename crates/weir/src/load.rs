@@ -9,7 +9,7 @@ use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
-use weir_model::system::{BuildError, System, Unbuilt};
+use weir_model::system::{BuildError, Expanded, System, Unbuilt};
 
 use crate::bounds::Bound;
 
@@ -276,6 +276,18 @@ impl Loaded {
                 })
             }
         }
+    }
+
+    /// The system with all its control states.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn expanded(&self, budget: &Budget) -> Result<Expanded<'_>, LoadError> {
+        self.system.expanded(budget).map_err(|stop| LoadError::Stopped {
+            name: self.source.name.clone(),
+            reason: format!("{stop} while building the automata"),
+            unbuilt: None,
+        })
     }
 
     /// As [`Loaded::from_text`], for a caller that wants every declared register

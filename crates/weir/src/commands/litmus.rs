@@ -6,6 +6,7 @@ use std::path::Path;
 use weir::report::table::Table;
 use weir::{LoadError, Loaded, MemoryModel, Reading, Verdict};
 use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
+use weir_model::limits::Stop;
 
 use super::{Status, complain, fail, print, write_whole};
 use crate::cli::{Litmus, LitmusCommand, LitmusGen};
@@ -106,7 +107,11 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
         let answers = weir::check(&loaded.system, *model, &limits);
         answers.map_or(Verdict::Unknown, |(answers, _)| answers[0].verdict)
     };
-    Ok(models.iter().map(ask).collect())
+    let verdicts = models.iter().map(ask).collect();
+    // The limits are those of all tests together: after this one there is nothing left.
+    let stopped = |stop: Stop| LoadError::Stopped { name, reason: stop.to_string(), unbuilt: None };
+    limits.budget.check().map_err(stopped)?;
+    Ok(verdicts)
 }
 
 /// Whether a model lets a cycle happen, in a word.

@@ -8,19 +8,19 @@ use weir::report::table::Table;
 use weir_model::ids::{ValueId, VarId};
 use weir_model::system::{Expanded, StateKind};
 
-use super::{Status, complain, fail, print};
+use super::{Status, complain, print};
 use crate::cli::Show;
 use crate::limits;
 
 pub fn run(args: &Show) -> Status {
     if args.system {
         return match args.language.load(&args.file, &[]) {
-            Ok(loaded) => match loaded.system.expanded(&limits::budget()) {
+            Ok(loaded) => match loaded.expanded(&limits::budget()) {
                 Ok(all) => {
                     print(&system(&loaded, all));
                     Status::Fine
                 }
-                Err(stop) => fail(&format!("{stop} while building the automata")),
+                Err(error) => complain(&error),
             },
             Err(error) => complain(&error),
         };

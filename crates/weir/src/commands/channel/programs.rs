@@ -46,9 +46,9 @@ pub fn with_empty_buffers(args: &ChannelEmpty) -> Status {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
-    let all = match loaded.system.expanded(&crate::limits::budget()) {
+    let all = match loaded.expanded(&crate::limits::budget()) {
         Ok(all) => all,
-        Err(stop) => return fail(&format!("{stop} while building the automata")),
+        Err(error) => return complain(&error),
     };
     match empty(all) {
         Ok(program) => {
