@@ -160,7 +160,7 @@ fn loop_free_programs() {
     let shapes = [
         plain.clone(),
         Shape { vars: 3, ..plain.clone() },
-        Shape { types: true, indices: true, ..plain.clone() },
+        Shape { types: true, indices: true, arithmetic: true, ..plain.clone() },
         Shape { values: 3, statements: 3, ..plain.clone() },
         Shape { processes: 3, statements: 2, ..plain.clone() },
         Shape { statements: 6, fences: false, atomics: false, branches: false, ..plain },

@@ -193,7 +193,7 @@ fn hand_written_runs_are_accepted() {
 fn the_file_has_to_be_a_witness() {
     two("SC")
         .with(|w| w.format = "weir-certificate".into())
-        .rejected(0, "this is weir-certificate version 2, not weir-witness version 2");
+        .rejected(0, "this is weir-certificate version 3, not weir-witness version 3");
     two("SC")
         .with(|w| w.version = 1)
         .rejected(0, "this is weir-witness version 1, not weir-witness version 2");

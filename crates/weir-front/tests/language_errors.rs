@@ -81,14 +81,24 @@ fn declarations() {
     fails(&format!("var x: 3..1 {p}"), "the range 3..1 is empty", "3..1", "");
     fails(&format!("var x: u7 {p}"), "there is no enum `u7`", "u7", "");
     fails(&format!("var u8 {p}"), "`u8` is a word of the language, not a name", "u8", "");
-    fails(&format!("const c = u8 {p}"), "expected `(` and a number after `u8`", p, "");
+    fails(
+        &format!("const c = u8 {p}"),
+        "expected `(` and a number after `u8`, found `process`",
+        "process",
+        "",
+    );
     fails(
         &format!("var x: i8 = 128 {p}"),
         "the initial value 128 does not belong to the domain",
         "128",
         "",
     );
-    fails(&format!("var x: u64 = any {p}"), "together may list at most", "any", "");
+    fails(
+        &format!("var x: u64 = any {p}"),
+        "all uses of `any` and all arguments of methods together may list at most 1048576 values",
+        "any",
+        "",
+    );
     fails(
         &format!("var x: 0..3 = 4 {p}"),
         "the initial value 4 does not belong to the domain",

@@ -465,7 +465,7 @@ impl Maker<'_> {
                     }
                     0 => Rmw::Cas { expected: self.value(), new: self.value() },
                     1 => Rmw::Swap(self.value()),
-                    _ if shape.types && !shape.loops && self.rng.once_in(2) => {
+                    _ if shape.types && shape.arithmetic && !shape.loops => {
                         Rmw::Fetch(BinOp::Add, Expr::Const([1, 255][self.rng.below(2)]))
                     }
                     _ => Rmw::Fetch(BinOp::BitXor, Expr::Const(1)),
@@ -524,8 +524,8 @@ impl Maker<'_> {
         Expr::Const(self.rng.below(self.shape.values as usize) as i128)
     }
 
-    /// A value at the end of a type, or one that is computed. What is computed in a loop comes
-    /// back after a few rounds.
+    /// A value at the end of a type, or one that is computed. What is computed without
+    /// `arithmetic`, or in a loop, comes back after a few rounds.
     fn wide_value(&mut self) -> Code {
         let int = *self.rng.pick(&IntType::ALL);
         if self.registers.is_empty() || self.rng.once_in(3) {
@@ -533,7 +533,7 @@ impl Maker<'_> {
             return Expr::Const(end + self.rng.below(3) as i128 - 1);
         }
         let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
-        if self.shape.loops {
+        if self.shape.loops || !self.shape.arithmetic {
             let int = *self.rng.pick(&[IntType::U8, IntType::I8]);
             let half = Expr::Const(128);
             let aligned = Expr::binary(BinOp::BitAnd, register, half.clone());

@@ -890,9 +890,9 @@ mod tests {
             (BinOp::Sub, i128::MIN, 1),
             (BinOp::Mul, i128::MAX, 2),
             (BinOp::Div, i128::MIN, -1),
-            (BinOp::Shl, 1, 63),
+            (BinOp::Shl, 1, 127),
             (BinOp::Shl, 1, -1),
-            (BinOp::Shr, 1, 64),
+            (BinOp::Shr, 1, 128),
         ] {
             assert_eq!(op.apply(a, b), Err(EvalError::Overflow), "{a} {op:?} {b}");
         }
