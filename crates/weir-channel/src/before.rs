@@ -12,7 +12,7 @@
 //! length, and there are finitely many that are not above another, since `⪯ₛᵏ` is a
 //! well-quasi-order (paper 1, section 4.5).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use weir_model::limits::{Budget, Stop};
 
@@ -30,6 +30,28 @@ struct At {
     last: bool,
 }
 
+/// The words with which a place was visited. They come in the order of their lengths.
+#[derive(Default)]
+struct Known {
+    shorter: Vec<Word>,
+    /// The words of the length that is visited now: among them only equal ones are subwords.
+    newest: HashSet<Word>,
+    length: usize,
+}
+
+impl Known {
+    /// Adds a word, unless it has a subword here.
+    fn adds(&mut self, machine: &Machine, word: &Word) -> bool {
+        if word.len() > self.length {
+            self.shorter.extend(self.newest.drain());
+            self.length = word.len();
+        }
+        !self.newest.contains(word)
+            && !self.shorter.iter().any(|b| machine.is_subword(b, word))
+            && self.newest.insert(word.clone())
+    }
+}
+
 /// The minimal words before a guard that is not trivial, or a substitution.
 pub(crate) fn guarded(
     machine: &Machine,
@@ -44,14 +66,13 @@ pub(crate) fn guarded(
         Some(Op::Receive(_)) | None => Some(0),
     };
     let Some(begun) = begun else { return Ok(vec![]) };
-    let mut known: HashMap<At, Vec<Word>> = HashMap::new();
+    let mut known: HashMap<At, Known> = HashMap::new();
     let mut queue: VecDeque<(At, Word)> = VecDeque::new();
     let mut found = Vec::new();
     let mut visit = |at: At, word: &Word, queue: &mut VecDeque<(At, Word)>| {
-        let below = known.entry(at).or_default();
-        budget.work(1 + below.len() / 8)?;
-        if !below.iter().any(|b| machine.is_subword(b, word)) {
-            below.push(word.clone());
+        let known = known.entry(at).or_default();
+        budget.work(1 + known.shorter.len() / 8)?;
+        if known.adds(machine, word) {
             queue.push_back((at, word.clone()));
         }
         Ok::<(), Stop>(())

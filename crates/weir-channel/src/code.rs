@@ -10,9 +10,6 @@ use weir_model::program::{
     BinOp, Code, Domain, Enum, Expr, Label, Place, Process, Register, Stmt, StmtKind,
 };
 
-/// The most processes of a program.
-pub(crate) const MAX_PROCESSES: usize = 64;
-
 /// A process that is being written.
 pub(crate) struct Writer {
     process: Process,

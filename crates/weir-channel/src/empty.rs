@@ -36,12 +36,12 @@ use std::fmt;
 use weir_front::weir::print::Scope;
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{
-    Atom, BinOp, Decl, Expr, Formula, Place, Process, Program, Property, PropertyKind, Quantifier,
-    Rmw, Stmt, StmtKind,
+    Atom, BinOp, Decl, Expr, Formula, MAX_PROCESSES, Place, Process, Program, Property,
+    PropertyKind, Quantifier, Rmw, Stmt, StmtKind,
 };
 use weir_model::system::{Expanded, Op, StateKind, Transition};
 
-use crate::code::{LAST, MAX_PROCESSES, Writer, at, choose, goto, last, read, stmt, write};
+use crate::code::{LAST, Writer, at, choose, goto, last, read, stmt, write};
 
 /// Why there is no such program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -37,12 +37,12 @@ use std::fmt;
 use weir_front::weir::print::Scope;
 use weir_model::ids::{LabelId, ProcessId, SpanId, VarId};
 use weir_model::program::{
-    Atom, BinOp, Decl, Expr, Place, Process, Program, Property, PropertyKind, Stmt, StmtKind,
+    Atom, BinOp, Decl, Expr, MAX_PROCESSES, Place, Process, Program, Property, PropertyKind, Stmt,
+    StmtKind,
 };
 
 use crate::code::{
-    FIRST_ENUM, LAST, MAX_PROCESSES, Writer, at, choose, goto, last, members, read, stmt, wait,
-    write,
+    FIRST_ENUM, LAST, Writer, at, choose, goto, last, members, read, stmt, wait, write,
 };
 use crate::ids::{ChannelId, MessageId, StateId};
 use crate::machine::{Machine, Op, Transition};

@@ -3,6 +3,7 @@
 //! Worked out on the code of each process by itself, before any search
 //! ([`System::code`]).
 
+use std::iter;
 use std::ops::Range;
 
 use weir_model::ids::{ProcessId, StateId};
@@ -78,8 +79,7 @@ fn spread(
     }
     while let Some(place) = work.pop() {
         budget.work(1 + vars / 64)?;
-        for i in 0..beyond[place].len() {
-            let here = beyond[place][i];
+        for &here in &beyond[place] {
             if here == place {
                 continue;
             }
@@ -138,7 +138,7 @@ pub(crate) fn overtakes(
     let vars = system.vars.len();
     let others = |access: &Access| match access {
         // Whatever one of several variables is written, another is not.
-        Access::Write(range) if range.len() > 1 => vec![0..vars],
+        Access::Write(range) if range.len() > 1 => iter::once(0..vars).collect(),
         Access::Write(range) => vec![0..range.start, range.end..vars],
         _ => vec![],
     };

@@ -196,7 +196,7 @@ fn the_file_has_to_be_a_witness() {
         .rejected(0, "this is weir-certificate version 3, not weir-witness version 3");
     two("SC")
         .with(|w| w.version = 1)
-        .rejected(0, "this is weir-witness version 1, not weir-witness version 2");
+        .rejected(0, "this is weir-witness version 1, not weir-witness version 3");
     two("SC")
         .with(|w| w.model = "TOS".into())
         .rejected(0, "memory model: `TOS` is neither a memory model nor a relaxation");

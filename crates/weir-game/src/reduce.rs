@@ -32,8 +32,8 @@ use weir_channel::{Machine, MessageId, Op, StateId, TransitionId};
 use weir_model::game::Fairness;
 use weir_model::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{
-    BinOp, Code, Decl, Domain, Enum, Expr, FenceKind, Game, Label, Objective, Place, Process,
-    Program, Register, Stmt, StmtKind,
+    BinOp, Code, Decl, Domain, Enum, Expr, FenceKind, Game, Label, MAX_PROCESSES, Objective, Place,
+    Process, Program, Register, Stmt, StmtKind,
 };
 
 /// Why a channel machine is no perfect channel system, or too large a one.
@@ -68,9 +68,6 @@ struct Edge {
     to: usize,
     does: Does,
 }
-
-/// The most processes of a program in the language.
-const MAX_PROCESSES: usize = 64;
 
 const X_WR: VarId = VarId(0);
 const X_RD: VarId = VarId(1);

@@ -40,6 +40,9 @@ use std::collections::BTreeMap;
 
 use crate::ids::{EnumId, LabelId, MethodId, ProcessId, RegId, SpanId, VarId};
 
+/// The most processes of a program: sets of processes are 64 bits.
+pub const MAX_PROCESSES: usize = 64;
+
 /// A whole program.
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Program {

@@ -7,9 +7,11 @@
 //! exist once a search has come to them ([`System::steps`]). Engines that need all of them
 //! ask for [`System::expanded`]. Semantics and engines see systems only.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
+
+use rustc_hash::FxHashMap;
 
 pub use crate::build::{Access, CodeStep, Expanded};
 
@@ -75,7 +77,7 @@ pub struct Variable {
     pub initial: Vec<ValueId>,
     /// The numbers that values stand for, in the order in which they were met.
     numbers: Grow<i128>,
-    ids: Mutex<HashMap<i128, ValueId>>,
+    ids: Mutex<FxHashMap<i128, ValueId>>,
 }
 
 impl Variable {
@@ -133,9 +135,9 @@ pub struct Automaton {
     pub(crate) states: Grow<State>,
     /// Its transitions, as far as they were asked for.
     pub(crate) transitions: Grow<Transition>,
-    pub(crate) ids: Mutex<HashMap<Key, StateId>>,
+    pub(crate) ids: Mutex<FxHashMap<Key, StateId>>,
     /// Transitions to places at which it can stop.
-    pub(crate) stops: HashMap<StateId, Transition>,
+    pub(crate) stops: FxHashMap<StateId, Transition>,
 }
 
 /// A control state.
@@ -912,7 +914,7 @@ impl Automaton {
             states: Grow::default(),
             transitions: Grow::default(),
             ids: Mutex::default(),
-            stops: HashMap::new(),
+            stops: FxHashMap::default(),
         }
     }
 }

@@ -61,7 +61,8 @@ fn what_is_not_vacuous_stays_as_it_is() {
 
 #[test]
 fn unknown_is_never_vacuous() {
-    let text = "var x, y process p { loop { x = 1 - x } } process q { await y == 3; cs: x = 2 }
+    let text = "var x, y process p { loop { x = 1 - x } } process r { y = 1 }
+                process q { reg a, b; a = y; b = y; if a == 1 and b == 0 { cs: x = 2 } }
                 never q@cs and x == 2";
     let args = ["check", "--engine", "explicit", "--format", "json", "-"];
     let output = weir_reading(&args, text.as_bytes());

@@ -91,6 +91,10 @@ fn limits_end_a_search() {
     let output = reading(&args, &text);
     assert_eq!(output.status, 3, "{}{}", output.out, output.err);
     assert!(output.out.contains("the time limit of 0.2 s was reached"), "{}", output.out);
+    let args = ["channel", "check", "-", "--reach", "t", "--memory", "32"];
+    let output = reading(&args, &text);
+    assert_eq!(output.status, 3, "{}{}", output.out, output.err);
+    assert!(output.out.contains("the memory limit of 32 MiB was reached"), "{}", output.out);
 }
 
 /// The names in the first column of a page's tables.

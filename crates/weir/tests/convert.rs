@@ -77,9 +77,12 @@ fn kind(kind: &StateKind) -> (u8, Option<i128>) {
     }
 }
 
+/// What a transition does, in numbers that do not depend on the system.
+type Operation = (u8, Option<VarId>, i128, i128);
+
 /// An operation with numbers instead of values: what it does, with which variable, and what it
 /// reads and writes.
-fn operation(all: Expanded<'_>, op: Op) -> (u8, Option<VarId>, i128, i128) {
+fn operation(all: Expanded<'_>, op: Op) -> Operation {
     match op {
         Op::Nop => (0, None, 0, 0),
         Op::Read(x, d) => (1, Some(x), all.value(x, d), 0),
@@ -97,7 +100,7 @@ fn steps(
     all: Expanded<'_>,
     process: ProcessId,
     states: &[StateId],
-) -> Vec<Vec<((u8, Option<VarId>, i128, i128), usize, bool)>> {
+) -> Vec<Vec<(Operation, usize, bool)>> {
     let places: BTreeMap<StateId, usize> = states.iter().copied().zip(0..).collect();
     let of = |s: &StateId| {
         let leave = all.transitions(process, *s);

@@ -119,6 +119,9 @@ impl Sight {
     }
 }
 
+/// What is done, and what comes of it.
+type Successor = (String, (State, Vec<Sight>));
+
 struct Checker<'s> {
     system: &'s System,
     level: usize,
@@ -426,10 +429,7 @@ impl<'s> Checker<'s> {
 
     /// Every step of every process: it goes somewhere by itself and acts, or a
     /// write of it that has waited enters the history.
-    fn successors(
-        &self,
-        config: &(State, Vec<Sight>),
-    ) -> Result<Vec<(String, (State, Vec<Sight>))>, String> {
+    fn successors(&self, config: &(State, Vec<Sight>)) -> Result<Vec<Successor>, String> {
         let (state, sights) = config;
         let mut all = Vec::new();
         for p in self.system.process_ids() {

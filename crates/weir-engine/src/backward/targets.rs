@@ -57,8 +57,8 @@ fn memories(
     budget: &Budget,
 ) -> Result<Vec<Vec<u32>>, String> {
     let mut all: Vec<Vec<u32>> = vec![vec![]];
-    for x in 0..system.vars.len() {
-        let values: Vec<u32> = match asked[x] {
+    for (x, asked) in asked.iter().enumerate() {
+        let values: Vec<u32> = match asked {
             true => system.values(VarId::new(x)).iter().map(|v| v.0).collect(),
             false => vec![ANY],
         };

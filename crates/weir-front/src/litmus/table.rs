@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
+use weir_model::program::MAX_PROCESSES;
+
 use super::cursor::Cursor;
 use super::instruction::{Instruction, instruction, is_lock};
 use super::lexer::{Kind, Token};
 use super::test::Test;
 use crate::Diagnostic;
-
-/// How many threads are read.
-const MAX_THREADS: usize = 64;
 
 /// Something in a column.
 #[derive(Debug)]
@@ -42,8 +41,8 @@ pub(super) fn columns(tokens: &[Token<'_>], end: usize) -> Result<(usize, usize)
                 return Err(missing(first.range.clone()));
             }
         }
-        if threads > MAX_THREADS {
-            let message = format!("at most {MAX_THREADS} threads are read");
+        if threads > MAX_PROCESSES {
+            let message = format!("at most {MAX_PROCESSES} threads are read");
             return Err(Diagnostic::new(message, cell[0].range.clone()));
         }
     }

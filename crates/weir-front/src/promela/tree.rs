@@ -80,7 +80,7 @@ pub enum StmtKind<'t> {
     If(Vec<Vec<Stmt<'t>>>),
     Do(Vec<Vec<Stmt<'t>>>),
     /// `select (x : low .. high)`
-    Select(Place<'t>, Expr<'t>, Expr<'t>),
+    Select(Place<'t>, Box<(Expr<'t>, Expr<'t>)>),
     /// `atomic` and `d_step`.
     Atomic(Vec<Stmt<'t>>),
     Block(Vec<Stmt<'t>>),

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use weir_model::ids::{ProcessId, SpanId};
-use weir_model::program::{Atom, BinOp, Expr, Formula, Label, Program, Property, PropertyKind};
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Label, MAX_PROCESSES, Program, Property, PropertyKind,
+};
 
 use super::lexer::Token;
 use super::memory::Memory;
@@ -12,8 +14,6 @@ use super::tree::{At, File, Labeled, Process, Stmt};
 use crate::errors::{Errors, counted, did_you_mean, quote};
 use crate::{Diagnostic, MAX_ARRAY, Source};
 
-/// How many processes a program may have, copies counted one by one.
-const MAX_PROCESSES: usize = 64;
 /// How many variables, and how many registers, labels or statements in one
 /// process: their numbers have 16 bits.
 pub const MAX_NUMBERED: usize = 60_000;

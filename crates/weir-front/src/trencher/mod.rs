@@ -24,14 +24,13 @@ mod tree;
 use std::path::Path;
 
 use weir_model::ids::ProcessId;
-use weir_model::program::{Atom, BinOp, Expr, Program, Property, PropertyKind, Quantifier};
+use weir_model::program::{
+    Atom, BinOp, Expr, MAX_PROCESSES, Program, Property, PropertyKind, Quantifier,
+};
 
 use crate::errors::Errors;
 use crate::{Diagnostic, Source};
 use memory::Memory;
-
-/// How many threads a program may have.
-const MAX_THREADS: usize = 64;
 
 /// Whether a text begins like a file of this language.
 pub fn looks_like(text: &str) -> bool {
@@ -54,8 +53,8 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     let mut errors = Errors::default();
     let mut source = Source::new(name, text);
     let mut program = Program { name: stem.into_owned(), ..Program::default() };
-    if let Some(thread) = file.threads.get(MAX_THREADS) {
-        let message = format!("there are more than {MAX_THREADS} threads");
+    if let Some(thread) = file.threads.get(MAX_PROCESSES) {
+        let message = format!("there are more than {MAX_PROCESSES} threads");
         return Err(vec![Diagnostic::new(message, thread.name.range.clone())]);
     }
     let memory = Memory::new(&file, &mut program, &mut errors);

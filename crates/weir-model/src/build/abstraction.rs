@@ -12,8 +12,10 @@
 //! fence here comes before it.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::local::forget;
 use super::sets::Sets;
@@ -21,7 +23,7 @@ use crate::flow::{Flow, Node, NodeId};
 use crate::graph;
 use crate::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use crate::limits::{Budget, Stop};
-use crate::program::{BinOp, Code, EvalError, Expr, FenceKind, Place, Program, Rmw};
+use crate::program::{BinOp, Code, Domain, EvalError, Expr, FenceKind, Place, Program, Rmw};
 
 /// A register is tracked if no more values can get there.
 const FEW: usize = 64;
@@ -32,8 +34,12 @@ const MAX_STATES: usize = 20_000;
 /// More states of all processes together, with every register kept, are too many.
 const MAX_EXACT: usize = 10_000;
 
-/// A variable to which more values are written has too many to follow them one by one.
+/// A variable to which more values are written has too many to follow them one by one, if it
+/// has a declared domain.
 const MAX_WRITTEN: usize = 256;
+
+/// The same for a variable without a domain: it may be counted without end.
+const MAX_COUNTED: usize = 32;
 
 /// The most values that are read on the way.
 const MAX_READ: usize = 200_000;
@@ -70,7 +76,7 @@ type Registers = Box<[Option<i128>]>;
 #[derive(Debug)]
 pub(crate) struct Abstraction {
     tracked: Vec<bool>,
-    ids: HashMap<(NodeId, Registers), usize>,
+    ids: FxHashMap<(NodeId, Registers), usize>,
     pub steps: Vec<CodeStep>,
     /// Labels at which it may stand.
     pub labels: BTreeSet<LabelId>,
@@ -208,7 +214,7 @@ struct Explorer<'a> {
     states: Vec<(NodeId, Registers)>,
     /// For each state how many values there were to read when it was left last.
     left: Vec<usize>,
-    seen: HashSet<(usize, usize)>,
+    seen: FxHashSet<(usize, usize)>,
     found: Abstraction,
 }
 
@@ -261,7 +267,7 @@ impl<'a> Explorer<'a> {
             declared.iter().zip(&tracked).map(|(r, t)| t.then_some(r.init)).collect();
         let found = Abstraction {
             tracked,
-            ids: HashMap::new(),
+            ids: FxHashMap::default(),
             steps: vec![],
             labels: BTreeSet::new(),
             fails: None,
@@ -277,7 +283,7 @@ impl<'a> Explorer<'a> {
             read: 0,
             states: vec![],
             left: vec![],
-            seen: HashSet::new(),
+            seen: FxHashSet::default(),
             found,
         };
         explorer.state(flow.entry, initial);
@@ -320,7 +326,20 @@ impl<'a> Explorer<'a> {
         }
     }
 
+    /// The next node at which a process may stand; a loop that has none stays as it is.
+    fn past_structure(&self, node: NodeId) -> NodeId {
+        let mut next = node;
+        for _ in 0..self.flow.nodes.len() {
+            if !self.flow.is_transparent(next) {
+                return next;
+            }
+            next = self.flow.nodes[next].node.successors()[0];
+        }
+        node
+    }
+
     fn state(&mut self, node: NodeId, mut registers: Vec<Option<i128>>) -> Option<usize> {
+        let node = self.past_structure(node);
         let tracked = &self.found.tracked;
         forget(self.flow, node, &mut registers, |r| tracked[r].then_some(0));
         let key = (node, registers.into_boxed_slice());
@@ -343,9 +362,11 @@ impl<'a> Explorer<'a> {
         let flow = self.flow;
         let located = &flow.nodes[node];
         let span = located.span;
+        let reads = matches!(located.node, Node::Load(..) | Node::Rmw(..));
         let go = |this: &mut Self, access, to, registers| {
             let to = this.state(to, registers)?;
-            if !this.follows_writes || this.seen.insert((from, to)) {
+            // A state that reads may be left more than once.
+            if !(this.follows_writes && reads) || this.seen.insert((from, to)) {
                 this.found.steps.push(CodeStep { from, access, to });
             }
             Some(())
@@ -610,7 +631,8 @@ impl<'a> Explorer<'a> {
                 let set = sets.vars[x].as_mut()?;
                 let values = value.values()?.into_iter();
                 set.extend(values.filter(|v| admits(*v) && within(*v)).map(fit));
-                if set.len() > MAX_WRITTEN {
+                let is_bounded = domain.is_some_and(|d| !matches!(d, Domain::Int(_)));
+                if set.len() > if is_bounded { MAX_WRITTEN } else { MAX_COUNTED } {
                     return None;
                 }
             }

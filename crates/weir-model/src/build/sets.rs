@@ -21,7 +21,7 @@ use crate::program::{Code, Domain, EvalError, Expr, Place, Program, Rmw};
 use crate::system::{BuildError, Unbuilt};
 
 /// A set with more values is given up where analyses look ahead.
-const MAX_SEEN: usize = 512;
+const MAX_SEEN: usize = 64;
 
 /// A set with more values is given up where reads are guessed from it.
 const MAX_GUESSED: usize = 2048;
@@ -99,6 +99,24 @@ impl Sets {
         known: impl Fn(RegId) -> Option<i128>,
         instead: Option<(RegId, &BTreeSet<i128>)>,
     ) -> Option<(BTreeSet<i128>, bool)> {
+        // Most code has one value, without any choice.
+        let mut chooses = false;
+        let value = code.eval(&mut |r| match (instead, known(*r)) {
+            (Some((other, _)), _) if other == *r => {
+                chooses = true;
+                0
+            }
+            (_, value) => {
+                chooses |= value.is_none();
+                value.unwrap_or_default()
+            }
+        });
+        match value {
+            Ok(value) if !chooses => return Some((BTreeSet::from([value]), false)),
+            Err(EvalError::Overflow) if !chooses => return None,
+            Err(_) if !chooses => return Some((BTreeSet::new(), true)),
+            _ => {}
+        }
         let mut used = Vec::new();
         code.atoms(&mut |r| {
             if !used.contains(r) {

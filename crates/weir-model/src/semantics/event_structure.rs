@@ -214,7 +214,7 @@ impl EventStructure {
         order.sort_by_key(|&i| self.events[i].process);
         self.permute(&order);
         for p in 0..head.processes {
-            config.push(self.of(ProcessId::new(p)).count_ones() as u32);
+            config.push(self.of(ProcessId::new(p)).count_ones());
         }
         config.extend(self.events.iter().map(|e| alphabet.encode(e.event)));
         let cells = self.events.len().div_ceil(16);

@@ -529,7 +529,8 @@ impl<'t> Lowering<'_, 't> {
                         None => found.assigned.push(place.name.text),
                     }
                 }
-                Kind::Select(place, low, high) => {
+                Kind::Select(place, ends) => {
+                    let (low, high) = &**ends;
                     reads(low);
                     reads(high);
                     match self.global(place) {

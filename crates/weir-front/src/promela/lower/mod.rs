@@ -19,7 +19,7 @@ mod value;
 use std::collections::{HashMap, HashSet};
 
 use weir_model::ids::{EnumId, SpanId, VarId};
-use weir_model::program::{Decl, Domain, Enum, Program, Property, PropertyKind};
+use weir_model::program::{Decl, Domain, Enum, MAX_PROCESSES, Program, Property, PropertyKind};
 
 use super::lexer::Token;
 use super::tree::{Declared, Expr, ExprKind, Model, Name, Type};
@@ -27,8 +27,6 @@ use crate::errors::{Errors, did_you_mean, quote};
 use crate::weir::tree::Span;
 use crate::{Diagnostic, MAX_ARRAY, Source};
 
-/// How many processes a model may have.
-const MAX_PROCESSES: usize = 64;
 /// How many variables, and how many statements, registers or labels in one process:
 /// their numbers have 16 bits.
 const MAX_NUMBERED: usize = 60_000;

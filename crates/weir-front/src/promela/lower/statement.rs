@@ -103,7 +103,8 @@ impl<'t> Lowering<'_, 't> {
                 return None;
             }
             tree::StmtKind::Assign(place, e) => return self.assignment(place, e, span),
-            tree::StmtKind::Select(place, low, high) => {
+            tree::StmtKind::Select(place, ends) => {
+                let (low, high) = &**ends;
                 return self.choice(place, low, high, stmt);
             }
             tree::StmtKind::Assert(e) => StmtKind::Assert(self.value(e)?.code),

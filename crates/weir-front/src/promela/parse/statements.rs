@@ -83,7 +83,7 @@ impl<'t> Parser<'_, 't> {
                 self.expect("(", "after `select`")?;
                 let (place, low, high) = self.range()?;
                 self.expect(")", "after the range")?;
-                StmtKind::Select(place, low, high)
+                StmtKind::Select(place, Box::new((low, high)))
             }
             "goto" => {
                 self.next();

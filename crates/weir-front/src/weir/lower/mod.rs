@@ -26,14 +26,12 @@ pub(crate) use ask::ask;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use weir_model::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
-use weir_model::program::{EvalError, Program};
+use weir_model::program::{EvalError, MAX_PROCESSES, Program};
 
 use super::tree::{Item, Name, Span};
 use crate::errors::{Errors, did_you_mean, quote};
 use crate::{Diagnostic, MAX_ARRAY, Source};
 
-/// How many processes a program may have, families written out.
-const MAX_PROCESSES: usize = 64;
 /// How many variables, and how many statements, registers or labels in one
 /// process: their numbers have 16 bits.
 const MAX_NUMBERED: usize = 60_000;
