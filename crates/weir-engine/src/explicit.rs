@@ -159,6 +159,36 @@ impl<'s> Search<'s> {
     }
 }
 
+/// Which questions are settled by one of up to `most` configurations under SC, met depth first:
+/// a quick look that finds what happens in most runs.
+pub fn glance(
+    system: &System,
+    questions: &[PropertyKind],
+    most: usize,
+    budget: &Budget,
+) -> Vec<bool> {
+    let semantics = Form::of(MemoryModel::SC)[0].semantics(system, MemoryModel::SC, 1);
+    let semantics = semantics.as_ref();
+    let mut settled = vec![false; questions.len()];
+    let mut store = Store::within(budget);
+    let (mut config, mut scratch) = (Vec::new(), Vec::new());
+    let initial = semantics.initial().filter_map(|c| store.insert(&c, None).ok().flatten());
+    let mut open: Vec<ConfigId> = initial.collect();
+    while let Some(id) = open.pop() {
+        store.read(id, &mut config);
+        for (settled, kind) in settled.iter_mut().zip(questions) {
+            *settled = *settled || settles(semantics, &config, kind);
+        }
+        if store.len() >= most || settled.iter().all(|s| *s) || budget.tick().is_err() {
+            break;
+        }
+        let _ = semantics.successors(&config, &mut scratch, &mut |_, next| {
+            open.extend(store.insert(next, None).ok().flatten());
+        });
+    }
+    settled
+}
+
 /// Why there may be more than was seen.
 fn reason(stats: &Stats) -> String {
     stats.stopped.clone().unwrap_or_else(|| {

@@ -51,8 +51,8 @@ enum Stage {
 /// Short runs are found first. Then what small sets of views prove or refute;
 /// then bugs that need two processes of many; then whatever takes longer.
 const STAGES: [Stage; 11] = [
-    Stage::Explicit { bound: Some(2), bytes: 2 << 20 },
-    Stage::Explicit { bound: None, bytes: 2 << 20 },
+    Stage::Explicit { bound: Some(2), bytes: 1 << 20 },
+    Stage::Explicit { bound: None, bytes: 1 << 20 },
     Stage::Views { bytes: 16 << 20 },
     Stage::Pairs { bytes: 16 << 20 },
     Stage::Explicit { bound: Some(1), bytes: 64 << 20 },

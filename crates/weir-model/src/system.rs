@@ -535,12 +535,11 @@ impl System {
         state: StateId,
         see: impl FnOnce(VarId, bool) -> Seen,
     ) -> Steps<'_> {
-        let ids = match self.next(process, state) {
-            Next::Free { first, count } => Ids::Range(*first..first + count),
+        match self.next(process, state) {
+            Next::Free { first, list } => Steps::Free(*first, list.iter()),
             Next::Read { var, atomic, on, stop } => match see(*var, *atomic) {
                 Seen::One(value) if stop.is_none() => {
-                    let id = self.on_value(process, state, *var, on, value);
-                    id.map_or(Ids::Range(0..0), |id| Ids::Range(id.0..id.0 + 1))
+                    Steps::One(self.on_value(process, state, *var, on, value))
                 }
                 seen => {
                     let values = match seen {
@@ -548,12 +547,34 @@ impl System {
                         Seen::Among(values) => values,
                     };
                     let on = |value| self.on_value(process, state, *var, on, value);
-                    let ids = values.into_iter().filter_map(on).chain(*stop);
-                    Ids::List(ids.collect::<Vec<_>>().into_iter())
+                    let stop = stop.map(|id| (id, self.transition(process, id)));
+                    let all = values.into_iter().filter_map(on).chain(stop);
+                    Steps::List(all.collect::<Vec<_>>().into_iter())
                 }
             },
-        };
-        Steps { automaton: &self.processes[process.index()], ids }
+        }
+    }
+
+    /// The same where the process sees one value: semantics with one memory spend most of their
+    /// time here.
+    #[inline]
+    pub fn steps_on(
+        &self,
+        process: ProcessId,
+        state: StateId,
+        see: impl FnOnce(VarId, bool) -> ValueId,
+    ) -> StepsOn<'_> {
+        match self.next(process, state) {
+            Next::Free { first, list } => {
+                StepsOn { number: *first, free: list.iter(), read: None, stop: None }
+            }
+            Next::Read { var, atomic, on, stop } => StepsOn {
+                number: 0,
+                free: [].iter(),
+                read: self.on_value(process, state, *var, on, see(*var, *atomic)),
+                stop: stop.map(|id| (id, self.transition(process, id))),
+            },
+        }
     }
 
     /// The variable that a process reads next, if it reads one.
@@ -871,14 +892,13 @@ impl System {
 }
 
 /// What [`System::steps`] returns.
-pub struct Steps<'s> {
-    automaton: &'s Automaton,
-    ids: Ids,
-}
-
-enum Ids {
-    Range(std::ops::Range<u32>),
-    List(std::vec::IntoIter<TransitionId>),
+pub enum Steps<'s> {
+    /// Transitions with the number of the first.
+    Free(u32, std::slice::Iter<'s, Transition>),
+    /// At most one.
+    One(Option<(TransitionId, &'s Transition)>),
+    /// Several, one by one.
+    List(std::vec::IntoIter<(TransitionId, &'s Transition)>),
 }
 
 impl<'s> Iterator for Steps<'s> {
@@ -886,11 +906,39 @@ impl<'s> Iterator for Steps<'s> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let id = match &mut self.ids {
-            Ids::Range(range) => TransitionId(range.next()?),
-            Ids::List(list) => list.next()?,
-        };
-        Some((id, self.automaton.transitions.get(id.index())))
+        match self {
+            Self::Free(number, list) => {
+                let id = TransitionId(*number);
+                *number += 1;
+                list.next().map(|t| (id, t))
+            }
+            Self::One(one) => one.take(),
+            Self::List(list) => list.next(),
+        }
+    }
+}
+
+/// What [`System::steps_on`] returns.
+pub struct StepsOn<'s> {
+    number: u32,
+    free: std::slice::Iter<'s, Transition>,
+    read: Option<(TransitionId, &'s Transition)>,
+    stop: Option<(TransitionId, &'s Transition)>,
+}
+
+impl<'s> Iterator for StepsOn<'s> {
+    type Item = (TransitionId, &'s Transition);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.free.next() {
+            Some(t) => {
+                let id = TransitionId(self.number);
+                self.number += 1;
+                Some((id, t))
+            }
+            None => self.read.take().or_else(|| self.stop.take()),
+        }
     }
 }
 

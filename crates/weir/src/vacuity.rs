@@ -9,7 +9,7 @@
 //! and no count depends on them. What happens under SC happens under every model, so SC is
 //! asked first: that is quick, and usually enough.
 
-use weir_engine::{Engine, Limits, Stats};
+use weir_engine::{Engine, Limits, Stats, explicit};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
@@ -20,6 +20,9 @@ use crate::solver::Solver;
 
 /// A search for vacuous answers may always use so many bytes.
 const BYTES: usize = 16 << 20;
+
+/// How many configurations a first look takes.
+const GLANCE: usize = 2000;
 
 /// The most names that are listed.
 const NAMES: usize = 4;
@@ -128,6 +131,10 @@ fn nothing_happens(
     let bytes = limits.budget.store().map_or(bytes, |most| most.min(bytes));
     let budget = limits.budget.clone().with_store(bytes);
     let limits = Limits { budget, certificate: false, ..limits.clone() };
+    let kinds: Vec<PropertyKind> = questions.iter().map(|q| q.property().kind).collect();
+    let met = explicit::glance(system, &kinds, GLANCE, &limits.budget);
+    let questions: Vec<Question> =
+        questions.into_iter().zip(met).filter(|(_, met)| !met).map(|(q, _)| q).collect();
     let explicit = Solver::Engine(Engine::Explicit);
     let under_sc = ask(system, explicit, MemoryModel::SC, &limits, &questions);
     let is_finite = model.normal() == MemoryModel::SC;

@@ -1,11 +1,10 @@
 //! What lies ahead of and behind a place of the code, before any search.
 //!
-//! Each process by itself, with reads that return any value that its variable may have. The
-//! first attempt keeps every register, and a variable may have what the processes write as far
-//! as they have been followed ([`exact`]). If that is too much, variables and registers have the
-//! values that can arise whatever the control flow ([`Sets`]), and only some registers are
-//! *tracked*: those to which only few values get, or which never depend on a read (loop
-//! counters, indices); if those make too many states as well, none.
+//! Each process by itself, with reads that return whatever some process may have written, as far
+//! as the processes have been followed. A variable to which too many values are written may hold
+//! *anything*. A register is *tracked* if its value is part of a state; one that may get
+//! anything is not. Where that makes too many states, the register with the most values is not
+//! tracked either.
 //!
 //! Every place of every run of the process is in here, with its tracked registers as they are
 //! and nothing merged. So what cannot happen here cannot happen, and what has to come before a
@@ -17,32 +16,28 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::domain::Set;
 use super::local::forget;
-use super::sets::Sets;
 use crate::flow::{Flow, Node, NodeId};
 use crate::graph;
 use crate::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::program::{BinOp, Code, Domain, EvalError, Expr, FenceKind, Place, Program, Rmw};
 
-/// A register is tracked if no more values can get there.
-const FEW: usize = 64;
+/// More states of all processes together are too many.
+const MAX_STATES: usize = 10_000;
 
-/// More states of one process are too many.
-const MAX_STATES: usize = 20_000;
+/// More values that are read on the way are too many.
+const MAX_READ: usize = 200_000;
 
-/// More states of all processes together, with every register kept, are too many.
-const MAX_EXACT: usize = 10_000;
-
-/// A variable to which more values are written has too many to follow them one by one, if it
-/// has a declared domain.
+/// A variable with a declared range to which more values are written may hold anything.
 const MAX_WRITTEN: usize = 256;
 
-/// The same for a variable without a domain: it may be counted without end.
+/// The same for one without a range: it may be counted without end.
 const MAX_COUNTED: usize = 32;
 
-/// The most values that are read on the way.
-const MAX_READ: usize = 200_000;
+/// What may be anything is one of the values of its domain, if those are so few.
+const FEW: u128 = 64;
 
 /// What a step of the code of a process does with memory; variables by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,35 +82,6 @@ pub(crate) struct Abstraction {
 }
 
 impl Abstraction {
-    /// # Errors
-    /// If a limit is reached.
-    pub(super) fn new(
-        program: &Program,
-        flow: &Flow,
-        p: ProcessId,
-        sets: &RefCell<Sets>,
-        budget: &Budget,
-    ) -> Result<Self, Stop> {
-        let is_small = |s: &super::sets::Set| s.as_ref().is_some_and(|s| s.len() <= FEW);
-        let few: Vec<bool> = sets.borrow().registers[p.index()].iter().map(is_small).collect();
-        let free = independent(flow, few.len());
-        let each =
-            |f: fn(bool, bool) -> bool| few.iter().zip(&free).map(|(a, b)| f(*a, *b)).collect();
-        let attempts = [each(|a, b| a || b), few.clone(), free.clone(), each(|a, b| a && b)];
-        let explore = |tracked: Vec<bool>, most: usize| {
-            let mut explorer = Explorer::new(program, flow, p, sets, tracked);
-            explorer.most = most;
-            Ok::<_, Stop>(explorer.goes_on(budget)?.then_some(explorer.found))
-        };
-        for tracked in attempts {
-            if let Some(found) = explore(tracked, MAX_STATES)? {
-                return Ok(found);
-            }
-        }
-        // Without registers there are no more states than nodes.
-        Ok(explore(vec![false; few.len()], usize::MAX)?.expect("one per node"))
-    }
-
     /// The number of states.
     pub fn len(&self) -> usize {
         self.ids.len()
@@ -139,72 +105,107 @@ impl Abstraction {
     }
 }
 
-/// All processes with every register, where a read returns what some process may have written;
-/// and what may be written to each variable. `None` if that is too much.
+/// Why processes cannot be followed in this way.
+enum Much {
+    Stopped(Stop),
+    /// Too many values are written to a variable.
+    Written(VarId),
+    /// A register may get anything.
+    Anything(ProcessId, RegId),
+    /// There are too many states.
+    States,
+}
+
+impl From<Stop> for Much {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+/// Each process by itself, and the values that each variable may have. Those are `known`
+/// beforehand where reads are guessed.
 ///
 /// # Errors
 /// If a limit is reached.
-pub(super) fn exact(
+pub(super) fn explore(
     program: &Program,
     flows: &[Flow],
+    known: Option<Vec<BTreeSet<i128>>>,
     budget: &Budget,
-) -> Result<Option<(Vec<Abstraction>, Sets)>, Stop> {
-    let sets = RefCell::new(Sets::initial(program));
-    let mut explorers = Vec::with_capacity(flows.len());
-    for (p, flow) in flows.iter().enumerate() {
-        let tracked = vec![true; program.processes[p].registers.len()];
-        let mut explorer = Explorer::new(program, flow, ProcessId::new(p), &sets, tracked);
-        explorer.follows_writes = true;
-        explorers.push(explorer);
-    }
+) -> Result<(Vec<Abstraction>, Vec<Set>), Stop> {
+    let follows_writes = known.is_none();
+    let initial = || program.vars.iter().flat_map(|d| &d.init);
+    let mut begin: Vec<Set> = match known {
+        Some(known) => known.into_iter().map(Some).collect(),
+        None => initial().map(|values| Some(values.iter().copied().collect())).collect(),
+    };
+    let mut tracked: Vec<Vec<bool>> =
+        program.processes.iter().map(|p| vec![true; p.registers.len()]).collect();
+    let mut most = MAX_STATES;
     loop {
-        let known = |e: &Explorer<'_>| e.states.len() + e.found.steps.len();
-        let before: usize = explorers.iter().map(known).sum();
-        let written = sets.borrow().written();
+        let sets = RefCell::new(begin.clone());
+        let mut explorers: Vec<Explorer<'_>> = Vec::with_capacity(flows.len());
+        for (p, flow) in flows.iter().enumerate() {
+            let alone = Explorer::new(program, flow, ProcessId::new(p), &sets, &tracked[p]);
+            explorers.push(Explorer { follows_writes, ..alone });
+        }
+        match follow(&mut explorers, &sets, most, budget) {
+            Ok(()) => {
+                let found = explorers.into_iter().map(|e| e.found).collect();
+                return Ok((found, sets.into_inner()));
+            }
+            Err(Much::Stopped(stop)) => return Err(stop),
+            Err(Much::Written(x)) => begin[x.index()] = None,
+            Err(Much::Anything(p, r)) => tracked[p.index()][r.index()] = false,
+            Err(Much::States) => match widest(&explorers) {
+                Some((p, r)) => tracked[p][r] = false,
+                // Without registers there are no more states than nodes.
+                None => most = usize::MAX,
+            },
+        }
+    }
+}
+
+/// Follows all processes until nothing new is written.
+fn follow(
+    explorers: &mut [Explorer<'_>],
+    sets: &RefCell<Vec<Set>>,
+    most: usize,
+    budget: &Budget,
+) -> Result<(), Much> {
+    let written = || sets.borrow().iter().flatten().map(BTreeSet::len).sum::<usize>();
+    loop {
+        let before = written();
         for i in 0..explorers.len() {
-            let others: usize = explorers.iter().map(|e| e.states.len()).sum();
-            explorers[i].most = (MAX_EXACT + explorers[i].states.len()).saturating_sub(others);
-            if !explorers[i].goes_on(budget)? {
-                return Ok(None);
-            }
+            let all: usize = explorers.iter().map(|e| e.states.len()).sum();
+            explorers[i].most = most.saturating_add(explorers[i].states.len()).saturating_sub(all);
+            explorers[i].go_on(budget)?;
         }
-        if written == sets.borrow().written() && before == explorers.iter().map(known).sum() {
-            break;
-        }
-    }
-    let found = explorers.into_iter().map(|e| e.found).collect();
-    Ok(Some((found, sets.into_inner())))
-}
-
-/// Registers that never depend on a read.
-fn independent(flow: &Flow, registers: usize) -> Vec<bool> {
-    let mut free = vec![true; registers];
-    loop {
-        let before = free.clone();
-        for located in &flow.nodes {
-            match &located.node {
-                Node::Load(r, ..) | Node::Rmw(r, ..) => free[r.index()] = false,
-                Node::Assign(r, code, _) => {
-                    let mut depends = false;
-                    code.atoms(&mut |s| depends |= !before[s.index()]);
-                    if depends {
-                        free[r.index()] = false;
-                    }
-                }
-                _ => {}
-            }
-        }
-        if free == before {
-            return free;
+        if before == written() {
+            return Ok(());
         }
     }
 }
 
+/// The tracked register with the most values.
+fn widest(explorers: &[Explorer<'_>]) -> Option<(usize, usize)> {
+    let mut all = Vec::new();
+    for (p, explorer) in explorers.iter().enumerate() {
+        for r in (0..explorer.found.tracked.len()).filter(|r| explorer.found.tracked[*r]) {
+            let values: FxHashSet<_> = explorer.states.iter().map(|(_, v)| v[r]).collect();
+            all.push((values.len(), (p, r)));
+        }
+    }
+    all.into_iter().max_by_key(|(count, _)| *count).map(|(_, register)| register)
+}
+
+/// A process that is being followed.
 struct Explorer<'a> {
     program: &'a Program,
     flow: &'a Flow,
     p: ProcessId,
-    sets: &'a RefCell<Sets>,
+    /// The values that variables may have.
+    sets: &'a RefCell<Vec<Set>>,
     /// Whether what is written is added to the sets.
     follows_writes: bool,
     /// The most states.
@@ -214,6 +215,7 @@ struct Explorer<'a> {
     states: Vec<(NodeId, Registers)>,
     /// For each state how many values there were to read when it was left last.
     left: Vec<usize>,
+    /// Steps of states that may be left more than once.
     seen: FxHashSet<(usize, usize)>,
     found: Abstraction,
 }
@@ -237,19 +239,11 @@ impl Value {
     }
 
     /// All that it may be, if that is known.
-    fn values(&self) -> Option<BTreeSet<i128>> {
+    fn values(&self) -> Option<Vec<i128>> {
         match self {
-            Self::Known(v) => Some(BTreeSet::from([*v])),
-            Self::Among(values) => Some(values.clone()),
+            Self::Known(v) => Some(vec![*v]),
+            Self::Among(values) => Some(values.iter().copied().collect()),
             Self::Any => None,
-        }
-    }
-
-    fn known(&self) -> Option<i128> {
-        match self {
-            Self::Known(v) => Some(*v),
-            Self::Among(values) if values.len() == 1 => values.first().copied(),
-            _ => None,
         }
     }
 }
@@ -259,14 +253,14 @@ impl<'a> Explorer<'a> {
         program: &'a Program,
         flow: &'a Flow,
         p: ProcessId,
-        sets: &'a RefCell<Sets>,
-        tracked: Vec<bool>,
+        sets: &'a RefCell<Vec<Set>>,
+        tracked: &[bool],
     ) -> Self {
         let declared = &program.processes[p.index()].registers;
         let initial: Vec<Option<i128>> =
-            declared.iter().zip(&tracked).map(|(r, t)| t.then_some(r.init)).collect();
+            declared.iter().zip(tracked).map(|(r, t)| t.then_some(r.init)).collect();
         let found = Abstraction {
-            tracked,
+            tracked: tracked.to_vec(),
             ids: FxHashMap::default(),
             steps: vec![],
             labels: BTreeSet::new(),
@@ -286,31 +280,33 @@ impl<'a> Explorer<'a> {
             seen: FxHashSet::default(),
             found,
         };
-        explorer.state(flow.entry, initial);
+        // There is room for one.
+        let _ = explorer.state(flow.entry, initial);
         explorer
     }
 
-    /// Follows the process from all states that it has not been followed from, or that read
-    /// more than before. Whether there are not too many.
-    fn goes_on(&mut self, budget: &Budget) -> Result<bool, Stop> {
+    /// Follows the process from all states from which it was not followed, or which read
+    /// more than before.
+    fn go_on(&mut self, budget: &Budget) -> Result<(), Much> {
         let mut next = 0;
         while next < self.states.len() {
             let values = self.values_to_read(next);
-            if self.left.get(next) != Some(&values) {
-                self.left.truncate(self.left.len().max(next));
-                match self.left.get_mut(next) {
-                    Some(before) => *before = values,
-                    None => self.left.push(values),
-                }
+            let is_new = next == self.left.len();
+            if is_new {
+                self.left.push(values);
+            }
+            if is_new || self.left[next] != values {
+                self.left[next] = values;
                 self.read += values;
                 budget.tick()?;
-                if self.read > MAX_READ && self.follows_writes || self.expand(next).is_none() {
-                    return Ok(false);
+                if self.read > MAX_READ && self.most != usize::MAX {
+                    return Err(Much::States);
                 }
+                self.expand(next)?;
             }
             next += 1;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// How many values a state may read.
@@ -318,8 +314,7 @@ impl<'a> Explorer<'a> {
         match &self.flow.nodes[self.states[state].0].node {
             Node::Load(_, place, _) | Node::Rmw(_, place, _, _) => {
                 let first = place.first.index();
-                let sets = self.sets.borrow();
-                let elements = &sets.vars[first..first + place.len as usize];
+                let elements = &self.sets.borrow()[first..first + place.len as usize];
                 elements.iter().flatten().map(BTreeSet::len).sum()
             }
             _ => 0,
@@ -338,25 +333,25 @@ impl<'a> Explorer<'a> {
         node
     }
 
-    fn state(&mut self, node: NodeId, mut registers: Vec<Option<i128>>) -> Option<usize> {
+    fn state(&mut self, node: NodeId, mut registers: Vec<Option<i128>>) -> Result<usize, Much> {
         let node = self.past_structure(node);
         let tracked = &self.found.tracked;
         forget(self.flow, node, &mut registers, |r| tracked[r].then_some(0));
         let key = (node, registers.into_boxed_slice());
         if let Some(&id) = self.found.ids.get(&key) {
-            return Some(id);
+            return Ok(id);
         }
         let id = self.states.len();
         if id >= self.most {
-            return None;
+            return Err(Much::States);
         }
         self.found.labels.extend(&self.flow.nodes[node].labels);
         self.found.ids.insert(key.clone(), id);
         self.states.push(key);
-        Some(id)
+        Ok(id)
     }
 
-    fn expand(&mut self, from: usize) -> Option<()> {
+    fn expand(&mut self, from: usize) -> Result<(), Much> {
         let (node, registers) = self.states[from].clone();
         let registers = registers.into_vec();
         let flow = self.flow;
@@ -365,11 +360,10 @@ impl<'a> Explorer<'a> {
         let reads = matches!(located.node, Node::Load(..) | Node::Rmw(..));
         let go = |this: &mut Self, access, to, registers| {
             let to = this.state(to, registers)?;
-            // A state that reads may be left more than once.
-            if !(this.follows_writes && reads) || this.seen.insert((from, to)) {
+            if !reads || this.seen.insert((from, to)) {
                 this.found.steps.push(CodeStep { from, access, to });
             }
-            Some(())
+            Ok::<(), Much>(())
         };
         match &located.node {
             Node::End => {}
@@ -434,7 +428,7 @@ impl<'a> Explorer<'a> {
             }
             Node::Store(place, code, next) => {
                 let Some(elements) = self.elements(place, &registers, span) else {
-                    return Some(());
+                    return Ok(());
                 };
                 let value = self.value(code, &registers, None, span);
                 if self.write(&elements, &value, span)? {
@@ -443,7 +437,7 @@ impl<'a> Explorer<'a> {
             }
             Node::Load(r, place, next) => {
                 let Some(elements) = self.elements(place, &registers, span) else {
-                    return Some(());
+                    return Ok(());
                 };
                 let read = self.read(&elements);
                 for registers in self.set(&registers, *r, &read, span)? {
@@ -452,57 +446,59 @@ impl<'a> Explorer<'a> {
             }
             Node::Rmw(r, place, rmw, next) => {
                 let Some(elements) = self.elements(place, &registers, span) else {
-                    return Some(());
+                    return Ok(());
                 };
-                let old = self.read(&elements);
-                let given = self.written((*r, rmw), old, &elements, &registers, span)?;
+                let given = self.given(*r, rmw, &elements, &registers, span)?;
                 for registers in self.set(&registers, *r, &given, span)? {
                     go(self, Access::Arw(elements.clone()), *next, registers)?;
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 
-    /// What code may be; notes that it may fail.
+    /// What code may be; notes that it may fail. A register may have a value `instead` of its own.
     fn value(
         &mut self,
         code: &Code,
         registers: &[Option<i128>],
-        instead: Option<(RegId, &BTreeSet<i128>)>,
+        instead: Option<(RegId, i128)>,
         span: SpanId,
     ) -> Value {
-        match self.sets.borrow().values(self.p, code, |r| registers[r.index()], instead) {
-            Some((values, fails)) => {
-                if fails {
-                    self.found.fails.get_or_insert(span);
-                }
-                match values.first() {
-                    Some(value) if values.len() == 1 => Value::Known(*value),
-                    _ => Value::Among(values),
-                }
+        let mut is_known = true;
+        let value = code.eval(&mut |r| match instead {
+            Some((other, value)) if other == *r => value,
+            _ => registers[r.index()].unwrap_or_else(|| {
+                is_known = false;
+                0
+            }),
+        });
+        let (value, fails) = match value {
+            _ if !is_known => (Value::Any, may_divide(code)),
+            Ok(value) => (Value::Known(value), false),
+            // What comes of it is not followed.
+            Err(EvalError::Overflow) => (Value::Any, false),
+            Err(EvalError::DivisionByZero | EvalError::Index(_)) => {
+                (Value::Among(BTreeSet::new()), true)
             }
-            None => {
-                if may_divide(code) {
-                    self.found.fails.get_or_insert(span);
-                }
-                Value::Any
-            }
+        };
+        if fails {
+            self.found.fails.get_or_insert(span);
         }
+        value
     }
 
-    /// What the register of an atomic read-write gets; notes what it writes. `None` if that is
-    /// too much.
-    fn written(
+    /// What the register of an atomic read-write gets; notes what it writes.
+    fn given(
         &mut self,
-        (r, rmw): (RegId, &Rmw),
-        old: Value,
+        r: RegId,
+        rmw: &Rmw,
         elements: &Range<usize>,
         registers: &[Option<i128>],
         span: SpanId,
-    ) -> Option<Value> {
+    ) -> Result<Value, Much> {
         let flag = matches!(rmw, Rmw::CasFlag { .. });
-        let Value::Among(old) = old else {
+        let Some(old) = self.read(elements).values() else {
             let value = match rmw {
                 Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
                     self.value(expected, registers, None, span);
@@ -524,11 +520,10 @@ impl<'a> Explorer<'a> {
                 }
             };
             self.write(elements, &value, span)?;
-            return Some(if flag { Value::Among(BTreeSet::from([0, 1])) } else { Value::Any });
+            return Ok(if flag { Value::Among(BTreeSet::from([0, 1])) } else { Value::Any });
         };
         let mut given = BTreeSet::new();
         for a in old {
-            let one = BTreeSet::from([a]);
             let value = match rmw {
                 Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
                     let expected = self.value(expected, registers, None, span);
@@ -544,36 +539,30 @@ impl<'a> Explorer<'a> {
                     continue;
                 }
                 Rmw::Swap(new) => self.value(new, registers, None, span),
-                Rmw::Fetch(op, code) => {
-                    let operand = self.value(code, registers, None, span);
-                    let mut results = Some(BTreeSet::new());
-                    let mut fails = may_fail(*op) && operand.values().is_none();
-                    for b in operand.values().unwrap_or_default() {
-                        match op.apply(a, b) {
-                            Ok(value) => results.iter_mut().for_each(|all| all.extend([value])),
-                            Err(EvalError::Overflow) => results = None,
-                            Err(EvalError::DivisionByZero | EvalError::Index(_)) => fails = true,
+                Rmw::Fetch(op, code) => match self.value(code, registers, None, span) {
+                    Value::Known(b) => {
+                        let code = Expr::binary(*op, Expr::Const(a), Expr::Const(b));
+                        self.value(&code, registers, None, span)
+                    }
+                    operand => {
+                        if may_fail(*op) && operand.values().is_none() {
+                            self.found.fails.get_or_insert(span);
                         }
+                        operand
                     }
-                    if fails {
-                        self.found.fails.get_or_insert(span);
-                    }
-                    let results = results.filter(|_| operand.values().is_some());
-                    results.map_or(Value::Any, Value::Among)
-                }
+                },
                 Rmw::Update { when, new } => {
-                    let passes = self.value(when, registers, Some((r, &one)), span);
-                    if passes.all(|v| v == 0) {
+                    if self.value(when, registers, Some((r, a)), span).all(|v| v == 0) {
                         continue;
                     }
-                    self.value(new, registers, Some((r, &one)), span)
+                    self.value(new, registers, Some((r, a)), span)
                 }
             };
             if self.write(elements, &value, span)? {
                 given.insert(a);
             }
         }
-        Some(Value::Among(given))
+        Ok(Value::Among(given))
     }
 
     /// The variables that a place may be; notes that the index may be outside. `None` if it
@@ -591,16 +580,17 @@ impl<'a> Explorer<'a> {
         if !value.all(inside) {
             self.found.fails.get_or_insert(span);
         }
-        match value.known() {
-            Some(i) => inside(i).then(|| first + i as usize..first + i as usize + 1),
-            None => Some(first..first + len),
+        match value {
+            Value::Known(i) => inside(i).then(|| first + i as usize..first + i as usize + 1),
+            Value::Among(_) => None,
+            Value::Any => Some(first..first + len),
         }
     }
 
     fn read(&self, elements: &Range<usize>) -> Value {
         let mut all = BTreeSet::new();
-        for x in elements.clone() {
-            match &self.sets.borrow().vars[x] {
+        for set in &self.sets.borrow()[elements.clone()] {
+            match set {
                 Some(values) => all.extend(values),
                 None => return Value::Any,
             }
@@ -609,50 +599,69 @@ impl<'a> Explorer<'a> {
     }
 
     /// Notes what is written, and that it may be outside the domain or the bound of a variable.
-    /// Whether the process may go on; `None` if there is too much of it.
-    fn write(&mut self, elements: &Range<usize>, value: &Value, span: SpanId) -> Option<bool> {
+    /// Whether the process may go on.
+    fn write(
+        &mut self,
+        elements: &Range<usize>,
+        value: &Value,
+        span: SpanId,
+    ) -> Result<bool, Much> {
         let mut goes_on = false;
         for x in elements.clone() {
             let var = VarId::new(x);
             let domain = self.program.decl(var).0.domain;
-            let bound = self.program.bounds.vars.get(&var);
-            let fit = |v: i128| Program::fit(domain, v);
-            let admits = |v: i128| domain.is_none_or(|d| self.program.admits(d, fit(v)));
-            let within = |v: i128| bound.is_none_or(|b| (b.0..=b.1).contains(&fit(v)));
-            if domain.is_some_and(|d| !d.wraps()) && !value.all(admits) {
-                self.found.fails.get_or_insert(span);
-            }
-            if bound.is_some() && !value.all(within) {
-                self.found.leaves.get_or_insert(span);
-            }
-            goes_on |= !value.all(|v| !(admits(v) && within(v)));
-            if self.follows_writes {
-                let mut sets = self.sets.borrow_mut();
-                let set = sets.vars[x].as_mut()?;
-                let values = value.values()?.into_iter();
-                set.extend(values.filter(|v| admits(*v) && within(*v)).map(fit));
-                let is_bounded = domain.is_some_and(|d| !matches!(d, Domain::Int(_)));
-                if set.len() > if is_bounded { MAX_WRITTEN } else { MAX_COUNTED } {
-                    return None;
+            let bound = self.program.bounds.vars.get(&var).copied();
+            let kept = self.kept(domain, bound, value, span);
+            goes_on |= kept.as_ref().is_none_or(|kept| !kept.is_empty());
+            let set = &mut self.sets.borrow_mut()[x];
+            if let Some(set) = set.as_mut().filter(|_| self.follows_writes) {
+                set.extend(kept.ok_or(Much::Written(var))?);
+                let is_range = domain.is_some_and(|d| !matches!(d, Domain::Int(_)));
+                if set.len() > if is_range { MAX_WRITTEN } else { MAX_COUNTED } {
+                    return Err(Much::Written(var));
                 }
             }
         }
-        Some(goes_on)
+        Ok(goes_on)
     }
 
     /// The registers after one of them got a value; notes that it may be outside of its
-    /// domain or bound. `None` if there are too many values.
+    /// domain or bound.
     fn set(
         &mut self,
         registers: &[Option<i128>],
         r: RegId,
         value: &Value,
         span: SpanId,
-    ) -> Option<Vec<Vec<Option<i128>>>> {
+    ) -> Result<Vec<Vec<Option<i128>>>, Much> {
         let domain = self.program.processes[self.p.index()].registers[r.index()].domain;
-        let bound = self.program.bounds.registers.get(&(self.p, r));
+        let bound = self.program.bounds.registers.get(&(self.p, r)).copied();
+        let kept = self.kept(domain, bound, value, span);
+        let with = |v: Option<i128>| {
+            let mut registers = registers.to_vec();
+            registers[r.index()] = v;
+            registers
+        };
+        if !self.found.tracked[r.index()] {
+            let is_possible = kept.is_none_or(|kept| !kept.is_empty());
+            return Ok(is_possible.then(|| with(None)).into_iter().collect());
+        }
+        let kept = kept.ok_or(Much::Anything(self.p, r))?;
+        Ok(kept.into_iter().map(|v| with(Some(v))).collect())
+    }
+
+    /// What is kept of a value where a domain and a bound are declared; `None` if that may be
+    /// anything. Notes that something may be outside.
+    fn kept(
+        &mut self,
+        domain: Option<Domain>,
+        bound: Option<(i128, i128)>,
+        value: &Value,
+        span: SpanId,
+    ) -> Option<Vec<i128>> {
+        let program = self.program;
         let fit = |v: i128| Program::fit(domain, v);
-        let admits = |v: i128| domain.is_none_or(|d| self.program.admits(d, fit(v)));
+        let admits = |v: i128| domain.is_none_or(|d| program.admits(d, fit(v)));
         let within = |v: i128| bound.is_none_or(|b| (b.0..=b.1).contains(&fit(v)));
         if domain.is_some_and(|d| !d.wraps()) && !value.all(admits) {
             self.found.fails.get_or_insert(span);
@@ -660,25 +669,12 @@ impl<'a> Explorer<'a> {
         if bound.is_some() && !value.all(within) {
             self.found.leaves.get_or_insert(span);
         }
-        let with = |v: Option<i128>| {
-            let mut registers = registers.to_vec();
-            registers[r.index()] = v;
-            registers
-        };
-        if !self.found.tracked[r.index()] {
-            return Some(vec![with(None)]);
-        }
-        let all = match value {
-            Value::Known(v) => vec![*v],
-            Value::Among(values) => values.iter().copied().collect(),
-            Value::Any => {
-                let sets = self.sets.borrow();
-                let set = sets.registers[self.p.index()][r.index()].as_ref();
-                set?.iter().copied().collect()
-            }
-        };
-        let kept = all.into_iter().filter(|v| admits(*v) && within(*v));
-        Some(kept.map(|v| with(Some(fit(v)))).collect())
+        let all = value.values().or_else(|| {
+            let few = domain.filter(|d| program.size(*d) <= FEW);
+            let few = few.map(|d| program.values(d));
+            few.or_else(|| bound.filter(|b| b.1.abs_diff(b.0) < FEW).map(|b| (b.0..=b.1).collect()))
+        });
+        Some(all?.into_iter().filter(|v| admits(*v) && within(*v)).map(fit).collect())
     }
 }
 

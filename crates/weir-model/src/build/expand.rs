@@ -230,8 +230,8 @@ impl Expanding<'_> {
     fn expand(&mut self, process: ProcessId, state: StateId) {
         let system = self.system;
         match system.next(process, state) {
-            Next::Free { first, count } => {
-                for id in *first..first + count {
+            Next::Free { first, list } => {
+                for id in *first..first + list.len() as u32 {
                     let id = TransitionId(id);
                     let possible = match system.transition(process, id).op {
                         Op::Write(x, d) => self.write(process, state, x, d),
@@ -259,8 +259,8 @@ impl Expanding<'_> {
     fn learn(&mut self, process: ProcessId, state: StateId, var: VarId, value: ValueId) {
         let system = self.system;
         let Next::Read { on, .. } = system.next(process, state) else { return };
-        let Some(id) = system.on_value(process, state, var, on, value) else { return };
-        let possible = match system.transition(process, id).op {
+        let Some((id, t)) = system.on_value(process, state, var, on, value) else { return };
+        let possible = match t.op {
             Op::Arw(x, _, e) => self.write(process, state, x, e),
             _ => true,
         };

@@ -3,17 +3,18 @@
 //! A control state is a node of the control flow with the values of the registers that
 //! still matter. It exists once somebody has come there: `on_demand` makes its transitions
 //! when they are asked for, running the code between two steps (`local`). Beforehand only
-//! the code is looked at, each process by itself (`abstraction`, `sets`). Some engines need
+//! the code is looked at, each process by itself (`abstraction`); where reads are guessed,
+//! `domain` says from what. Some engines need
 //! all control states at once: `expand` makes them.
 
 mod abstraction;
 mod depth;
+mod domain;
 mod expand;
 mod local;
 mod names;
 mod on_demand;
 mod polarity;
-mod sets;
 mod watch;
 
 pub(crate) use self::abstraction::Abstraction;
@@ -23,11 +24,7 @@ pub use self::expand::{Expanded, Expansion};
 pub(crate) use self::on_demand::Next;
 pub(crate) use self::watch::Watch;
 
-use std::cell::RefCell;
-
-use self::sets::Sets;
 use crate::flow::{Flow, NodeId};
-use crate::ids::ProcessId;
 use crate::limits::Budget;
 use crate::program::Program;
 use crate::system::{Automaton, Excess, Failure, System, Unbuilt, Variable};
@@ -63,24 +60,11 @@ pub(crate) fn build(
         .enumerate()
         .map(|(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p], budget))
         .collect::<Result<_, _>>()?;
-    let exact = match reads {
-        Reads::Written => abstraction::exact(&program, &flows, budget)?,
-        Reads::Guessed => None,
+    let guessed = match reads {
+        Reads::Written => None,
+        Reads::Guessed => Some(domain::domains(&program, &flows, budget)?),
     };
-    let (abstractions, sets) = match exact {
-        Some(found) => found,
-        None => {
-            let sets = RefCell::new(match reads {
-                Reads::Written => Sets::of(&program, &flows, budget)?,
-                Reads::Guessed => Sets::guessed(&program, &flows, budget)?,
-            });
-            let alone = |(p, flow): (usize, &Flow)| {
-                Abstraction::new(&program, flow, ProcessId::new(p), &sets, budget)
-            };
-            let found: Vec<_> = flows.iter().enumerate().map(alone).collect::<Result<_, _>>()?;
-            (found, sets.into_inner())
-        }
-    };
+    let (abstractions, sets) = abstraction::explore(&program, &flows, guessed, budget)?;
     let asked = program.properties.iter().map(|p| p.kind.clone()).collect();
     watch::drop_unreachable(&mut program, &abstractions);
     watch::ask_for_assertions(&mut program, &abstractions);
@@ -89,7 +73,7 @@ pub(crate) fn build(
     for decl in &program.vars {
         for init in &decl.init {
             let name = program.var_name(crate::ids::VarId::new(vars.len()));
-            let known = sets.vars[vars.len()].iter().flatten().copied();
+            let known = sets[vars.len()].iter().flatten().copied();
             vars.push(Variable::new(name, decl.domain, init, known));
         }
     }

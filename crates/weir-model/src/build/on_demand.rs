@@ -13,8 +13,8 @@ use crate::system::{Excess, Mark, Op, State, StateKind, System, Transition};
 /// What a process does next.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// One of these transitions, whatever is in memory.
-    Free { first: u32, count: u32 },
+    /// One of these transitions, whatever is in memory; they are numbered from `first`.
+    Free { first: u32, list: Box<[Transition]> },
     /// It reads the variable; what then depends on the value.
     Read {
         var: VarId,
@@ -26,24 +26,25 @@ pub(crate) enum Next {
     },
 }
 
-/// The number of no transition: it waits for another value.
-const NONE: u32 = u32::MAX;
-
 /// Few variables have more values: they are kept closer.
 const CLOSE: usize = 4;
+
+/// A transition with its number; `None` if it waits for another value.
+type OnOne = Option<(TransitionId, Box<Transition>)>;
 
 /// For each value the transition that reads it.
 #[derive(Debug, Default)]
 pub(crate) struct OnValue {
-    close: [OnceLock<u32>; CLOSE],
-    others: OnceLock<Box<Cells<u32>>>,
+    close: [OnceLock<OnOne>; CLOSE],
+    others: OnceLock<Box<Cells<OnOne>>>,
 }
 
 impl OnValue {
-    fn get_or_init(&self, value: ValueId, make: impl FnOnce() -> u32) -> u32 {
+    #[inline]
+    fn get_or_init(&self, value: ValueId, make: impl FnOnce() -> OnOne) -> &OnOne {
         match self.close.get(value.index()) {
-            Some(cell) => *cell.get_or_init(make),
-            None => *self.others.get_or_init(Box::default).get_or_init(value.index() - CLOSE, make),
+            Some(cell) => cell.get_or_init(make),
+            None => self.others.get_or_init(Box::default).get_or_init(value.index() - CLOSE, make),
         }
     }
 }
@@ -258,11 +259,10 @@ impl System {
         // One thread at a time, so that the transitions of a state stand together.
         let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
         let first = automaton.transitions.len() as u32;
-        let count = kept.len() as u32;
-        for t in kept {
-            automaton.transitions.push(t);
+        for t in &kept {
+            automaton.transitions.push(*t);
         }
-        Next::Free { first, count }
+        Next::Free { first, list: kept.into() }
     }
 
     /// A transition; `None` if it changes nothing and need not be taken.
@@ -286,21 +286,21 @@ impl System {
     /// The transition of a load or an atomic read-write for one value; `None` if it waits
     /// for another.
     #[inline]
-    pub(crate) fn on_value(
+    pub(crate) fn on_value<'s>(
         &self,
         process: ProcessId,
         from: StateId,
         var: VarId,
-        cells: &OnValue,
+        cells: &'s OnValue,
         value: ValueId,
-    ) -> Option<TransitionId> {
-        let id = cells.get_or_init(value, || {
-            let Some(made) = self.make_read(process, from, var, value) else { return NONE };
+    ) -> Option<(TransitionId, &'s Transition)> {
+        let one = cells.get_or_init(value, || {
+            let made = self.make_read(process, from, var, value)?;
             let automaton = &self.processes[process.index()];
             let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
-            automaton.transitions.push(made) as u32
+            Some((TransitionId::new(automaton.transitions.push(made)), Box::new(made)))
         });
-        (id != NONE).then_some(TransitionId(id))
+        one.as_ref().map(|(id, t)| (*id, &**t))
     }
 
     fn make_read(

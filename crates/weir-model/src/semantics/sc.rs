@@ -4,7 +4,7 @@
 //! is in order already.
 
 use super::{Event, Head, Rule, Semantics, Step, control};
-use crate::system::{Op, Seen, System};
+use crate::system::{Op, System};
 
 pub(super) struct Sc<'s> {
     system: &'s System,
@@ -34,8 +34,8 @@ impl Semantics for Sc<'_> {
         scratch.clear();
         scratch.extend_from_slice(config);
         for p in self.system.process_ids() {
-            let see = |x, _| Seen::One(head.get(config, x));
-            for (id, t) in self.system.steps(p, control(config, p), see) {
+            let see = |x, _| head.get(config, x);
+            for (id, t) in self.system.steps_on(p, control(config, p), see) {
                 let (rule, written) = match t.op {
                     Op::Nop => (Rule::Nop, None),
                     Op::Read(x, d) if head.get(config, x) == d => (Rule::ReadMemory, None),

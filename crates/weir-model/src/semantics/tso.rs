@@ -11,7 +11,7 @@ use super::alphabet::Alphabet;
 use super::{Event, Head, Rule, Semantics, Step, control};
 use crate::ids::VarId;
 use crate::program::FenceKind;
-use crate::system::{Op, Seen, System};
+use crate::system::{Op, System};
 
 pub(super) struct Tso<'s> {
     system: &'s System,
@@ -54,9 +54,9 @@ impl Semantics for Tso<'_> {
             };
             let see = |x: VarId, atomic: bool| {
                 let own = own(x).filter(|_| !atomic);
-                Seen::One(own.map_or_else(|| head.get(config, x), |e| e.value))
+                own.map_or_else(|| head.get(config, x), |e| e.value)
             };
-            for (id, t) in self.system.steps(p, control(config, p), see) {
+            for (id, t) in self.system.steps_on(p, control(config, p), see) {
                 let mut written = None;
                 let mut push = None;
                 let rule = match t.op {
