@@ -34,7 +34,7 @@ const MAX_READ: usize = 200_000;
 const MAX_WRITTEN: usize = 256;
 
 /// The same for one without a range: it may be counted without end.
-const MAX_COUNTED: usize = 32;
+const MAX_COUNTED: usize = 16;
 
 /// What may be anything is one of the values of its domain, if those are so few.
 const FEW: u128 = 64;

@@ -1,6 +1,6 @@
 //! Events, the letters of buffers: each is one cell.
 
-use super::Head;
+use super::{Head, Kind};
 use crate::ids::{ValueId, VarId};
 use crate::system::{Op, System};
 
@@ -65,29 +65,30 @@ impl Event {
     }
 }
 
-/// The letters of a system: a cell for each event.
+/// The letters of a system under a form of its semantics: a cell for each event.
 ///
 /// The fences are 0 and 1. A value `d` of the variable `x`, one of `n`, has the even number
 /// `2 + 2 (d n + x)` as the first kind of letter that a buffer may hold and the odd one after
 /// it as the second kind. [`Variable::try_id`](crate::system::Variable::try_id) keeps
 /// that within 32 bits.
 #[derive(Debug)]
-pub(super) struct Alphabet {
+pub struct Alphabet {
     vars: u32,
     /// What even and odd numbers stand for.
     kinds: [EventKind; 2],
 }
 
 impl Alphabet {
-    pub fn new(system: &System, kinds: [EventKind; 2]) -> Self {
+    pub(super) fn new(system: &System, kinds: [EventKind; 2]) -> Self {
         Self { vars: system.vars.len().max(1) as u32, kinds }
     }
 
     /// The letters of store buffers.
-    pub fn of_stores(system: &System) -> Self {
+    pub(super) fn of_stores(system: &System) -> Self {
         Self::new(system, [EventKind::Write, EventKind::Read])
     }
 
+    /// The letter of an event.
     #[inline]
     pub fn encode(&self, event: Event) -> u32 {
         match event.kind {
@@ -100,6 +101,7 @@ impl Alphabet {
         }
     }
 
+    /// The event of a letter.
     #[inline]
     pub fn decode(&self, letter: u32) -> Event {
         if letter < 2 {
@@ -116,7 +118,7 @@ impl Alphabet {
 
     /// The buffers of a configuration that keeps one per process behind its
     /// memory: a length and that many letters, oldest first.
-    pub fn read_buffers(&self, config: &[u32], head: Head) -> Vec<Vec<Event>> {
+    pub(super) fn read_buffers(&self, config: &[u32], head: Head) -> Vec<Vec<Event>> {
         let mut at = head.len();
         let mut next = || {
             let len = config[at] as usize;
@@ -127,8 +129,18 @@ impl Alphabet {
         (0..head.processes).map(|_| next()).collect()
     }
 
+    /// What the cells of such buffers are.
+    pub(super) fn kinds(config: &[u32], head: Head) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        while let Some(&len) = config.get(head.len() + kinds.len()) {
+            kinds.push(Kind::Plain);
+            kinds.extend(std::iter::repeat_n(Kind::Letter, len as usize));
+        }
+        kinds
+    }
+
     /// Replaces everything behind the memory by these buffers.
-    pub fn write_buffers(&self, buffers: &[Vec<Event>], head: Head, config: &mut Vec<u32>) {
+    pub(super) fn write_buffers(&self, buffers: &[Vec<Event>], head: Head, config: &mut Vec<u32>) {
         config.truncate(head.len());
         for buffer in buffers {
             config.push(buffer.len() as u32);

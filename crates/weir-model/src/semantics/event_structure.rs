@@ -5,8 +5,8 @@
 //! closed at all times, so an event is minimal iff its set is empty, and only
 //! minimal events are ever removed.
 
-use super::Head;
 use super::alphabet::{Alphabet, Event};
+use super::{Head, Kind};
 use crate::ids::{ProcessId, ValueId, VarId};
 
 /// The most events of all processes together.
@@ -217,9 +217,9 @@ impl EventStructure {
             config.push(self.of(ProcessId::new(p)).count_ones());
         }
         config.extend(self.events.iter().map(|e| alphabet.encode(e.event)));
-        let cells = self.events.len().div_ceil(16);
+        let cells = self.events.len().div_ceil(32);
         for e in &self.events {
-            config.extend((0..cells).map(|c| (e.before >> (16 * c)) as u32));
+            config.extend((0..cells).map(|c| (e.before >> (32 * c)) as u32));
         }
         config.extend(self.sigma.iter().map(|s| s.map_or(0, |e| 1 + e as u32)));
     }
@@ -237,7 +237,7 @@ impl EventStructure {
         let len: usize = counts.iter().map(|&c| c as usize).sum();
         let letters = at + head.processes;
         let masks = letters + len;
-        let cells = len.div_ceil(16);
+        let cells = len.div_ceil(32);
         let mut processes =
             counts.iter().enumerate().flat_map(|(p, &c)| (0..c).map(move |_| ProcessId::new(p)));
         let events = (0..len)
@@ -245,7 +245,7 @@ impl EventStructure {
                 process: processes.next().expect("counted"),
                 event: alphabet.decode(config[letters + i]),
                 before: (0..cells)
-                    .map(|c| Set::from(config[masks + i * cells + c]) << (16 * c))
+                    .map(|c| Set::from(config[masks + i * cells + c]) << (32 * c))
                     .sum(),
             })
             .collect();
@@ -257,9 +257,50 @@ impl EventStructure {
         (Self { events, sigma }, sigma_at + pointers)
     }
 
+    /// What the cells of a structure are that was written at `at`.
+    pub fn kinds(head: Head, config: &[u32], at: usize, pointers: usize) -> Vec<Kind> {
+        let len: usize = config[at..at + head.processes].iter().map(|&c| c as usize).sum();
+        let plain = |count: usize| std::iter::repeat_n(Kind::Plain, count);
+        let letters = std::iter::repeat_n(Kind::Letter, len);
+        let masks = plain(len * len.div_ceil(32));
+        plain(head.processes).chain(letters).chain(masks).chain(plain(pointers)).collect()
+    }
+
     /// The events of each process, for showing.
     pub fn pending(&self, head: Head) -> Vec<Vec<Event>> {
         let of = |p| self.events.iter().filter(move |e| e.process == ProcessId::new(p));
         (0..head.processes).map(|p| of(p).map(|e| e.event).collect()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::SpanId;
+    use crate::program::{Decl, Process, Program};
+    use crate::system::System;
+
+    #[test]
+    fn a_structure_is_read_as_it_was_written() {
+        let vars = vec![Decl::scalar("x", 0, SpanId::NONE)];
+        let processes = vec![Process::default(), Process::default()];
+        let system = System::new(Program { vars, processes, ..Program::default() }).unwrap();
+        let (head, alphabet) = (Head::new(&system), Alphabet::of_stores(&system));
+        for count in [0, 1, 16, 17, 32, 33, MAX_EVENTS] {
+            let event = Event::write(VarId(0), ValueId(0));
+            let pending = |i: usize| Pending {
+                process: ProcessId::new(usize::from(i >= count / 2)),
+                event,
+                before: (1_u64 << i) - 1,
+            };
+            let events: Vec<Pending> = (0..count).map(pending).collect();
+            let structure = EventStructure { events: events.clone(), sigma: vec![None, Some(0)] };
+            let mut config = vec![];
+            structure.write(&alphabet, head, &mut config);
+            let (read, end) = EventStructure::read(&alphabet, head, &config, 0, 2);
+            assert_eq!((read.events, read.sigma), (events, vec![None, Some(0)]), "{count}");
+            assert_eq!(end, config.len());
+            assert_eq!(EventStructure::kinds(head, &config, 0, 2).len(), end);
+        }
     }
 }

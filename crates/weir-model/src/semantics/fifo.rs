@@ -23,7 +23,7 @@
 use std::ops::Range;
 
 use super::alphabet::Alphabet;
-use super::{Event, Head, Rule, Semantics, Step, control};
+use super::{Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -313,6 +313,26 @@ impl Semantics for Fifo<'_> {
             }
         }
         complete
+    }
+
+    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+        let (buffers, mut at) = self.layout(config);
+        let mut kinds = Vec::new();
+        for buffer in buffers.iter().flat_map(|b| [&b.first, &b.second]) {
+            kinds.push(Kind::Plain);
+            kinds.extend(buffer.clone().map(|_| Kind::Letter));
+        }
+        for &x in self.words.iter().flatten() {
+            let len = config[at] as usize;
+            kinds.push(Kind::Plain);
+            kinds.extend((0..len).map(|_| Kind::Value(x)));
+            at += 1 + len;
+        }
+        kinds
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[u32]) -> bool {

@@ -30,7 +30,7 @@
 //! overtake them again.)
 
 use super::alphabet::Alphabet;
-use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System};
@@ -196,6 +196,14 @@ impl Semantics for Guess<'_> {
 
     fn is_settled(&self, config: &[u32]) -> bool {
         self.alphabet.read_buffers(config, self.head).iter().flatten().all(|e| e.is_write())
+    }
+
+    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+        Alphabet::kinds(config, self.head)
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[u32]) -> bool {

@@ -13,7 +13,7 @@
 //! can still do reads, and only of variables that it reads at all.
 
 use super::alphabet::Alphabet;
-use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{StateId, VarId};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System};
@@ -147,6 +147,14 @@ impl Semantics for LoadBuffers<'_> {
             buffers[p.index()] = buffer;
         }
         complete
+    }
+
+    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+        Alphabet::kinds(config, self.head)
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[u32]) -> bool {

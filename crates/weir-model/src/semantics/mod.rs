@@ -1,6 +1,6 @@
 //! Operational semantics of memory models, each written once.
 //!
-//! A *configuration* is a flat run of 16-bit cells: the control state of each
+//! A *configuration* is a flat run of 32-bit cells: the control state of each
 //! process, the newest memory, and then whatever the form keeps besides
 //! (buffers, event structures, histories). Engines see [`Semantics`] only.
 //!
@@ -28,6 +28,7 @@ mod guess;
 mod load_buffers;
 mod nsw_events;
 mod nsw_history;
+pub mod packed;
 mod relaxations;
 pub mod rewriting;
 mod sc;
@@ -39,7 +40,18 @@ use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
 use crate::system::System;
 
-pub use alphabet::{Event, EventKind};
+pub use alphabet::{Alphabet, Event, EventKind};
+
+/// What a cell of a configuration is, behind control states and memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number that has nothing to do with the system: a length, a pointer.
+    Plain,
+    /// A letter of the form's [`Alphabet`].
+    Letter,
+    /// A value of a variable.
+    Value(VarId),
+}
 
 /// An operational semantics of one system under one model.
 pub trait Semantics: Sync {
@@ -75,6 +87,12 @@ pub trait Semantics: Sync {
 
     /// What each process has under way, oldest first, for showing.
     fn pending(&self, config: &[u32]) -> Vec<Vec<Event>>;
+
+    /// What the cells of a configuration are that lie behind control states and memory.
+    fn kinds(&self, config: &[u32]) -> Vec<Kind>;
+
+    /// What its letters stand for; none if it has none.
+    fn alphabet(&self) -> Option<&Alphabet>;
 
     /// Takes the first step that is wanted, if there is one, and returns it.
     fn take(&self, config: &mut Vec<u32>, wanted: &dyn Fn(&Step) -> bool) -> Option<Step> {

@@ -18,7 +18,7 @@
 
 use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;
-use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System};
@@ -184,6 +184,14 @@ impl Semantics for NswEvents<'_> {
 
     fn is_settled(&self, config: &[u32]) -> bool {
         self.structure(config).set(|e| e.event.kind == EventKind::Read) == 0
+    }
+
+    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+        EventStructure::kinds(self.head, config, self.head.len(), self.pointers())
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[u32]) -> bool {

@@ -11,7 +11,7 @@
 
 use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;
-use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -228,6 +228,22 @@ impl Semantics for NswHistory<'_> {
             emit(Step { way, ..Step::memory(removed.process, rule, event) }, None, s2, h2);
         }
         complete
+    }
+
+    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+        let head = self.head;
+        let mut kinds = EventStructure::kinds(head, config, head.len(), 0);
+        let past = config[head.len() + kinds.len()];
+        kinds.push(Kind::Plain);
+        for _ in 0..past {
+            kinds.extend((0..head.vars).map(|x| Kind::Value(VarId::new(x))));
+        }
+        kinds.extend((0..head.processes * head.vars).map(|_| Kind::Plain));
+        kinds
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[u32]) -> bool {

@@ -24,7 +24,7 @@
 
 use super::alphabet::Alphabet;
 use super::event_structure::{EventStructure, Pending, Set};
-use super::{Event, EventKind, Head, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{ProcessId, VarId};
 use crate::memory_model::{Access, MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -267,6 +267,14 @@ impl Semantics for Relaxed<'_> {
     fn is_settled(&self, config: &[u32]) -> bool {
         let buffered = self.model.has(Relaxation::WriteRead);
         self.structure(config).set(|e| e.event.kind == EventKind::Read || !buffered) == 0
+    }
+
+    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+        EventStructure::kinds(self.head, config, self.head.len(), self.pointers())
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[u32]) -> bool {

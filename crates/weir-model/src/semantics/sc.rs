@@ -3,7 +3,7 @@
 //! *Configuration*: control states and memory, nothing else. Fences order what
 //! is in order already.
 
-use super::{Event, Head, Rule, Semantics, Step, control};
+use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::system::{Op, System};
 
 pub(super) struct Sc<'s> {
@@ -56,6 +56,14 @@ impl Semantics for Sc<'_> {
             }
         }
         true
+    }
+
+    fn kinds(&self, _config: &[u32]) -> Vec<Kind> {
+        vec![]
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        None
     }
 
     fn is_drained(&self, _config: &[u32]) -> bool {

@@ -8,7 +8,7 @@
 //! nowhere (paper 1, 1.1).
 
 use super::alphabet::Alphabet;
-use super::{Event, Head, Rule, Semantics, Step, control};
+use super::{Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::VarId;
 use crate::program::FenceKind;
 use crate::system::{Op, System};
@@ -108,6 +108,14 @@ impl Semantics for Tso<'_> {
             at = buffer.end;
         }
         complete
+    }
+
+    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+        Alphabet::kinds(config, self.head)
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[u32]) -> bool {
