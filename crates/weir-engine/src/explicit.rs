@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
+use weir_model::ids::{ProcessId, StateId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind, Quantifier};
@@ -199,6 +200,15 @@ fn reason(stats: &Stats) -> String {
     })
 }
 
+/// Whether only configurations settle a question in which some process stands at a label that
+/// is asked about.
+fn needs_labels(kind: &PropertyKind) -> bool {
+    let PropertyKind::Never(formula) = kind else { return false };
+    let mut only_labels = true;
+    formula.atoms(&mut |a| only_labels &= matches!(a, Atom::At(..)));
+    only_labels && formula.eval(&mut |_| 0).is_ok_and(|v| v == 0)
+}
+
 /// Whether a configuration settles a question: shows that a property is
 /// violated or, for `final exists`, that it holds.
 pub(crate) fn settles(semantics: &dyn Semantics, config: &[u32], kind: &PropertyKind) -> bool {
@@ -252,9 +262,16 @@ pub fn check(
         }
     };
     let mut settled: Vec<Option<ConfigId>> = vec![None; properties.len()];
+    let asks_for_labels: Vec<bool> = properties.iter().map(|p| needs_labels(&p.kind)).collect();
     search.run(limits, progress, |semantics, config, id| {
-        for (property, settled) in properties.iter().zip(&mut settled) {
-            if settled.is_none() && settles(semantics, config, &property.kind) {
+        let stands =
+            |(p, s): (usize, &u32)| !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty();
+        let at_label = semantics.controls(config).iter().enumerate().any(stands);
+        for (i, (property, settled)) in properties.iter().zip(&mut settled).enumerate() {
+            if settled.is_none()
+                && (at_label || !asks_for_labels[i])
+                && settles(semantics, config, &property.kind)
+            {
                 *settled = Some(id);
             }
         }

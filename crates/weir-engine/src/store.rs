@@ -195,10 +195,16 @@ fn slice<'a>(bytes: &'a [u8], ends: &[u32], blocks: &[usize], id: u32) -> &'a [u
 /// a cell but the last have the highest bit.
 #[inline]
 fn pack(config: &[u32], packed: &mut Vec<u8>) {
-    if config.iter().fold(0, |all, cell| all | cell) < 0x80 {
-        packed.extend(config.iter().map(|cell| *cell as u8));
+    // Nearly always one byte is enough for every cell.
+    let (begin, mut all) = (packed.len(), 0);
+    packed.extend(config.iter().map(|&cell| {
+        all |= cell;
+        cell as u8
+    }));
+    if all < 0x80 {
         return;
     }
+    packed.truncate(begin);
     for &cell in config {
         let mut rest = cell;
         while rest >= 0x80 {
@@ -211,10 +217,15 @@ fn pack(config: &[u32], packed: &mut Vec<u8>) {
 
 #[inline]
 fn unpack(packed: &[u8], config: &mut Vec<u32>) {
-    if packed.iter().fold(0, |all, byte| all | byte) < 0x80 {
-        config.extend(packed.iter().map(|byte| u32::from(*byte)));
+    let (begin, mut all) = (config.len(), 0);
+    config.extend(packed.iter().map(|&byte| {
+        all |= byte;
+        u32::from(byte)
+    }));
+    if all < 0x80 {
         return;
     }
+    config.truncate(begin);
     let (mut cell, mut shift) = (0, 0);
     for &byte in packed {
         cell |= u32::from(byte & 0x7f) << shift;
