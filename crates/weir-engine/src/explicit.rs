@@ -173,8 +173,8 @@ pub fn glance(
     let mut settled = vec![false; questions.len()];
     let mut store = Store::within(budget);
     let (mut config, mut scratch) = (Vec::new(), Vec::new());
-    let initial = semantics.initial().filter_map(|c| store.insert(&c, None).ok().flatten());
-    let mut open: Vec<ConfigId> = initial.collect();
+    let initial = semantics.initial().take(most).map_while(|c| store.insert(&c, None).ok());
+    let mut open: Vec<ConfigId> = initial.flatten().collect();
     while let Some(id) = open.pop() {
         store.read(id, &mut config);
         for (settled, kind) in settled.iter_mut().zip(questions) {

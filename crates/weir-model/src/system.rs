@@ -631,6 +631,18 @@ impl System {
         self.excess.get().map(String::as_str)
     }
 
+    /// Every `await` to which its process may come and which it never passes, whatever it
+    /// reads. None while a bound may be left: beyond, it might.
+    pub fn never_passed(&self) -> Vec<(ProcessId, SpanId)> {
+        let mut all = Vec::new();
+        for p in self.process_ids().filter(|_| !self.bounded && self.excess().is_none()) {
+            let Automaton { flow, abstraction, .. } = &self.processes[p.index()];
+            let blocked = abstraction.awaits.iter().filter(|(_, passes)| !**passes);
+            all.extend(blocked.map(|(test, _)| (p, flow.nodes[*test].span)));
+        }
+        all
+    }
+
     /// The variable or register that took most values, with their number.
     pub fn growth(&self) -> Option<(String, usize)> {
         let vars = self.vars.iter().map(|v| (v.name.clone(), v.count()));

@@ -28,8 +28,9 @@ const GLANCE: usize = 2000;
 const NAMES: usize = 4;
 
 /// For each answer the reason why it says little, if there is one: that no final state is
-/// reachable, or that a label is never reached without which the property cannot be
-/// violated.
+/// reachable, that a label is never reached without which the property cannot be
+/// violated, or that a process waits for ever for something that nobody writes. `line` says
+/// where something stands.
 ///
 /// `limits` and `stats` are those of the search that gave the answers. This one has what is
 /// left of the time, and stores at most about as much as that search did.
@@ -39,7 +40,9 @@ pub fn vacuous(
     limits: &Limits,
     answers: &[Answer],
     stats: &Stats,
+    line: &dyn Fn(SpanId) -> usize,
 ) -> Vec<Option<String>> {
+    let waits = never_passed(system, line);
     let mut questions: Vec<Question> = Vec::new();
     for answer in answers.iter().filter(|a| !matches!(a.evidence, Evidence::Run(_))) {
         let kind = system.asked(answer.property);
@@ -58,8 +61,7 @@ pub fn vacuous(
         .iter()
         .map(|answer| {
             let kind = system.asked(answer.property);
-            let shown = matches!(answer.evidence, Evidence::Run(_));
-            if shown || nothing.is_empty() {
+            if matches!(answer.evidence, Evidence::Run(_)) {
                 return None;
             }
             if rests_on_final_states(kind, answer.verdict) && nothing.contains(&Question::Ends) {
@@ -79,7 +81,8 @@ pub fn vacuous(
                 parts(kind).iter().flat_map(|part| missing(part, &unreached)).collect();
             guilty.sort_unstable();
             guilty.dedup();
-            never_reached(&guilty.into_iter().map(|a| system.atom_name(a)).collect::<Vec<_>>())
+            let names: Vec<String> = guilty.into_iter().map(|a| system.atom_name(a)).collect();
+            never_reached(&names).or_else(|| waits.clone())
         })
         .collect()
 }
@@ -232,6 +235,19 @@ fn missing(part: &Formula, unreached: &[Atom]) -> Vec<Atom> {
     all
 }
 
+/// That an `await` can never pass, in words.
+fn never_passed(system: &System, line: &dyn Fn(SpanId) -> usize) -> Option<String> {
+    let all = system.never_passed();
+    let (process, span) = all.first()?;
+    let name = &system.processes[process.index()].name;
+    let more = match all.len() - 1 {
+        0 => String::new(),
+        1 => ", and neither can another one".to_owned(),
+        n => format!(", and neither can {n} others"),
+    };
+    Some(format!("the `await` of `{name}` in line {} can never pass{more}", line(*span)))
+}
+
 /// That these labels are never reached, in words.
 fn never_reached(names: &[String]) -> Option<String> {
     let mut listed: Vec<String> = names.iter().take(NAMES).map(|n| format!("`{n}`")).collect();
@@ -257,12 +273,14 @@ mod tests {
         let system = Loaded::from_text("test.weir", text, None).unwrap().system;
         let limits = Limits::default();
         let (answers, stats) = crate::check(&system, MemoryModel::TSO, &limits).unwrap();
-        vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats)
+        vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats, &|_| 1)
     }
 
     fn one(text: &str) -> String {
         said(text).remove(0).unwrap_or_default()
     }
+
+    const WAITS: &str = "the `await` of `p` in line 1 can never pass";
 
     const ENDLESS: &str = "var x process p { loop { x = 1 } }";
     /// `p` waits for ever before `cs`.
@@ -290,12 +308,12 @@ mod tests {
         assert_eq!(one(&format!("{STUCK} never p@cs and q@cs")), missed);
         assert_eq!(one(&format!("{STUCK} never p@cs and y == 2")), missed);
         assert_eq!(one(&format!("{STUCK} never p@cs == 1 and y == 2 or x == 5")), missed);
-        assert_eq!(one(&format!("{STUCK} never not p@cs and x == 5")), "");
-        assert_eq!(one(&format!("{STUCK} never q@cs and y == 2")), "");
+        assert_eq!(one(&format!("{STUCK} never not p@cs and x == 5")), WAITS);
+        assert_eq!(one(&format!("{STUCK} never q@cs and y == 2")), WAITS);
         // That is what these ask for.
-        assert_eq!(one(&format!("{STUCK} never p@cs")), "");
+        assert_eq!(one(&format!("{STUCK} never p@cs")), WAITS);
         assert_eq!(one(&format!("{STUCK} never p@cs or p@cs and q@end and x == 5")), missed);
-        assert_eq!(one(&format!("{STUCK} never p@cs or x == 5")), "");
+        assert_eq!(one(&format!("{STUCK} never p@cs or x == 5")), WAITS);
     }
 
     #[test]
@@ -310,7 +328,8 @@ mod tests {
         assert_eq!(one(&family("0..1", "2")), "`p[1]@cs` is never reached");
         assert_eq!(one(&family("0..2", "2")), "`p[1]@cs` and `p[2]@cs` are never reached");
         let none = "var x process p[i: 0..1] { await x == 7; cs: x = 1 }";
-        assert_eq!(one(&format!("{none} never count(p@cs) > 0")), "");
+        let waits = "the `await` of `p[0]` in line 1 can never pass, and neither can another one";
+        assert_eq!(one(&format!("{none} never count(p@cs) > 0")), waits);
         assert_eq!(
             one(&format!("{none} never count(p@cs) > 1")),
             "`p[0]@cs` and `p[1]@cs` are never reached"
@@ -328,8 +347,8 @@ mod tests {
         let budget = Budget::new().with_time(std::time::Duration::ZERO);
         let limits = Limits { budget, ..Limits::default() };
         let (answers, stats) = crate::check(&system, MemoryModel::TSO, &Limits::default()).unwrap();
-        let said = vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats);
-        assert_eq!(said, [None], "there was no time to ask");
+        let said = vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats, &|_| 1);
+        assert_eq!(said, [Some(WAITS.to_owned())], "there was no time to ask for more");
     }
 
     #[test]
@@ -351,9 +370,10 @@ mod tests {
                 engines.map(Solver::Engine).into_iter().filter(|s| s.decides(model).is_ok())
             {
                 let (answers, stats) = solver.check(&system, model, &limits, &mut |_| {}).unwrap();
-                let said = vacuous(&system, model, &limits, &answers, &stats);
+                let said = vacuous(&system, model, &limits, &answers, &stats, &|_| 1);
                 assert_eq!(answers[0].verdict, Verdict::Holds, "{model}, {solver:?}");
-                assert_eq!(said[0].is_none(), reached, "{model}, {solver:?}: {said:?}");
+                let missed = said[0].as_deref() == Some("`w@both` is never reached");
+                assert_eq!(!missed, reached, "{model}, {solver:?}: {said:?}");
                 let never = Some("`w@there` is never reached".to_owned());
                 assert_eq!(said[1], never, "{model}, {solver:?}");
             }

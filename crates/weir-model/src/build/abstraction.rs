@@ -11,8 +11,9 @@
 //! fence here comes before it.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -65,7 +66,7 @@ pub struct CodeStep {
     pub to: usize,
 }
 
-type Registers = Box<[Option<i128>]>;
+type Registers = Arc<[Option<i128>]>;
 
 /// One process, looked at by itself.
 #[derive(Debug)]
@@ -79,6 +80,8 @@ pub(crate) struct Abstraction {
     pub fails: Option<SpanId>,
     /// A place where a value may leave its bound, if there is one.
     pub leaves: Option<SpanId>,
+    /// Every `await` to which it may come, by its test, and whether it may pass it.
+    pub awaits: BTreeMap<NodeId, bool>,
 }
 
 impl Abstraction {
@@ -257,7 +260,7 @@ impl<'a> Explorer<'a> {
         tracked: &[bool],
     ) -> Self {
         let declared = &program.processes[p.index()].registers;
-        let initial: Vec<Option<i128>> =
+        let initial: Registers =
             declared.iter().zip(tracked).map(|(r, t)| t.then_some(r.init)).collect();
         let found = Abstraction {
             tracked: tracked.to_vec(),
@@ -266,6 +269,7 @@ impl<'a> Explorer<'a> {
             labels: BTreeSet::new(),
             fails: None,
             leaves: None,
+            awaits: BTreeMap::new(),
         };
         let mut explorer = Self {
             program,
@@ -333,11 +337,16 @@ impl<'a> Explorer<'a> {
         node
     }
 
-    fn state(&mut self, node: NodeId, mut registers: Vec<Option<i128>>) -> Result<usize, Much> {
+    fn state(&mut self, node: NodeId, mut registers: Registers) -> Result<usize, Much> {
         let node = self.past_structure(node);
-        let tracked = &self.found.tracked;
-        forget(self.flow, node, &mut registers, |r| tracked[r].then_some(0));
-        let key = (node, registers.into_boxed_slice());
+        let (tracked, live) = (&self.found.tracked, &self.flow.live[node]);
+        let none = |r: usize| tracked[r].then_some(0);
+        if (0..registers.len()).any(|r| !live[r] && registers[r] != none(r)) {
+            let mut kept = registers.to_vec();
+            forget(self.flow, node, &mut kept, none);
+            registers = kept.into();
+        }
+        let key = (node, registers);
         if let Some(&id) = self.found.ids.get(&key) {
             return Ok(id);
         }
@@ -353,13 +362,16 @@ impl<'a> Explorer<'a> {
 
     fn expand(&mut self, from: usize) -> Result<(), Much> {
         let (node, registers) = self.states[from].clone();
-        let registers = registers.into_vec();
         let flow = self.flow;
         let located = &flow.nodes[node];
         let span = located.span;
         let reads = matches!(located.node, Node::Load(..) | Node::Rmw(..));
         let go = |this: &mut Self, access, to, registers| {
             let to = this.state(to, registers)?;
+            if let Some(test) = located.within {
+                let is_left = flow.nodes[this.states[to].0].within != Some(test);
+                *this.found.awaits.entry(test).or_default() |= is_left;
+            }
             if !reads || this.seen.insert((from, to)) {
                 this.found.steps.push(CodeStep { from, access, to });
             }
@@ -633,14 +645,14 @@ impl<'a> Explorer<'a> {
         r: RegId,
         value: &Value,
         span: SpanId,
-    ) -> Result<Vec<Vec<Option<i128>>>, Much> {
+    ) -> Result<Vec<Registers>, Much> {
         let domain = self.program.processes[self.p.index()].registers[r.index()].domain;
         let bound = self.program.bounds.registers.get(&(self.p, r)).copied();
         let kept = self.kept(domain, bound, value, span);
         let with = |v: Option<i128>| {
             let mut registers = registers.to_vec();
             registers[r.index()] = v;
-            registers
+            Registers::from(registers)
         };
         if !self.found.tracked[r.index()] {
             let is_possible = kept.is_none_or(|kept| !kept.is_empty());

@@ -50,7 +50,9 @@ pub fn run(args: &Check) -> Status {
             None => solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s)).map(
                 |(answers, stats)| {
                     let system = &loaded.system;
-                    let vacuous = weir::vacuous(system, model, &limits, &answers, &stats);
+                    let vacuous = weir::vacuous(system, model, &limits, &answers, &stats, &|s| {
+                        loaded.line(s)
+                    });
                     (answers, vacuous, stats)
                 },
             ),

@@ -100,7 +100,8 @@ fn columns(
             None => {
                 let mut tell = |s: &Stats| progress.update(s);
                 let (answers, stats) = solver.check(system, model, &limits, &mut tell)?;
-                let vacuous = weir::vacuous(system, model, &limits, &answers, &stats);
+                let vacuous =
+                    weir::vacuous(system, model, &limits, &answers, &stats, &|s| loaded.line(s));
                 (answers, vacuous)
             }
         };
