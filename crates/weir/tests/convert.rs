@@ -524,6 +524,28 @@ fn every_label_is_kept() {
     }
 }
 
+/// What follows a selection at the beginning of an option follows every way through it.
+#[test]
+fn labels_behind_a_nested_selection_are_there_once() {
+    for text in [
+        "byte x, y; active proctype p() {
+            if
+            :: if :: x == 0 -> y = 1 :: x == 1 -> y = 2 fi; R: y = y + 3; goto out
+            :: x == 7 -> goto R
+            fi;
+            out: assert(y == 4 || y == 5) }
+         active proctype q() { x = 1 }",
+        "byte x; active proctype c() { byte a[3]; short s = 0;
+            if :: x = 1 -> :: if :: x = 3 :: else fi R: { x > 6 } goto late fi
+            if :: skip; late: :: a[0] + a[1] -> assert(false) fi
+            do :: s > 8 -> od }",
+    ] {
+        let (program, _) = weir_front::read("nested.pml", text, None).unwrap();
+        let both = survives("nested.pml", observing(program)).expect("it is finite");
+        answer_alike("nested.pml", &both);
+    }
+}
+
 fn labels_of(block: &[Stmt]) -> Vec<LabelId> {
     let mut found = Vec::new();
     for stmt in block {

@@ -11,6 +11,8 @@
 //! moment of its load, because what the process does meanwhile nobody can see. `else`
 //! reads what all others read. With more variables, others may move between the loads.
 
+use std::collections::HashMap;
+
 use weir_model::ids::{LabelId, RegId};
 use weir_model::program::{BinOp, Code, Expr, Stmt as Made, StmtKind};
 
@@ -47,6 +49,36 @@ enum Test<'a, 't> {
 struct Tested {
     enabled: Code,
     planned: Option<Planned>,
+}
+
+/// Statements with labels that follow several ways: they are written once, or their labels
+/// would be there twice. All ways that come to one of them go on in the same way from there.
+#[derive(Default)]
+struct Tails(HashMap<usize, Tail>);
+
+#[derive(Clone, Copy, Default)]
+struct Tail {
+    /// How many ways come to it.
+    count: usize,
+    /// Where it stands, once it is written.
+    label: Option<LabelId>,
+}
+
+impl Tails {
+    fn add(&mut self, way: &Way<'_, '_>) {
+        for list in way.body.iter().filter(|list| has_label(list)) {
+            self.0.entry(list.as_ptr().addr()).or_default().count += 1;
+        }
+    }
+}
+
+fn has_label(list: &[Stmt<'_>]) -> bool {
+    list.iter().any(|stmt| match &stmt.kind {
+        Kind::Label(_) => true,
+        Kind::If(options) | Kind::Do(options) => options.iter().any(|o| has_label(o)),
+        Kind::Atomic(body) | Kind::Block(body) => has_label(body),
+        _ => false,
+    })
 }
 
 impl<'t> Lowering<'_, 't> {
@@ -231,9 +263,13 @@ impl<'t> Lowering<'_, 't> {
         }
         let mark = self.in_use;
         let mut bodies = Vec::new();
+        let mut tails = Tails::default();
+        for way in &ways {
+            tails.add(way);
+        }
         for (way, tested) in ways.iter().zip(tested) {
             self.in_use = mark;
-            let (body, ()) = self.nested(|this| this.go(way, tested.planned, again));
+            let (body, ()) = self.nested(|this| this.go(way, tested.planned, again, &mut tails));
             bodies.push(body);
         }
         self.in_use = mark;
@@ -332,7 +368,13 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// What is done after a way was taken.
-    fn go(&mut self, way: &Way<'_, 't>, planned: Option<Planned>, again: Option<LabelId>) {
+    fn go(
+        &mut self,
+        way: &Way<'_, 't>,
+        planned: Option<Planned>,
+        again: Option<LabelId>,
+        tails: &mut Tails,
+    ) {
         self.scopes.push(Default::default());
         if !way.labels.is_empty() && !matches!(way.test, Test::Always) {
             self.land(way);
@@ -344,6 +386,19 @@ impl<'t> Lowering<'_, 't> {
             let _ = self.commit(path, planned, again, way.head.span);
         }
         for list in &way.body {
+            match tails.0.get(&list.as_ptr().addr()).copied() {
+                Some(Tail { count: 2.., label: Some(label) }) => {
+                    self.emit(StmtKind::Goto(label), way.head.span);
+                    break;
+                }
+                Some(Tail { count: 2.., label: None }) => {
+                    let Some(label) = self.new_label(way.head.span) else { break };
+                    let tail = Tail { count: 2, label: Some(label) };
+                    tails.0.insert(list.as_ptr().addr(), tail);
+                    self.emit(StmtKind::Label(label), way.head.span);
+                }
+                _ => {}
+            }
             self.sequence(list);
         }
         self.scopes.pop();
