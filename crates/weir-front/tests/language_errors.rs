@@ -79,7 +79,7 @@ fn declarations() {
     );
     fails(&format!("var x const a = x {p}"), "`x` is not a constant", "x", "");
     fails(&format!("var x: 3..1 {p}"), "the range 3..1 is empty", "3..1", "");
-    fails(&format!("var x: u7 {p}"), "there is no enum `u7`", "u7", "");
+    fails(&format!("var x: u7 {p}"), "there is no type `u7`", "u7", "did you mean `u8`?");
     fails(&format!("var u8 {p}"), "`u8` is a word of the language, not a name", "u8", "");
     fails(
         &format!("const c = u8 {p}"),

@@ -546,6 +546,17 @@ fn labels_behind_a_nested_selection_are_there_once() {
     }
 }
 
+/// A process that divides by a constant 0 fails when it gets there; as a
+/// program of Weir it still does.
+#[test]
+fn constants_without_a_value_fail_when_they_are_reached() {
+    let text = "byte x; active proctype p() { if :: x == 1 -> x = 0 / _pid :: else fi }
+                active proctype q() { x = 1 }";
+    let (program, _) = weir_front::read("zero.pml", text, None).unwrap();
+    let both = survives("zero.pml", observing(program)).expect("it is finite");
+    answer_alike("zero.pml", &both);
+}
+
 fn labels_of(block: &[Stmt]) -> Vec<LabelId> {
     let mut found = Vec::new();
     for stmt in block {

@@ -131,22 +131,13 @@ impl<'s> Maker<'s> {
         let builder = &mut draft.builder;
         let channels = system.processes.iter().map(|p| builder.channel(p.name.clone()));
         let channels = channels.collect::<Result<_, _>>()?;
-        let mut letters = Vec::new();
-        for (x, var) in system.vars.iter().enumerate() {
-            let mut of_var = BTreeMap::new();
-            for &value in system.values(VarId::new(x)) {
-                let name = format!("{}={}", var.name, system.value(VarId::new(x), value));
-                of_var.insert(
-                    value,
-                    Letters {
-                        plain: builder.message(name.clone())?,
-                        last: builder.message(format!("{name}#"))?,
-                        kept: builder.message(format!("{name}!"))?,
-                    },
-                );
-            }
-            letters.push(of_var);
-        }
+        let letters = super::alphabet(system, |name| {
+            Ok::<_, MachineError>(Letters {
+                plain: builder.message(name.clone())?,
+                last: builder.message(format!("{name}#"))?,
+                kept: builder.message(format!("{name}!"))?,
+            })
+        })?;
         // A `W` that is neither the last of its variable nor next to a guess stands
         // first, and was next to one: there is at most one for each variable.
         let strong =

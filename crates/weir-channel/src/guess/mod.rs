@@ -20,5 +20,25 @@
 mod in_order;
 mod out_of_order;
 
+use std::collections::BTreeMap;
+
+use weir_model::ids::{ValueId, VarId};
+use weir_model::system::Expanded;
+
 pub(crate) use in_order::translation as in_order;
 pub(crate) use out_of_order::translation as out_of_order;
+
+/// For each variable and each of its values what `letters` makes of the name `x=1`.
+fn alphabet<L, E>(
+    system: Expanded<'_>,
+    mut letters: impl FnMut(String) -> Result<L, E>,
+) -> Result<Vec<BTreeMap<ValueId, L>>, E> {
+    let mut of_var = |x: VarId| {
+        let named = |&value: &ValueId| {
+            let var = &system.vars[x.index()].name;
+            Ok((value, letters(format!("{var}={}", system.value(x, value)))?))
+        };
+        system.values(x).iter().map(named).collect()
+    };
+    (0..system.vars.len()).map(|x| of_var(VarId::new(x))).collect()
+}

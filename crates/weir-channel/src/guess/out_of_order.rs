@@ -103,27 +103,20 @@ impl<'s> Maker<'s> {
         let mut draft = Draft::new(system, budget);
         let builder = &mut draft.builder;
         let mut channels = HashMap::new();
-        let mut letters = Vec::new();
         for (x, var) in system.vars.iter().enumerate() {
             for p in system.process_ids() {
                 let name = format!("{} {}", system.processes[p.index()].name, var.name);
                 channels.insert((p, VarId::new(x)), builder.channel(name)?);
             }
-            let mut of_var = BTreeMap::new();
-            for &value in system.values(VarId::new(x)) {
-                let name = format!("{}={}", var.name, system.value(VarId::new(x), value));
-                of_var.insert(
-                    value,
-                    Letters {
-                        plain: builder.message(name.clone())?,
-                        last: builder.message(format!("{name}#"))?,
-                        before: builder.message(format!("{name}!"))?,
-                        read: builder.message(format!("{name}?"))?,
-                    },
-                );
-            }
-            letters.push(of_var);
         }
+        let letters = super::alphabet(system, |name| {
+            Ok::<_, MachineError>(Letters {
+                plain: builder.message(name.clone())?,
+                last: builder.message(format!("{name}#"))?,
+                before: builder.message(format!("{name}!"))?,
+                read: builder.message(format!("{name}?"))?,
+            })
+        })?;
         let strong = letters
             .iter()
             .flat_map(BTreeMap::values)

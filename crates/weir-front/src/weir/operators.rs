@@ -1,7 +1,7 @@
 //! The operators: how they are written and how strongly they bind. The parser
 //! and the printer share these tables, so that they cannot disagree.
 
-use weir_model::program::BinOp;
+use weir_model::program::{BinOp, IntType};
 
 use super::tree::Atomic;
 
@@ -77,6 +77,7 @@ pub fn call_names() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .chain(CALLED.iter().map(|(name, _)| *name))
         .chain(FETCH.iter().map(|(name, _)| *name))
+        .chain(IntType::ALL.iter().map(|int| int.name()))
 }
 
 /// The infix operator that is written so, and its binding strength.

@@ -18,6 +18,8 @@ use crate::weir::tree::{self, Atomic, ExprKind, Place, Span};
 impl<'t> Values<'t> for Lowering<'_, 't> {
     type Atom = RegId;
 
+    const FAILS_WHEN_RUN: bool = true;
+
     fn context(&mut self) -> &mut Context<'t> {
         self.cx
     }

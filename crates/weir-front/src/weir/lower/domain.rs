@@ -33,7 +33,8 @@ impl<'t> Constants<'_, 't> {
                     None
                 }
                 None => {
-                    self.cx.unknown("enum", *name, &[]);
+                    let types = program::IntType::ALL.map(program::IntType::name);
+                    self.cx.unknown("type", *name, &types);
                     None
                 }
             },

@@ -16,6 +16,10 @@ pub trait Values<'t> {
     /// What stands at the leaves.
     type Atom;
 
+    /// What operators without a value (`1 / 0`) mean: in code the process
+    /// fails when it gets there, anywhere else they are an error.
+    const FAILS_WHEN_RUN: bool = false;
+
     /// The program around it.
     fn context(&mut self) -> &mut Context<'t>;
 
@@ -58,7 +62,9 @@ pub trait Values<'t> {
         };
         match folded {
             Ok(value) => self.bounded(value, e.span),
-            Err((_, unfolded)) if self.context().dead > 0 => Some(unfolded),
+            Err((_, unfolded)) if Self::FAILS_WHEN_RUN || self.context().dead > 0 => {
+                self.bounded(unfolded, e.span)
+            }
             Err((error, _)) => {
                 self.context().no_value(error, e.span);
                 None
