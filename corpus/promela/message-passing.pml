@@ -1,6 +1,6 @@
 /* One process writes a message and then a flag, the other waits for the flag. TSO keeps
    writes in order, PSO needs the fence between them. Written with the operations of
-   paper 3: `load(x, v)` waits until x is v. */
+   Linden and Wolper 2010: `load(x, v)` waits until x is v. */
 // expect: sc assertions holds
 // expect: sc no deadlock holds
 // expect: tso assertions holds

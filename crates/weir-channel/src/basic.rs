@@ -1,4 +1,4 @@
-//! From a machine to a basic one: Proposition 1 (paper 1, section 4.3).
+//! From a machine to a basic one: Proposition 1 (Atig et al. 2010, section 4.3).
 //!
 //! *Problem.* Given an `(S, k)`-LCM `M = (Q, C, Σ, Λ, Δ)`, make a basic LCM
 //! `M' = (Q', C, Σ', Λ, Δ')` with `Q ⊆ Q'` and `Σ ⊆ Σ'` that has the same traces

@@ -10,7 +10,7 @@
 //! to the same place of the automaton and have found as much, whatever completes
 //! one completes the other: the bigger one is dropped. Beginnings are tried by
 //! length, and there are finitely many that are not above another, since `⪯ₛᵏ` is a
-//! well-quasi-order (paper 1, section 4.5).
+//! well-quasi-order (Atig et al. 2010, section 4.5).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -1,5 +1,5 @@
 //! The cyclic form of Post's correspondence problem as a lossy machine and as a library
-//! (paper 5, section 4).
+//! (Wang et al. 2021, section 4).
 //!
 //! *Problem.* Pairs of words `(α1, β1), …, (αm, βm)`. Is there a sequence of indices
 //! `I = i1 … ik`, at least one, such that `α_I = α_i1 … α_ik` and `β_I` are equal up to

@@ -1,12 +1,12 @@
 //! The `channels` engine: programs through their channel machines.
 //!
-//! *Problem.* Reachability under TSO, PSO, and with bounded guesses (paper 1,
+//! *Problem.* Reachability under TSO, PSO, and with bounded guesses (Atig et al. 2010,
 //! theorems 2, 3 and 8).
 //!
-//! *Idea.* Make the lossy channel machine of the program, and ask it ([`lossy`](crate::lossy)). Where
-//! the machine is with empty channels the program is with empty buffers. Bad control
-//! states can be asked for in this way, since buffers can always be emptied; formulas
-//! about memory while writes are under way cannot.
+//! *Idea.* Make the lossy channel machine of the program, and ask it
+//! ([`lossy`](crate::lossy)). Where the machine is with empty channels the program is
+//! with empty buffers. Bad control states can be asked for in this way, since buffers can
+//! always be emptied; formulas about memory while writes are under way cannot.
 //!
 //! *Evidence.* A run of the machine says which transitions each process takes, and
 //! [`guided`] finds a run of the program in which they do.

@@ -1,4 +1,4 @@
-//! From arbitrary buffers to empty ones (paper 1, section 3.4).
+//! From arbitrary buffers to empty ones (Atig et al. 2010, section 3.4).
 //!
 //! *Problem.* `never` asks whether a state can be reached with anything in the
 //! buffers; the paper's state reachability asks for empty ones. The first is reduced

@@ -1,12 +1,11 @@
 //! Channel machines: finite control and FIFO channels, perfect or lossy.
 //!
-//! This is section 4 of paper 1 (Atig, Bouajjani, Burckhardt and Musuvathi, *On
-//! the Verification Problem for Weak Memory Models*, POPL 2010). A **channel
-//! machine** `(Q, C, Σ, Λ, Δ)` has control states, channels, messages, labels and
-//! transitions. A transition asks a regular **guard** of each channel, and sends or
-//! receives. A send may first apply a **substitution** to what is in the channel. In
-//! an **`(S, k)`-lossy** machine all messages can be lost but the **strong** ones
-//! of `S`, of which a channel holds at most `k`. A machine with none of these extras is
+//! The definitions are those of Atig et al. 2010, section 4. A **channel machine** `(Q,
+//! C, Σ, Λ, Δ)` has control states, channels, messages, labels and transitions. A
+//! transition tests a regular **guard** on each channel, and sends or receives. A send
+//! may first apply a **substitution** to what is in the channel. In an **`(S, k)`-lossy**
+//! machine all messages can be lost but the **strong** ones of `S`, of which a channel
+//! holds at most `k`. A machine with none of these extras is
 //! **basic**.
 //!
 //! The word of a channel is written with the newest message first, as in the

@@ -1,4 +1,4 @@
-//! Control-state reachability of `(S, k)`-lossy machines (paper 1, section 4.5).
+//! Control-state reachability of `(S, k)`-lossy machines (Atig et al. 2010, section 4.5).
 //!
 //! *Problem.* Is there a lossy run from `⟨q, ε⟩` to `⟨q', ε⟩`?
 //!

@@ -1,4 +1,4 @@
-//! Channel machines (paper 1, sections 4.1 and 4.2).
+//! Channel machines (Atig et al. 2010, sections 4.1 and 4.2).
 //!
 //! A *channel machine* is a tuple `(Q, C, Σ, Λ, Δ)`: control states, channels,
 //! messages, labels and transitions. A transition has a label or none, a guard
@@ -40,7 +40,7 @@ pub const MAX_DEPTH: usize = 4 * weir_front::MAX_NESTING;
 /// `c?a` makes `u` of `u·a`.
 pub type Word = Vec<MessageId>;
 
-/// A substitution `σ`, a mapping from `Σ` to `Σ` (paper 1, section 2).
+/// A substitution `σ`, a mapping from `Σ` to `Σ` (Atig et al. 2010, section 2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Substitution(BTreeMap<MessageId, MessageId>);
 

@@ -1,4 +1,4 @@
-//! Post's correspondence problem as a program (paper 1, section 9.1).
+//! Post's correspondence problem as a program (Atig et al. 2010, section 9.1).
 //!
 //! *Problem.* Pairs of words `(u1, v1), …, (un, vn)`. Is there a sequence of indices
 //! `i1 … ik`, at least one, with `u_i1 … u_ik = v_i1 … v_ik`? Nobody can decide that.

@@ -1,4 +1,4 @@
-//! The synchronous product (paper 1, section 4.4).
+//! The synchronous product (Atig et al. 2010, section 4.4).
 //!
 //! Transitions with the same label are taken together, transitions without one
 //! alone. `Λ` is the same for all machines: a label that one machine never takes

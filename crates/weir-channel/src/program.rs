@@ -1,4 +1,4 @@
-//! Lossy channel machines as TSO and PSO programs (paper 1, section 7).
+//! Lossy channel machines as TSO and PSO programs (Atig et al. 2010, section 7).
 //!
 //! *Idea.* A process `p1` has the control of the machine. It sends a message by
 //! writing it to `x1`, and receives one by reading it from `x2`. A process `p2` takes

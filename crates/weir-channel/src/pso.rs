@@ -1,4 +1,4 @@
-//! PSO programs as lossy channel machines (paper 1, section 5.3).
+//! PSO programs as lossy channel machines (Atig et al. 2010, section 5.3).
 //!
 //! Here the store buffers are the channels, one for each process and variable, and
 //! the control states are those of all processes with memory. To lose a write to a
@@ -12,8 +12,8 @@
 //! | Read | the strong letter has the value, or there is none and memory has it |
 //! | ARW, full fence | all channels of the process are empty |
 //!
-//! Paper 1 has no fences for writes. To wait for empty channels would order reads as
-//! well, so programs with them are refused.
+//! Atig et al. 2010 have no write fences. To wait for empty channels would order reads as
+//! well, so programs with write fences are rejected.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -76,7 +76,7 @@ pub(crate) enum Node {
 /// A regular expression over messages.
 ///
 /// The word of a channel is written with the newest message first, as in the
-/// paper: `c!a` makes `a·u` of `u` (paper 1, section 4.1). So does an expression
+/// paper: `c!a` makes `a·u` of `u` (Atig et al. 2010, section 4.1). So does an expression
 /// read it.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Checks a run against the definition, step by step (paper 1, sections 4.1 to
+//! Checks a run against the definition, step by step (Atig et al. 2010, sections 4.1 to
 //! 4.3).
 //!
 //! Nothing here is shared with the searches: guards are matched by what regular

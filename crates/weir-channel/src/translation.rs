@@ -47,7 +47,7 @@ pub enum TranslationError {
     Model(MemoryModel),
     /// Reads are guessed under the memory model, and nobody said how many.
     Unbounded(MemoryModel),
-    /// The program has a fence for writes, which paper 1 does not know.
+    /// The program has a write fence, which Atig et al. 2010 do not treat.
     WriteFence,
     /// The machine is too large.
     Machine(MachineError),

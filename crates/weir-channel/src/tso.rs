@@ -1,4 +1,4 @@
-//! TSO programs as lossy channel machines (paper 1, section 5).
+//! TSO programs as lossy channel machines (Atig et al. 2010, section 5).
 //!
 //! Each process becomes a machine with one channel. A control state is `(p, d_c,
 //! d_g)`: the control state of the process, the memory that it sees, and the memory

@@ -1,5 +1,5 @@
 //! What a program reaches with any buffers, its translation reaches with empty ones
-//! (paper 1, section 3.4): on random programs, by engines that know nothing of it.
+//! (Atig et al. 2010, section 3.4): on random programs, by engines that know nothing of it.
 
 mod common;
 

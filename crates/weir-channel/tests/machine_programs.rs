@@ -1,4 +1,4 @@
-//! Basic machines and their programs reach the same control states (paper 1, Lemma 4):
+//! Basic machines and their programs reach the same control states (Atig et al. 2010, Lemma 4):
 //! on random machines and on the examples, the lossy machine by backward search over
 //! channels, and its program by two engines that know nothing of channels.
 

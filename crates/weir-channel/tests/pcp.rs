@@ -1,5 +1,6 @@
-//! Post's correspondence problem through programs (paper 1, section 9.1): solutions are
-//! read off runs that `weir-check` accepts, and no search says that there is none.
+//! Post's correspondence problem through programs (Atig et al. 2010, section 9.1):
+//! solutions are read off runs that `weir-check` accepts, and no search says that there
+//! is none.
 
 use std::fs;
 

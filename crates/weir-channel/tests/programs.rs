@@ -1,4 +1,4 @@
-//! Programs and their machines reach the same states (paper 1, Proposition 4): on
+//! Programs and their machines reach the same states (Atig et al. 2010, Proposition 4): on
 //! random programs, with and without loops, the product of the machines under the
 //! lossy meaning and two engines that know nothing of channels.
 

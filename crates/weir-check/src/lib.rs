@@ -4,7 +4,7 @@
 //! This crate knows programs, systems and memory models, and nothing of the
 //! engines or of the operational semantics that they search. A run says in
 //! which order operations were issued and took effect; [`replay`] checks that
-//! the rewrite rules of the model (paper 2, 3.3) allow it and that every read
+//! the rewrite rules of the model (Atig et al. 2012, section 3.3) allow it and that every read
 //! has the value that memory had at that moment. It is naive on purpose.
 
 pub mod buffers;

@@ -2,9 +2,9 @@
 //!
 //! The run is not executed on buffers. For each process the checker keeps what
 //! was issued and has not taken effect, as a *trace*, and lets the rewrite rules
-//! of paper 2, 3.3 decide: an operation takes effect now if it may overtake all
-//! that stand before it (rules 1 and 2); a read takes the value of an own write
-//! if the two can be brought side by side (rule 3). Where that can be done in
+//! of Atig et al. 2012, section 3.3 decide: an operation takes effect now if it may
+//! overtake all that stand before it (rules 1 and 2); a read takes the value of an own
+//! write if the two can be brought side by side (rule 3). Where that can be done in
 //! several ways the checker follows all of them.
 //!
 //! A read from the history takes effect at a moment in the past: the earliest
@@ -591,7 +591,7 @@ impl<'s> Replay<'s> {
             && between.iter().all(passed)
     }
 
-    /// RRWE (paper 2, section 7): a read takes the value of the last write of
+    /// RRWE (Atig et al. 2012, section 7): a read takes the value of the last write of
     /// another process, which from now on comes after what this process has
     /// under way on the variable, and before what it issues later.
     fn read_remote_write(

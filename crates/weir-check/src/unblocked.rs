@@ -1,7 +1,7 @@
 //! Unblocked files: why an object is obstruction-free under TSO, as JSON. The format
 //! and what it means are in `docs/lasso.md`; [`check`] says whether it is true.
 //!
-//! The checker finds the blocking pairs (paper 5, section 5.2) in a way of its own:
+//! The checker finds the blocking pairs (Wang et al. 2021, section 5.2) in a way of its own:
 //! of all pairs of a control state and a memory it takes away, again and again, those
 //! from which the client alone has no step without a return to a pair that is left.
 //! What is left in the end are the blocking pairs.

@@ -14,7 +14,7 @@ pub struct Limits {
     /// [`DEFAULT_BOUND`](crate::explicit::DEFAULT_BOUND).
     pub bound: Option<usize>,
     /// The most reads that a process may have guessed at a time, for the models in
-    /// which reads are guessed (paper 1, 9.2).
+    /// which reads are guessed (Atig et al. 2010, section 9.2).
     pub guesses: Option<usize>,
     /// How much time and memory there is.
     pub budget: Budget,

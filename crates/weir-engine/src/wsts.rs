@@ -1,7 +1,7 @@
 //! Well-structured systems: backward search over a well-quasi-order.
 //!
 //! *Problem.* Can an infinite system reach one of some states, where bigger
-//! states can do all that smaller ones can (paper 2, section 6, after Abdulla,
+//! states can do all that smaller ones can (Atig et al. 2012, section 6, after Abdulla,
 //! Čerāns, Jonsson and Tsay)?
 //!
 //! *Idea.* A set that has with each state all bigger ones is known by its

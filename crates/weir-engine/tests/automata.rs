@@ -1,5 +1,5 @@
-//! The program of paper 3, figure 4, what acceleration adds that no run leads to, and
-//! sets of states that were tampered with.
+//! The program of Linden and Wolper 2010, figure 4, what acceleration adds that no run
+//! leads to, and sets of states that were tampered with.
 
 mod common;
 

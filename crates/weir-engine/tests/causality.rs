@@ -1,4 +1,4 @@
-//! No causal cycles in NSW (paper 2, 3.6, theorem 3).
+//! No causal cycles in NSW (Atig et al. 2012, section 3.6, theorem 3).
 //!
 //! What a process does after a read may depend on the read: `dep` is program
 //! order from a read to every later read, write or atomic read-write. `rf` leads
@@ -194,7 +194,7 @@ fn relaxations() {
     no_cycles(MemoryModel::NSW, Form::Relaxations);
 }
 
-/// The program of paper 2, 3.6.
+/// The program of Atig et al. 2012, section 3.6.
 const CYCLIC: &str = "
     var x, y
     process p1 { reg r; r = x; y = 1 }

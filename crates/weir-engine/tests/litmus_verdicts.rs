@@ -74,7 +74,7 @@ const VERDICTS: &[(&str, [bool; 4], &str)] = {
 /// Verdicts under sets that are not in the table.
 ///
 /// With RRWE a read may be served by a write that is under way, whatever that
-/// write itself waits for (paper 2, 7): reads that its process has guessed, as
+/// write itself waits for (Atig et al. 2012, section 7): reads that its process has guessed, as
 /// in LB, or writes before a fence, as in MP+sfence+lfence.
 const MORE: &[(&str, &str, bool)] = &[
     ("LB", "tso+r->w", true),

@@ -206,7 +206,7 @@ fn values_come_by_the_shortest_way() {
 }
 
 /// Where writes overtake reads, a store may run before the read that it comes
-/// after, and so be where the value that is read comes from (paper 2, 3.6).
+/// after, and so be where the value that is read comes from (Atig et al. 2012, section 3.6).
 #[test]
 fn stores_may_depend_on_themselves_where_writes_overtake_reads() {
     let text = "

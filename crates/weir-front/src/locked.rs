@@ -1,7 +1,7 @@
 //! What happens at once: reads, writes, assignments and tests that nobody can
 //! come between, as one atomic read-write.
 //!
-//! A system has atomic read-writes of one variable (paper 2, 3.1), so all
+//! A system has atomic read-writes of one variable (Atig et al. 2012, section 3.1), so all
 //! accesses have to be to the same place. What is done on the way is followed
 //! with expressions instead of values: over the registers as they were before,
 //! and over what was read. In the end it is known what has to hold, what is

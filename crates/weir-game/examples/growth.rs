@@ -1,5 +1,5 @@
 //! How the cost of plain games grows with the number of variables: the PSPACE side of
-//! paper 4, section 6.
+//! Spengler 2024, section 6.
 //!
 //! One process of 40 locations over Boolean variables; each location has a few
 //! instructions that write, read, skip or fence and lead to random locations. There

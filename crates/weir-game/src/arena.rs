@@ -3,7 +3,7 @@
 //! A *position* is a configuration with whose turn it is. The turn of the update
 //! player is cut into single steps and a last one that ends the turn, and a position
 //! of hers knows in which process the other one played. That gives the same turns as
-//! `up*` (paper 4, section 5) with far fewer edges. A turn has to end; where it could
+//! `up*` (Spengler 2024, section 5) with far fewer edges. A turn has to end; where it could
 //! go round for ever (load buffers), [`crate::attractor`] sees to that.
 //!
 //! One of the players *keeps* the buffers within the bound, and it is her moves that

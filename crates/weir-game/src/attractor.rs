@@ -1,4 +1,4 @@
-//! Attractors: where a player can force play into a set (paper 4, lemma 1 and its
+//! Attractors: where a player can force play into a set (Spengler 2024, lemma 1 and its
 //! reference 18).
 
 use std::collections::VecDeque;

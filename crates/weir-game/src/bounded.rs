@@ -1,4 +1,4 @@
-//! Games that are undecidable (paper 4, theorems 8 and 9), with buffers up to a bound.
+//! Games that are undecidable (Spengler 2024, theorems 8 and 9), with buffers up to a bound.
 //!
 //! Two games are solved. In the first, the process player keeps the buffers within
 //! the bound: if she wins, she wins. In the second, the update player does: if she wins,

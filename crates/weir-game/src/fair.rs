@@ -1,4 +1,4 @@
-//! Process fairness (paper 4, section 8): for each process, if it is enabled
+//! Process fairness (Spengler 2024, section 8): for each process, if it is enabled
 //! infinitely often then the process player plays in it infinitely often.
 //!
 //! That is a Streett condition with one pair for each process, here on a region that

@@ -1,4 +1,4 @@
-//! Games between a program and its memory (paper 4): does the program get there
+//! Games between a program and its memory (Spengler 2024): does the program get there
 //! whatever the hardware does with its buffers?
 //!
 //! The *process player* picks instructions, the *update player* picks which buffered
@@ -103,8 +103,10 @@ pub fn solve(
             ));
         }
         (Fairness::Update, Buffers::Load, _) => {
-            return Err(no("update fairness is about writes that wait in store buffers; paper 4 \
-                           does not say what it is for load buffers"));
+            return Err(no(
+                "update fairness is about writes that wait in store buffers; Spengler \
+                           2024 does not define it for load buffers",
+            ));
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! The reductions of paper 4, sections 7 and 8: from a perfect channel system to a
+//! The reductions of Spengler 2024, sections 7 and 8: from a perfect channel system to a
 //! game with fairness. They are why these games are undecidable.
 //!
 //! Both programs keep the channel in the store buffer of `proc1`: to send `m` is to
@@ -20,11 +20,11 @@
 //! The text of the paper leaves some things open, since the figures are not part of it.
 //! In section 7, a process player in `h1` who waits for another message than the oldest
 //! one would be in a deadlock, and the update player would have to go on and lose that
-//! message; so in `h1` a read of any other message from `x_rd` goes round, and there is no
-//! deadlock. That must not shield an update player who has lost messages herself; so
-//! `proc2` looks at `y` before it shows a message as well. In section 8, `z` keeps the name of the last transition, and one that leads
-//! back to its own state could be simulated again without the update player's doing; so
-//! such a transition is cut in two.
+//! message; so in `h1` a read of any other message from `x_rd` goes round, and there is
+//! no deadlock. That must not shield an update player who has lost messages herself; so
+//! `proc2` looks at `y` before it shows a message as well. In section 8, `z` keeps the
+//! name of the last transition, and one that leads back to its own state could be
+//! simulated again without the update player's doing; so such a transition is cut in two.
 
 use std::fmt;
 

@@ -3,7 +3,7 @@
 //! A turn of the process player is one instruction. A turn of the update player is
 //! `up*`: any number of [steps](Rules::steps), each one message.
 //!
-//! *Store buffers* are figure 1 of paper 4. *Load buffers* are its section 9: a
+//! *Store buffers* are figure 1 of Spengler 2024. *Load buffers* are its section 9: a
 //! write reaches memory at once and leaves an own-message; the update player puts
 //! values of memory into buffers and deletes what is oldest. A message that is
 //! deleted leaves no trace, so two equal neighbors are as good as one, and load

@@ -1,4 +1,4 @@
-//! Plain games: decided by one finite game for each process (paper 4, sections 5
+//! Plain games: decided by one finite game for each process (Spengler 2024, sections 5
 //! and 6).
 //!
 //! *Theorem 4*: the process player wins the game of a program if and only if she wins

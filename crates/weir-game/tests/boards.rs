@@ -1,4 +1,4 @@
-//! What processes are on a board: the automata of paper 4, section 3.
+//! What processes are on a board: the automata of Spengler 2024, section 3.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The reductions of paper 4, sections 7 and 8: the game is won if and only if the
+//! The reductions of Spengler 2024, sections 7 and 8: the game is won if and only if the
 //! channel system reaches its final state.
 
 mod common;

@@ -1,4 +1,4 @@
-//! Theorems 4 and 7 of paper 4 on random programs.
+//! Theorems 4 and 7 of Spengler 2024 on random programs.
 //!
 //! The reference plays the game of all processes on configurations of the operational
 //! semantics of TSO, with buffers that are long enough to be exact, and computes who

@@ -1,4 +1,4 @@
-//! Obstruction-freedom under TSO, by blocking pairs (paper 5, section 5.2).
+//! Obstruction-freedom under TSO, by blocking pairs (Wang et al. 2021, section 5.2).
 //!
 //! *Problem.* Is there a run under TSO in which from some moment on one process
 //! takes all steps and its call does not return? Buffers have no bound.

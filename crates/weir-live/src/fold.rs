@@ -1,9 +1,9 @@
 //! TSO with folded buffers: finitely many nodes that stand for all configurations.
 //!
-//! *Problem.* Four of the five progress properties are undecidable under TSO (paper
-//! 5, Theorem 1), and so is repeated reachability (paper 1, 3.4): buffers have no
-//! bound. But a graph that has every run of the program, and perhaps others, and no
-//! violating cycle, proves that there is no violation.
+//! *Problem.* Four of the five progress properties are undecidable under TSO (Wang
+//! et al. 2021, Theorem 1), and so is repeated reachability (Atig et al. 2010, section
+//! 3.4): buffers have no bound. But a graph that has every run of the program,
+//! and perhaps others, and no violating cycle, proves that there is no violation.
 //!
 //! *Folding.* A buffer that holds more than `k` writes is kept as its `k` oldest
 //! writes and a *tail*: the set of writes that occur in the rest, and for each

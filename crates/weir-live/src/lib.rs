@@ -2,7 +2,7 @@
 //! a place again and again?
 //!
 //! An object runs under most general clients ([`weir_model::object`]); what is asked
-//! of it are the five progress properties of paper 5. Processes are asked what their
+//! of it are the five progress properties of Wang et al. 2021. Processes are asked what their
 //! program asks of runs without end ([`weir_model::program::Live`]).
 //!
 //! * Under SC everything is decided on the finite graph of configurations

@@ -1,4 +1,4 @@
-//! What is asked, as kinds of cycles (paper 5, section 3, Definition 1).
+//! What is asked, as kinds of cycles (Wang et al. 2021, section 3, Definition 1).
 //!
 //! A run without end through a finite graph violates a property iff the graph has
 //! a cycle of one of the kinds of [`hunts`]. With the paper's words:

@@ -1,6 +1,6 @@
 //! Under SC the answers are those of a slow reference, which shares no code with the
 //! search: it has steps and graph of its own, enumerates simple cycles one by one,
-//! and asks the definitions of paper 5, section 3, of unions of cycles that touch.
+//! and asks the definitions of Wang et al. 2021, section 3, of unions of cycles that touch.
 //! What a run does again and again is such a union.
 
 mod common;

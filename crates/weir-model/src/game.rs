@@ -1,4 +1,4 @@
-//! Games between a program and its memory (paper 4).
+//! Games between a program and its memory (Spengler 2024).
 //!
 //! The *process player* picks an instruction, then the *update player* picks which
 //! buffered writes reach memory, and so on. This file says what both the solvers

@@ -1,17 +1,17 @@
-//! Memory models as sets of relaxations (paper 2, section 3 and figures 1, 2).
+//! Memory models as sets of relaxations (Atig et al. 2012, section 3 and figures 1, 2).
 //!
 //! A relaxation is a license: `w->r` lets a read overtake an earlier write of
 //! the same process to another variable, and so on. SC is the empty set; TSO,
 //! PSO and NSW are names for sets. [`MemoryModel::may_overtake`] is the whole
-//! of the rewrite rules that swap neighbors (paper 2, 3.3, rules 1 and 2); the
+//! of the rewrite rules that swap neighbors (Atig et al. 2012, section 3.3, rules 1 and 2); the
 //! two rules that do more than swap, RLWE and RRWE, are in the semantics.
 //!
 //! Two things that the papers leave open are settled here, for every semantics:
 //!
 //! * *Partial fences without RWF.* "RWF" says that partial fences exist. In a
 //!   model without it `rfence` and `wfence` order nothing. (TSO with and
-//!   without RWF are thus the same model, as paper 2 says they should be.)
-//! * *`wfence` next to `rfence`.* Rules (2) of paper 2 let a `wfence` swap with
+//!   without RWF are thus the same model, as Atig et al. 2012 say they should be.)
+//! * *`wfence` next to `rfence`.* Rules (2) of Atig et al. 2012 let a `wfence` swap with
 //!   reads and an `rfence` with writes but say nothing of the two fences
 //!   themselves. Taken to the letter, `wfence; rfence` would order a write
 //!   before it with a read after it, which neither the text, nor the paper's
@@ -139,16 +139,16 @@ impl MemoryModel {
     pub const PSO: Self = Self::TSO.with(Relaxation::WriteWrite).with(Relaxation::Rwf);
     /// Non-speculative writes: PSO with `r->r`.
     pub const NSW: Self = Self::PSO.with(Relaxation::ReadRead);
-    /// The guess/validate model of paper 1, 8.1: TSO with `r->r` and `r->w`.
+    /// The guess/validate model of Atig et al. 2010, section 8.1: TSO with `r->r` and `r->w`.
     pub const GUESS: Self = Self::TSO.with(Relaxation::ReadRead).with(Relaxation::ReadWrite);
-    /// The guess/validate model of paper 1, 8.2: the same with `w->w`.
+    /// The guess/validate model of Atig et al. 2010, section 8.2: the same with `w->w`.
     pub const GUESS_WW: Self = Self::GUESS.with(Relaxation::WriteWrite);
 
     /// The models that have a name, strongest first.
     pub const NAMED: [(&'static str, Self); 4] =
         [("SC", Self::SC), ("TSO", Self::TSO), ("PSO", Self::PSO), ("NSW", Self::NSW)];
 
-    /// The rows of paper 2, figure 2, with SC above them.
+    /// The rows of Atig et al. 2012, figure 2, with SC above them.
     pub const FIGURE_2: [Self; 8] = [
         Self::SC,
         Self::TSO,
@@ -226,7 +226,7 @@ impl MemoryModel {
 
     /// Whether `second` may be performed before `first`, where `first` comes
     /// earlier in the program of the same process: the rewrite rules (1) and
-    /// (2) of paper 2, 3.3.
+    /// (2) of Atig et al. 2012, section 3.3.
     pub fn may_overtake<V: PartialEq>(self, first: &Access<V>, second: &Access<V>) -> bool {
         use Access::{Full, Read, ReadFence, Write, WriteFence};
         let swaps = |r, x: &V, y: &V| self.has(r) && x != y;
@@ -249,25 +249,25 @@ impl MemoryModel {
         let model = self.normal();
         match () {
             () if model == Self::SC => Decidability::Decidable("finitely many states"),
-            () if model == Self::TSO => Decidability::Decidable("paper 1, theorem 2"),
+            () if model == Self::TSO => Decidability::Decidable("Atig et al. 2010, theorem 2"),
             () if model == Self::PSO.without(Relaxation::Rwf) => {
-                Decidability::Decidable("paper 1, section 5.3")
+                Decidability::Decidable("Atig et al. 2010, section 5.3")
             }
-            () if model == Self::PSO => Decidability::Decidable("paper 2, corollary 12"),
+            () if model == Self::PSO => Decidability::Decidable("Atig et al. 2012, corollary 12"),
             () if model.with(Relaxation::Rwf) == Self::NSW => {
-                Decidability::Decidable("paper 2, corollary 12")
+                Decidability::Decidable("Atig et al. 2012, corollary 12")
             }
             () if model.without(Relaxation::Rwf) == Self::GUESS => {
-                Decidability::Undecidable("paper 1, theorem 6")
+                Decidability::Undecidable("Atig et al. 2010, theorem 6")
             }
             () if model.without(Relaxation::Rwf) == Self::GUESS_WW => {
-                Decidability::Undecidable("paper 1, theorem 7")
+                Decidability::Undecidable("Atig et al. 2010, theorem 7")
             }
             () if model == Self::TSO.with(Relaxation::ReadWrite) => {
-                Decidability::Undecidable("paper 2, theorem 2")
+                Decidability::Undecidable("Atig et al. 2012, theorem 2")
             }
             () if model == Self::NSW.with(Relaxation::Rrwe) => {
-                Decidability::Undecidable("paper 2, theorem 13")
+                Decidability::Undecidable("Atig et al. 2012, theorem 13")
             }
             () => Decidability::Open,
         }

@@ -1,4 +1,4 @@
-//! Concurrent objects and their clients (paper 5, section 2.2).
+//! Concurrent objects and their clients (Wang et al. 2021, section 2.2).
 //!
 //! An object by itself does nothing. It runs under *most general clients*: each
 //! of a number of processes calls any method with any argument, again and again,

@@ -249,7 +249,7 @@ pub struct Label {
 }
 
 /// A concurrent object: the variables of the program, and methods on them
-/// (paper 5, section 2.2).
+/// (Wang et al. 2021, section 2.2).
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Object {
     /// Its name.
@@ -705,7 +705,7 @@ pub struct Live {
     pub span: SpanId,
 }
 
-/// A game of the program against its memory (paper 4): one player picks
+/// A game of the program against its memory (Spengler 2024): one player picks
 /// instructions, the other picks which buffered writes reach memory.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Game {
@@ -724,7 +724,7 @@ pub struct Game {
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum LiveKind {
     /// Some run satisfies the formula infinitely often (repeated reachability,
-    /// paper 1, section 3.4).
+    /// Atig et al. 2010, section 3.4).
     Exists(Formula),
     /// No run satisfies the formula infinitely often.
     Never(Formula),

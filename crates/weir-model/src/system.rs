@@ -275,7 +275,7 @@ pub struct Transition {
     pub span: SpanId,
 }
 
-/// The beginning or the end of a call (paper 5, section 2.2).
+/// The beginning or the end of a call (Wang et al. 2021, section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
     /// `call(m,a)`
@@ -284,7 +284,7 @@ pub enum Mark {
     Return(MethodId, Option<i128>),
 }
 
-/// An operation of a system (paper 2, 3.1, and a full fence).
+/// An operation of a system (Atig et al. 2012, section 3.1, and a full fence).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
     /// `nop`

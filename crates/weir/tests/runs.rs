@@ -11,7 +11,7 @@ use weir::report::run::{Layout, lines};
 use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Run};
 use weir_model::memory_model::Relaxation;
 
-/// Figure 2 of paper 2, and models that have no semantics of their own.
+/// Figure 2 of Atig et al. 2012, and models that have no semantics of their own.
 fn models() -> Vec<MemoryModel> {
     let write_write = MemoryModel::SC.with(Relaxation::WriteWrite);
     let read_read = MemoryModel::SC.with(Relaxation::ReadRead);

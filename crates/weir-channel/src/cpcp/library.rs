@@ -1,4 +1,4 @@
-//! The library `L(A,B)` (paper 5, section 4.3).
+//! The library `L(A,B)` (Wang et al. 2021, section 4.3).
 //!
 //! *Idea.* Two methods hand the channel of `CM'_(A,B)` to each other, each time as a
 //! sequence of writes to a variable, which wait in the store buffer of the writer until
@@ -59,7 +59,7 @@ pub fn library(instance: &Instance) -> Result<String, CpcpError> {
         return Err(CpcpError::Rules(rules.order.len()));
     }
     let mut out = Text::default();
-    out.line("// The library L(A,B) of paper 5, section 4.3, for the pairs");
+    out.line("// The library L(A,B) of Wang et al. 2021, section 4.3, for the pairs");
     for (alpha, beta) in instance.pairs() {
         out.line(&format!("//     {alpha} {beta}"));
     }

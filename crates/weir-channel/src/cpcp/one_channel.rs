@@ -1,4 +1,4 @@
-//! Machines with one channel in the place of several (paper 5, section 4.2).
+//! Machines with one channel in the place of several (Wang et al. 2021, section 4.2).
 //!
 //! *Idea.* The one channel `c` has what is in `c1`, then the delimiter `$1`, then what is
 //! in `c2`, then `$2`, and so on. To take a transition the machine *scans* all that: it

@@ -1,6 +1,6 @@
 //! Checks that a set of configurations shows that a control state is not reached.
 //!
-//! The set stands for all that is above one of its configurations by `⪯ₛᵏ` (paper 1,
+//! The set stands for all that is above one of its configurations by `⪯ₛᵏ` (Atig et al. 2010,
 //! section 4.3). It shows it if
 //!
 //! 1. what is asked for is in it,

@@ -5,8 +5,8 @@
 //! it that visits a state infinitely often exists if and only if a configuration
 //! with the state lies on a cycle. A cycle cannot lose messages only, so it has a transition.
 //!
-//! For lossy machines nothing decides more than that either (paper 5, Lemma 1), although
-//! it is decidable what they reach.
+//! For lossy machines nothing decides more than that either (Wang et al. 2021, Lemma 1),
+//! although it is decidable what they reach.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;

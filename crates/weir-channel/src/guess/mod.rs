@@ -1,4 +1,4 @@
-//! Programs with guessed reads as lossy channel machines (paper 1, section 9.2).
+//! Programs with guessed reads as lossy channel machines (Atig et al. 2010, section 9.2).
 //!
 //! With `r->r` and `r->w` a read waits in the buffer with a guessed value, and is
 //! validated when memory has that value (section 8). If no process has more than `N`

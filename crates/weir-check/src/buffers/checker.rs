@@ -9,8 +9,8 @@
 //! 2. every step from a state of the set leads into one state of the set,
 //! 3. no configuration of the set settles one of the properties.
 //!
-//! For 2 it takes every step of the store-buffer semantics (paper 1, 3.2) on all words
-//! at once. The code is short and slow.
+//! For 2 it takes every step of the store-buffer semantics (Atig et al. 2010, section
+//! 3.2) on all words at once. The code is short and slow.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Files of strategies: how a player wins a game (paper 4), as JSON. The format and
+//! Files of strategies: how a player wins a game (Spengler 2024), as JSON. The format and
 //! what it means are in `docs/strategy.md`; [`check`] says whether a strategy wins.
 
 mod checker;

@@ -1,4 +1,4 @@
-//! The rules of games once more, written down from paper 4, figure 1 and section 9, on
+//! The rules of games once more, written down from Spengler 2024, figure 1 and section 9, on
 //! configurations with names and numbers. Slow and plain.
 
 use weir_model::game::{Board, Buffers};

@@ -1,4 +1,5 @@
-//! The `automata` engine: TSO with sets of buffer contents as automata (paper 3).
+//! The `automata` engine: TSO with sets of buffer contents as automata (Linden and Wolper
+//! 2010).
 //!
 //! *Problem.* Reachability under TSO, where store buffers have no bound.
 //!

@@ -1,4 +1,5 @@
-//! What a program does to states whose buffers are languages (paper 3, section 3).
+//! What a program does to states whose buffers are languages (Linden and Wolper 2010,
+//! section 3).
 
 use std::ops::Range;
 

@@ -195,7 +195,7 @@ fn system() -> System {
     System::new(Program { vars: vec![var("x"), var("y")], ..Program::default() }).unwrap()
 }
 
-/// Paper 3, section 3: a load keeps the contents in which the last store to the
+/// Linden and Wolper 2010, section 3: a load keeps the contents in which the last store to the
 /// variable has the value and, if memory has it, those without a store to it.
 #[test]
 fn loads_keep_the_words_that_give_the_value() {

@@ -2,7 +2,7 @@
 //!
 //! *Problem.* The one of `views`: reachability with buffers of any size.
 //!
-//! *Idea.* The decidability proof itself (paper 2, section 6): begin at the bad
+//! *Idea.* The decidability proof itself (Atig et al. 2012, section 6): begin at the bad
 //! states and go back, from minimal states to minimal states ([`wsts`]), until
 //! nothing new turns up or an initial state does.
 //!
@@ -14,7 +14,7 @@
 //! variables that nobody asks for. For the same reason the value of a variable, in
 //! memory or in a message, may be *any*.
 //!
-//! | NSW+ (paper 2, section 6) | here |
+//! | NSW+ (Atig et al. 2012, section 6) | here |
 //! | --- | --- |
 //! | `WB(i,j)`, `j <= m` | `stores`, the last of which is strong |
 //! | `WB(i,m+1)` | `future`; the last own message of each variable is strong |
@@ -25,7 +25,7 @@
 //! | Move pointer | nothing: what is in `past` can be lost |
 //!
 //! TSO has no `stores` and no `past`, PSO no `past`: these are the leaner forms
-//! that paper 2, 5.2, speaks of.
+//! that Atig et al. 2012, section 5.2, speaks of.
 //!
 //! *What is asked for.* Every process can see all its messages and let its writes
 //! enter memory without taking a step, so bad control states can be asked for with

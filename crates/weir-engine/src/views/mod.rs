@@ -1,10 +1,10 @@
 //! The `views` engine: proofs with buffers of any size.
 //!
 //! *Problem.* Reachability under SC, TSO, PSO and NSW, where store buffers have
-//! no bound. Papers 1 and 2 show that it is decidable, by a backward search that
+//! no bound. Atig et al. (2010 and 2012) show that it is decidable, by a backward search that
 //! drags in every configuration, reachable or not.
 //!
-//! *Idea.* Turn the memory round (paper 1, section 5; paper 4, section 9). A
+//! *Idea.* Turn the memory round (Atig et al. 2010, section 5; Spengler 2024, section 9). A
 //! write enters one history of memory states when it is issued, and each process
 //! stands somewhere in that history, possibly behind: what the others do not see
 //! yet of a buffered write, here its writer does not see yet of the history.

@@ -16,7 +16,7 @@
 //! each variable from before its present: `past` has the values that it may
 //! still see there. Under PSO and NSW a write first waits in a buffer of its
 //! variable: `stores` has the values in it, of which only the last cannot be
-//! lost (paper 2, section 6).
+//! lost (Atig et al. 2012, section 6).
 
 use weir_model::answer::ViewParts;
 use weir_model::ids::{ValueId, VarId};

@@ -1,4 +1,4 @@
-//! Event structures: what is under way, partially ordered (paper 2, 4.1).
+//! Event structures: what is under way, partially ordered (Atig et al. 2012, section 4.1).
 //!
 //! Events are kept in the order in which they were issued, each with the set of
 //! those that have to happen before it, as a bit set. The order is transitively
@@ -28,7 +28,7 @@ pub(super) struct Pending {
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventStructure {
     pub events: Vec<Pending>,
-    /// `σ(i,j)` of paper 2, section 7: for each process and variable the write
+    /// `σ(i,j)` of Atig et al. 2012, section 7: for each process and variable the write
     /// that the process has read early, if it is still under way. Empty where
     /// nobody reads early.
     pub sigma: Vec<Option<usize>>,

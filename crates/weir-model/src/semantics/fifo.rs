@@ -1,4 +1,4 @@
-//! PSO and NSW by two levels of FIFO buffers and a history (paper 2, 5.2).
+//! PSO and NSW by two levels of FIFO buffers and a history (Atig et al. 2012, section 5.2).
 //!
 //! *Configuration*: control states and newest memory; then for each process
 //! the writes in its per-variable buffers `WB(i,1..m)` and those in its

@@ -1,4 +1,4 @@
-//! Guess and validate: writes that overtake reads (paper 1, section 8).
+//! Guess and validate: writes that overtake reads (Atig et al. 2010, section 8).
 //!
 //! A process puts reads into its buffer with a guessed value, and a guess is
 //! *validated* when memory has that value at the read's turn.
@@ -12,11 +12,11 @@
 //! | --- | --- | --- |
 //! | 8.1, `{w->r, r->r, r->w}` | no write, no read of `x` | nothing on `x` |
 //! | 8.2, the same with `w->w` | nothing on `x` | nothing on `x` |
-//! | `{w->r, r->w}` (paper 2, 3.4) | no write, no read of `x` | no read, no write to `x` |
+//! | `{w->r, r->w}` (Atig et al. 2012, section 3.4) | no write, no read of `x` | no read, no write to `x` |
 //!
 //! How many reads a process may have in its buffers can be bounded, which makes
-//! reachability decidable for the first two (paper 1, 9.2). A read that takes its
-//! value from memory is guessed and validated, so with a bound of 1 only writes
+//! reachability decidable for the first two (Atig et al. 2010, section 9.2). A read that
+//! takes its value from memory is guessed and validated, so with a bound of 1 only writes
 //! overtake reads, and with 2 reads do as well.
 //!
 //! In 8.2 the paper has a buffer per variable; here the buffer is one run
@@ -24,7 +24,7 @@
 //!
 //! The third model is not spelled out in either paper, and *Read own write*
 //! takes care there. A read may take the value of the last own write `w` only
-//! if it can be moved next to it (paper 2, rule 3). It cannot overtake the
+//! if it can be moved next to it (Atig et al. 2012, rule 3). It cannot overtake the
 //! reads behind `w`, so those have to be able to come before `w`, which a write
 //! to the same variable in between forbids. (They need not stay there: `w` may
 //! overtake them again.)

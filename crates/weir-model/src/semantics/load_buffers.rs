@@ -1,4 +1,4 @@
-//! TSO by load buffers (paper 4, section 9, after its reference [1]).
+//! TSO by load buffers (Spengler 2024, section 9, after Abdulla et al. 2018).
 //!
 //! The buffers are turned round: a write reaches memory at once, and what is
 //! delayed is when a process sees what memory holds.

@@ -362,13 +362,14 @@ impl Form {
 }
 
 /// Whether reachability under a model is decided when the guesses of each process are
-/// bounded (paper 1, theorem 8).
+/// bounded (Atig et al. 2010, theorem 8).
 pub fn has_bounded_guesses(model: MemoryModel) -> bool {
     matches!(Form::of(model)[0], Form::Guess | Form::GuessWw)
 }
 
 /// The guess/validate semantics in which no process has more than so many guessed
-/// reads in its buffers (paper 1, 9.2), for models that [`has_bounded_guesses`] names.
+/// reads in its buffers (Atig et al. 2010, section 9.2), for models that
+/// [`has_bounded_guesses`] names.
 pub fn bounded_guesses<'s>(
     system: &'s System,
     model: MemoryModel,

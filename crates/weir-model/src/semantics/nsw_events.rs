@@ -1,5 +1,5 @@
-//! NSW by event structures with stored reads (paper 2, 4.2), and NSW with RRWE,
-//! which extends it (paper 2, section 7).
+//! NSW by event structures with stored reads (Atig et al. 2012, section 4.2), and NSW
+//! with RRWE, which extends it (Atig et al. 2012, section 7).
 //!
 //! *Configuration*: control states, memory, and an event structure of reads,
 //! writes and write fences under way; with RRWE also the pointers `σ(i,j)`.

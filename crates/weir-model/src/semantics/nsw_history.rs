@@ -1,4 +1,4 @@
-//! NSW by event structures of writes and a history buffer (paper 2, 5.1).
+//! NSW by event structures of writes and a history buffer (Atig et al. 2012, section 5.1).
 //!
 //! *Configuration*: control states, memory, an event structure of writes and
 //! write fences, and the history `H`: the number of memory states before the

@@ -1,4 +1,4 @@
-//! Any set of relaxations: rewriting, done lazily (paper 2, 3.3).
+//! Any set of relaxations: rewriting, done lazily (Atig et al. 2012, section 3.3).
 //!
 //! A process issues its operations into an event structure in which an event
 //! comes after an earlier one of its process exactly if it may not overtake it;
@@ -8,7 +8,7 @@
 //! with a guessed value and have to find it in memory when they happen.
 //!
 //! *Configuration*: control states, memory, and the event structure; with RRWE
-//! also the pointers `σ(i,j)` of paper 2, section 7.
+//! also the pointers `σ(i,j)` of Atig et al. 2012, section 7.
 //!
 //! *RLWE* cancels a read that stands right behind a write of its value. To bring
 //! the two together, each event between them has to move in front of the write

@@ -1,5 +1,5 @@
 //! The definition: close each process's traces under the rewrite rules of the
-//! model, shuffle, and run on one memory (paper 2, 3.3).
+//! model, shuffle, and run on one memory (Atig et al. 2012, section 3.3).
 //!
 //! Exponential, short, and as close to the paper as code can be. It is what the
 //! operational forms are tested against, on loop-free systems. RRWE has no
@@ -9,8 +9,8 @@
 //! process from its initial control state to some control state; all of it is
 //! executed, except that in a model with `w->r`, where there are store buffers,
 //! writes (and fences) at the very end may still be waiting: this is the
-//! "arbitrary buffer" notion of reachability (paper 1, 3.4). Where every process
-//! has ended and nothing waits, the state is *final*.
+//! "arbitrary buffer" notion of reachability (Atig et al. 2010, section 3.4). Where every
+//! process has ended and nothing waits, the state is *final*.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

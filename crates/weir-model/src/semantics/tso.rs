@@ -1,11 +1,11 @@
-//! TSO by store buffers (paper 1, 3.2): one FIFO of writes per process.
+//! TSO by store buffers (Atig et al. 2010, section 3.2): one FIFO of writes per process.
 //!
 //! *Configuration*: control states, memory, and for each process the length of
 //! its buffer and the writes in it, oldest first.
 //!
-//! Partial fences order nothing here (paper 2, 3.3): writes leave in order and
+//! Partial fences order nothing here (Atig et al. 2012, section 3.3): writes leave in order and
 //! reads happen in order anyway. A full fence is an atomic read-write to
-//! nowhere (paper 1, 1.1).
+//! nowhere (Atig et al. 2010, section 1.1).
 
 use super::alphabet::Alphabet;
 use super::{Event, Head, Kind, Rule, Semantics, Step, control};

@@ -36,9 +36,9 @@ pub struct ReducePcs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReduceFairness {
-    /// Section 7 of paper 4: a game to reach
+    /// Section 7 of Spengler 2024: a game to reach
     Update,
-    /// Section 8 of paper 4: a game to avoid
+    /// Section 8 of Spengler 2024: a game to avoid
     Process,
 }
 

@@ -193,12 +193,12 @@ impl Report<'_> {
         }
         Some(match self.clients() {
             Some(_) => {
-                "Under TSO all but obstruction-freedom are undecidable (paper 5, Theorem 1): \
-                 an answer is a proof, unknown is none."
+                "Under TSO all but obstruction-freedom are undecidable (Wang et al. 2021, Theorem 1). \
+                 `holds` and `violated` are proved; `unknown` means neither was."
             }
             None => {
-                "Under TSO this is undecidable (paper 1, section 3.4): an answer is a proof, \
-                 unknown is none."
+                "Under TSO this is undecidable (Atig et al. 2010, section 3.4). `holds` and \
+                 `violated` are proved; `unknown` means neither was."
             }
         })
     }

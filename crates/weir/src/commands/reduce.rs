@@ -49,7 +49,7 @@ fn pcs(args: &ReducePcs) -> Status {
         Ok(program) => {
             print(&format!(
                 "// The {winner} player wins this game with {} fairness if and only if\n\
-                 // {} reaches {} (paper 4, section {}).\n{}",
+                 // {} reaches {} (Spengler 2024, section {}).\n{}",
                 fairness.name(),
                 machine.name().escape_default(),
                 machine.state_name(goal).escape_default(),

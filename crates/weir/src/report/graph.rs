@@ -1,4 +1,4 @@
-//! The states that an engine explored: DOT as in paper 3, figure 3, and JSON.
+//! The states that an engine explored: DOT as in Linden and Wolper 2010, figure 3, and JSON.
 
 use std::fmt::Write as _;
 

@@ -143,7 +143,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// `store(x, v)` writes; `load(x, v)` reads, and waits until that gives `v`
-    /// (paper 3, section 2).
+    /// (Linden and Wolper 2010, section 2).
     fn access(&mut self, word: Token<'t>) -> Parsed<StmtKind<'t>> {
         self.next();
         self.next();
