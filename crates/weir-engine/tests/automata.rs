@@ -49,7 +49,7 @@ fn graph(system: &System, model: MemoryModel, engine: Engine) -> Graph {
 
 /// Figure 4: the second process goes round its cycle only when the first one's stores
 /// reach memory. Both can come to where under SC nobody gets any further.
-const UNLOCKING: &str = include_str!("../../weir/src/commands/bench/paper3/unlocking.weir");
+const UNLOCKING: &str = include_str!("../../../examples/unlocking.weir");
 
 #[test]
 fn one_process_unlocks_the_cycle_of_another() {

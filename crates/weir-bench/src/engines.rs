@@ -1,0 +1,94 @@
+//! The engines side by side, for the page.
+
+use clap::ValueEnum;
+use weir::MemoryModel;
+
+use crate::run::{Job, Limits, Measured, Weir, word};
+use weir_cli::Engine;
+use weir_cli::progress::{Progress, grouped};
+
+/// Programs of the corpus that every engine can do something with.
+const PROGRAMS: [&str; 10] = [
+    "burns-2",
+    "burns-2-fenced",
+    "dekker-2",
+    "dekker-2-fenced",
+    "dekker-once-2",
+    "dekker-once-2-fenced",
+    "peterson-2",
+    "peterson-2-fenced",
+    "szymanski-2",
+    "szymanski-2-fenced",
+];
+
+/// A program under TSO, by every engine that decides it.
+pub struct Line {
+    program: String,
+    runs: Vec<Option<Measured>>,
+}
+
+/// The engines, each a column.
+fn engines() -> impl Iterator<Item = Engine> {
+    let all = Engine::value_variants().iter().copied();
+    all.filter(|e| *e != Engine::Auto && e.for_model(MemoryModel::TSO).is_ok())
+}
+
+/// Runs the programs that are among the jobs.
+pub fn measure(
+    jobs: &[Job],
+    weir: &Weir,
+    limits: Limits,
+    runs: u32,
+    progress: &mut Progress,
+) -> Vec<Line> {
+    let wanted = |j: &&Job| j.model == MemoryModel::TSO && PROGRAMS.contains(&j.name.as_str());
+    let mut lines: Vec<Line> = Vec::new();
+    for job in jobs.iter().filter(wanted) {
+        if lines.iter().any(|l| l.program == job.name) {
+            continue;
+        }
+        progress.say(&format!("engines: {}", job.name));
+        let run = |engine| Job { engine, ..job.clone() }.median(weir, limits, runs).ok();
+        lines.push(Line { program: job.name.clone(), runs: engines().map(run).collect() });
+    }
+    lines
+}
+
+/// The section of the page.
+pub fn section(lines: &[Line], limits: Limits) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "## Engines\n\n\
+         Locks of two processes under TSO by every engine, with {} s and {} MiB: what it says,\n\
+         what it stored (configurations, minimal states, or sets of buffer contents), and\n\
+         seconds. `explicit` has a bound on buffers, and is unknown where they fill.\n\n\
+         | program |",
+        limits.timeout.as_secs_f64(),
+        limits.memory,
+    );
+    for engine in engines() {
+        out += &format!(" `{}` | | |", word(engine));
+    }
+    out += "\n| --- |";
+    out += &" --- | ---: | ---: |".repeat(engines().count());
+    out.push('\n');
+    for line in lines {
+        out += &format!("| {} |", line.program);
+        for run in &line.runs {
+            out += &match run {
+                Some(run) => format!(
+                    " {} | {} | {:.3} |",
+                    run.verdicts.join(", "),
+                    grouped(run.configurations as usize),
+                    run.seconds
+                ),
+                None => " | | |".to_owned(),
+            };
+        }
+        out.push('\n');
+    }
+    out.push('\n');
+    out
+}

@@ -1,0 +1,297 @@
+//! One measured run: a process of its own, with limits.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::Value;
+use weir::MemoryModel;
+
+use weir_cli::Engine;
+
+/// An engine's word on the command line.
+pub fn word(engine: Engine) -> String {
+    engine.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default()
+}
+
+/// The first word with which this program is `weir`.
+pub const AS_WEIR: &str = "--weir";
+
+/// A `weir` to run.
+#[derive(Clone, Debug)]
+pub struct Weir {
+    path: PathBuf,
+    /// Whether it is a `weir-bench`, which is `weir` only if told so.
+    is_bench: bool,
+}
+
+impl Weir {
+    /// That of this build.
+    pub fn this() -> Result<Self, String> {
+        let path = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
+        Ok(Self { path, is_bench: true })
+    }
+
+    /// Another one, which may be a `weir-bench` by its name.
+    pub fn other(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self { path: path.to_owned(), is_bench: name.starts_with("weir-bench") }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(self.is_bench.then_some(AS_WEIR));
+        command
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What the program is called in tables.
+    pub name: String,
+    /// The program.
+    pub file: PathBuf,
+    /// The memory model.
+    pub model: MemoryModel,
+    /// The engine.
+    pub engine: Engine,
+    /// The bound on buffers, where not the usual one.
+    pub bound: Option<u16>,
+}
+
+/// How far a run may go.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The longest that a search may take.
+    pub timeout: Duration,
+    /// The most MiB of configurations.
+    pub memory: u32,
+}
+
+/// What came out of a run.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The engine that had the last word.
+    pub answered: String,
+    /// What became of each property.
+    pub verdicts: Vec<String>,
+    /// Whether every configuration was seen.
+    pub exact: bool,
+    /// Configurations stored.
+    pub configurations: u64,
+    /// How long the search took.
+    pub seconds: f64,
+    /// The most MiB that the process had.
+    pub peak: Option<f64>,
+}
+
+/// What a process left behind.
+pub struct Left {
+    /// The exit status, unless a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// How long a process may take to read, to free memory and to print, on top of its
+/// search.
+pub const SLACK: Duration = Duration::from_secs(30);
+
+impl Job {
+    /// What is asked of a program, with no limit on time.
+    fn arguments(&self, weir: &Weir, memory: u32) -> Command {
+        let mut command = weir.command();
+        command.args(["check", "--format", "json", "--model", &self.model.to_string()]);
+        command.args(["--engine", &word(self.engine), "--memory", &memory.to_string()]);
+        if let Some(bound) = self.bound {
+            command.args(["--bound", &bound.to_string()]);
+        }
+        command
+    }
+
+    /// Runs it once.
+    pub fn measure(&self, weir: &Weir, limits: Limits) -> Result<Measured, String> {
+        let mut command = self.arguments(weir, limits.memory);
+        command.args(["--timeout", &limits.timeout.as_secs_f64().to_string()]);
+        command.arg("--").arg(&self.file);
+        let left = finish(&mut command, limits.timeout.saturating_add(SLACK))?;
+        Measured::read(&left).ok_or_else(|| match left.err.trim() {
+            "" => format!("`{}` printed no answer of `{}`", weir.path.display(), self.name),
+            said => {
+                let first = said.lines().next().unwrap_or_default();
+                first.strip_prefix("error: ").unwrap_or(first).to_owned()
+            }
+        })
+    }
+
+    /// Runs it up to `runs` times and takes the run with the median time. One that
+    /// takes long is not repeated.
+    pub fn median(&self, weir: &Weir, limits: Limits, runs: u32) -> Result<Measured, String> {
+        let mut all = vec![self.measure(weir, limits)?];
+        while all.len() < runs as usize && all[0].seconds < LONG {
+            all.push(self.measure(weir, limits)?);
+        }
+        all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        Ok(all.swap_remove(all.len() / 2))
+    }
+
+    /// The instructions of a run, counted by Valgrind. There is no limit on the time
+    /// of the search, and nothing of the environment: they would change the count.
+    pub fn instructions(&self, weir: &Weir, limits: Limits) -> Option<u64> {
+        let inner = self.arguments(weir, limits.memory);
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=cachegrind", "--cache-sim=no", "--branch-sim=no"]);
+        command.args(["--cachegrind-out-file=/dev/null", "--log-fd=1"]);
+        command.arg(&weir.path).args(inner.get_args()).arg("--").arg(&self.file);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let left = finish(&mut command, limits.timeout.saturating_mul(4).saturating_add(SLACK));
+        count(&left.ok()?.out)
+    }
+}
+
+/// A run that takes more seconds is not repeated.
+pub const LONG: f64 = 2.0;
+
+/// The count in what Valgrind prints: `==42== I   refs:      1,234`.
+fn count(text: &str) -> Option<u64> {
+    let line = text.lines().rev().find(|l| l.starts_with("==") && l.contains("refs:"))?;
+    let digits: String = line.split_once("refs:")?.1.chars().filter(|c| *c != ',').collect();
+    digits.trim().parse().ok()
+}
+
+impl Measured {
+    /// From what `weir check --format json` prints.
+    fn read(left: &Left) -> Option<Self> {
+        let report: Value = serde_json::from_str(&left.out).ok()?;
+        let verdict = |p: &Value| p["verdict"].as_str().map(str::to_owned);
+        let stats = &report["stats"];
+        Some(Self {
+            answered: report["engine"].as_str()?.to_owned(),
+            verdicts: report["properties"]
+                .as_array()?
+                .iter()
+                .map(verdict)
+                .collect::<Option<_>>()?,
+            exact: stats["exact"].as_bool()?,
+            configurations: stats["configurations"].as_u64()?,
+            seconds: stats["seconds"].as_f64()?,
+            peak: stats["peak"].as_f64().map(|bytes| bytes / f64::from(1 << 20)),
+        })
+    }
+
+    /// Whether every property got an answer.
+    pub fn is_known(&self) -> bool {
+        !self.verdicts.iter().any(|v| v == "unknown")
+    }
+}
+
+/// Runs a process to its end, or ends it when patience is over.
+pub fn finish(command: &mut Command, patience: Duration) -> Result<Left, String> {
+    finish_with(command, patience, |_| {})
+}
+
+/// The same for a process that starts others, which have to end with it. They do not
+/// hear an interrupt from the terminal, so this is for what does not take long.
+pub fn finish_all(command: &mut Command, patience: Duration) -> Result<Left, String> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    finish_with(command, patience, |leader| {
+        let group = format!("-{leader}");
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+    })
+}
+
+fn finish_with(
+    command: &mut Command,
+    patience: Duration,
+    end_others: impl FnOnce(u32),
+) -> Result<Left, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| format!("cannot run `{name}`: {e}"))?;
+    let (done, ended) = mpsc::channel::<()>();
+    let out = child.stdout.take().map(|from| thread::spawn(move || (text(from), drop(done)).0));
+    let err = child.stderr.take().map(|from| thread::spawn(move || text(from)));
+    // The channel closes when standard output does.
+    let late = ended.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout);
+    if late {
+        end_others(child.id());
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(|e| format!("cannot wait for `{name}`: {e}"))?;
+    let joined = |t: Option<thread::JoinHandle<String>>| t.and_then(|t| t.join().ok());
+    let (out, err) = (joined(out).unwrap_or_default(), joined(err).unwrap_or_default());
+    if late {
+        return Err(format!("`{name}` did not end within {} s", patience.as_secs()));
+    }
+    Ok(Left { code: status.code(), out, err })
+}
+
+fn text(mut from: impl Read) -> String {
+    let mut bytes = Vec::new();
+    let _ = from.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether a program is installed.
+pub fn is_installed(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+}
+
+/// A folder for files that are not kept.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A new one.
+    pub fn new(name: &str) -> Result<Self, String> {
+        // Others may write to the folder of temporary files: a folder that is there
+        // already may be theirs.
+        for count in 0..100 {
+            let folder = format!("weir-bench-{}-{name}-{count}", std::process::id());
+            let path = std::env::temp_dir().join(folder);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(format!("cannot make `{}`: {e}", path.display())),
+            }
+        }
+        Err(format!("cannot make a folder in `{}`", std::env::temp_dir().display()))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file into it.
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.0.join(name);
+        std::fs::write(&path, text)
+            .map_err(|e| format!("cannot write `{}`: {e}", path.display()))?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn counts() {
+        let text = "{\"a\":1}\n==7== \n==7== I   refs:      74,762,478\n";
+        assert_eq!(super::count(text), Some(74_762_478));
+        assert_eq!(super::count("==7== nothing"), None);
+    }
+}

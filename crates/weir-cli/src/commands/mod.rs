@@ -1,0 +1,103 @@
+//! One module per command. Each returns the exit status.
+
+pub mod certify;
+pub mod channel;
+pub mod check;
+pub mod compare;
+pub mod convert;
+pub mod game;
+pub mod graph;
+pub mod litmus;
+pub mod live;
+pub mod models;
+pub mod outcomes;
+pub mod reduce;
+pub mod show;
+mod stats;
+
+use std::process::ExitCode;
+
+use weir::{Answer, LoadError, Loaded, Stats, Verdict};
+use weir_model::program::Program;
+
+use crate::limits;
+use crate::output::{complain, fail, note, print, print_json, reject, write_json, write_whole};
+
+/// The exit status, worst first where several files are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// Everything holds.
+    Fine = 0,
+    /// Something is violated.
+    Violated = 1,
+    /// The input or the command line is wrong.
+    Wrong = 2,
+    /// Something is unknown.
+    Unknown = 3,
+}
+
+impl Status {
+    fn rank(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Unknown => 1,
+            Self::Violated => 2,
+            Self::Wrong => 3,
+        }
+    }
+
+    /// The worse of two.
+    pub fn and(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+impl From<Verdict> for Status {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Holds => Self::Fine,
+            Verdict::Violated => Self::Violated,
+            Verdict::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// A program with properties whose system was not built because a limit was reached, and
+/// the reason.
+///
+/// # Errors
+/// The error, if it is another one.
+fn unbuilt(error: LoadError) -> Result<(Loaded, Option<String>), LoadError> {
+    let asks = |program: &Program| !program.properties.is_empty();
+    error.into_unbuilt(asks).map(|(loaded, reason)| (loaded, Some(reason)))
+}
+
+/// What is answered about a program whose system was not built. Nothing is vacuous.
+fn nothing_known(loaded: &Loaded, reason: &str) -> (Vec<Answer>, Vec<Option<String>>, Stats) {
+    let answers = weir_engine::unknown_all(&loaded.system, reason);
+    let vacuous = vec![None; answers.len()];
+    (answers, vacuous, no_search(reason))
+}
+
+/// The counts where no search began.
+fn no_search(reason: &str) -> Stats {
+    Stats {
+        engine: "none",
+        stopped: Some(reason.to_owned()),
+        elapsed: limits::budget().elapsed(),
+        ..Stats::default()
+    }
+}
+
+/// Says that nothing is known because a limit was reached.
+fn stopped(message: &str) -> Status {
+    note(&format!("unknown: {message}"));
+    Status::Unknown
+}

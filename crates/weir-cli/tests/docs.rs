@@ -1,0 +1,365 @@
+//! What the pages show is what the program does.
+//!
+//! * A `console` block holds commands, `$ weir …`, and what they print. A line `…`
+//!   stands for any number of lines; times and counts of configurations may differ.
+//!   `run.json` and `proof.json` are files that the block writes.
+//! * In `docs/json.md` a `json` block is what the `sh` block before it prints.
+//! * In `docs/witness.md` the `json` block is a witness for the `weir` block.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{root, weir, weir_reading};
+use serde_json::Value;
+use weir::{Loaded, Witness};
+
+/// The pages whose commands are run.
+const PAGES: &[&str] = &[
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/README.md",
+    "docs/command-line.md",
+    "docs/json.md",
+    "docs/promela.md",
+    "docs/models.md",
+    "docs/rmm.md",
+    "docs/trencher.md",
+    "docs/witness.md",
+    "docs/certificate.md",
+    "docs/upward-set.md",
+    "docs/channel-machines.md",
+    "docs/liveness.md",
+    "docs/lasso.md",
+    "docs/automata.md",
+    "docs/buffer-set.md",
+    "docs/games.md",
+    "docs/strategy.md",
+];
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// The code blocks of a page: the language and the text.
+fn blocks(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let block: Vec<&str> = lines.by_ref().take_while(|l| *l != "```").collect();
+            found.push((language.to_owned(), block.join("\n") + "\n"));
+        }
+    }
+    found
+}
+
+/// The words of a command; quotes keep words together.
+fn words(command: &str) -> Vec<String> {
+    let quoted = command.split('"').enumerate();
+    quoted
+        .flat_map(|(i, part)| match i % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+        .collect()
+}
+
+/// What pages call the files that their commands write.
+const WRITTEN: [&str; 2] = ["run.json", "proof.json"];
+
+/// Where such a file of a page is.
+fn scratch(page: &str, file: &str) -> String {
+    let name = format!("{}.{file}", page.replace('/', "-"));
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
+}
+
+/// Runs a command of a page; it must not be wrong.
+fn run(page: &str, command: &str) -> String {
+    let arguments = command.strip_prefix("weir ").unwrap_or_else(|| panic!("{page}: {command}"));
+    let place = |w: String| if WRITTEN.contains(&w.as_str()) { scratch(page, &w) } else { w };
+    let arguments: Vec<String> = words(arguments).into_iter().map(place).collect();
+    let output = weir(&arguments);
+    assert_ne!(output.status, 2, "{page}: `{command}`: {}", output.err);
+    let said = output.out + &output.err;
+    WRITTEN.iter().fold(said, |said, file| said.replace(&scratch(page, file), file))
+}
+
+/// A line without what differs from run to run.
+fn steady(line: &str) -> String {
+    let line = line.trim_end();
+    if line.contains(" configurations") && line.ends_with(" s") {
+        return "configurations".to_owned();
+    }
+    if line.ends_with(" s") && (line.starts_with("views: ") || line.starts_with("bounded: ")) {
+        return "positions".to_owned();
+    }
+    if let Some((counts, time)) = line.rsplit_once(", ")
+        && time.strip_suffix(" s").is_some_and(|t| t.parse::<f64>().is_ok())
+    {
+        return counts.to_owned();
+    }
+    match line.strip_prefix("Time ").and_then(|l| l.rsplit_once(' ')) {
+        Some((name, _)) => format!("Time {name}"),
+        None => line.to_owned(),
+    }
+}
+
+/// Whether lines are those of a page, where `…` stands for any number.
+fn matches(shown: &[String], real: &[String]) -> bool {
+    match shown.split_first() {
+        None => real.is_empty(),
+        Some((dots, rest)) if dots == "…" => (0..=real.len()).any(|n| matches(rest, &real[n..])),
+        Some((line, rest)) => real.first() == Some(line) && matches(rest, &real[1..]),
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.trim_end().lines().map(steady).collect()
+}
+
+#[test]
+fn what_the_pages_show_is_what_is_printed() {
+    let mut commands = 0;
+    for name in PAGES {
+        for (language, text) in blocks(&page(name)) {
+            if language != "console" {
+                continue;
+            }
+            assert!(text.starts_with("$ "), "{name}: a console block begins with a command");
+            for part in format!("\n{text}").split("\n$ ").skip(1) {
+                let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
+                let real = run(name, command);
+                assert!(
+                    matches(&lines(shown), &lines(&real)),
+                    "{name}: `{command}` is shown as\n{shown}\nand prints\n{real}"
+                );
+                commands += 1;
+            }
+        }
+    }
+    assert!(commands >= 12, "only {commands} commands");
+}
+
+#[test]
+fn commands_of_the_pages_exist() {
+    for name in PAGES {
+        for (language, text) in blocks(&page(name)) {
+            if language != "sh" {
+                continue;
+            }
+            for line in text.lines().filter(|l| !l.contains("run.json")) {
+                let setting = |w: &&str| !matches!(*w, "cargo" | "weir");
+                let plain: Vec<&str> = line.split_whitespace().skip_while(setting).collect();
+                match plain.as_slice() {
+                    ["weir", ..] => drop(run(name, line)),
+                    ["cargo", "run", "--release", "-p", "weir", "--example", example, ..] => {
+                        let file = format!("crates/weir/examples/{example}.rs");
+                        assert!(root().join(file).exists(), "{name}: there is no {example}");
+                    }
+                    ["cargo", "run", "--release", "--", rest @ ..] => {
+                        run(name, &format!("weir {}", rest.join(" ")));
+                    }
+                    // Its own tests look after these.
+                    ["cargo", "run", "--release", "-p", "weir-bench", ..] => {}
+                    ["cargo", "fmt" | "clippy" | "doc" | "test", ..] => {}
+                    _ => panic!("{name}: what is `{line}`?"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_commands_of_ci_are_in_the_pages() {
+    let script = page(".ci/run");
+    assert!(page("README.md").contains("\ncargo test --workspace\n"));
+    assert!(script.contains("\ncargo test --workspace\n"));
+    for line in script.lines().filter(|l| l.contains("cargo ")) {
+        assert!(page("CONTRIBUTING.md").contains(line), "CONTRIBUTING.md does not name `{line}`");
+    }
+    for setting in ["WEIR_SEED", "WEIR_CASES"] {
+        let tests = fs::read_dir(root().join("crates/weir-engine/tests")).unwrap();
+        let mut texts = tests.map(|t| fs::read_to_string(t.unwrap().path()).unwrap());
+        assert!(texts.any(|t| t.contains(&format!("\"{setting}\""))), "nobody reads {setting}");
+    }
+}
+
+#[test]
+fn links_of_the_pages_lead_somewhere() {
+    for name in
+        PAGES.iter().copied().chain(["ARCHITECTURE.md", "CHANGELOG.md", "docs/benchmarks.md"])
+    {
+        let text = page(name);
+        let folder = root().join(name).parent().unwrap().to_owned();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let file = if file.is_empty() { root().join(name) } else { folder.join(file) };
+            assert!(file.exists(), "{name}: {link} is not there");
+            if !heading.is_empty() {
+                let text = fs::read_to_string(&file).unwrap();
+                let slug = |l: &str| {
+                    let legal = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
+                    l.trim_start_matches('#').trim().to_lowercase().chars().filter(legal).collect()
+                };
+                let slugs = text.lines().filter(|l| l.starts_with('#')).map(slug);
+                let mut slugs = slugs.map(|s: String| s.replace(' ', "-"));
+                assert!(slugs.any(|s| s == heading), "{name}: {link} is no heading");
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_of_the_readme_are_programs() {
+    let page = page("README.md");
+    let programs: Vec<_> = blocks(&page).into_iter().filter(|(l, _)| l == "weir").collect();
+    assert!(!programs.is_empty());
+    for (_, text) in programs {
+        let output = weir_reading(&["check", "--language", "weir", "-"], text.as_bytes());
+        assert_eq!(output.status, 0, "{output:?}");
+    }
+}
+
+/// JSON without what differs from run to run.
+fn steady_json(mut value: Value) -> Value {
+    if let Some(stats) = value.get_mut("stats").and_then(Value::as_object_mut) {
+        stats.values_mut().filter(|v| v.is_number()).for_each(|v| *v = 0.into());
+    }
+    value
+}
+
+#[test]
+fn json_is_as_documented() {
+    let name = "docs/json.md";
+    let text = page(name);
+    run(name, "weir check litmus/SB.litmus --witness run.json");
+    let mut command = None;
+    let mut checked = 0;
+    for (language, block) in blocks(&text) {
+        match language.as_str() {
+            "sh" => command = Some(block.trim().to_owned()),
+            "json" => {
+                let command = command.take().expect("a command before the JSON");
+                let shown: Value = serde_json::from_str(&block).unwrap();
+                let real: Value = serde_json::from_str(&run(name, &command)).unwrap();
+                match (&shown, &real) {
+                    (Value::Array(shown), Value::Array(real)) => {
+                        assert!(shown.iter().all(|row| real.contains(row)), "{command}: {real:?}");
+                    }
+                    _ => assert_eq!(steady_json(shown), steady_json(real), "{command}"),
+                }
+                checked += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(checked, 6);
+}
+
+/// The names that a page has in the first column of its tables.
+fn documented(text: &str) -> Vec<&str> {
+    let first =
+        |line: &'_ str| line.strip_prefix("| `").and_then(|l| l.split(" | ").next().map(str::len));
+    text.lines()
+        .filter_map(|line| first(line).map(|n| &line[2..2 + n + 1]))
+        .flat_map(|cell| cell.split(", "))
+        .map(|name| name.trim().trim_matches('`'))
+        .collect()
+}
+
+/// Every key of a value, inside and out, but those of objects that map names.
+fn keys<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                found.push(key);
+                if !matches!(key.as_str(), "memory" | "verdicts" | "states") {
+                    keys(value, found);
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|v| keys(v, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_documented() {
+    let both = page("docs/json.md") + &page("docs/witness.md");
+    let documented = documented(&both);
+    for command in [
+        "weir check --format json examples/peterson.weir",
+        "weir check --format json --model nsw --engine explicit examples/dekker.weir",
+        "weir check --format json --model nsw+rrwe litmus/IRIW.litmus",
+        "weir outcomes --format json litmus/SB.litmus",
+        "weir compare --format json litmus/SB.litmus",
+        "weir models --format json",
+    ] {
+        let value: Value = serde_json::from_str(&run("fields", command)).unwrap();
+        let mut found = Vec::new();
+        keys(&value, &mut found);
+        for key in found {
+            assert!(documented.contains(&key), "`{key}` of `{command}` is not documented");
+        }
+    }
+}
+
+#[test]
+fn every_rule_is_documented() {
+    let text = page("docs/witness.md");
+    let documented = documented(&text);
+    for rule in weir_model::semantics::Rule::ALL {
+        assert!(documented.contains(&rule.name()), "`{}` is not documented", rule.name());
+    }
+}
+
+#[test]
+fn the_documented_witness_is_one() {
+    let text = page("docs/witness.md");
+    let block = |language: &str| {
+        let found: Vec<String> =
+            blocks(&text).into_iter().filter(|(l, _)| l == language).map(|(_, b)| b).collect();
+        assert_eq!(found.len(), 1, "one {language} block");
+        found[0].clone()
+    };
+    let witness: Witness = serde_json::from_str(&block("json")).unwrap();
+    let loaded = Loaded::from_text("store-buffering.weir", &block("weir"), None).unwrap();
+    weir_check::check(&loaded.system, &witness).unwrap();
+
+    // It is the one that the program writes, and the program is the example.
+    run("docs/witness.md", "weir check examples/store-buffering.weir --witness run.json");
+    let written = fs::read_to_string(scratch("docs/witness.md", "run.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Witness>(&written).unwrap(), witness);
+    let example = fs::read_to_string(root().join("examples/store-buffering.weir")).unwrap();
+    for line in block("weir").lines() {
+        assert!(example.contains(line), "the example has no `{line}`");
+    }
+}
+
+#[test]
+fn witnesses_need_no_more_than_is_documented() {
+    let text = page("docs/witness.md");
+    let json = blocks(&text).into_iter().find(|(l, _)| l == "json").unwrap().1;
+    let mut value: Value = serde_json::from_str(&json).unwrap();
+    for step in value["steps"].as_array_mut().unwrap() {
+        let step = step.as_object_mut().unwrap();
+        step.remove("line");
+        step.remove("op");
+        if step.contains_key("transition") {
+            step.remove("variable");
+        }
+        // Where a read leads depends on its value.
+        if step.get("rule").is_some_and(|rule| rule != "read memory") {
+            step.remove("value");
+        }
+    }
+    let witness: Witness = serde_json::from_value(value).unwrap();
+    let example = root().join("examples/store-buffering.weir");
+    let loaded = Loaded::from_file(example.to_str().unwrap(), None).unwrap();
+    weir_check::check(&loaded.system, &witness).unwrap();
+}
