@@ -70,7 +70,7 @@ fn bench(args: &Bench) -> Result<Status, String> {
         return Ok(status);
     }
     let limits = Limits { timeout: args.timeout, memory: args.memory };
-    let mut progress = Progress::new();
+    let mut progress = Progress::default();
     let (mut rows, mut turns) = (Vec::new(), Vec::new());
     for (i, job) in jobs.iter().enumerate() {
         let (name, model, engine) = (&job.name, job.model, word(job.engine));
@@ -202,7 +202,7 @@ fn pictures(
 ) -> Result<Status, String> {
     let in_docs = args.docs.then(|| Path::new(DOCS).join("plots"));
     let Some(folder) = args.plots.clone().or(in_docs) else { return Ok(Status::Fine) };
-    let mut progress = Progress::new();
+    let mut progress = Progress::default();
     std::fs::create_dir_all(&folder)
         .map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
     let (corpus, runs) = (args.corpus.as_path(), args.runs);

@@ -17,13 +17,15 @@ pub struct Progress {
     enabled: bool,
 }
 
-impl Progress {
+impl Default for Progress {
     /// Nothing is shown before a search takes longer than a moment.
-    pub fn new() -> Self {
+    fn default() -> Self {
         let enabled = std::io::stderr().is_terminal();
         Self { shown: false, last: Instant::now(), enabled }
     }
+}
 
+impl Progress {
     /// Shows a text.
     pub fn say(&mut self, text: &str) {
         if self.enabled {

@@ -176,7 +176,7 @@ fn check(args: &ChannelCheck) -> Status {
             Ok(goal) => goal,
             Err(status) => return status,
         };
-        let mut progress = Progress::new();
+        let mut progress = Progress::default();
         let (answer, stats) = reach(machine, &goal, &limits::limits(), &mut |s| progress.update(s));
         drop(progress);
         let about = About { machine, file: &args.file, semantics: Semantics::Lossy };
@@ -220,7 +220,7 @@ fn search(args: &ChannelRun) -> Status {
         };
         let semantics = if args.lossy { Semantics::Lossy } else { Semantics::Perfect };
         let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
-        let mut progress = Progress::new();
+        let mut progress = Progress::default();
         let found = explicit::search(machine, semantics, goal.as_ref(), &limits, &mut |s| {
             progress.update(s);
         });

@@ -44,7 +44,7 @@ pub fn run(args: &Check) -> Status {
             continue;
         }
         let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };
-        let mut progress = Progress::new();
+        let mut progress = Progress::default();
         let checked = match stopped {
             Some(reason) => Ok(nothing_known(&loaded, &reason)),
             None => solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s)).map(

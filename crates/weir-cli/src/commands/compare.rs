@@ -90,7 +90,7 @@ fn columns(
 ) -> Result<Vec<Column>, CheckError> {
     let limits = args.search.limits();
     let column = |(&model, solver): (&MemoryModel, &Solver)| {
-        let mut progress = Progress::new();
+        let mut progress = Progress::default();
         let system = &loaded.system;
         let (answers, vacuous) = match stopped {
             Some(reason) => {

@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> Status {
             }
         };
         let limits = args.search.limits();
-        let mut progress = Progress::new();
+        let mut progress = Progress::default();
         let found = match stopped {
             Some(reason) => {
                 Ok(Outcomes { atoms: vec![], states: BTreeSet::new(), stats: no_search(&reason) })

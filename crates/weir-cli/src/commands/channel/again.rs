@@ -26,7 +26,7 @@ pub fn run(args: &ChannelRun, name: &str) -> Status {
         };
         let semantics = if args.lossy { Semantics::Lossy } else { Semantics::Perfect };
         let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
-        let mut progress = Progress::new();
+        let mut progress = Progress::default();
         let (answer, stats) =
             again(machine, semantics, state, &limits, &mut |s| progress.update(s));
         drop(progress);

@@ -52,7 +52,7 @@ pub fn load(file: &str) -> Result<Instance, LoadError> {
 
 fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
     let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
-    let mut progress = Progress::new();
+    let mut progress = Progress::default();
     let (solved, stats) =
         solve(instance, &loaded.system, args.model, &limits, &mut |s| progress.update(s));
     drop(progress);
