@@ -136,7 +136,7 @@ fn add_minimal(machine: &Machine, words: &mut Vec<Word>, word: Word) {
 }
 
 /// The minimal word before an operation without guard and substitution, if there
-/// is one: the rules of Abdulla and Jonsson for basic machines.
+/// is one: the rules of Abdulla and Jonsson 1996a for basic machines.
 pub(crate) fn unguarded(machine: &Machine, op: Option<&Op>, after: &[MessageId]) -> Option<Word> {
     match op {
         None => Some(after.to_vec()),

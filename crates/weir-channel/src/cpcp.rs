@@ -5,7 +5,7 @@
 //! `I = i1 … ik`, at least one, such that `α_I = α_i1 … α_ik` and `β_I` are equal up to
 //! rotation: `α_I = l1·l2` and `β_I = l2·l1`? Nobody can decide that.
 //!
-//! *Machine.* [`machine`] is `CM_(A,B)` of section 4.2, after Abdulla and Jonsson: there
+//! *Machine.* [`machine`] is `CM_(A,B)` of section 4.2, after Abdulla and Jonsson 1996b: there
 //! is a solution if and only if it visits `s1` infinitely often, with lossy channels.
 //!
 //! | rule, for each pair `i` | phase |

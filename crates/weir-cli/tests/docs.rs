@@ -3,40 +3,34 @@
 //! * A `console` block holds commands, `$ weir …`, and what they print. A line `…`
 //!   stands for any number of lines; times and counts of configurations may differ.
 //!   `run.json` and `proof.json` are files that the block writes.
+//! * A `weir` block is a program.
 //! * In `docs/json.md` a `json` block is what the `sh` block before it prints.
 //! * In `docs/witness.md` the `json` block is a witness for the `weir` block.
 
 mod common;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use common::{root, weir, weir_reading};
 use serde_json::Value;
 use weir::{Loaded, Witness};
 
+/// The pages of the guide, but for its table of contents.
+fn guide() -> Vec<String> {
+    let files = fs::read_dir(root().join("docs")).unwrap().map(|f| f.unwrap().file_name());
+    let names = files.map(|f| f.into_string().unwrap());
+    let pages = names.filter(|f| f.ends_with(".md") && f != "SUMMARY.md");
+    let mut pages: Vec<String> = pages.map(|f| format!("docs/{f}")).collect();
+    pages.sort();
+    pages
+}
+
 /// The pages whose commands are run.
-const PAGES: &[&str] = &[
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/README.md",
-    "docs/command-line.md",
-    "docs/json.md",
-    "docs/promela.md",
-    "docs/models.md",
-    "docs/rmm.md",
-    "docs/trencher.md",
-    "docs/witness.md",
-    "docs/certificate.md",
-    "docs/upward-set.md",
-    "docs/channel-machines.md",
-    "docs/liveness.md",
-    "docs/lasso.md",
-    "docs/automata.md",
-    "docs/buffer-set.md",
-    "docs/games.md",
-    "docs/strategy.md",
-];
+fn pages() -> Vec<String> {
+    let beside = ["README.md", "CONTRIBUTING.md"].map(str::to_owned);
+    beside.into_iter().chain(guide()).collect()
+}
 
 fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
@@ -122,7 +116,7 @@ fn lines(text: &str) -> Vec<String> {
 #[test]
 fn what_the_pages_show_is_what_is_printed() {
     let mut commands = 0;
-    for name in PAGES {
+    for name in &pages() {
         for (language, text) in blocks(&page(name)) {
             if language != "console" {
                 continue;
@@ -144,7 +138,7 @@ fn what_the_pages_show_is_what_is_printed() {
 
 #[test]
 fn commands_of_the_pages_exist() {
-    for name in PAGES {
+    for name in &pages() {
         for (language, text) in blocks(&page(name)) {
             if language != "sh" {
                 continue;
@@ -186,43 +180,155 @@ fn the_commands_of_ci_are_in_the_pages() {
     }
 }
 
+/// The targets of the links of a page.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+/// The anchors of a page: its headings as links name them.
+fn anchors(text: &str) -> Vec<String> {
+    let legal = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
+    let slug = |line: &str| {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        heading.chars().filter(legal).collect::<String>().replace(' ', "-")
+    };
+    text.lines().filter(|line| line.starts_with('#')).map(slug).collect()
+}
+
 #[test]
 fn links_of_the_pages_lead_somewhere() {
-    for name in
-        PAGES.iter().copied().chain(["ARCHITECTURE.md", "CHANGELOG.md", "docs/benchmarks.md"])
-    {
-        let text = page(name);
-        let folder = root().join(name).parent().unwrap().to_owned();
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            if link.starts_with("http") {
-                continue;
-            }
+    let beside = ["ARCHITECTURE.md", "CHANGELOG.md", "docs/SUMMARY.md"].map(str::to_owned);
+    for name in pages().into_iter().chain(beside) {
+        let text = page(&name);
+        let folder = root().join(&name).parent().unwrap().to_owned();
+        for link in links(&text).filter(|link| !link.is_empty() && !link.starts_with("http")) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
-            let file = if file.is_empty() { root().join(name) } else { folder.join(file) };
+            let file = if file.is_empty() { root().join(&name) } else { folder.join(file) };
             assert!(file.exists(), "{name}: {link} is not there");
             if !heading.is_empty() {
-                let text = fs::read_to_string(&file).unwrap();
-                let slug = |l: &str| {
-                    let legal = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
-                    l.trim_start_matches('#').trim().to_lowercase().chars().filter(legal).collect()
-                };
-                let slugs = text.lines().filter(|l| l.starts_with('#')).map(slug);
-                let mut slugs = slugs.map(|s: String| s.replace(' ', "-"));
-                assert!(slugs.any(|s| s == heading), "{name}: {link} is no heading");
+                let anchors = anchors(&fs::read_to_string(&file).unwrap());
+                assert!(anchors.iter().any(|a| a == heading), "{name}: {link} is no heading");
             }
         }
     }
 }
 
 #[test]
-fn programs_of_the_readme_are_programs() {
-    let page = page("README.md");
-    let programs: Vec<_> = blocks(&page).into_iter().filter(|(l, _)| l == "weir").collect();
-    assert!(!programs.is_empty());
-    for (_, text) in programs {
-        let output = weir_reading(&["check", "--language", "weir", "-"], text.as_bytes());
-        assert_eq!(output.status, 0, "{output:?}");
+fn every_page_is_in_the_table_of_contents() {
+    let summary = page("docs/SUMMARY.md");
+    let listed: Vec<String> =
+        links(&summary).filter(|l| !l.is_empty()).map(|l| format!("docs/{l}")).collect();
+    for name in guide() {
+        let times = listed.iter().filter(|l| **l == name).count();
+        assert_eq!(times, 1, "docs/SUMMARY.md lists {name} {times} times");
     }
+    assert_eq!(listed.len(), guide().len(), "{listed:?}");
+}
+
+/// The text files below a directory.
+fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            texts(&path, found);
+        } else if ["rs", "md", "weir", "pml", "rmm", "chm", "pcp", "litmus"].contains(&ending) {
+            found.push(path);
+        }
+    }
+}
+
+/// The words of every text of the repository that people read, without comment signs.
+fn words_of_the_tree() -> Vec<(String, Vec<String>)> {
+    let mut files = Vec::new();
+    for directory in ["crates", "docs", "examples", "corpus", "litmus"] {
+        texts(&root().join(directory), &mut files);
+    }
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        files.push(root().join(name));
+    }
+    files.sort();
+    let sign = |word: &&str| !matches!(*word, "//" | "///" | "//!" | "*" | "/*" | "*/" | "#");
+    let words = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        let words = text.split_whitespace().filter(sign).map(str::to_owned).collect();
+        (path.display().to_string(), words)
+    };
+    files.into_iter().map(words).collect()
+}
+
+/// The citations in some words: an author, `A and B` or `A et al.`, and a year.
+fn citations(words: &[String]) -> Vec<String> {
+    let name = |word: &str| {
+        let word = word.trim_start_matches(['(', '"', '*']);
+        let lower = word.chars().skip(1).any(char::is_lowercase);
+        let whole = word.chars().all(|c| c.is_alphabetic() || c == '-');
+        (lower && whole && word.starts_with(char::is_uppercase)).then(|| word.to_owned())
+    };
+    let year = |word: &str| {
+        let word = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let digits = word.trim_end_matches(['a', 'b']);
+        let recent = digits.parse().is_ok_and(|y: u32| (1930..2100).contains(&y));
+        (recent && digits.len() == 4).then(|| word.to_owned())
+    };
+    let mut found = Vec::new();
+    for (i, word) in words.iter().enumerate() {
+        let Some(year) = year(word) else { continue };
+        let before = |n: usize| i.checked_sub(n).map_or("", |i| words[i].as_str());
+        let authors = match (before(2), before(1)) {
+            ("et", "al.") => name(before(3)).map(|first| format!("{first} et al.")),
+            ("and", _) => name(before(1)).zip(name(before(3))).map(|(b, a)| format!("{a} and {b}")),
+            _ => name(before(1)),
+        };
+        found.extend(authors.map(|authors| format!("{authors} {year}")));
+    }
+    found
+}
+
+#[test]
+fn sources_are_in_the_bibliography() {
+    let bibliography = page("docs/bibliography.md");
+    let keys: Vec<&str> =
+        bibliography.split("**").skip(1).step_by(2).map(|key| key.trim_end_matches('.')).collect();
+    assert!(keys.contains(&"Atig et al. 2010"), "{keys:?}");
+    let mut cited = 0;
+    for (file, words) in words_of_the_tree() {
+        if file.ends_with("bibliography.md") || file.contains("/corpus/") {
+            continue;
+        }
+        for citation in citations(&words) {
+            assert!(keys.contains(&citation.as_str()), "{file}: {citation} has no entry");
+            cited += 1;
+        }
+    }
+    assert!(cited > 150, "only {cited} citations");
+}
+
+#[test]
+fn the_embedded_program_is_the_example() {
+    let text = page("docs/howto-library.md");
+    let (_, shown) = blocks(&text).into_iter().find(|(l, _)| l == "rust").unwrap();
+    assert_eq!(shown, page("crates/weir/examples/embed.rs"));
+}
+
+#[test]
+fn programs_of_the_pages_are_programs() {
+    let mut programs = 0;
+    for name in &pages() {
+        for (_, text) in blocks(&page(name)).into_iter().filter(|(l, _)| l == "weir") {
+            let output = weir_reading(&["show", "--language", "weir", "-"], text.as_bytes());
+            assert_eq!(output.status, 0, "{name}: {output:?}");
+            programs += 1;
+        }
+    }
+    assert!(programs > 25, "only {programs} programs");
+}
+
+#[test]
+fn the_program_of_the_readme_holds() {
+    let (_, text) = blocks(&page("README.md")).into_iter().find(|(l, _)| l == "weir").unwrap();
+    let output = weir_reading(&["check", "--language", "weir", "-"], text.as_bytes());
+    assert_eq!(output.status, 0, "{output:?}");
 }
 
 /// JSON without what differs from run to run.

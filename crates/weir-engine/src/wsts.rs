@@ -1,8 +1,8 @@
 //! Well-structured systems: backward search over a well-quasi-order.
 //!
 //! *Problem.* Can an infinite system reach one of some states, where bigger
-//! states can do all that smaller ones can (Atig et al. 2012, section 6, after Abdulla,
-//! Čerāns, Jonsson and Tsay)?
+//! states can do all that smaller ones can (Atig et al. 2012, section 6, after
+//! Abdulla et al. 1996)?
 //!
 //! *Idea.* A set that has with each state all bigger ones is known by its
 //! minimal states, and these are finitely many. So is the set of states from

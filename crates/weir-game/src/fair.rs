@@ -3,7 +3,7 @@
 //!
 //! That is a Streett condition with one pair for each process, here on a region that
 //! the process player can keep to and in which nothing ends. [`Pairs::solve`] is the
-//! recursion of Horn ("Streett games on finite graphs", 2005). Of a pair, let `E` be the
+//! recursion of Horn 2005. Of a pair, let `E` be the
 //! positions at which its process is enabled and `P` those at which it was played in.
 //!
 //! * Where the process player can force `P` she may do so again and again. Outside,

@@ -197,7 +197,7 @@ impl Report<'_> {
                  `holds` and `violated` are proved; `unknown` means neither was."
             }
             None => {
-                "Under TSO this is undecidable (Atig et al. 2010, section 3.4). `holds` and \
+                "Under TSO this is undecidable (Atig et al. 2010, theorem 4). `holds` and \
                  `violated` are proved; `unknown` means neither was."
             }
         })

@@ -10,7 +10,7 @@
 //! learns of them later, in that order, through a buffer of its own. NSW+ puts
 //! whole memory states there. Here a *message* says one variable and its value,
 //! and a process is told of memory whenever it likes (after the dual semantics of
-//! Abdulla, Atig, Bouajjani and Ngo), so that going back need not guess the
+//! Abdulla et al. 2018), so that going back need not guess the
 //! variables that nobody asks for. For the same reason the value of a variable, in
 //! memory or in a message, may be *any*.
 //!

@@ -1,8 +1,8 @@
 //! The `views` engine: proofs with buffers of any size.
 //!
-//! *Problem.* Reachability under SC, TSO, PSO and NSW, where store buffers have
-//! no bound. Atig et al. (2010 and 2012) show that it is decidable, by a backward search that
-//! drags in every configuration, reachable or not.
+//! *Problem.* Reachability under SC, TSO, PSO and NSW, where store buffers have no bound.
+//! Atig et al. 2010 and Atig et al. 2012 show that it is decidable, by a backward search
+//! that drags in every configuration, reachable or not.
 //!
 //! *Idea.* Turn the memory round (Atig et al. 2010, section 5; Spengler 2024, section 9). A
 //! write enters one history of memory states when it is issued, and each process

@@ -1,4 +1,4 @@
-//! Litmus tests from cycles, as diy makes them (Alglave, Maranget: *Herding cats*).
+//! Litmus tests from cycles, as diy makes them (Alglave et al. 2014).
 //!
 //! A cycle is a sequence of edges, each of which says why one access comes before
 //! the next. Under SC no cycle happens. A weaker model lets it happen where it
