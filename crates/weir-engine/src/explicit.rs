@@ -4,8 +4,24 @@
 //! because a buffer is full: if that never happens, every configuration was
 //! seen and the answers are exact, for systems with loops too. The store is the
 //! queue: configurations are numbered as they are found and expanded in that
-//! order, so the first run to a state is a shortest one, and the same input
-//! gives the same answers, counts and runs each time.
+//! order, so the same input gives the same answers, counts and runs each time.
+//!
+//! # Configurations at rest
+//!
+//! A process never stands before a *quiet* step: the only one that it has, seen by
+//! nobody and prevented by nobody, such as a write into its own buffer or a fence with
+//! that buffer empty ([`Semantics::take_quietly`]). Quiet steps are taken at once, as part of the
+//! step before. Let `rest(c)` be the configuration to which the quiet steps of `c`
+//! lead. They change no part of the state that a question asks for
+//! ([`System::quiet_step`]), so `c` settles what `rest(c)` settles; where a process has
+//! ended, failed or is stuck, it has none. For every step from `c` to `d` that is
+//! not quiet there is one from `rest(c)` to a configuration whose rest is
+//! `rest(d)` (or, for words of history, allows whatever it allows): its process
+//! has not moved, and what it sees was not changed. So the configurations at rest
+//! settle what all of them do. A write that finds its buffer full is not quiet,
+//! and is noticed as before. Chains of quiet steps end: none goes back in the code.
+//!
+//! Runs are shown with all their steps ([`Search::trace`]).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -17,7 +33,7 @@ use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind, Quantifier};
 use weir_model::semantics::{
-    Form, Semantics, bounded_guesses, has_bounded_guesses, sufficient_bound,
+    Form, Rule, Semantics, Step, bounded_guesses, has_bounded_guesses, sufficient_bound,
 };
 use weir_model::system::System;
 
@@ -81,11 +97,14 @@ impl<'s> Search<'s> {
         let mut level_end = 0;
         let mut full = None;
         for initial in semantics.initial() {
-            if let Err(reason) = store.insert(&initial, None) {
+            config.clone_from(&initial);
+            rest(semantics, &mut config);
+            if let Err(reason) = store.insert(&config, None) {
                 stats.stopped = Some(reason.to_string());
                 return;
             }
         }
+        let mut at_rest = Vec::new();
         while let Some(id) = store.id(stats.expanded) {
             if stats.expanded == level_end {
                 level_end = store.len();
@@ -97,9 +116,10 @@ impl<'s> Search<'s> {
                 break;
             }
             let mut steps = 0;
-            stats.within_bound &= semantics.successors(&config, &mut scratch, &mut |_, next| {
+            stats.within_bound &= semantics.successors(&config, &mut scratch, &mut |step, next| {
                 steps += 1;
                 if full.is_none() {
+                    let next = follow(semantics, step.process, next, &mut at_rest);
                     full = store.insert(next, Some(id)).err();
                 }
             });
@@ -131,32 +151,148 @@ impl<'s> Search<'s> {
         stats.elapsed = began.elapsed();
     }
 
-    /// The run to a configuration.
-    fn trace(&self, end: ConfigId, budget: &Budget) -> Result<Run, Stop> {
+    /// The run to a configuration that settles a question, up to the first configuration that
+    /// does. A process takes its quiet steps no sooner than it has to.
+    fn trace(&self, end: ConfigId, asked: &PropertyKind, budget: &Budget) -> Result<Run, Stop> {
         let semantics = self.semantics.as_ref();
         let mut path = vec![end];
         while let Some(parent) = self.store.parent(path[path.len() - 1]) {
             path.push(parent);
         }
         path.reverse();
-        let mut scratch = Vec::new();
-        let steps = path
-            .windows(2)
-            .map(|pair| {
-                budget.tick()?;
-                let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
-                let mut found = None;
-                let _ = semantics.successors(&from, &mut scratch, &mut |step, next| {
-                    if next == to {
-                        found.get_or_insert(step);
-                    }
-                });
-                Ok(found.expect("it was reached from there"))
-            })
-            .collect::<Result<_, Stop>>()?;
-        let start = Snapshot::new(semantics, &self.store.get(path[0]));
+        let first = self.store.get(path[0]);
+        let initial = semantics.initial().find(|initial| {
+            let mut config = initial.clone();
+            rest(semantics, &mut config);
+            config == first
+        });
+        let mut retold = Retold::new(semantics, initial.expect("a run begins somewhere"));
+        for p in semantics.system().process_ids() {
+            retold.put_off(p);
+        }
+        let (mut scratch, mut at_rest) = (Vec::new(), Vec::new());
+        for pair in path.windows(2) {
+            budget.tick()?;
+            let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
+            let mut found = None;
+            let _ = semantics.successors(&from, &mut scratch, &mut |step, next| {
+                if found.is_none() && follow(semantics, step.process, next, &mut at_rest) == to {
+                    found = Some(step);
+                }
+            });
+            retold.take(found.expect("it was reached from there"));
+        }
+        if !retold.is_settled(asked) {
+            retold.catch_up();
+        }
         let bound = self.stats.bound.unwrap_or_default();
+        let Retold { start, mut steps, .. } = retold;
+        let mut config = start.clone();
+        let mut enough = None;
+        for (i, step) in steps.iter().enumerate() {
+            budget.tick()?;
+            if settles(semantics, &config, asked) {
+                enough = Some(i);
+                break;
+            }
+            semantics.take(&mut config, &|s| s == step);
+        }
+        steps.truncate(enough.unwrap_or(steps.len()));
+        let start = Snapshot::new(semantics, &start);
         Ok(Run { model: self.model, form: self.form, bound, start, steps })
+    }
+}
+
+/// Lets every process take its quiet steps.
+fn rest(semantics: &dyn Semantics, config: &mut Vec<u32>) {
+    for p in semantics.system().process_ids() {
+        semantics.go_quietly(config, p, &mut |_, _| {});
+    }
+}
+
+/// Where a process comes to rest after its step to `next`. The others are at rest.
+#[inline]
+fn follow<'c>(
+    semantics: &dyn Semantics,
+    process: ProcessId,
+    next: &'c [u32],
+    at_rest: &'c mut Vec<u32>,
+) -> &'c [u32] {
+    if semantics.system().quiet_step(process, StateId(next[process.index()])).is_none() {
+        return next;
+    }
+    at_rest.clear();
+    at_rest.extend_from_slice(next);
+    semantics.go_quietly(at_rest, process, &mut |_, _| {});
+    at_rest
+}
+
+/// A run that is told with its quiet steps.
+struct Retold<'s> {
+    semantics: &'s dyn Semantics,
+    start: Vec<u32>,
+    config: Vec<u32>,
+    steps: Vec<Step>,
+    /// For each process how many quiet steps are still to be taken.
+    late: Vec<usize>,
+}
+
+impl<'s> Retold<'s> {
+    fn new(semantics: &'s dyn Semantics, start: Vec<u32>) -> Self {
+        let late = vec![0; semantics.system().processes.len()];
+        Self { semantics, config: start.clone(), start, steps: vec![], late }
+    }
+
+    /// Counts the quiet steps before which a process stands; fences are passed now, since a
+    /// process that passes one late may see less.
+    fn put_off(&mut self, process: ProcessId) {
+        let mut ahead = self.config.clone();
+        let (mut count, mut now) = (0, 0);
+        self.semantics.go_quietly(&mut ahead, process, &mut |step, _| {
+            count += 1;
+            if matches!(step.rule, Rule::Fence | Rule::ReadFence | Rule::WriteFence) {
+                now = count;
+            }
+        });
+        self.late[process.index()] = count;
+        for _ in 0..now {
+            self.take_quiet(process);
+        }
+    }
+
+    fn take_quiet(&mut self, process: ProcessId) {
+        let state = StateId(self.config[process.index()]);
+        let (id, t) = self.semantics.system().quiet_step(process, state).expect("it was counted");
+        let rule = self.semantics.take_quietly(&mut self.config, process, t);
+        let rule = rule.expect("nobody can prevent it");
+        self.steps.push(Step::take(process, rule, id));
+        self.late[process.index()] -= 1;
+    }
+
+    /// Takes a step that is not quiet, after as many quiet ones of its process as it needs.
+    fn take(&mut self, step: Step) {
+        let p = step.process;
+        while step.transition.is_some() && self.late[p.index()] > 0 {
+            self.take_quiet(p);
+        }
+        while self.semantics.take(&mut self.config, &|s| *s == step).is_none() {
+            self.take_quiet(p);
+        }
+        self.steps.push(step);
+        self.put_off(p);
+    }
+
+    /// Takes all quiet steps that were put off.
+    fn catch_up(&mut self) {
+        for p in self.semantics.system().process_ids() {
+            while self.late[p.index()] > 0 {
+                self.take_quiet(p);
+            }
+        }
+    }
+
+    fn is_settled(&self, asked: &PropertyKind) -> bool {
+        settles(self.semantics, &self.config, asked)
     }
 }
 
@@ -288,7 +424,7 @@ pub fn check(
             (Verdict::Holds, Verdict::Violated)
         };
         let (verdict, evidence) = match settled {
-            Some(id) => match search.trace(id, &limits.budget) {
+            Some(id) => match search.trace(id, &properties[index].kind, &limits.budget) {
                 Ok(run) => (no, Evidence::Run(run)),
                 Err(stop) => (Verdict::Unknown, Evidence::Reason(stop.to_string())),
             },

@@ -69,6 +69,8 @@ pub(crate) struct Flow {
     /// are their numbers in files and listings.
     numbered: Vec<NodeId>,
     numbers: Vec<usize>,
+    /// For each node its place in an order in which every loop goes back somewhere.
+    order: Vec<usize>,
 }
 
 impl Flow {
@@ -104,8 +106,10 @@ impl Flow {
         }
         let nodes = builder.nodes;
         let live = live(&nodes, process.registers.len(), observed, budget)?;
-        let mut flow = Self { numbers: vec![0; nodes.len()], nodes, entry, live, numbered: vec![] };
+        let (numbers, order) = (vec![0; nodes.len()], vec![0; nodes.len()]);
+        let mut flow = Self { nodes, entry, live, numbered: vec![], numbers, order };
         flow.number();
+        flow.sort();
         Ok(flow)
     }
 
@@ -122,6 +126,29 @@ impl Flow {
             }
             open.extend(self.nodes[node].node.successors().into_iter().rev());
         }
+    }
+
+    /// Puts the nodes in reverse postorder.
+    fn sort(&mut self) {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut left = self.nodes.len();
+        let mut open = vec![(self.entry, false)];
+        while let Some((node, done)) = open.pop() {
+            if done {
+                left -= 1;
+                self.order[node] = left;
+            } else if !std::mem::replace(&mut seen[node], true) {
+                open.push((node, true));
+                let successors = self.nodes[node].node.successors();
+                open.extend(successors.into_iter().map(|next| (next, false)));
+            }
+        }
+    }
+
+    /// Whether one node comes before another in an order in which every loop goes back
+    /// somewhere.
+    pub fn is_before(&self, a: NodeId, b: NodeId) -> bool {
+        self.order[a] < self.order[b]
     }
 
     /// The number of a node at which the process may stand.

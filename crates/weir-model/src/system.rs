@@ -536,7 +536,7 @@ impl System {
         see: impl FnOnce(VarId, bool) -> Seen,
     ) -> Steps<'_> {
         match self.next(process, state) {
-            Next::Free { first, list } => Steps::Free(*first, list.iter()),
+            Next::Free { first, list, .. } => Steps::Free(*first, list.iter()),
             Next::Read { var, atomic, on, stop } => match see(*var, *atomic) {
                 Seen::One(value) if stop.is_none() => {
                     Steps::One(self.on_value(process, state, *var, on, value))
@@ -565,7 +565,7 @@ impl System {
         see: impl FnOnce(VarId, bool) -> ValueId,
     ) -> StepsOn<'_> {
         match self.next(process, state) {
-            Next::Free { first, list } => {
+            Next::Free { first, list, .. } => {
                 StepsOn { number: *first, free: list.iter(), read: None, stop: None }
             }
             Next::Read { var, atomic, on, stop } => StepsOn {
@@ -574,6 +574,20 @@ impl System {
                 read: self.on_value(process, state, *var, on, see(*var, *atomic)),
                 stop: stop.map(|id| (id, self.transition(process, id))),
             },
+        }
+    }
+
+    /// The transition of a process that is at a control state with no other, if nothing that is
+    /// asked can tell whether it was taken, other than by what it does to memory or buffers.
+    #[inline]
+    pub fn quiet_step(
+        &self,
+        process: ProcessId,
+        state: StateId,
+    ) -> Option<(TransitionId, &Transition)> {
+        match self.next(process, state) {
+            Next::Free { first, list, is_quiet: true } => Some((TransitionId(*first), &list[0])),
+            _ => None,
         }
     }
 

@@ -230,7 +230,7 @@ impl Expanding<'_> {
     fn expand(&mut self, process: ProcessId, state: StateId) {
         let system = self.system;
         match system.next(process, state) {
-            Next::Free { first, list } => {
+            Next::Free { first, list, .. } => {
                 for id in *first..first + list.len() as u32 {
                     let id = TransitionId(id);
                     let possible = match system.transition(process, id).op {

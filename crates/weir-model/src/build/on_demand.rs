@@ -14,7 +14,13 @@ use crate::system::{Excess, Mark, Op, State, StateKind, System, Transition};
 #[derive(Debug)]
 pub(crate) enum Next {
     /// One of these transitions, whatever is in memory; they are numbered from `first`.
-    Free { first: u32, list: Box<[Transition]> },
+    Free {
+        first: u32,
+        list: Box<[Transition]>,
+        /// Whether there is one only, and nothing that is asked can tell whether it was taken,
+        /// other than by what it does to memory or buffers.
+        is_quiet: bool,
+    },
     /// It reads the variable; what then depends on the value.
     Read {
         var: VarId,
@@ -256,13 +262,36 @@ impl System {
                 kept.push(t);
             }
         }
+        let is_quiet = matches!(&kept[..], [t] if self.is_quiet(process, t));
         // One thread at a time, so that the transitions of a state stand together.
         let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
         let first = automaton.transitions.len() as u32;
         for t in &kept {
             automaton.transitions.push(*t);
         }
-        Next::Free { first, list: kept.into() }
+        Next::Free { first, list: kept.into(), is_quiet }
+    }
+
+    /// Whether nothing that is asked can tell where a transition begins from where it ends. One
+    /// that goes back in the code is left out, so that every loop has a place to stand at.
+    fn is_quiet(&self, process: ProcessId, t: &Transition) -> bool {
+        let (from, to) = (self.state(process, t.from), self.state(process, t.to));
+        let asked = &self.watch.labels[process.index()];
+        let has = |labels: &[LabelId], l: &LabelId| labels.contains(l);
+        let labels_differ = (from.labels.iter())
+            .any(|l| !has(&to.labels, l) && asked.get(l.index()).is_none_or(|a| a.shows_leaving()))
+            || (to.labels.iter()).any(|l| {
+                !has(&from.labels, l) && asked.get(l.index()).is_none_or(|a| a.shows_entering())
+            });
+        let registers_differ = (self.watch.always[process.index()].iter())
+            .zip(from.registers.iter().zip(&to.registers))
+            .any(|(asked, (before, after))| *asked && before != after);
+        from.kind == StateKind::Inside
+            && !t.waits
+            && t.mark.is_none()
+            && !labels_differ
+            && !registers_differ
+            && self.processes[process.index()].flow.is_before(from.node, to.node)
     }
 
     /// A transition; `None` if it changes nothing and need not be taken.

@@ -27,7 +27,7 @@ use super::{Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, Seen, System};
+use crate::system::{Op, Seen, System, Transition};
 
 pub(super) struct Fifo<'s> {
     system: &'s System,
@@ -313,6 +313,52 @@ impl Semantics for Fifo<'_> {
             }
         }
         complete
+    }
+
+    /// A fence that takes the process to the newest memory leaves longer words of history if it
+    /// is passed early; what can be read with shorter ones can be read with them.
+    fn take_quietly(
+        &self,
+        config: &mut Vec<u32>,
+        process: ProcessId,
+        t: &Transition,
+    ) -> Option<Rule> {
+        let mut at = self.head.len();
+        for _ in 0..2 * process.index() {
+            at += 1 + config[at] as usize;
+        }
+        let first = at + 1..at + 1 + config[at] as usize;
+        let second = config[first.end] as usize;
+        let mut newest = false;
+        let rule = match t.op {
+            Op::Nop => Rule::Nop,
+            Op::Write(x, d) if first.len() + second < self.bound => {
+                let later = |&i: &usize| self.alphabet.decode(config[i]).var > x;
+                let place = first.clone().find(later).unwrap_or(first.end);
+                config[at] += 1;
+                config.insert(place, self.alphabet.encode(Event::write(x, d)));
+                Rule::Write
+            }
+            Op::Fence(FenceKind::Write) if !self.partial_fences || first.is_empty() => {
+                Rule::WriteFence
+            }
+            Op::Fence(FenceKind::Full) if first.is_empty() && second == 0 => {
+                newest = true;
+                Rule::Fence
+            }
+            Op::Fence(FenceKind::Read) => {
+                newest = self.partial_fences;
+                Rule::ReadFence
+            }
+            Op::Write(..) | Op::Fence(_) | Op::Read(..) | Op::Arw(..) => return None,
+        };
+        if newest && !self.words[process.index()].is_empty() {
+            let (_, words_at) = self.layout(config);
+            let words = config.split_off(words_at);
+            let _ = self.write_words(&words, 0, Words::Newest(process), config);
+        }
+        config[process.index()] = t.to.0;
+        Some(rule)
     }
 
     fn kinds(&self, config: &[u32]) -> Vec<Kind> {

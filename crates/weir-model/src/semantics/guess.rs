@@ -31,9 +31,10 @@
 
 use super::alphabet::Alphabet;
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
+use crate::ids::ProcessId;
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::{Op, Seen, System};
+use crate::system::{Op, Seen, System, Transition};
 
 pub(super) struct Guess<'s> {
     system: &'s System,
@@ -192,6 +193,30 @@ impl Semantics for Guess<'_> {
             buffers[p.index()] = buffer;
         }
         complete
+    }
+
+    fn take_quietly(
+        &self,
+        config: &mut Vec<u32>,
+        process: ProcessId,
+        t: &Transition,
+    ) -> Option<Rule> {
+        let mut buffers = self.alphabet.read_buffers(config, self.head);
+        let buffer = &mut buffers[process.index()];
+        let rule = match t.op {
+            Op::Nop => Rule::Nop,
+            Op::Write(x, d) if buffer.len() < self.bound => {
+                self.push(buffer, Event::write(x, d));
+                Rule::Write
+            }
+            Op::Fence(kind) if kind != FenceKind::Full || buffer.is_empty() => {
+                super::fence_rule(kind)
+            }
+            Op::Write(..) | Op::Fence(_) | Op::Read(..) | Op::Arw(..) => return None,
+        };
+        config[process.index()] = t.to.0;
+        self.alphabet.write_buffers(&buffers, self.head, config);
+        Some(rule)
     }
 
     fn is_settled(&self, config: &[u32]) -> bool {

@@ -38,7 +38,7 @@ use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use crate::limits::Budget;
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
-use crate::system::System;
+use crate::system::{System, Transition};
 
 pub use alphabet::{Alphabet, Event, EventKind};
 
@@ -93,6 +93,34 @@ pub trait Semantics: Sync {
 
     /// What its letters stand for; none if it has none.
     fn alphabet(&self) -> Option<&Alphabet>;
+
+    /// Takes a transition of a process that leaves its control state alone, in place, if nobody
+    /// else can see that it is taken and nobody can prevent it: it commutes with all steps of
+    /// the others and with those of the own buffers, or leaves more to read than it would later.
+    /// `None`, and nothing changed, if it is no such step.
+    fn take_quietly(
+        &self,
+        _config: &mut Vec<u32>,
+        _process: ProcessId,
+        _transition: &Transition,
+    ) -> Option<Rule> {
+        None
+    }
+
+    /// Lets a process go on while it stands before a [quiet](System::quiet_step) step that it can
+    /// [take quietly](Semantics::take_quietly). Whatever is reachable from a configuration of
+    /// what is asked is reachable from there too.
+    fn go_quietly(
+        &self,
+        config: &mut Vec<u32>,
+        process: ProcessId,
+        taken: &mut dyn FnMut(Step, &[u32]),
+    ) {
+        while let Some((id, t)) = self.system().quiet_step(process, control(config, process)) {
+            let Some(rule) = self.take_quietly(config, process, t) else { break };
+            taken(Step::take(process, rule, id), config);
+        }
+    }
 
     /// Takes the first step that is wanted, if there is one, and returns it.
     fn take(&self, config: &mut Vec<u32>, wanted: &dyn Fn(&Step) -> bool) -> Option<Step> {
@@ -153,7 +181,8 @@ pub struct Step {
 }
 
 impl Step {
-    fn take(process: ProcessId, rule: Rule, transition: TransitionId) -> Self {
+    /// A process takes a transition by a rule.
+    pub fn take(process: ProcessId, rule: Rule, transition: TransitionId) -> Self {
         Self { process, rule, transition: Some(transition), event: None, source: None, way: 0 }
     }
 

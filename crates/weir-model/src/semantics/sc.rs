@@ -4,7 +4,8 @@
 //! is in order already.
 
 use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
-use crate::system::{Op, System};
+use crate::ids::ProcessId;
+use crate::system::{Op, System, Transition};
 
 pub(super) struct Sc<'s> {
     system: &'s System,
@@ -56,6 +57,21 @@ impl Semantics for Sc<'_> {
             }
         }
         true
+    }
+
+    fn take_quietly(
+        &self,
+        config: &mut Vec<u32>,
+        process: ProcessId,
+        t: &Transition,
+    ) -> Option<Rule> {
+        let rule = match t.op {
+            Op::Nop => Rule::Nop,
+            Op::Fence(kind) => super::fence_rule(kind),
+            Op::Read(..) | Op::Write(..) | Op::Arw(..) => return None,
+        };
+        config[process.index()] = t.to.0;
+        Some(rule)
     }
 
     fn kinds(&self, _config: &[u32]) -> Vec<Kind> {

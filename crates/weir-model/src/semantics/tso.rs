@@ -9,9 +9,9 @@
 
 use super::alphabet::Alphabet;
 use super::{Event, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::VarId;
+use crate::ids::{ProcessId, VarId};
 use crate::program::FenceKind;
-use crate::system::{Op, System};
+use crate::system::{Op, System, Transition};
 
 pub(super) struct Tso<'s> {
     system: &'s System,
@@ -108,6 +108,31 @@ impl Semantics for Tso<'_> {
             at = buffer.end;
         }
         complete
+    }
+
+    fn take_quietly(
+        &self,
+        config: &mut Vec<u32>,
+        process: ProcessId,
+        t: &Transition,
+    ) -> Option<Rule> {
+        let mut at = self.head.len();
+        for _ in 0..process.index() {
+            at += 1 + config[at] as usize;
+        }
+        let len = config[at] as usize;
+        let rule = match t.op {
+            Op::Nop => Rule::Nop,
+            Op::Write(x, d) if len < self.bound => {
+                config[at] += 1;
+                config.insert(at + 1 + len, self.alphabet.encode(Event::write(x, d)));
+                Rule::Write
+            }
+            Op::Fence(kind) if kind != FenceKind::Full || len == 0 => super::fence_rule(kind),
+            Op::Write(..) | Op::Fence(_) | Op::Read(..) | Op::Arw(..) => return None,
+        };
+        config[process.index()] = t.to.0;
+        Some(rule)
     }
 
     fn kinds(&self, config: &[u32]) -> Vec<Kind> {
