@@ -305,6 +305,22 @@ fn sources_are_in_the_bibliography() {
 }
 
 #[test]
+fn no_source_is_cited_by_a_number() {
+    for (file, words) in words_of_the_tree() {
+        for pair in words.windows(2) {
+            let word = pair[0].trim_start_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+            let number = pair[1].starts_with(|c: char| ('1'..='5').contains(&c));
+            assert!(
+                !(number && matches!(word.as_str(), "paper" | "papers")),
+                "{file}: `{} {}`: cite the author and the year",
+                pair[0],
+                pair[1]
+            );
+        }
+    }
+}
+
+#[test]
 fn the_embedded_program_is_the_example() {
     let text = page("docs/howto-library.md");
     let (_, shown) = blocks(&text).into_iter().find(|(l, _)| l == "rust").unwrap();

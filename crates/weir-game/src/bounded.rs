@@ -23,11 +23,11 @@ use crate::rules::Rules;
 
 /// Who wins, and what the bound has to do with it.
 pub struct Found {
-    /// Who wins the game without a bound; `None` if nobody knows.
+    /// Who wins the game without a bound; `None` if unknown.
     pub winner: Option<Player>,
     /// Why that is so.
     pub argument: String,
-    /// How she wins.
+    /// How the winner wins.
     pub strategy: Option<Strategy>,
 }
 
@@ -59,12 +59,12 @@ pub fn solve(
                     format!("no buffer needs more than {size}, so this is the game without a bound")
                 }
                 (false, Player::Process) => format!(
-                    "she wins without ever holding more than {size} in a buffer, and the update \
-                     player has all her moves"
+                    "the strategy holds at most {size} in a buffer, and the moves of the update \
+                     player are not restricted"
                 ),
                 (false, Player::Update) => format!(
-                    "she wins though she does without whatever is more than {size} in a buffer, \
-                     and the process player has all her moves"
+                    "the strategy holds at most {size} in a buffer, and the moves of the process \
+                     player are not restricted"
                 ),
             };
             let strategy = Some(solved.strategy(&Graph::new(&arena), fairness, counts)?);
@@ -200,7 +200,8 @@ impl Solved {
                 // She goes where her choice leads until it is the other's turn, or until
                 // a target decides.
                 while arena.turn(end) == Player::Update && arena.ends[end as usize].is_none() {
-                    end = self.choice[end as usize].expect("she has a choice where she wins");
+                    end = self.choice[end as usize]
+                        .expect("the winner has a choice in its winning region");
                 }
                 if arena.turn(end) == Player::Update {
                     continue;

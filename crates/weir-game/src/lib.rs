@@ -61,11 +61,11 @@ impl Default for Options {
 /// Who wins a game.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Who wins; `None` if nobody knows.
+    /// Who wins; `None` if unknown.
     pub winner: Option<Player>,
     /// Why that is so, in words.
     pub argument: String,
-    /// How she wins.
+    /// How the winner wins.
     pub strategy: Option<Strategy>,
     /// What the search did.
     pub stats: Stats,
@@ -99,7 +99,7 @@ pub fn solve(
         (Fairness::Update, _, Objective::Avoid) => {
             return Err(no(
                 "update fairness is for `game reach`: it lets the process player wait, \
-                           and in `game avoid` waiting is all that she wants",
+                           and waiting already wins `game avoid`",
             ));
         }
         (Fairness::Update, Buffers::Load, _) => {
@@ -162,14 +162,14 @@ fn by_views(board: &Board<'_>, counts: &mut Counts<'_>) -> Result<bounded::Found
             let name = &board.system.processes[process.index()].name;
             return Ok(bounded::Found {
                 winner: Some(Player::Process),
-                argument: format!("she wins by playing in `{name}` only"),
+                argument: format!("by playing in `{name}` only"),
                 strategy: Some(Strategy::Views { process, moves }),
             });
         }
     }
     Ok(bounded::Found {
         winner: Some(Player::Update),
-        argument: "she wins by never updating anything: no process gets there alone".to_owned(),
+        argument: "by never updating anything: no process gets there alone".to_owned(),
         strategy: Some(Strategy::NeverUpdate),
     })
 }

@@ -28,14 +28,16 @@ pub fn lines(loaded: &Loaded, strategy: &Strategy) -> Vec<String> {
             }
         }
         Strategy::Process(positions) => {
-            table.row(head("turn", names(), ["memory", "she plays", "then turn"]));
+            table.row(head("turn", names(), ["memory", "plays", "then turn"]));
             for (number, position) in positions.iter().enumerate() {
                 let (plays, next) = match &position.action {
                     Some((process, path)) => {
                         let name = &loaded.system.processes[process.index()].name;
                         (format!("{name}: {}", action(loaded, *process, path)), &position.next)
                     }
-                    None => ("the other one has left her in a deadlock".to_owned(), &vec![]),
+                    None => {
+                        ("nothing: the update player has caused a deadlock".to_owned(), &vec![])
+                    }
                 };
                 let next: Vec<String> = next.iter().map(usize::to_string).collect();
                 let next = if next.is_empty() { "won".to_owned() } else { next.join(" ") };
