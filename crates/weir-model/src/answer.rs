@@ -1,4 +1,4 @@
-//! Answers: what an engine says of a property, and what it shows for it.
+//! Answers: the verdict of an engine on a property, and the evidence for it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

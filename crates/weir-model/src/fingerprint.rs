@@ -1,8 +1,8 @@
-//! What tells one program from another: a number of 128 bits.
+//! Fingerprints of programs: numbers of 128 bits.
 //!
-//! Evidence names the program that it was made for by this number, so that it is not
-//! taken for evidence about another program whose names happen to be the same. What a
-//! checker accepts it has checked besides; the number proves nothing.
+//! Evidence contains the fingerprint of its program, so that it is not mistaken for
+//! evidence about another program with the same names. The fingerprint proves nothing: a
+//! checker checks the evidence against the program in any case.
 
 use std::hash::{Hash, Hasher};
 

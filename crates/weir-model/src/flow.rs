@@ -1,9 +1,9 @@
 //! Control flow: the structured body of a process as a graph of nodes.
 //!
 //! The step between a [`Program`](crate::program::Program) and a
-//! [`System`](crate::system::System). Here every `goto`, `break` and `continue`
-//! is an edge, and for each node it is known which registers still matter
-//! ([`Flow::live`]): control states that differ only in the others are one.
+//! [`System`](crate::system::System). Here every `goto`, `break` and `continue` is an
+//! edge, and each node knows its live registers ([`Flow::live`]): control states that
+//! differ only in other registers are identified.
 
 use std::collections::HashMap;
 

@@ -1,27 +1,26 @@
 //! Games between a program and its memory (Spengler 2024).
 //!
 //! The *process player* picks an instruction, then the *update player* picks which
-//! buffered writes reach memory, and so on. This file says what both the solvers
-//! and the checker of strategies have to agree on: the processes as the paper has
-//! them, the configurations, and what a strategy is. It has no rules of play.
+//! buffered writes reach memory, and so on. This module defines what the solvers and the
+//! checker of strategies share: the processes as automata, the configurations, and
+//! strategies. It has no rules of play.
 //!
 //! A process of the paper (section 3) is an automaton over reads `rd(x,d)`, writes
-//! `wr(x,d)`, `skip` and the fence `mf`. [`Board`] makes one of each process of a
-//! system:
+//! `wr(x,d)`, `skip` and the fence `mf`. [`Board`] translates each process of a system to
+//! one:
 //!
-//! * A state in which a process may go several ways has several instructions. In the
-//!   language that is `choose`, which is no instruction: the process makes the choice
-//!   together with the first instruction of the way that it takes. So
-//!   `choose { await x == 1 … } or { await y == 1 … }` is a state with two reads. A
-//!   choice that leads to the end of the process, to a target, or round and round
-//!   without an instruction, is a `skip`.
+//! * A state with several outgoing transitions has several instructions. In the language
+//!   that is `choose`, which is not an instruction: the choice is made together with the
+//!   first instruction of the chosen branch. So `choose { await x == 1 … } or { await y
+//!   == 1 … }` is a state with two reads. A choice that leads to the end of the process,
+//!   to a target, or back to itself without an instruction, is a `skip`.
 //! * `await x == 1` is the read `rd(x,1)`, which is disabled while `x` is not 1. An
-//!   `await` that reads several variables takes several reads; one that would lead
-//!   to no way out with the values that the process can read now is disabled
-//!   ([`Board::goes_on`]), so that waiting is no play.
+//!   `await` that reads several variables is several reads; a read is disabled if the
+//!   `await` cannot be left with the values that the process can read now
+//!   ([`Board::goes_on`]), so waiting is not a move.
 //! * `rfence` and `wfence` order nothing under TSO and are `skip`.
-//! * Atomic read-writes are not in the paper, and its theorem 4 is wrong with them:
-//!   they write to memory without asking the update player.
+//! * Atomic read-writes are rejected. They are not in the paper, and its theorem 4 is
+//!   wrong with them: they write to memory without a move of the update player.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,7 @@
-//! Tables that grow while others read them.
+//! Append-only tables that can be read while they grow.
 //!
-//! Control states and values get their numbers when a search meets them, and several
-//! threads may search one system. Entries never move and never change, so a reader
-//! needs no lock.
+//! Control states and values are numbered when a search meets them, and several threads
+//! may search one system. Entries never move and never change, so a reader needs no lock.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

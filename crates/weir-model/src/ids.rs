@@ -1,6 +1,6 @@
-//! Dense ids. Below the front ends nothing is known by its name: processes,
-//! variables, control states and values are numbers, and each kind of number
-//! is a type of its own so that one cannot be taken for another.
+//! Dense ids. After the front ends nothing is identified by its name: processes,
+//! variables, control states and values are numbers, and each kind of number has its own
+//! type, so that the compiler keeps them apart.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,5 +1,5 @@
-//! What Weir analyses: programs, the finite systems that they stand for,
-//! memory models and their semantics, properties and answers.
+//! What Weir analyzes: programs, the systems that they are translated to, memory models
+//! and their semantics, properties and answers.
 //!
 //! No search and no input or output happens here; see `ARCHITECTURE.md`.
 

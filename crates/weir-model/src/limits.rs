@@ -1,15 +1,15 @@
-//! Time and memory: the one clock and the one meter that every phase is given.
+//! Time and memory: one clock and one memory meter for all phases.
 //!
-//! A [`Budget`] says how long a piece of work may take and how much memory it may use.
-//! It is made once and passed down by reference: to the front ends, to the construction
-//! of systems, to the translations, and to every engine. Whoever loops over something
-//! that can be large asks it now and then and stops with a [`Stop`].
+//! A [`Budget`] limits the time and the memory of a piece of work. It is created once and
+//! passed by reference to the front ends, to the construction of systems, to the
+//! translations, and to every engine. A loop over something that can be large checks it
+//! regularly and stops with a [`Stop`].
 //!
-//! Two things can be measured. The *meter* is a function that tells how many bytes the
-//! whole process uses; the program installs one, and it enforces the limit that a person
-//! gave. The *store* is what a search says that its own configurations take up. It is the
-//! same on every machine, so it may influence which engine answers; without a meter it is
-//! all there is.
+//! Two quantities are measured. The *meter* is a function that returns how many bytes the
+//! whole process uses; the program installs one, and it enforces the limit of the user.
+//! The *store* is the number of bytes that the configurations of a search take up. It is
+//! the same on every machine, so it may influence which engine answers. Without a meter
+//! only the store is limited.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,21 +1,21 @@
 //! Memory models as sets of relaxations (Atig et al. 2012, section 3 and figures 1, 2).
 //!
-//! A relaxation is a license: `w->r` lets a read overtake an earlier write of
-//! the same process to another variable, and so on. SC is the empty set; TSO,
-//! PSO and NSW are names for sets. [`MemoryModel::may_overtake`] is the whole
-//! of the rewrite rules that swap neighbors (Atig et al. 2012, section 3.3, rules 1 and 2); the
-//! two rules that do more than swap, RLWE and RRWE, are in the semantics.
+//! A relaxation permits a reordering: `w->r` lets a read overtake an earlier write of the
+//! same process to another variable, and so on. SC is the empty set; TSO, PSO and NSW are
+//! names for sets. [`MemoryModel::may_overtake`] implements all rewrite rules that swap
+//! neighbors (Atig et al. 2012, section 3.3, rules 1 and 2). The two rules that do more
+//! than swap, RLWE and RRWE, are in the semantics.
 //!
-//! Two things that the papers leave open are settled here, for every semantics:
+//! Two points that the sources leave open are settled here, for every semantics:
 //!
 //! * *Partial fences without RWF.* "RWF" says that partial fences exist. In a
 //!   model without it `rfence` and `wfence` order nothing. (TSO with and
 //!   without RWF are thus the same model, as Atig et al. 2012 say they should be.)
 //! * *`wfence` next to `rfence`.* Rules (2) of Atig et al. 2012 let a `wfence` swap with
-//!   reads and an `rfence` with writes but say nothing of the two fences
-//!   themselves. Taken to the letter, `wfence; rfence` would order a write
-//!   before it with a read after it, which neither the text, nor the paper's
-//!   operational models, nor any hardware does. They swap freely here.
+//!   reads and an `rfence` with writes, and do not mention the pair of the two fences.
+//!   Taken literally, `wfence; rfence` would order a write before it with a read after
+//!   it, which neither the text, nor the operational models of the paper, nor hardware
+//!   does. Here the two swap.
 
 use std::fmt;
 use std::str::FromStr;

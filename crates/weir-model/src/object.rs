@@ -1,10 +1,9 @@
 //! Concurrent objects and their clients (Wang et al. 2021, section 2.2).
 //!
-//! An object by itself does nothing. It runs under *most general clients*: each
-//! of a number of processes calls any method with any argument, again and again,
-//! or stays where it is for ever. [`Program::with_clients`] makes the program of
-//! an object and its clients. A call and a return are one step each, marked
-//! ([`Mark`](crate::system::Mark)) in the system.
+//! An object runs under *most general clients*: each of a number of processes calls any
+//! method with any argument, again and again, or stops for ever.
+//! [`Program::with_clients`] builds the program of an object and its clients. A call and
+//! a return are one step each, marked ([`Mark`](crate::system::Mark)) in the system.
 //!
 //! ```
 //! use weir_model::{ids::*, object::MAX_CLIENTS, program::*, system::System};

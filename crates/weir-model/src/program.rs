@@ -1,12 +1,11 @@
-//! Programs: what a person writes, in one form for every input language.
+//! Programs: one form for every input language.
 //!
-//! A [`Program`] is structured code over process-local registers in which
-//! *every access to shared memory is a statement of its own*: expressions range
-//! over registers only. A front end that accepts `if x == 1 and y == 0 { … }`
-//! spells it out as loads into registers, so nothing downstream can take for
-//! atomic what hardware would not make atomic.
+//! A [`Program`] is structured code over process-local registers in which *every access
+//! to shared memory is a separate statement*: expressions range over registers only. A
+//! front end translates `if x == 1 and y == 0 { … }` to loads into registers, so no later
+//! phase can treat as atomic what hardware does not execute atomically.
 //!
-//! A program says what is asked of it too: its [`Property`]s.
+//! A program also has its [`Property`]s.
 //!
 //! ```
 //! use weir_model::program::*;

@@ -1,9 +1,9 @@
-//! Runs: where one begins and the steps that it takes.
+//! Runs: an initial configuration and steps.
 //!
-//! A run of thousands of steps may have thousands of writes in its buffers, so it
-//! does not keep its configurations: [`Run::replay`] takes the steps again and has
-//! one configuration at a time. That works because a step determines the
-//! configuration that it leads to (see [`Semantics::successors`]).
+//! A run of thousands of steps may have thousands of writes in its buffers, so it does
+//! not store its configurations: [`Run::replay`] takes the steps again and keeps one
+//! configuration at a time. That works because a step determines the configuration that
+//! it leads to (see [`Semantics::successors`]).
 
 use crate::ids::{StateId, ValueId};
 use crate::memory_model::MemoryModel;

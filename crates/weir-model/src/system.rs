@@ -1,11 +1,11 @@
 //! Systems: a program as automata, one per process, over finitely many variables (Atig et
 //! al. 2012, section 3.1).
 //!
-//! A control state is a place in the code together with the values of the
-//! registers that still matter; an operation names the value that it reads.
-//! Everything is numbered densely, in the order in which it is met: control states and values
-//! exist once a search has come to them ([`System::steps`]). Engines that need all of them
-//! ask for [`System::expanded`]. Semantics and engines see systems only.
+//! A control state is a place in the code together with the values of the live registers;
+//! an operation contains the value that it reads. Everything is numbered densely, in the
+//! order in which a search meets it: control states and values are created when a search
+//! reaches them ([`System::steps`]). Engines that need all of them call
+//! [`System::expanded`]. Semantics and engines see systems only.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,14 +1,15 @@
-//! What lies ahead of and behind a place of the code, before any search.
+//! What can happen before and after a place of the code, computed before any search.
 //!
-//! Each process by itself, with reads that return whatever some process may have written, as far
-//! as the processes have been followed. A variable to which too many values are written may hold
-//! *anything*. A register is *tracked* if its value is part of a state; one that may get
-//! anything is not. Where that makes too many states, the register with the most values is not
-//! tracked either.
+//! The analysis follows each process separately. A read returns any value that some
+//! process may have written, as far as the analysis has followed the processes. A
+//! variable to which too many values are written may hold *anything*. A register is
+//! *tracked* if its value is part of an abstract state; a register that may hold anything
+//! is not tracked. If there are too many abstract states, the register with the most
+//! values is no longer tracked.
 //!
-//! Every place of every run of the process is in here, with its tracked registers as they are
-//! and nothing merged. So what cannot happen here cannot happen, and what has to come before a
-//! fence here comes before it.
+//! The analysis over-approximates: every place of every run of the process is in it, with
+//! the values of the tracked registers, and no steps are merged. So what it excludes
+//! cannot happen, and an operation that it finds before every fence does come before it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! How often a chain of writes and reads can go through stores that run at most once.
+//! The length of chains of writes and reads through stores that run at most once.
 
 use crate::flow::{Flow, Node, NodeId};
 use crate::graph;

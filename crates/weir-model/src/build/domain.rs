@@ -1,16 +1,18 @@
 //! The domain of each variable, for models in which a read may guess its value.
 //!
-//! With `r->w` or RRWE a process may read a value that is written only later, perhaps
-//! because of that very read (Atig et al. 2010, section 8.1; Atig et al. 2012, section
-//! 3.6). So what a read may return cannot be worked out by following what processes do:
-//! it is any value of the variable's domain, and the model says which guesses come true.
+//! With `r->w` or RRWE a process may read a value that is written only later, possibly as
+//! a consequence of that read (Atig et al. 2010, section 8.1; Atig et al. 2012, section
+//! 3.6). So the values that a read may return cannot be computed by following the
+//! processes. A read may return any value of the variable's domain, and the model decides
+//! which guesses are validated.
 //!
-//! A declared domain is the domain, unless it is an integer type. Without one it is the least set that has the initial
-//! values and is closed under every write of the code, whatever the control flow: each
-//! register may hold whatever some statement puts there, and each store writes every value that
-//! its expression can have then. Bounds that a person has set for a search cut the sets. A
-//! set that grows too large is given up: it may hold anything, which is an error only if it
-//! is that of a variable.
+//! A declared domain is used as it is, unless it is an integer type. Otherwise the domain
+//! is the least set that contains the initial values and is closed under every write of
+//! the code, regardless of control flow: each register may hold every value that some
+//! statement assigns to it, and each store writes every value that its expression can
+//! then have. Bounds that the user has set for a search restrict the sets. A set that
+//! grows too large is given up: it may hold anything, which is an error only for a
+//! variable.
 
 use std::collections::BTreeSet;
 

@@ -5,12 +5,12 @@
 //! every state that loads the variable back to work. The result over-approximates: a value
 //! is kept if some process could write it, were every read to return any kept value.
 //!
-//! So `x = x + 1` would make endlessly many values even where it runs once. To
-//! keep what ends, each state and value has a *depth*: the number of stores that
-//! run at most once (they are in no loop) on a chain of writes and reads that
-//! leads to it. A chain cannot use one of them twice, so what is deeper than
-//! there are such stores cannot be. Work is done in the order of depth, which
-//! makes the depth that is found first the least.
+//! So `x = x + 1` would produce infinitely many values even where it runs once. To
+//! terminate in such cases, each state and value has a *depth*: the number of stores that
+//! run at most once (they are in no loop) on a chain of writes and reads that leads to
+//! it. A chain cannot use such a store twice, so no real state or value is deeper than
+//! the number of these stores. The work list is ordered by depth, so the depth that is
+//! found first is the least.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -1,11 +1,11 @@
 //! Local execution: steps that touch only registers.
 //!
-//! A local step is merged into the step before it if it changes no atom (`p@l`,
-//! `p.r`) of anything that is asked. Such a step commutes with every step of the
-//! other processes and with what memory does, so the states in between differ from
-//! the merged one in nothing that an answer could depend on. One exception, for
-//! `never` only: a step that makes atoms true which occur only positively may be merged as
-//! well, since a state that satisfies the formula before it satisfies it after it.
+//! A local step is merged into the step before it if it changes no atom (`p@l`, `p.r`) of
+//! any property. Such a step commutes with every step of the other processes and of
+//! memory, so no property distinguishes the states in between from the merged one. There
+//! is one exception, for `never` only: a step that makes atoms true which occur only
+//! positively may be merged as well, since a state that satisfies the formula before the
+//! step satisfies it after the step.
 
 use super::watch::Watch;
 use super::{Key, Stop};

@@ -1,11 +1,11 @@
-//! From a program to a system: what can be said before any search.
+//! From a program to a system: construction on demand.
 //!
 //! A control state is a node of the control flow with the values of the registers that
-//! still matter. It exists once somebody has come there: `on_demand` makes its transitions
-//! when they are asked for, running the code between two steps (`local`). Beforehand only
-//! the code is looked at, each process by itself (`abstraction`); where reads are guessed,
-//! `domain` says from what. Some engines need
-//! all control states at once: `expand` makes them.
+//! are still live. It is created when a search reaches it: `on_demand` computes its
+//! transitions when they are needed, by executing the code between two steps (`local`).
+//! Before the search only the code of each process is analyzed (`abstraction`). For
+//! models with guessed reads, `domain` computes the values that a read may guess. Some
+//! engines need all control states at once: `expand` computes them.
 
 mod abstraction;
 mod depth;

@@ -1,8 +1,9 @@
-//! Names of control states and transitions that do not depend on the order in which they
-//! were met: what files and other systems of the same program call them.
+//! Names of control states and transitions that do not depend on the order in which a
+//! search meets them. Files and other systems of the same program use these names.
 //!
-//! A control state is called by its place and its registers: `7`, `7{r=1,s=2}`, with registers
-//! that are 0 left out. One that has failed or left a bound says so behind that: `7{r=1}!assertion`.
+//! The name of a control state has its place and its registers: `7`, `7{r=1,s=2}`;
+//! registers that are 0 are omitted. A failure or a value outside its bound is appended:
+//! `7{r=1}!assertion`.
 
 use super::{Key, Stop};
 use crate::ids::{ProcessId, StateId, TransitionId};

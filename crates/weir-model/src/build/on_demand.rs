@@ -1,4 +1,4 @@
-//! Control states and transitions, made when somebody asks for them.
+//! Control states and transitions, created when they are needed.
 
 use std::sync::{Arc, OnceLock};
 

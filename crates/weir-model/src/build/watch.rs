@@ -1,4 +1,5 @@
-//! What is asked of a program, as far as building its system has to know.
+//! What the properties observe of a process, as far as the construction of a system
+//! depends on it.
 
 use super::abstraction::Abstraction;
 use super::polarity;

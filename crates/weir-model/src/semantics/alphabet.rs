@@ -1,4 +1,4 @@
-//! Events, the letters of buffers: each is one cell.
+//! Events, the letters of buffers. Each is encoded in one cell.
 
 use super::{Head, Kind};
 use crate::ids::{ValueId, VarId};

@@ -1,9 +1,9 @@
-//! Event structures: what is under way, partially ordered (Atig et al. 2012, section 4.1).
+//! Event structures: partial orders of the operations under way (Atig et al. 2012,
+//! section 4.1).
 //!
-//! Events are kept in the order in which they were issued, each with the set of
-//! those that have to happen before it, as a bit set. The order is transitively
-//! closed at all times, so an event is minimal iff its set is empty, and only
-//! minimal events are ever removed.
+//! Events are stored in the order in which they were issued, each with the set of its
+//! predecessors as a bit set. The order is transitively closed at all times, so an event
+//! is minimal if and only if its set is empty. Only minimal events are removed.
 
 use super::alphabet::{Alphabet, Event};
 use super::{Head, Kind};

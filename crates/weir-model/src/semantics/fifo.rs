@@ -9,16 +9,16 @@
 //!
 //! 1. The per-variable buffers of a process are one run of cells, ordered by
 //!    variable: order between variables means nothing.
-//! 2. A process never looks at two variables of one past memory state: the
-//!    pointers `π(i,j)` move independently. So instead of memory states with
-//!    pointers, each pair keeps the *word* of values that `x_j` had from
-//!    `π(i,j)` on, without repetitions, the newest left to memory. Pairs that
-//!    the process never reads keep none.
-//! 3. *Move pointer* (rule 8) happens inside the rules that need it: *Read*
-//!    goes to the earliest place with the right value, which leaves most for
-//!    later reads; *Read fence* and *ARW* go to the end.
-//! 4. PSO is NSW with an `rfence` after every read: the words are empty, so
-//!    they are left out.
+//! 2. A process never reads two variables of the same past memory state: the pointers
+//!    `π(i,j)` move independently. So instead of memory states with pointers, each pair
+//!    keeps the *word* of values that `x_j` had from `π(i,j)` on, without repetitions and
+//!    without the newest, which is in memory. Pairs that the process never reads keep no
+//!    word.
+//! 3. *Move pointer* (rule 8) happens inside the rules that need it: *Read* moves to the
+//!    earliest position with its value, which leaves most for later reads; *Read fence*
+//!    and *ARW* move to the end.
+//! 4. PSO is NSW with an `rfence` after every read. Then the words are empty and are
+//!    omitted.
 
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
 //! Guess and validate: writes that overtake reads (Atig et al. 2010, section 8).
 //!
-//! A process puts reads into its buffer with a guessed value, and a guess is
-//! *validated* when memory has that value at the read's turn.
+//! A read enters the buffer of its process with a guessed value, and is *validated* when
+//! it leaves the buffer and memory has that value.
 //!
 //! *Configuration*: control states, memory, and for each process the length of
 //! its buffer and the reads and writes in it, oldest first.
 //!
-//! Three models share the rules. They differ in who may leave the buffer:
+//! Three models share the rules. They differ in which operations may leave the buffer:
 //!
 //! | | Update of `w(x,d)` needs before it | Validate of `r(x,d)` needs before it |
 //! | --- | --- | --- |
@@ -14,20 +14,19 @@
 //! | 8.2, the same with `w->w` | nothing on `x` | nothing on `x` |
 //! | `{w->r, r->w}` (Atig et al. 2012, section 3.4) | no write, no read of `x` | no read, no write to `x` |
 //!
-//! How many reads a process may have in its buffers can be bounded, which makes
-//! reachability decidable for the first two (Atig et al. 2010, section 9.2). A read that
-//! takes its value from memory is guessed and validated, so with a bound of 1 only writes
-//! overtake reads, and with 2 reads do as well.
+//! The number of reads that a process has in its buffers can be bounded, which makes
+//! reachability decidable for the first two models (Atig et al. 2010, section 9.2). A
+//! read that takes its value from memory is guessed and validated, so with a bound of 1
+//! only writes overtake reads, and with a bound of 2 reads overtake reads as well.
 //!
-//! In 8.2 the paper has a buffer per variable; here the buffer is one run
-//! ordered by variable, which is the same thing.
+//! In section 8.2 of the paper there is a buffer per variable. Here the buffer is one
+//! sequence ordered by variable, which is equivalent.
 //!
-//! The third model is not spelled out in either paper, and *Read own write*
-//! takes care there. A read may take the value of the last own write `w` only
-//! if it can be moved next to it (Atig et al. 2012, rule 3). It cannot overtake the
-//! reads behind `w`, so those have to be able to come before `w`, which a write
-//! to the same variable in between forbids. (They need not stay there: `w` may
-//! overtake them again.)
+//! Neither paper defines the third model operationally. In it, *Read own write* needs
+//! care. A read may take the value of the last own write `w` only if it can be moved next
+//! to it (Atig et al. 2012, rule 3). It cannot overtake the reads after `w`, so those
+//! must be able to move before `w`, which a write to the same variable in between
+//! forbids. (They need not stay there: `w` may overtake them again.)
 
 use super::alphabet::Alphabet;
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};

@@ -1,16 +1,16 @@
 //! TSO by load buffers (Spengler 2024, section 9, after Abdulla et al. 2018).
 //!
-//! The buffers are turned round: a write reaches memory at once, and what is
-//! delayed is when a process sees what memory holds.
+//! The direction of the buffers is reversed: a write reaches memory at once, and
+//! processes see the contents of memory late.
 //!
 //! *Configuration*: control states, memory, and for each process the length of
 //! its buffer and the messages in it, oldest first: *loads*, values of memory
 //! on their way to the process, and *own* messages, its own writes.
 //!
-//! A run may propagate for ever, so even a loop-free program has endlessly many
-//! configurations. Messages that nobody reads are only deleted again; so a
-//! value is propagated only while the buffer holds fewer loads than the process
-//! can still do reads, and only of variables that it reads at all.
+//! A run may propagate for ever, so even a loop-free program has infinitely many
+//! configurations. A message that is never read is only deleted again. So a value is
+//! propagated only while the buffer holds fewer loads than the number of reads that the
+//! process can still do, and only for variables that it reads at all.
 
 use super::alphabet::Alphabet;
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};

@@ -1,25 +1,25 @@
-//! Operational semantics of memory models, each written once.
+//! Operational semantics of memory models.
 //!
-//! A *configuration* is a flat run of 32-bit cells: the control state of each
-//! process, the newest memory, and then whatever the form keeps besides
-//! (buffers, event structures, histories). Engines see [`Semantics`] only.
+//! A *configuration* is a flat sequence of 32-bit cells: the control state of each
+//! process, the newest memory, and then the other parts of the form (buffers, event
+//! structures, histories). Engines use [`Semantics`] only.
 //!
-//! | form | model | paper |
+//! | form | model | source |
 //! | --- | --- | --- |
-//! | [`Form::Sc`] | SC | 2, 3.2 |
-//! | [`Form::Tso`] | TSO | 1, 3.2 |
-//! | [`Form::Pso`] | PSO, with and without partial fences | 2, 5.2 |
-//! | [`Form::NswEvents`] | NSW by event structures | 2, 4.2 |
-//! | [`Form::NswHistory`] | NSW by history buffer | 2, 5.1 |
-//! | [`Form::NswFifo`] | NSW by two-level FIFO buffers | 2, 5.2 |
-//! | [`Form::Guess`] | TSO with `r->r` and `r->w` | 1, 8.1 |
-//! | [`Form::GuessWw`] | the same with `w->w` | 1, 8.2 |
-//! | [`Form::GuessInOrder`] | TSO with `r->w` | 2, 3.4 |
-//! | [`Form::NswRemote`] | NSW with RRWE | 2, 7 |
-//! | [`Form::LoadBuffers`] | TSO by load buffers | 4, 9 |
-//! | [`Form::Relaxations`] | any set | 2, 3.3 |
+//! | [`Form::Sc`] | SC | Atig et al. 2012, section 3.2 |
+//! | [`Form::Tso`] | TSO | Atig et al. 2010, section 3.2 |
+//! | [`Form::Pso`] | PSO, with and without partial fences | Atig et al. 2012, section 5.2 |
+//! | [`Form::NswEvents`] | NSW by event structures | Atig et al. 2012, section 4.2 |
+//! | [`Form::NswHistory`] | NSW by history buffer | Atig et al. 2012, section 5.1 |
+//! | [`Form::NswFifo`] | NSW by two-level FIFO buffers | Atig et al. 2012, section 5.2 |
+//! | [`Form::Guess`] | TSO with `r->r` and `r->w` | Atig et al. 2010, section 8.1 |
+//! | [`Form::GuessWw`] | the same with `w->w` | Atig et al. 2010, section 8.2 |
+//! | [`Form::GuessInOrder`] | TSO with `r->w` | Atig et al. 2012, section 3.4 |
+//! | [`Form::NswRemote`] | NSW with RRWE | Atig et al. 2012, section 7 |
+//! | [`Form::LoadBuffers`] | TSO by load buffers | Spengler 2024, section 9 |
+//! | [`Form::Relaxations`] | any set | Atig et al. 2012, section 3.3 |
 //!
-//! [`rewriting`] is the definition that all of them are tested against.
+//! The tests compare all of them with the definition, [`rewriting`].
 
 mod alphabet;
 mod event_structure;

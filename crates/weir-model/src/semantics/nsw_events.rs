@@ -4,12 +4,11 @@
 //! *Configuration*: control states, memory, and an event structure of reads,
 //! writes and write fences under way; with RRWE also the pointers `σ(i,j)`.
 //!
-//! *Deviation from the paper*: its rule 4 (*Read*) asks that there be no write
-//! of the process on the variable, or one of another value. After
-//! `w(x,1) r(x,2)` a read `r(x,1)` could then neither take the value of the
-//! write (rule 3 forbids it, a read lies between) nor be stored, so later reads
-//! could not overtake it as rewriting lets them. A read is stored here whenever
-//! rule 3 does not apply.
+//! *Deviation from the paper*: its rule 4 (*Read*) requires that the process has no write
+//! on the variable, or one of another value. After `w(x,1) r(x,2)` a read `r(x,1)` could
+//! then neither take the value of the write (rule 3 forbids it, since a read lies
+//! between) nor be stored, so later reads could not overtake it, as rewriting allows.
+//! Here a read is stored whenever rule 3 does not apply.
 //!
 //! *RRWE*: a read of process `i` may take its value from the last write `e` of
 //! another process to the variable, if `e` need not happen before a write that

@@ -6,8 +6,8 @@
 //! into the history with the newest state last. States before every pointer
 //! are dropped, as the paper says they may be.
 //!
-//! Pointers move on their own (rule 5), to the letter of the paper: this form
-//! is here to be compared with the others, not to be fast.
+//! Pointers move in separate steps (rule 5), exactly as in the paper: this form exists
+//! for comparison with the others and is not optimized.
 
 use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;

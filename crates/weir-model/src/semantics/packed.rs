@@ -1,10 +1,11 @@
-//! Configurations as bytes that do not depend on the order in which control states and values were
-//! met.
+//! Encoding of configurations that does not depend on the order in which control states
+//! and values were met.
 //!
-//! Numbers of control states and values belong to one system. Threads and machines that search
-//! together need to say the same of the same configuration: here a control state is its place
-//! and its registers, and a value is the number that it stands for. Bytes of a configuration
-//! are the same in every system of the program, and can be turned into cells in each.
+//! The numbers of control states and values belong to one system. Threads and machines
+//! that share a search must encode the same configuration in the same way: here a control
+//! state is encoded by its place and its registers, and a value by the number that it
+//! stands for. The bytes of a configuration are the same in every system of the program,
+//! and can be decoded in each.
 
 use super::{Event, EventKind, Kind, Semantics};
 use crate::ids::{ProcessId, StateId, ValueId, VarId};

@@ -1,26 +1,25 @@
-//! Any set of relaxations: rewriting, done lazily (Atig et al. 2012, section 3.3).
+//! Any set of relaxations: lazy rewriting (Atig et al. 2012, section 3.3).
 //!
-//! A process issues its operations into an event structure in which an event
-//! comes after an earlier one of its process exactly if it may not overtake it;
-//! minimal events happen. Since swapping neighbors step by step reaches
-//! exactly the orders in which no pair is turned round that may not be, this is
-//! the rewriting semantics with the rewriting left for later. Reads are issued
-//! with a guessed value and have to find it in memory when they happen.
+//! A process issues its operations into an event structure in which an event is ordered
+//! after an earlier one of its process if and only if it may not overtake it. Minimal
+//! events take effect. Repeatedly swapping neighbors reaches exactly the orders in which
+//! every pair that may not be swapped keeps its order, so this is equivalent to the
+//! rewriting semantics. Reads are issued with a guessed value and must find it in memory
+//! when they take effect.
 //!
 //! *Configuration*: control states, memory, and the event structure; with RRWE
 //! also the pointers `σ(i,j)` of Atig et al. 2012, section 7.
 //!
-//! *RLWE* cancels a read that stands right behind a write of its value. To bring
-//! the two together, each event between them has to move in front of the write
-//! or let the read overtake it; where both are possible both are tried, since
-//! an event that has overtaken another may not be able to go back. For the same
-//! reason a read may also do without.
+//! *RLWE* removes a read directly after a write of its value. To bring the two together,
+//! each event between them has to move before the write or let the read overtake it. If
+//! both are possible, both are tried, since an event that has overtaken another may not
+//! be able to move back. For the same reason a read need not use RLWE.
 //!
-//! *RRWE* is defined by the papers for NSW only. Here it is the same rule: the
-//! read happens now, so it has to be able to overtake what its process has
-//! under way on other variables.
+//! *RRWE* is defined in the literature for NSW only. Here the rule is the same: the read
+//! takes effect at once, so it must be able to overtake the operations of its process
+//! that are under way on other variables.
 //!
-//! Fences that have nothing before them any more are dropped at once.
+//! Minimal fences are removed at once.
 
 use super::alphabet::Alphabet;
 use super::event_structure::{EventStructure, Pending, Set};

@@ -1,16 +1,16 @@
 //! The definition: close each process's traces under the rewrite rules of the
 //! model, shuffle, and run on one memory (Atig et al. 2012, section 3.3).
 //!
-//! Exponential, short, and as close to the paper as code can be. It is what the
-//! operational forms are tested against, on loop-free systems. RRWE has no
-//! rewrite rule and is not covered.
+//! This is exponential, short, and close to the text of the paper. The operational forms
+//! are tested against it, on loop-free systems. RRWE has no rewrite rule and is not
+//! covered.
 //!
-//! A *state* here is a vector of control states and a memory. A trace takes a
-//! process from its initial control state to some control state; all of it is
-//! executed, except that in a model with `w->r`, where there are store buffers,
-//! writes (and fences) at the very end may still be waiting: this is the
-//! "arbitrary buffer" notion of reachability (Atig et al. 2010, section 3.4). Where every
-//! process has ended and nothing waits, the state is *final*.
+//! A *state* here is a vector of control states and a memory. A trace takes a process
+//! from its initial control state to some control state. All of it is executed, except
+//! that in a model with `w->r`, which has store buffers, writes (and fences) at the end
+//! may still be buffered: this is reachability with arbitrary buffers (Atig et al. 2010,
+//! section 3.4). If every process has ended and nothing is buffered, the state is
+//! *final*.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

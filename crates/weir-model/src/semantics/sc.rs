@@ -1,7 +1,6 @@
 //! Sequential consistency: processes take turns on one memory.
 //!
-//! *Configuration*: control states and memory, nothing else. Fences order what
-//! is in order already.
+//! *Configuration*: control states and memory. Fences have no effect.
 
 use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::ProcessId;

@@ -3,9 +3,9 @@
 //! *Configuration*: control states, memory, and for each process the length of
 //! its buffer and the writes in it, oldest first.
 //!
-//! Partial fences order nothing here (Atig et al. 2012, section 3.3): writes leave in order and
-//! reads happen in order anyway. A full fence is an atomic read-write to
-//! nowhere (Atig et al. 2010, section 1.1).
+//! Partial fences order nothing here (Atig et al. 2012, section 3.3): writes leave the
+//! buffer in order, and reads happen in order anyway. A full fence is an atomic
+//! read-write without a variable (Atig et al. 2010, section 1.1).
 
 use super::alphabet::Alphabet;
 use super::{Event, Head, Kind, Rule, Semantics, Step, control};
