@@ -1,9 +1,8 @@
-//! Characters that a terminal obeys instead of showing them.
+//! Escapes characters that a terminal interprets.
 //!
-//! Names of files, threads and tests come from somebody else, and may hold escape
-//! sequences that recolor, erase or retitle a terminal, or Unicode controls that show
-//! text in another order than it has. Whatever is printed goes through [`escape`] or
-//! [`escape_line`].
+//! Names of files, threads and tests come from the input. They may contain escape
+//! sequences that recolor, erase or retitle a terminal, or Unicode controls that change
+//! the order of text. All printed text goes through [`escape`] or [`escape_line`].
 
 use std::borrow::Cow;
 

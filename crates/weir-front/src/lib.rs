@@ -1,9 +1,8 @@
-//! Text in and text out: one module per input language, the same entry for all.
+//! Parsers and printers: one module per input language, with one entry point for all.
 //!
-//! [`read`] turns a file's text into a [`Program`] and a [`Source`] that knows
-//! which characters each [`SpanId`](weir_model::ids::SpanId) stands for, or
-//! into all the errors that it could find. A front end knows nothing of memory
-//! models or engines.
+//! [`read`] parses the text of a file into a [`Program`] and a [`Source`], which maps
+//! each [`SpanId`](weir_model::ids::SpanId) to a range of characters, or returns all
+//! errors that it finds. A front end uses neither memory models nor engines.
 //!
 //! ```
 //! let (program, _source) = weir_front::read("example.weir", "var x\nprocess p { x = 1 }", None).unwrap();

@@ -1,11 +1,11 @@
-//! What happens at once: reads, writes, assignments and tests that nobody can
-//! come between, as one atomic read-write.
+//! Blocks that are executed atomically: reads, writes, assignments and tests, as one
+//! atomic read-write.
 //!
-//! A system has atomic read-writes of one variable (Atig et al. 2012, section 3.1), so all
-//! accesses have to be to the same place. What is done on the way is followed
-//! with expressions instead of values: over the registers as they were before,
-//! and over what was read. In the end it is known what has to hold, what is
-//! written, and what the registers become.
+//! A system has atomic read-writes of one variable (Atig et al. 2012, section 3.1), so
+//! all accesses must be to the same variable. The block is executed symbolically, with
+//! expressions over the old values of the registers and over the value that was read. The
+//! result is the condition under which the block can be executed, the value that it
+//! writes, and the new values of the registers.
 
 use std::collections::BTreeMap;
 

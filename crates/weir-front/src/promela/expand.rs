@@ -1,9 +1,9 @@
 //! The preprocessor: `#define`, `#ifdef` and their like, and `inline`, whose calls
 //! are replaced by their bodies as macros are.
 //!
-//! A token keeps a place in the person's own file. What comes out of a macro stands
-//! where the macro is used. What comes out of an `inline` stands in the body of the
-//! `inline`, where the statements are. [`Via`] has the other place.
+//! A token has a position in the input file. A token from a macro has the position where
+//! the macro is used. A token from an `inline` has its position in the body of the
+//! `inline`. [`Via`] has the other position.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! From tokens to a tree. Stops at the first error: what comes after one in this
-//! language of separators is guesswork.
+//! From tokens to a tree. Parsing stops at the first error, since this language has no
+//! reliable points to resume at.
 
 use weir_model::program::FenceKind;
 

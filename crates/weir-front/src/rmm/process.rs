@@ -1,8 +1,7 @@
 //! What one process does.
 //!
-//! A value outside a domain is nothing that happens: an instruction that would
-//! bring it about waits. So assignments and writes are guarded, unless the domains
-//! show that nothing can happen.
+//! A value outside a domain is not a failure: an instruction that would produce it waits.
+//! So assignments and writes are guarded, unless the domains show that every value fits.
 
 use std::collections::HashMap;
 

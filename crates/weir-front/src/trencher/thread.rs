@@ -1,8 +1,8 @@
-//! What one thread does: its states as labels, its transitions as what follows.
+//! The process of one thread: states become labels, and transitions the code after them.
 //!
-//! States are written in the order in which one leads to the other, so that most
-//! of the code reads from top to bottom. What stands between `lock` and `unlock`
-//! happens at once (see `locked`).
+//! States are printed in an order in which one leads to the next, so that most of the
+//! code reads from top to bottom. The code between `lock` and `unlock` is executed
+//! atomically (see `locked`).
 
 use std::collections::{HashMap, HashSet};
 

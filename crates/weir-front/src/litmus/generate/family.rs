@@ -1,9 +1,8 @@
 //! All the cycles of some size.
 //!
-//! These are the *critical* ones: a thread has two accesses, which are to
-//! different locations, or is a single write that the next thread reads. All
-//! others say no more than a shorter one does. Coherence tests come on top,
-//! which are about one location.
+//! These are the *critical* cycles: a thread has two accesses to different locations, or
+//! is a single write that the next thread reads. Every other cycle contains a critical
+//! one. Coherence tests, which are about one location, come in addition.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;

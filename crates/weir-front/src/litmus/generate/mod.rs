@@ -1,8 +1,8 @@
 //! Litmus tests from cycles, as diy makes them (Alglave et al. 2014).
 //!
-//! A cycle is a sequence of edges, each of which says why one access comes before
-//! the next. Under SC no cycle happens. A weaker model lets it happen where it
-//! gives one of the edges up, and so a cycle makes a test.
+//! A cycle is a sequence of edges, each of which is a reason why one access comes before
+//! the next. Under SC no cycle is possible. A weaker model allows it if it does not
+//! guarantee one of the edges, so a cycle gives a test.
 //!
 //! | edge | from, to |
 //! | --- | --- |
@@ -20,9 +20,9 @@
 //! `PodWRAP` is an atomic write and a plain read. Of the two edges that meet at a
 //! write it is enough if one says it.
 //!
-//! [`Cycle`] is one cycle, [`family`] makes all that there are. The steps, one file
-//! each: `edge` and `cycle` say what a cycle is, `name` how it is called, `values`
-//! what its accesses write and read, `print` how that is written down.
+//! [`Cycle`] is one cycle, [`family`] enumerates cycles. The steps, one file each: `edge`
+//! and `cycle` define cycles, `name` names them, `values` computes the values that
+//! accesses write and read, `print` prints the test.
 //!
 //! ```
 //! use weir_front::litmus::generate::Cycle;

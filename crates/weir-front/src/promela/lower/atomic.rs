@@ -1,15 +1,16 @@
-//! `atomic` and `d_step`: what one atomic read-write can do.
+//! `atomic` and `d_step`: blocks that one atomic read-write can execute.
 //!
-//! A block reads and writes at most one global variable, beside local ones, and waits
-//! only at its beginning. It is taken apart into *paths*, one for each choice of
-//! options. On a path everything is known in terms of the local variables and of what
-//! the variable held before: whether the path can be gone, and what it writes.
+//! A block reads and writes at most one global variable, and any local ones, and waits
+//! only at its beginning. It is split into *paths*, one for each choice of options. On a
+//! path everything is an expression over the local variables and the old value of the
+//! global variable: the condition under which the path can be taken, and the value that
+//! it writes.
 //!
-//! If there is one path and it tests nothing, it is a single operation: a swap, or
-//! `old op e`. Otherwise the variable is loaded until some path can be gone, and a
-//! compare-and-swap writes what that path writes, provided that the variable still
-//! holds what was loaded. If not, all begins again. Then the path is gone through
-//! once more for its local variables and assertions, with a register for the variable.
+//! If there is one path and it tests nothing, it is a single operation: a swap, or `old
+//! op e`. Otherwise the variable is loaded until some path can be taken, and a
+//! compare-and-swap writes the new value of that path, provided that the variable still
+//! has the loaded value. If not, everything is repeated. Then the path is executed once
+//! more for its local variables and assertions, with a register in place of the variable.
 
 use weir_model::ids::{LabelId, RegId};
 use weir_model::program::{BinOp, Code, Expr, Place, Rmw, StmtKind, UnOp};

@@ -1,4 +1,4 @@
-//! Expressions: what they load, and what they make of it.
+//! Expressions: the loads that they need, and their values.
 //!
 //! A statement loads each global variable that it mentions once, from left to right
 //! as they are mentioned first, and computes with what it loaded. Only an element

@@ -1,15 +1,16 @@
 //! Selections: everything that may wait or choose. A condition that stands alone is a
 //! selection with one option.
 //!
-//! Spin looks at all options at once, takes one that is enabled, and does its first
-//! statement in the same step. Here all conditions are worked out on values that are
-//! loaded first. If none can hold without waiting, the loads are the block of an
-//! `await`. Then one of the enabled options is taken.
+//! Spin evaluates all options at once, takes one that is enabled, and executes its first
+//! statement in the same step. Here all conditions are evaluated on values that are
+//! loaded first. If there are values for which no option is enabled, the loads are the
+//! block of an `await`. Then one of the enabled options is taken.
 //!
-//! Where each condition reads one variable at most, this is what Spin does under
-//! sequential consistency: taking an option is as good as having taken it at the
-//! moment of its load, because what the process does meanwhile nobody can see. `else`
-//! reads what all others read. With more variables, others may move between the loads.
+//! If each condition reads at most one variable, this is equivalent to Spin under
+//! sequential consistency: taking an option later is equivalent to taking it at the
+//! moment of its load, because the steps of the process in between are not visible to
+//! others. `else` reads the variables of all other options. With more variables, other
+//! processes may take steps between the loads.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Which processes run.
 //!
-//! Processes here are there from the start, so what `init` does up to its last `run`
-//! is done now: it may set variables and local ones, loop and choose, as long as
-//! everything can be worked out and nobody else can see it. What it does afterwards is
-//! a process like others.
+//! In Weir all processes exist from the start. So what `init` does up to its last `run`
+//! is executed during translation: it may set global and local variables, loop and
+//! choose, as long as everything can be computed and is not visible to other processes.
+//! What it does afterwards is an ordinary process.
 
 use std::collections::HashMap;
 

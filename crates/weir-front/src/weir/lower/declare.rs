@@ -1,8 +1,8 @@
-//! What the names of the program stand for.
+//! The declarations of the program.
 //!
-//! Names first, so that uses may precede declarations; then constants, each
-//! after the ones that it needs; then what needs constants: variables and the
-//! numbers of families.
+//! Names come first, so that uses may precede declarations; then constants, each after
+//! the ones that it depends on; then declarations that depend on constants: variables and
+//! the sizes of families.
 
 use std::collections::{BTreeMap, HashMap};
 

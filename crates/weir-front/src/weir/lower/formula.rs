@@ -1,4 +1,4 @@
-//! What is asked: properties, the filter, and what is observed.
+//! Properties, the filter, and the observed values.
 
 use std::collections::HashMap;
 

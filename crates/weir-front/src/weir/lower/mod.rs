@@ -1,15 +1,14 @@
-//! From a tree to a [`Program`]: names are looked up, constants are worked
-//! out, families are written out, and every access to shared memory becomes a
-//! statement of its own.
+//! From a tree to a [`Program`]: names are resolved, constants evaluated, families
+//! expanded, and every access to shared memory becomes a separate statement.
 //!
-//! * [`declare`]: what the names of the program stand for;
+//! * [`declare`]: the declarations of the program;
 //! * [`value`]: expressions, whatever their atoms are;
-//! * [`process`], [`object`], [`statement`], [`code`]: what processes and methods do;
-//! * [`formula`]: what is asked.
+//! * [`process`], [`object`], [`statement`], [`code`]: the code of processes and methods;
+//! * [`formula`]: properties.
 //!
-//! Where a constant decides that code cannot run (`if i > 0 { x = a[i - 1] }`
-//! in the copy with `i = 0`), that code is *dead*: what would be an error in it
-//! stays as it is and would fail when it runs.
+//! If a constant makes code unreachable (`if i > 0 { x = a[i - 1] }` in the member with
+//! `i = 0`), that code is *dead*: an error in it is not reported and would be a failure
+//! if it were executed.
 
 mod ask;
 mod code;
