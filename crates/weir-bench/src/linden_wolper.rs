@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use weir::report::table::Table;
-use weir::{Budget, Limits, Loaded, MemoryModel, Verdict};
+use weir::{Loaded, MemoryModel, Verdict};
+use weir_engine::Limits;
 use weir_engine::automata::{self, Exploration, Options};
+use weir_model::limits::Budget;
 
 use crate::cli::Bench;
 use weir_cli::Status;

@@ -4,8 +4,9 @@
 use std::process::Command;
 use std::time::Duration;
 
+use weir::Loaded;
 use weir::report::promela;
-use weir::{Budget, Loaded};
+use weir_model::limits::Budget;
 
 use crate::rows::Row;
 use crate::run::{Job, LONG, Limits, SLACK, Scratch, finish, finish_all, is_installed};

@@ -121,7 +121,7 @@ impl WitnessStep {
         let taken = step.transition.map(|t| system.transition(step.process, t));
         let place = match taken {
             Some(taken) => place(taken.op),
-            None => step.event.filter(|e| !is_fence(*e)).map(|e| (e.var, e.value)),
+            None => step.event.filter(|e| !e.is_fence()).map(|e| (e.var, e.value)),
         };
         Self {
             process: name(step.process),
@@ -275,10 +275,6 @@ impl Configuration {
             buffers: snapshot.pending.iter().map(show).collect(),
         }
     }
-}
-
-fn is_fence(event: Event) -> bool {
-    matches!(event.kind, EventKind::ReadFence | EventKind::WriteFence)
 }
 
 /// An event as it is shown: `w(x,1)`, `r(x,1)`.

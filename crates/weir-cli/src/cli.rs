@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use weir::load::read_text;
-use weir::{Bound, Limits, LoadError, Loaded, MemoryModel, Reading, Solver};
+use weir::{Bound, LoadError, Loaded, MemoryModel, Reading, Solver};
+use weir_engine::Limits;
 use weir_front::litmus::generate;
 
-use crate::limits;
+use crate::{limits, output};
 
 /// What concurrent programs can do on weak memory.
 #[derive(Debug, Parser)]
@@ -428,23 +429,15 @@ impl SearchArgs {
     /// If the engine that was asked for does not decide the model, or there are no
     /// guesses to be bounded.
     pub fn solver(&self, model: MemoryModel) -> Result<Solver, String> {
-        let guesses = weir_model::semantics::has_bounded_guesses(model);
-        if self.guesses.is_some() && !guesses {
-            return Err(format!(
-                "--guesses is for {} and {}, in which reads are guessed, not for {model}",
-                MemoryModel::GUESS,
-                MemoryModel::GUESS_WW
-            ));
-        }
-        if self.engine == Engine::Channels && guesses && self.guesses.is_none() {
-            return Err(format!("with --engine channels {model} needs a bound: --guesses N"));
-        }
-        Ok(match self.engine.for_model(model)? {
-            Solver::Engine(weir::Engine::Automata(_)) => {
-                Solver::Engine(weir::Engine::Automata(self.automata.options()))
+        let solver = match self.engine.solver() {
+            Solver::Engine(weir_engine::Engine::Automata(_)) => {
+                Solver::Engine(weir_engine::Engine::Automata(self.automata.options()))
             }
             other => other,
-        })
+        };
+        let guesses = self.guesses.map(usize::from);
+        solver.accepts(model, guesses).map_err(|e| output::advise(&e))?;
+        Ok(solver)
     }
 
     pub fn limits(&self) -> Limits {
@@ -475,20 +468,25 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Who answers.
+    fn solver(self) -> Solver {
+        match self {
+            Self::Auto => Solver::default(),
+            Self::Explicit => Solver::Engine(weir_engine::Engine::Explicit),
+            Self::Channels => Solver::Channels,
+            Self::Views => Solver::Engine(weir_engine::Engine::Views),
+            Self::Backward => Solver::Engine(weir_engine::Engine::Backward),
+            Self::Automata => Solver::Engine(weir_engine::Engine::Automata(Default::default())),
+        }
+    }
+
     /// The engine, if it decides a model.
     ///
     /// # Errors
     /// What it decides, if that is something else.
     pub fn for_model(self, model: MemoryModel) -> Result<Solver, String> {
-        let solver = match self {
-            Self::Auto => Solver::default(),
-            Self::Explicit => Solver::Engine(weir::Engine::Explicit),
-            Self::Channels => Solver::Channels,
-            Self::Views => Solver::Engine(weir::Engine::Views),
-            Self::Backward => Solver::Engine(weir::Engine::Backward),
-            Self::Automata => Solver::Engine(weir::Engine::Automata(Default::default())),
-        };
-        solver.decides(model).map_err(|e| e.to_string())?;
+        let solver = self.solver();
+        solver.decides(model).map_err(|e| output::advise(&e))?;
         Ok(solver)
     }
 }

@@ -12,7 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cap::Cap;
-use weir::{Budget, Limits, Reading, Stop};
+use weir::Reading;
+use weir_engine::Limits;
+use weir_model::limits::{Budget, Stop};
 
 use crate::cli::LimitArgs;
 use crate::commands::Status;

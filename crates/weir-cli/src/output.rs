@@ -97,11 +97,26 @@ pub fn complain(error: &LoadError) -> Status {
 
 /// Says why what is asked of a file cannot be asked.
 pub fn reject(file: &str, error: &CheckError) -> Status {
+    let message = advise(error);
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(error.to_string()).file(file)),
-        false => note(&format!("error: {error}")),
+        true => print_json(&ErrorReport::new(message).file(file)),
+        false => note(&format!("error: {message}")),
     }
     Status::Wrong
+}
+
+/// Why something cannot be asked, and what to do about it on the command line.
+pub fn advise(error: &CheckError) -> String {
+    match error {
+        CheckError::NoProperty(_) => format!("{error}, or use `weir outcomes`"),
+        CheckError::AsksLive(_) => format!("{error}: use `weir live`"),
+        CheckError::AsksGames(_) => format!("{error}: use `weir game`"),
+        CheckError::Undecided { .. } => {
+            format!("{error}; use --engine explicit, or name other models with --model")
+        }
+        CheckError::UnboundedGuesses(_) => format!("{error}: --guesses N"),
+        _ => error.to_string(),
+    }
 }
 
 /// Says something in a line on standard error.

@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use weir::Stats;
 pub use weir::report::{counted, grouped};
+use weir_engine::Stats;
 use weir_front::escape::escape_line;
 
 /// How often the line changes.

@@ -6,8 +6,9 @@
 mod common;
 
 use common::weir;
-use weir::{Bound, Engine, Limits, Loaded, MemoryModel, Reading, System, Verdict};
+use weir::{Bound, Loaded, MemoryModel, Reading, Verdict};
 use weir_engine::explicit;
+use weir_engine::{Engine, Limits};
 use weir_gen::{Rng, Shape};
 use weir_model::answer::Evidence;
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
@@ -17,6 +18,7 @@ use weir_model::program::{
     StmtKind,
 };
 use weir_model::system::StateKind;
+use weir_model::system::System;
 
 const SPAN: SpanId = SpanId::NONE;
 
@@ -164,14 +166,14 @@ fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
     let text = COUNTER.replace("x == 3", "x == -1");
     let loaded = load(&text, &[]).unwrap();
     let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
-    let (answers, _) = weir::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
+    let (answers, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Unknown);
     let Evidence::Reason(reason) = &answers[0].evidence else { panic!("{answers:?}") };
     assert!(reason.contains("`x` took more than 1000 values"), "{reason}");
     assert!(reason.contains("--domain x=0..7"), "{reason}");
     // What is found is found.
     let loaded = load(COUNTER, &[]).unwrap();
-    let (answers, _) = weir::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
+    let (answers, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Violated);
 }
 
@@ -190,7 +192,7 @@ fn a_value_outside_shows_in_the_system() {
         })
         .collect();
     assert_eq!(left, ["x gets 8, which is outside its bound 0..7"]);
-    let (answers, _) = weir::check(system, MemoryModel::SC, &Limits::default()).unwrap();
+    let (answers, _) = weir::solver::check(system, MemoryModel::SC, &Limits::default()).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Violated);
     assert_eq!(answers[1].verdict, Verdict::Unknown);
 }

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use common::{root, weir, weir_reading};
 use serde_json::Value;
-use weir::{Loaded, Witness};
+use weir::Loaded;
+use weir_check::Witness;
 
 /// The pages of the guide, but for its table of contents.
 fn guide() -> Vec<String> {
@@ -324,7 +325,7 @@ fn no_source_is_cited_by_a_number() {
 fn the_embedded_program_is_the_example() {
     let text = page("docs/howto-library.md");
     let (_, shown) = blocks(&text).into_iter().find(|(l, _)| l == "rust").unwrap();
-    assert_eq!(shown, page("crates/weir/examples/embed.rs"));
+    assert_eq!(shown, page("crates/weir/examples/check.rs"));
 }
 
 #[test]

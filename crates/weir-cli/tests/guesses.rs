@@ -7,10 +7,12 @@ mod common;
 use std::time::Duration;
 
 use common::weir;
-use weir::{
-    Answer, Budget, Engine, Evidence, Limits, Loaded, MemoryModel, Solver, Verdict, Witness,
-};
+use weir::{Loaded, MemoryModel, Solver, Verdict};
+use weir_check::Witness;
+use weir_engine::{Engine, Limits};
 use weir_front::litmus::generate::{Filling, family};
+use weir_model::answer::{Answer, Evidence};
+use weir_model::limits::Budget;
 
 fn litmus_tests() -> Vec<String> {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus");
@@ -115,7 +117,7 @@ fn algorithms_are_decided() {
     let mutex = |name: &str, model, guesses| {
         let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
         let limits = Limits { guesses: Some(guesses), ..Limits::default() };
-        let (answers, _) = weir::check(&loaded.system, model, &limits).unwrap();
+        let (answers, _) = weir::solver::check(&loaded.system, model, &limits).unwrap();
         check_runs(&loaded, &answers);
         answers[0].verdict
     };
@@ -160,7 +162,8 @@ fn guesses_are_worth_something() {
     let verdict = |name: &str, guesses| agree(&file(name), MemoryModel::GUESS, guesses)[0];
     let tso = |name: &str| {
         let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
-        weir::check(&loaded.system, MemoryModel::TSO, &Limits::default()).unwrap().0[0].verdict
+        weir::solver::check(&loaded.system, MemoryModel::TSO, &Limits::default()).unwrap().0[0]
+            .verdict
     };
     // Each litmus test asks whether its state is reached.
     assert_eq!(tso("LB"), Verdict::Violated);

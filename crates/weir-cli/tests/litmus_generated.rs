@@ -16,10 +16,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::{root, weir};
-use weir::{Engine, Evidence, Limits, Loaded, MemoryModel, Verdict, Witness};
+use weir::{Loaded, MemoryModel, Verdict};
+use weir_check::Witness;
+use weir_engine::{Engine, Limits};
 use weir_front::litmus::generate::{
     Access, Barrier, Cycle, Direction, Edge, Filling, Link, Place, Scope, family,
 };
+use weir_model::answer::Evidence;
 use weir_model::memory_model::Relaxation;
 
 /// The tests of two and three threads, and those of four.
@@ -213,7 +216,7 @@ fn theory_agrees_where_every_relaxation_is_there() {
     let model: MemoryModel = "nsw+r->w".parse().unwrap();
     for cycle in family(2..=3, &[Filling::Plain, Filling::MFence]) {
         let loaded = Loaded::for_model("test.litmus", &cycle.text(), model).unwrap();
-        let (answers, _) = weir::check(&loaded.system, model, &Limits::default()).unwrap();
+        let (answers, _) = weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
         let expected = match is_allowed(&cycle, model) {
             true => Verdict::Holds,
             false => Verdict::Violated,

@@ -1,7 +1,8 @@
 //! Places, atomic operations and guessed reads mean what `docs/language.md` and
 //! `docs/models.md` say, and an answer does not depend on what else is asked.
 
-use weir::{Limits, Loaded, MemoryModel, Verdict};
+use weir::{Loaded, MemoryModel, Verdict};
+use weir_engine::Limits;
 
 /// The verdict on the first property under a model.
 #[track_caller]
@@ -9,7 +10,7 @@ fn verdict(text: &str, model: &str) -> Verdict {
     let model: MemoryModel = model.parse().expect("a model");
     let loaded =
         Loaded::for_model("p.weir", text, model).unwrap_or_else(|e| panic!("{}", e.render(false)));
-    let (answers, _) = weir::check(&loaded.system, model, &Limits::default()).unwrap();
+    let (answers, _) = weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
     answers[0].verdict
 }
 

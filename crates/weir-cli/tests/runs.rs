@@ -8,7 +8,9 @@ use std::fs;
 
 use common::{root, weir, weir_reading};
 use weir::report::run::{Layout, lines};
-use weir::{Answer, Evidence, Limits, Loaded, MemoryModel, Run};
+use weir::{Loaded, MemoryModel};
+use weir_engine::Limits;
+use weir_model::answer::{Answer, Evidence, Run};
 use weir_model::memory_model::Relaxation;
 
 /// Figure 2 of Atig et al. 2012, and models that have no semantics of their own.
@@ -164,7 +166,8 @@ fn on_litmus_runs(mut visit: impl FnMut(&Loaded, MemoryModel, &Answer, &Run)) {
                 assert!(model.guesses_reads(), "{}", file.display());
                 continue;
             };
-            let (answers, _) = weir::check(&loaded.system, model, &Limits::default()).unwrap();
+            let (answers, _) =
+                weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
             for answer in &answers {
                 if let Evidence::Run(run) = &answer.evidence {
                     visit(&loaded, model, answer, run);
@@ -233,7 +236,7 @@ fn is_right_about_sc(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: 
         assert!(!claims);
         return false;
     }
-    let (sc, _) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
+    let (sc, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
     let under_sc = matches!(sc[answer.property].evidence, Evidence::Run(_));
     assert!(!claims || under_sc, "{} under {model}", loaded.source.name);
     assert!(under_sc || lines.iter().any(|l| l == "what was reordered:"));

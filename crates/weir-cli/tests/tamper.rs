@@ -16,7 +16,8 @@ use common::{root, weir};
 use evidence::{Sample, samples};
 use serde_json::{Value, json};
 use weir::certify::{Checked, certify, model};
-use weir::{Limits, Loaded, MemoryModel, Reading, Verdict};
+use weir::{Loaded, MemoryModel, Reading, Verdict};
+use weir_engine::Limits;
 use weir_model::program::{PropertyKind, Quantifier};
 
 /// The program of a sample, as `weir certify` loads it.
@@ -164,7 +165,7 @@ impl Truth {
             _ => {
                 let model: MemoryModel = found.model.parse().unwrap();
                 let system = &loaded.system;
-                let (answers, _) = weir::check(system, model, &Limits::default()).unwrap();
+                let (answers, _) = weir::solver::check(system, model, &Limits::default()).unwrap();
                 for name in &found.properties {
                     let index = (0..answers.len()).find(|i| system.property_name(*i) == *name);
                     let kind = &system.program.properties[index.unwrap()].kind;

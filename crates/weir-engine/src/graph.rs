@@ -1,6 +1,8 @@
 //! The states that an engine explores, and how it gets from one to another, for
 //! drawing.
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::limits::Stop;
@@ -62,6 +64,15 @@ pub enum NoGraph {
     /// The search ended early, for this reason.
     Stopped(String),
 }
+
+impl fmt::Display for NoGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Refused(reason) | Self::Stopped(reason)) = self;
+        f.write_str(reason)
+    }
+}
+
+impl std::error::Error for NoGraph {}
 
 impl From<String> for NoGraph {
     fn from(reason: String) -> Self {

@@ -47,6 +47,8 @@ impl fmt::Display for Full {
     }
 }
 
+impl std::error::Error for Full {}
+
 /// A set of configurations, each with the one that it was reached from.
 #[derive(Default)]
 pub struct Store {

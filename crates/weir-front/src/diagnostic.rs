@@ -1,5 +1,6 @@
 //! Errors that point at the source.
 
+use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -20,6 +21,15 @@ pub struct Diagnostic {
     /// What to do about it.
     pub help: Option<String>,
 }
+
+impl fmt::Display for Diagnostic {
+    /// What is wrong; [`Diagnostic::render`] also shows where.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escape_line(&self.message))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
 
 impl Diagnostic {
     /// An error at a place.

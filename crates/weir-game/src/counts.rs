@@ -1,5 +1,6 @@
 //! What a search has done, and when it has to stop.
 
+use std::fmt;
 use std::time::Instant;
 
 use weir_engine::store::Full;
@@ -9,6 +10,14 @@ use weir_model::limits::{Budget, Stop};
 /// Why a search stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped(pub String);
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Stopped {}
 
 impl Stopped {
     /// There are no numbers left.

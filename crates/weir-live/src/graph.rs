@@ -6,6 +6,8 @@
 //! stands for one configuration, its edges are steps of the semantics and its
 //! cycles are real; `fold` makes graphs in which a node stands for many.
 
+use std::fmt;
+
 use weir_engine::store::Store;
 use weir_model::ids::{ProcessId, StateId, TransitionId};
 use weir_model::limits::{Budget, Stop};
@@ -85,6 +87,14 @@ pub struct Unfinished {
     /// Whether a larger [`Extent::nodes`] would let it go on.
     pub can_grow: bool,
 }
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Unfinished {}
 
 impl Unfinished {
     /// A limit was reached when there were so many configurations.

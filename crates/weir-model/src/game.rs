@@ -23,6 +23,7 @@
 //!   wrong with them: they write to memory without a move of the update player.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use crate::graph::components;
 use crate::ids::{ProcessId, SpanId, StateId, TransitionId, ValueId, VarId};
@@ -119,6 +120,14 @@ pub struct NoGame {
     /// Where.
     pub span: SpanId,
 }
+
+impl fmt::Display for NoGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for NoGame {}
 
 /// What a game is played on: the processes as the paper has them, and the targets.
 #[derive(Clone, Debug)]

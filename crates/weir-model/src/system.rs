@@ -312,6 +312,14 @@ pub struct BuildError {
     pub unbounded: String,
 }
 
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BuildError {}
+
 /// Why there is no system of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unbuilt {
@@ -336,11 +344,13 @@ impl From<Stop> for Unbuilt {
 impl fmt::Display for Unbuilt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Wrong(error) => f.write_str(&error.message),
+            Self::Wrong(error) => error.fmt(f),
             Self::Stopped(stop) => write!(f, "{stop} while building the automata"),
         }
     }
 }
+
+impl std::error::Error for Unbuilt {}
 
 impl Unbuilt {
     /// What went wrong without a limit.

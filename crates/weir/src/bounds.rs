@@ -1,5 +1,6 @@
 //! Bounds that a person gives for variables and registers without a domain.
 
+use std::fmt;
 use std::str::FromStr;
 
 use weir_front::errors::quote;
@@ -25,11 +26,23 @@ pub struct Bound {
     pub high: i128,
 }
 
-impl FromStr for Bound {
-    type Err = String;
+/// Why a text is no bound, or a bound does not fit a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no bound; write it as `x=0..7`");
+impl fmt::Display for BoundError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BoundError {}
+
+impl FromStr for Bound {
+    type Err = BoundError;
+
+    fn from_str(text: &str) -> Result<Self, BoundError> {
+        let wrong = || BoundError(format!("`{text}` is no bound; write it as `x=0..7`"));
         let (name, range) = text.split_once('=').ok_or_else(wrong)?;
         let (low, high) = range.split_once("..").ok_or_else(wrong)?;
         let high = high.strip_prefix('=').unwrap_or(high);
@@ -38,7 +51,7 @@ impl FromStr for Bound {
         match (name.is_empty(), low <= high) {
             (false, true) => Ok(Self { name, low, high }),
             (true, _) => Err(wrong()),
-            (false, false) => Err(format!("there is no value in {low}..{high}")),
+            (false, false) => Err(BoundError(format!("there is no value in {low}..{high}"))),
         }
     }
 }
@@ -48,11 +61,11 @@ impl Bound {
     ///
     /// # Errors
     /// If there is no such thing, if it has a domain, or if it begins outside.
-    pub fn apply(&self, program: &mut Program) -> Result<(), String> {
+    pub fn apply(&self, program: &mut Program) -> Result<(), BoundError> {
         let vars = self.vars(program);
         let registers = if vars.is_empty() { self.registers(program) } else { Vec::new() };
         if vars.is_empty() && registers.is_empty() {
-            return Err(self.unknown(program));
+            return Err(BoundError(self.unknown(program)));
         }
         for var in vars {
             let (decl, element) = program.decl(var);
@@ -68,15 +81,16 @@ impl Bound {
         Ok(())
     }
 
-    fn check(&self, domain: Option<Domain>, init: &[i128]) -> Result<(), String> {
+    fn check(&self, domain: Option<Domain>, init: &[i128]) -> Result<(), BoundError> {
         let Self { name, low, high } = self;
         // A type says how wide something is, not how far to look.
         if domain.is_some_and(|d| !matches!(d, Domain::Int(_))) {
-            return Err(format!("{} has a domain of its own", quote(name)));
+            return Err(BoundError(format!("{} has a domain of its own", quote(name))));
         }
         match init.iter().find(|v| !(low..=high).contains(v)) {
             Some(value) => {
-                Err(format!("{} begins with {value}, outside {low}..{high}", quote(name)))
+                let name = quote(name);
+                Err(BoundError(format!("{name} begins with {value}, outside {low}..{high}")))
             }
             None => Ok(()),
         }

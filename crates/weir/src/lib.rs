@@ -5,89 +5,83 @@
 //! property of the program whether it *holds*, is *violated*, or is *unknown*,
 //! with something to show for it.
 //!
-//! This crate is the façade: it puts the others together. The words:
-//!
-//! * a **program** is what a person writes ([`weir_model::program`]),
-//! * a **system** is the program as finite automata ([`weir_model::system`]),
-//! * a **memory model** is a set of relaxations ([`weir_model::memory_model`]),
-//! * a **configuration** is a state of an operational semantics of the model
-//!   ([`weir_model::semantics`]),
-//! * a **witness** is a run that shows an answer, and a second program checks it
-//!   ([`weir_check`]).
+//! A [`Verifier`] has a program and answers questions about it:
 //!
 //! ```
-//! use weir::{Loaded, Limits, MemoryModel, Verdict};
+//! use weir::{MemoryModel, Verdict, Verifier};
 //!
 //! let text = "
 //!     var x, y
 //!     process p { reg r   x = 1   r = y }
 //!     process q { reg r   y = 1   r = x }
-//!     final never p.r == 0 and q.r == 0
+//!     both: final never p.r == 0 and q.r == 0
 //! ";
-//! let loaded = Loaded::from_text("store-buffering.weir", text, None).unwrap();
+//! let report = Verifier::new(text).model(MemoryModel::TSO).check()?;
+//! let both = report.answer("both").unwrap();
+//! assert_eq!(both.verdict, Verdict::Violated);
 //!
-//! let (answers, _) = weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
-//! assert_eq!(answers[0].verdict, Verdict::Holds);
+//! // Each process reads the old value while its own write waits in a store buffer.
+//! let run = both.run.as_ref().unwrap();
+//! let first = &run.steps[0];
+//! assert_eq!((first.process.as_str(), first.rule, first.line), ("p", "write", Some(3)));
+//! println!("{run}");
 //!
-//! let (answers, _) = weir::check(&loaded.system, MemoryModel::TSO, &Limits::default()).unwrap();
-//! assert_eq!(answers[0].verdict, Verdict::Violated);
+//! assert!(Verifier::new(text).model(MemoryModel::SC).check()?.holds());
+//! # Ok::<(), weir::Error>(())
 //! ```
+//!
+//! * [`Verifier`] also lists final states, asks about runs without end, and solves games.
+//! * [`Report`], [`Answer`] and [`Run`] are data: names, numbers and lines.
+//! * [`Limits`] bound time and memory, and cancel a request from another thread.
+//! * [`Machine`] is a channel machine.
+//! * [`Error`] says why there is no answer. That a property is unknown is an answer, with its
+//!   reason.
 //!
 //! No answer is no success: a program without a property is an error.
 //!
 //! ```
-//! # use weir::{Limits, Loaded, MemoryModel};
-//! let loaded = Loaded::from_text("p.weir", "var x  process p { x = 1 }", None).unwrap();
-//! let error = weir::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap_err();
-//! assert!(error.to_string().starts_with("`p` has no property; add one, such as"));
+//! let error = weir::Verifier::new("var x  process p { x = 1 }").check().unwrap_err();
+//! assert!(error.to_string().contains("has no property; add one, such as"));
 //! ```
+//!
+//! The modules below, and [`parts`], are what `weir`, the program, is made of. Who wants to
+//! work with systems and engines themselves begins with [`load::Loaded`] and [`Solver`].
 
 pub mod bounds;
 pub mod certify;
+mod error;
+mod limits;
+pub mod live;
 pub mod load;
+mod machine;
 pub mod report;
-mod solver;
-mod vacuity;
+pub mod solver;
+mod trace;
+pub mod vacuity;
+mod verifier;
 
 pub use bounds::Bound;
+pub use certify::Checked;
+pub use error::Error;
+pub use limits::{Cancellation, Limits};
 pub use load::{LoadError, Loaded, Reading};
+pub use machine::{Machine, MachineStep, Reached};
 pub use solver::{CheckError, Solver};
-pub use vacuity::vacuous;
-pub use weir_check::{Certificate, Witness};
-pub use weir_engine::explicit::Outcomes;
-pub use weir_engine::{Engine, Limits, Stats};
-pub use weir_front::Language;
-pub use weir_model::answer::{Answer, Evidence, Run, Verdict};
-pub use weir_model::limits::{Budget, Stop};
+pub use trace::{Pending, ProcessState, Run, State, Step};
+pub use verifier::{Answer, Game, Outcomes, Report, Verifier};
+pub use weir_front::{Diagnostic, Language};
+pub use weir_model::answer::Verdict;
+pub use weir_model::game::{Buffers, Fairness, Player};
 pub use weir_model::memory_model::MemoryModel;
-pub use weir_model::system::System;
+pub use weir_model::program::Objective;
 
-/// Answers every property of a system's program under a model: there is one answer for
-/// each, in their order.
-///
-/// # Errors
-/// If the program has no property.
-pub fn check(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-) -> Result<(Vec<Answer>, Stats), CheckError> {
-    Solver::default().check(system, model, limits, &mut |_| {})
-}
-
-/// Finds all final states of a system under a model.
-///
-/// # Errors
-/// If the program is an object, which has no final states.
-pub fn outcomes(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    progress: &mut dyn FnMut(&Stats),
-) -> Result<Outcomes, CheckError> {
-    let program = &system.program;
-    match program.object.as_ref().and_then(|_| CheckError::no_processes(&program.name, program)) {
-        Some(error) => Err(error),
-        None => Ok(weir_engine::explicit::outcomes(system, model, limits, progress)),
-    }
+/// The crates that the library is made of.
+pub mod parts {
+    pub use weir_channel as channel;
+    pub use weir_check as check;
+    pub use weir_engine as engine;
+    pub use weir_front as front;
+    pub use weir_game as game;
+    pub use weir_live as live;
+    pub use weir_model as model;
 }

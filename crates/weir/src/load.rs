@@ -1,5 +1,6 @@
 //! From a file to a system.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -11,7 +12,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::{BuildError, Expanded, System, Unbuilt};
 
-use crate::bounds::Bound;
+use crate::bounds::{Bound, BoundError};
 
 /// A program with its text and its system.
 #[derive(Debug)]
@@ -24,6 +25,7 @@ pub struct Loaded {
 
 /// Why a file is no program.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum LoadError {
     /// It could not be read.
     Unreadable {
@@ -89,6 +91,19 @@ impl Default for Reading {
     }
 }
 
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bound { name, reason } => {
+                f.write_str(&escape_line(&format!("`{name}` with a bound: {reason}")))
+            }
+            _ => f.write_str(&self.render(false)),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
 impl LoadError {
     /// The program of which nothing is known because a limit was reached, and the reason.
     /// Its system has no automata.
@@ -104,7 +119,7 @@ impl LoadError {
         }
     }
 
-    /// The error as a person reads it. No control character of the file or of its name
+    /// The error as `weir` prints it. No control character of the file or of its name
     /// is in it.
     pub fn render(&self, color: bool) -> String {
         match self {
@@ -339,7 +354,10 @@ pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, So
     }
     let (mut program, source) = weir_front::read(name, text, reading.language).map_err(wrong)?;
     for bound in &reading.bounds {
-        let wrong = |reason| LoadError::Bound { name: name.to_owned(), reason };
+        let wrong = |error: BoundError| LoadError::Bound {
+            name: name.to_owned(),
+            reason: error.to_string(),
+        };
         bound.apply(&mut program).map_err(wrong)?;
     }
     Ok((program, source))

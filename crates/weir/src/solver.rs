@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use weir_channel::decide;
+use weir_engine::explicit::{self, Outcomes};
 use weir_engine::{
     Engine, Limits, Progress, Stats, automata, backward, blame, respect_bounds, views,
 };
@@ -33,11 +34,25 @@ const SHORT: usize = 16 << 20;
 
 /// Why a question cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CheckError {
-    /// The program has no property; in words, what to do about it.
+    /// The program of this name has no property.
     NoProperty(String),
-    /// The engine does not decide the model; in words, which ones it does.
-    Undecided(String),
+    /// The program of this name asks about runs without end only.
+    AsksLive(String),
+    /// The program of this name asks about games only.
+    AsksGames(String),
+    /// The solver does not decide the model.
+    Undecided {
+        /// What it decides, in words.
+        decides: String,
+        /// The model.
+        model: MemoryModel,
+    },
+    /// There is a bound on guesses, and the model has none.
+    NoGuesses(MemoryModel),
+    /// The solver decides the model only with a bound on guesses.
+    UnboundedGuesses(MemoryModel),
 }
 
 impl CheckError {
@@ -46,34 +61,72 @@ impl CheckError {
         if !program.properties.is_empty() {
             return None;
         }
-        Some(Self::no_processes(name, program).unwrap_or_else(|| {
-            let reason = match program.games.is_empty() {
-                false => "asks about games: use `weir game`",
-                true => {
-                    "has no property; add one, such as `never p@here and q@there`, \
-                     or use `weir outcomes`"
-                }
-            };
-            Self::NoProperty(format!("`{name}` {reason}"))
+        Some(Self::no_processes(name, program).unwrap_or_else(|| match program.games.is_empty() {
+            true => Self::NoProperty(name.to_owned()),
+            false => Self::AsksGames(name.to_owned()),
         }))
     }
 
     /// That a program asks about runs without end only, if that is so.
-    pub(crate) fn no_processes(name: &str, program: &Program) -> Option<Self> {
+    fn no_processes(name: &str, program: &Program) -> Option<Self> {
         let live = program.object.is_some() || !program.live.is_empty();
-        let reason = "asks about runs without end: use `weir live`";
-        live.then(|| Self::NoProperty(format!("`{name}` {reason}")))
+        live.then(|| Self::AsksLive(name.to_owned()))
     }
 }
 
 impl fmt::Display for CheckError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::NoProperty(reason) | Self::Undecided(reason)) = self;
-        f.write_str(reason)
+        match self {
+            Self::NoProperty(name) => {
+                write!(f, "`{name}` has no property; add one, such as `never p@here and q@there`")
+            }
+            Self::AsksLive(name) => write!(f, "`{name}` asks about runs without end"),
+            Self::AsksGames(name) => write!(f, "`{name}` asks about games"),
+            Self::Undecided { decides, model } => write!(f, "{decides}, not {model}"),
+            Self::NoGuesses(model) => write!(
+                f,
+                "a bound on guesses is for {} and {}, in which reads are guessed, not for {model}",
+                MemoryModel::GUESS,
+                MemoryModel::GUESS_WW
+            ),
+            Self::UnboundedGuesses(model) => {
+                write!(f, "channel machines decide {model} only with a bound on guesses")
+            }
+        }
     }
 }
 
 impl std::error::Error for CheckError {}
+
+/// Answers every property of a system's program under a model: there is one answer for
+/// each, in their order.
+///
+/// # Errors
+/// If the program has no property.
+pub fn check(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+) -> Result<(Vec<Answer>, Stats), CheckError> {
+    Solver::default().check(system, model, limits, &mut |_| {})
+}
+
+/// Finds all final states of a system under a model.
+///
+/// # Errors
+/// If the program is an object, which has no final states.
+pub fn outcomes(
+    system: &System,
+    model: MemoryModel,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Result<Outcomes, CheckError> {
+    let program = &system.program;
+    match program.object.as_ref().and_then(|_| CheckError::no_processes(&program.name, program)) {
+        Some(error) => Err(error),
+        None => Ok(explicit::outcomes(system, model, limits, progress)),
+    }
+}
 
 impl Solver {
     /// Whether it decides a model.
@@ -103,9 +156,20 @@ impl Solver {
         };
         match decides {
             true => Ok(()),
-            false => Err(CheckError::Undecided(format!(
-                "{models}, not {model}; use --engine explicit, or name other models with --model"
-            ))),
+            false => Err(CheckError::Undecided { decides: models, model }),
+        }
+    }
+
+    /// Whether it decides a model with this bound on guesses, or none.
+    ///
+    /// # Errors
+    /// If it does not decide the model, or the model and the bound do not fit.
+    pub fn accepts(self, model: MemoryModel, guesses: Option<usize>) -> Result<(), CheckError> {
+        let guessed = has_bounded_guesses(model);
+        match (self, guesses) {
+            (_, Some(_)) if !guessed => Err(CheckError::NoGuesses(model)),
+            (Self::Channels, None) if guessed => Err(CheckError::UnboundedGuesses(model)),
+            _ => self.decides(model),
         }
     }
 
@@ -120,7 +184,7 @@ impl Solver {
         limits: &Limits,
         progress: Progress<'_>,
     ) -> Result<(Vec<Answer>, Stats), CheckError> {
-        self.decides(model)?;
+        self.accepts(model, limits.guesses)?;
         if let Some(error) = CheckError::no_property(&system.program.name, &system.program) {
             return Err(error);
         }

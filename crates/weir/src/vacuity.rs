@@ -272,7 +272,7 @@ mod tests {
     fn said(text: &str) -> Vec<Option<String>> {
         let system = Loaded::from_text("test.weir", text, None).unwrap().system;
         let limits = Limits::default();
-        let (answers, stats) = crate::check(&system, MemoryModel::TSO, &limits).unwrap();
+        let (answers, stats) = crate::solver::check(&system, MemoryModel::TSO, &limits).unwrap();
         vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats, &|_| 1)
     }
 
@@ -346,7 +346,8 @@ mod tests {
         let system = system.unwrap().system;
         let budget = Budget::new().with_time(std::time::Duration::ZERO);
         let limits = Limits { budget, ..Limits::default() };
-        let (answers, stats) = crate::check(&system, MemoryModel::TSO, &Limits::default()).unwrap();
+        let (answers, stats) =
+            crate::solver::check(&system, MemoryModel::TSO, &Limits::default()).unwrap();
         let said = vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats, &|_| 1);
         assert_eq!(said, [Some(WAITS.to_owned())], "there was no time to ask for more");
     }

@@ -17,7 +17,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir::{Engine, Limits, MemoryModel, Solver, Verdict};
+use weir::{MemoryModel, Solver, Verdict};
+use weir_engine::{Engine, Limits};
 use weir_gen::mutate::mutate;
 use weir_gen::{Rng, Shape};
 use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
@@ -267,7 +268,7 @@ fn answer_alike(name: &str, (before, after): &(System, System)) {
         // Observing nothing has no text.
         if before.program.observed.as_ref().is_none_or(|o| !o.is_empty()) {
             let states = |system: &System| {
-                weir::outcomes(system, model, &limits(), &mut |_| {}).ok().map(|o| o.states)
+                weir::solver::outcomes(system, model, &limits(), &mut |_| {}).ok().map(|o| o.states)
             };
             assert_eq!(states(before), states(after), "{name} under {model}");
         }

@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use weir::report::json::witness;
-use weir::{Answer, Budget, Engine, Limits, Loaded, MemoryModel, Verdict};
+use weir::{Loaded, MemoryModel, Verdict};
+use weir_engine::{Engine, Limits};
+use weir_model::answer::Answer;
+use weir_model::limits::Budget;
 
 const MODELS: [&str; 4] = ["sc", "tso", "pso", "nsw"];
 

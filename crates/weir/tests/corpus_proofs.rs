@@ -5,7 +5,10 @@
 use std::path::Path;
 
 use weir::report::json::certificate;
-use weir::{Budget, Certificate, Engine, Limits, Loaded, MemoryModel};
+use weir::{Loaded, MemoryModel};
+use weir_check::Certificate;
+use weir_engine::{Engine, Limits};
+use weir_model::limits::Budget;
 
 /// Larger sets are left to `weir certify`: the checker is naive.
 const MOST_CONFIGURATIONS: usize = 7_000;

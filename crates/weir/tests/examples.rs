@@ -10,7 +10,8 @@ use std::fs;
 use std::path::Path;
 
 use weir::report::json::witness;
-use weir::{Limits, Loaded, MemoryModel, Verdict};
+use weir::{Loaded, MemoryModel, Verdict};
+use weir_engine::Limits;
 
 /// The expectations of a text: the model, the property, what becomes of it.
 fn expectations(text: &str) -> Vec<(MemoryModel, String, String)> {
@@ -73,7 +74,7 @@ fn one(name: &str, text: &str, loaded: &Loaded) {
         assert_eq!(found, names, "{name}: expectations under {model}");
     }
     for (model, expected) in expected {
-        let (answers, _) = weir::check(system, model, &Limits::default()).unwrap();
+        let (answers, _) = weir::solver::check(system, model, &Limits::default()).unwrap();
         for answer in answers {
             let property = system.property_name(answer.property);
             if let Some(expected) = expected.get(&property) {

@@ -10,7 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
-use weir::{Bound, Budget, Engine, Limits, Loaded, MemoryModel, Reading, Verdict};
+use weir::{Bound, Loaded, MemoryModel, Reading, Verdict};
+use weir_engine::{Engine, Limits};
+use weir_model::limits::Budget;
 
 /// The folders, with the ending of their files and what they are.
 const FOLDERS: [(&str, &str, &str); 2] = [

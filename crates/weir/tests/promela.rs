@@ -16,7 +16,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
-use weir::{Engine, Language, Limits, Loaded, MemoryModel};
+use weir::{Language, Loaded, MemoryModel};
+use weir_engine::{Engine, Limits};
 use weir_model::limits::Budget;
 use weir_model::program::{Expr, Property, PropertyKind, Quantifier};
 use weir_model::system::{Failure, StateKind};
@@ -45,7 +46,7 @@ fn verdicts(name: &str, loaded: &Loaded, model: MemoryModel) -> BTreeMap<String,
     let system = &loaded.system;
     let limits = Limits::default();
     let (answers, _) = weir_engine::check(system, model, Engine::Auto, &limits, &mut |_| {});
-    let verdict = |answer: weir::Answer| {
+    let verdict = |answer: weir_model::answer::Answer| {
         let property = system.property_name(answer.property);
         if let Some(witness) = witness(loaded, &answer) {
             weir_check::check(system, &witness)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use weir::Limits;
+use weir_engine::Limits;
 use weir_model::game::{Buffers, Player};
 
 use super::{Format, LanguageArg};

@@ -10,10 +10,10 @@ use std::fmt::{Display, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use weir::LoadError;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
-use weir::{LoadError, Stop};
 use weir_channel::evidence::Evidence;
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
@@ -23,6 +23,7 @@ use weir_channel::{
     text, tso,
 };
 use weir_front::suggest::closest;
+use weir_model::limits::Stop;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 

@@ -6,7 +6,9 @@ use anstyle::Style;
 use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
 use weir::report::{counted, json};
-use weir::{Answer, CheckError, Evidence, Limits, Loaded, MemoryModel, Stats, Verdict};
+use weir::{CheckError, Loaded, MemoryModel, Verdict};
+use weir_engine::{Limits, Stats};
+use weir_model::answer::{Answer, Evidence};
 use weir_model::program::PropertyKind;
 
 use super::stats::{details, summary};
@@ -50,9 +52,10 @@ pub fn run(args: &Check) -> Status {
             None => solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s)).map(
                 |(answers, stats)| {
                     let system = &loaded.system;
-                    let vacuous = weir::vacuous(system, model, &limits, &answers, &stats, &|s| {
-                        loaded.line(s)
-                    });
+                    let vacuous =
+                        weir::vacuity::vacuous(system, model, &limits, &answers, &stats, &|s| {
+                            loaded.line(s)
+                        });
                     (answers, vacuous, stats)
                 },
             ),

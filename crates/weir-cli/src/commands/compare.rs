@@ -7,7 +7,9 @@ use std::path::Path;
 use anstyle::Style;
 use weir::report::json::{CompareReport, CompareRow, kind, outcome};
 use weir::report::table::Table;
-use weir::{Answer, CheckError, Evidence, Loaded, MemoryModel, Solver, Stats, Verdict};
+use weir::{CheckError, Loaded, MemoryModel, Solver, Verdict};
+use weir_engine::Stats;
+use weir_model::answer::{Answer, Evidence};
 use weir_model::program::PropertyKind;
 
 use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
@@ -101,7 +103,9 @@ fn columns(
                 let mut tell = |s: &Stats| progress.update(s);
                 let (answers, stats) = solver.check(system, model, &limits, &mut tell)?;
                 let vacuous =
-                    weir::vacuous(system, model, &limits, &answers, &stats, &|s| loaded.line(s));
+                    weir::vacuity::vacuous(system, model, &limits, &answers, &stats, &|s| {
+                        loaded.line(s)
+                    });
                 (answers, vacuous)
             }
         };

@@ -3,8 +3,9 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use weir::Solver;
 use weir::report::graph;
-use weir::{Limits, Solver};
+use weir_engine::Limits;
 use weir_engine::graph::NoGraph;
 
 use super::{Status, complain, fail, note, print, stopped, write_whole};
@@ -24,8 +25,8 @@ fn draw(args: &Graph) -> Result<Status, NoGraph> {
     let model = args.model.model;
     let format = format(args)?;
     let engine = match args.engine.for_model(model)? {
-        Solver::Engine(weir::Engine::Automata(_)) => {
-            weir::Engine::Automata(args.automata.options())
+        Solver::Engine(weir_engine::Engine::Automata(_)) => {
+            weir_engine::Engine::Automata(args.automata.options())
         }
         Solver::Engine(other) => other,
         Solver::Channels => {

@@ -104,7 +104,7 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
     let loaded = Loaded::read(&name, &cycle.text(), &reading)?;
     let limits = limits::limits();
     let ask = |(_, model): &(&str, MemoryModel)| {
-        let answers = weir::check(&loaded.system, *model, &limits);
+        let answers = weir::solver::check(&loaded.system, *model, &limits);
         answers.map_or(Verdict::Unknown, |(answers, _)| answers[0].verdict)
     };
     let verdicts = models.iter().map(ask).collect();

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use weir::live::{AskedFor, answers, asked, clients, lasso_file};
 use weir::load::read_text;
-use weir::report::live_name;
 use weir::report::run::{Layout, lasso_lines};
 use weir::report::table::Table;
-use weir::{Certificate, CheckError, LoadError, Loaded, MemoryModel, Verdict};
-use weir_check::lasso::{Asked, Lasso as LassoFile};
+use weir::{CheckError, LoadError, Loaded, MemoryModel, Verdict};
+use weir_check::Certificate;
+use weir_check::lasso::Lasso as LassoFile;
 use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
-use weir_model::program::Program;
 
 use super::{Status, complain, fail, print, print_json, reject, write_json};
 use crate::cli::Format;
@@ -33,8 +33,9 @@ pub fn run(args: &Live) -> Status {
     let loaded = read_text(&args.file).and_then(|text| {
         Loaded::running(&args.file, &text, language, args.clients.into(), &limits::budget())
     });
+    let chosen: Vec<Progress> = args.properties.iter().map(|p| (*p).into()).collect();
     let unbuilt = |error: LoadError| {
-        let found = error.into_unbuilt(|program| !asked(program, args).is_empty());
+        let found = error.into_unbuilt(|program| !asked(program, &chosen).is_empty());
         found.map(|(loaded, reason)| (loaded, Some(reason)))
     };
     let (loaded, stopped) = match loaded.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
@@ -42,7 +43,7 @@ pub fn run(args: &Live) -> Status {
         Err(error) => return complain(&error),
     };
     let program = &loaded.system.program;
-    let asked = asked(program, args);
+    let asked = asked(program, &chosen);
     if asked.is_empty() {
         return match CheckError::no_property(&args.file, program) {
             Some(error) => reject(&args.file, &error),
@@ -53,53 +54,20 @@ pub fn run(args: &Live) -> Status {
         };
     }
     let report = Report { loaded: &loaded, args, model, asked: &asked };
-    let questions: Vec<Question<'_>> = asked.iter().map(|a| a.question).collect();
     let options = Options { model, flush_fair: args.flush_fair, limits: args.limits() };
-    let mut answers = match stopped {
+    let answers = match stopped {
         Some(reason) => {
             let evidence = Evidence::Reason(reason);
-            vec![Answer { verdict: Verdict::Unknown, evidence }; questions.len()]
+            vec![Answer { verdict: Verdict::Unknown, evidence }; asked.len()]
         }
-        None => weir_live::answers(&loaded.system, &questions, &options),
+        None => answers(&loaded, &asked, &options),
     };
-    for (asked, answer) in asked.iter().zip(&mut answers) {
-        report.check(asked, answer);
-    }
     match args.format {
         Format::Human => print(&report.human(&answers)),
         Format::Json => print_json(&report.json(&answers)),
     }
     let status = answers.iter().fold(Status::Fine, |s, a| s.and(a.verdict.into()));
     status.and(report.write_evidence(&answers))
-}
-
-/// Something that is asked.
-struct AskedFor<'p> {
-    name: String,
-    question: Question<'p>,
-    file: Asked,
-}
-
-fn asked<'p>(program: &'p Program, args: &Live) -> Vec<AskedFor<'p>> {
-    if program.object.is_none() {
-        let live = program.live.iter().enumerate();
-        return live
-            .map(|(i, live)| AskedFor {
-                name: live_name(program, i),
-                question: Question::Live(&live.kind),
-                file: Asked::Live(i),
-            })
-            .collect();
-    }
-    let chosen: Vec<Progress> = args.properties.iter().map(|p| (*p).into()).collect();
-    let all = Progress::ALL.into_iter();
-    all.filter(|p| chosen.is_empty() || chosen.contains(p))
-        .map(|p| AskedFor {
-            name: p.name().to_owned(),
-            question: Question::Progress(p),
-            file: Asked::Progress(p.name().to_owned()),
-        })
-        .collect()
 }
 
 struct Report<'a> {
@@ -111,33 +79,11 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn clients(&self) -> Option<usize> {
-        self.loaded
-            .system
-            .program
-            .object
-            .as_ref()
-            .map(|_| self.loaded.system.program.processes.len())
+        clients(self.loaded)
     }
 
     fn file(&self, asked: &AskedFor<'_>, lasso: &Lasso) -> LassoFile {
-        LassoFile::new(
-            &self.loaded.system,
-            self.clients(),
-            asked.file.clone(),
-            self.args.flush_fair,
-            (&lasso.run, lasso.stem),
-            &|span| self.loaded.line(span),
-        )
-    }
-
-    /// No lasso is shown that its checker does not accept.
-    fn check(&self, asked: &AskedFor<'_>, answer: &mut Answer) {
-        let Evidence::Lasso(lasso) = &answer.evidence else { return };
-        let file = self.file(asked, lasso);
-        if let Err(why) = weir_check::lasso::check(&self.loaded.system.program, &file) {
-            let reason = format!("a lasso was found that its checker rejects: {why}");
-            *answer = Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reason) };
-        }
+        lasso_file(self.loaded, asked, lasso, self.args.flush_fair)
     }
 
     fn human(&self, answers: &[Answer]) -> String {

@@ -17,7 +17,9 @@ mod stats;
 
 use std::process::ExitCode;
 
-use weir::{Answer, LoadError, Loaded, Stats, Verdict};
+use weir::{LoadError, Loaded, Verdict};
+use weir_engine::Stats;
+use weir_model::answer::Answer;
 use weir_model::program::Program;
 
 use crate::limits;

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use weir::load::read_text;
 use weir::report::table::Table;
 use weir::report::{herd, json};
-use weir::{LoadError, Loaded, MemoryModel, Outcomes, Reading};
+use weir::{LoadError, Loaded, MemoryModel, Reading};
+use weir_engine::explicit::Outcomes;
 use weir_model::program::{Property, PropertyKind};
 
 use super::{Status, complain, no_search, note, print, print_json, reject};
@@ -38,7 +39,9 @@ pub fn run(args: &Args) -> Status {
             Some(reason) => {
                 Ok(Outcomes { atoms: vec![], states: BTreeSet::new(), stats: no_search(&reason) })
             }
-            None => weir::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s)),
+            None => {
+                weir::solver::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s))
+            }
         };
         drop(progress);
         let outcomes = match found {

@@ -1,8 +1,8 @@
 //! What a search did, for a person.
 
-use weir::Stats;
 use weir::report::peak_memory;
 use weir::report::table::Table;
+use weir_engine::Stats;
 
 use crate::progress::{counted, grouped};
 

@@ -54,6 +54,11 @@ impl Event {
         }
     }
 
+    /// Whether it is a fence, which has neither variable nor value.
+    pub fn is_fence(self) -> bool {
+        matches!(self.kind, EventKind::ReadFence | EventKind::WriteFence)
+    }
+
     /// Whether it is a write to memory that is yet to come.
     pub fn is_write(self) -> bool {
         self.kind == EventKind::Write

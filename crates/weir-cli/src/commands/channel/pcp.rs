@@ -6,9 +6,10 @@ use serde::Serialize;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
-use weir::{LoadError, Loaded, Reading, Verdict, Witness};
+use weir::{LoadError, Loaded, Reading, Verdict};
 use weir_channel::pcp::{Instance, Solved, is_asked_under, program, read, solve};
 use weir_channel::{Limits, Stats};
+use weir_check::Witness;
 use weir_model::answer::Run;
 
 use super::counts;

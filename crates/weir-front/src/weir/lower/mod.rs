@@ -1,10 +1,10 @@
 //! From a tree to a [`Program`]: names are resolved, constants evaluated, families
 //! expanded, and every access to shared memory becomes a separate statement.
 //!
-//! * [`declare`]: the declarations of the program;
-//! * [`value`]: expressions, whatever their atoms are;
-//! * [`process`], [`object`], [`statement`], [`code`]: the code of processes and methods;
-//! * [`formula`]: properties.
+//! * `declare`: the declarations of the program;
+//! * `value`: expressions, whatever their atoms are;
+//! * `process`, `object`, `statement`, `code`: the code of processes and methods;
+//! * `formula`: properties.
 //!
 //! If a constant makes code unreachable (`if i > 0 { x = a[i - 1] }` in the member with
 //! `i = 0`), that code is *dead*: an error in it is not reported and would be a failure

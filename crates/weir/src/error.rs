@@ -1,0 +1,62 @@
+//! Why a request has no answer.
+
+use std::fmt;
+
+use weir_front::Diagnostic;
+
+use crate::load::LoadError;
+use crate::solver::CheckError;
+
+/// Why a request has no answer. That a property is violated or unknown is an answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is no program.
+    Load(LoadError),
+    /// The request does not fit the program, the memory model or the engine; in words, why.
+    Unsupported(String),
+}
+
+impl Error {
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::Unsupported(message.into())
+    }
+
+    /// What is wrong with the text, place by place; empty if it is something else.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Self::Load(LoadError::Wrong { errors, .. }) => errors,
+            _ => &[],
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(error) => error.fmt(f),
+            Self::Unsupported(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Load(error) => Some(error),
+            Self::Unsupported(_) => None,
+        }
+    }
+}
+
+impl From<LoadError> for Error {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
+    }
+}
+
+impl From<CheckError> for Error {
+    fn from(error: CheckError) -> Self {
+        Self::Unsupported(error.to_string())
+    }
+}
