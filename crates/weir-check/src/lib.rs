@@ -6,6 +6,26 @@
 //! which order operations were issued and took effect; [`replay`] checks that
 //! the rewrite rules of the model (Atig et al. 2012, section 3.3) allow it and that every read
 //! has the value that memory had at that moment. It is naive on purpose.
+//!
+//! ```
+//! use weir_check::{Witness, check};
+//! use weir_model::answer::{Run, Snapshot};
+//! use weir_model::{memory_model::MemoryModel, semantics::Form, system::System};
+//!
+//! let text = "var x  process p { x = 1 }  never x == 0";
+//! let (program, _) = weir_front::read("begins.weir", text, None).unwrap();
+//! let system = System::new(program)?;
+//! // The run without steps ends where `x` is 0.
+//! let (model, form, bound) = (MemoryModel::SC, Form::Sc, 1);
+//! let semantics = form.semantics(&system, model, bound);
+//! let start = Snapshot::new(&*semantics, &semantics.initial().next().unwrap());
+//! let run = Run { model, form, bound, start, steps: vec![] };
+//! let mut witness = Witness::new(&system, &run, 0, &|_| 1);
+//! assert!(check(&system, &witness).is_ok());
+//! witness.end.memory.insert("x".to_owned(), 1);
+//! assert!(check(&system, &witness).is_err());
+//! # Ok::<(), weir_model::system::BuildError>(())
+//! ```
 
 pub mod buffers;
 pub mod certificate;

@@ -23,7 +23,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-pub use cli::{Color, Engine, model, seconds};
+pub use cli::Color;
+pub use cli::options::{Engine, model, seconds};
 pub use commands::Status;
 
 use cli::{Cli, Command};

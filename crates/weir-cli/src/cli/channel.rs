@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use weir::MemoryModel;
 
 pub use self::reductions::{ChannelEmpty, ChannelPcp, ChannelProgram};
-use super::{Format, LanguageArg};
+use super::options::{Format, LanguageArg};
 
 #[derive(Debug, Args)]
 pub struct Channel {
@@ -146,7 +146,7 @@ pub struct ChannelOf {
     pub language: LanguageArg,
     /// The memory model: TSO has one machine for each process, and their product; `pso`,
     /// `tso+r->r+r->w` and `tso+w->w+r->r+r->w` have one machine for all
-    #[arg(long, short, value_parser = super::model, default_value = "tso")]
+    #[arg(long, short, value_parser = super::options::model, default_value = "tso")]
     pub model: MemoryModel,
     /// The most reads that a process may have guessed at a time, where reads are guessed
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=16), value_name = "N")]

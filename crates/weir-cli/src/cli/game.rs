@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use weir_engine::Limits;
 use weir_model::game::{Buffers, Player};
 
-use super::{Format, LanguageArg};
+use super::options::{Format, LanguageArg};
 use crate::limits;
 
 #[derive(Debug, Args)]

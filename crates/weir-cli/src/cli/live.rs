@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use weir_engine::Limits;
 
-use super::{Format, LanguageArg, ModelArg};
+use super::options::{Format, LanguageArg, ModelArg};
 use crate::limits;
 
 #[derive(Debug, Args)]

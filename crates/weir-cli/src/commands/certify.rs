@@ -5,7 +5,8 @@ use weir::certify::{certify, model};
 use weir::load::read_evidence;
 
 use super::{Status, complain, fail, print, print_json};
-use crate::cli::{Certify, Format};
+use crate::cli::Certify;
+use crate::cli::options::Format;
 use crate::limits;
 use crate::output::paint;
 use crate::terminal::style;

@@ -29,10 +29,10 @@ use weir_model::system::System;
 
 use super::stats::{details, summary};
 use super::{Status, complain, fail, note, print, print_json, stopped, write_json};
-use crate::cli::Format;
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
 };
+use crate::cli::options::Format;
 use crate::limits;
 use crate::output::paint;
 use crate::progress::Progress;

@@ -1,6 +1,7 @@
 //! `weir check`
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anstyle::Style;
 use weir::report::run::{self as run_report, Layout};
@@ -15,7 +16,8 @@ use super::stats::{details, summary};
 use super::{
     Status, complain, fail, note, nothing_known, print, print_json, reject, unbuilt, write_json,
 };
-use crate::cli::{Check, Format};
+use crate::cli::Check;
+use crate::cli::options::Format;
 use crate::output::paint;
 use crate::progress::Progress;
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
@@ -30,8 +32,8 @@ pub fn run(args: &Check) -> Status {
         return fail(&format!("there are certificates for SC, TSO, PSO and NSW, not for {model}"));
     }
     let mut status = Status::Fine;
-    let mut witness = args.witness.as_deref();
-    let mut certificate = args.certificate.as_deref();
+    let mut files =
+        Files { witness: args.witness.as_deref(), certificate: args.certificate.as_deref() };
     for file in &args.files {
         let read = args.search.language.load(file, &[model]);
         let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
@@ -45,7 +47,7 @@ pub fn run(args: &Check) -> Status {
             status = status.and(reject(file, &error));
             continue;
         }
-        let limits = Limits { certificate: certificate.is_some(), ..args.search.limits() };
+        let limits = Limits { certificate: files.certificate.is_some(), ..args.search.limits() };
         let mut progress = Progress::default();
         let checked = match stopped {
             Some(reason) => Ok(nothing_known(&loaded, &reason)),
@@ -75,33 +77,51 @@ pub fn run(args: &Check) -> Status {
                 print_json(&json::Report::new(&loaded, model, &answers, &vacuous, &stats));
             }
         }
-        if let Some(path) = witness
-            && let Some(found) = answers.iter().find_map(|a| json::witness(&loaded, a))
-        {
-            status = status.and(write_json(path, &found));
-            witness = None;
-        }
-        if let Some(path) = certificate {
-            let written = json::certificate(&loaded, &answers)
-                .map(|found| write_json(path, &found))
-                .or_else(|| {
-                    json::upward_sets(&loaded, &answers).map(|found| write_json(path, &found))
-                })
-                .or_else(|| json::buffers(&loaded, &answers).map(|found| write_json(path, &found)));
-            if let Some(written) = written {
-                status = status.and(written);
-                certificate = None;
-            }
-        }
+        status = status.and(files.write(&loaded, &answers));
     }
     if status != Status::Wrong {
-        for (path, what) in [(witness, "run"), (certificate, "proof")] {
+        files.note_unwritten();
+    }
+    status
+}
+
+/// The files that are to be written and have not been: each gets the first evidence of its kind.
+struct Files<'a> {
+    witness: Option<&'a Path>,
+    certificate: Option<&'a Path>,
+}
+
+impl Files<'_> {
+    fn write(&mut self, loaded: &Loaded, answers: &[Answer]) -> Status {
+        let mut status = Status::Fine;
+        if let Some(path) = self.witness
+            && let Some(found) = answers.iter().find_map(|a| json::witness(loaded, a))
+        {
+            status = status.and(write_json(path, &found));
+            self.witness = None;
+        }
+        if let Some(path) = self.certificate {
+            let written = json::certificate(loaded, answers)
+                .map(|found| write_json(path, &found))
+                .or_else(|| {
+                    json::upward_sets(loaded, answers).map(|found| write_json(path, &found))
+                })
+                .or_else(|| json::buffers(loaded, answers).map(|found| write_json(path, &found)));
+            if let Some(written) = written {
+                status = status.and(written);
+                self.certificate = None;
+            }
+        }
+        status
+    }
+
+    fn note_unwritten(&self) {
+        for (path, what) in [(self.witness, "run"), (self.certificate, "proof")] {
             if let Some(path) = path {
                 note(&format!("no {what} was found, so `{}` was not written", path.display()));
             }
         }
     }
-    status
 }
 
 /// The verdict in a word, with its mark and its color. Whether a final state is allowed

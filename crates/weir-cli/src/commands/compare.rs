@@ -13,7 +13,8 @@ use weir_model::answer::{Answer, Evidence};
 use weir_model::program::PropertyKind;
 
 use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
-use crate::cli::{Compare, Format};
+use crate::cli::Compare;
+use crate::cli::options::Format;
 use crate::output::paint;
 use crate::progress::Progress;
 use crate::terminal::{NEUTRAL, QUIET, STRONG, style};

@@ -9,7 +9,7 @@ use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
 use weir_model::limits::Stop;
 
 use super::{Status, complain, fail, print, write_whole};
-use crate::cli::{Litmus, LitmusCommand, LitmusGen};
+use crate::cli::litmus::{Litmus, LitmusCommand, LitmusGen};
 use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;

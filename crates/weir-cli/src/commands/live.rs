@@ -14,8 +14,8 @@ use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 
 use super::{Status, complain, fail, print, print_json, reject, write_json};
-use crate::cli::Format;
 use crate::cli::live::Live;
+use crate::cli::options::Format;
 use crate::limits;
 use crate::output::paint;
 use crate::progress::counted;

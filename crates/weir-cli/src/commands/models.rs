@@ -9,7 +9,8 @@ use weir_model::memory_model::{Decidability, Relaxation};
 use weir_model::semantics::Form;
 
 use super::{Status, print, print_json};
-use crate::cli::{Format, Models};
+use crate::cli::Models;
+use crate::cli::options::Format;
 use crate::output::paint;
 use crate::terminal::STRONG;
 

@@ -133,7 +133,7 @@ impl StatsReport {
 }
 
 impl Report {
-    /// The report of a check; `vacuous` is what [`crate::vacuous`] says of the answers.
+    /// The report of a check; `vacuous` is what [`vacuous`](crate::vacuity::vacuous) says of the answers.
     pub fn new(
         loaded: &Loaded,
         model: MemoryModel,

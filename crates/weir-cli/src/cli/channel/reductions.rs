@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use weir::MemoryModel;
 
-use crate::cli::{Format, LanguageArg, model};
+use crate::cli::options::{Format, LanguageArg, model};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

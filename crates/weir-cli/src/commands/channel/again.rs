@@ -10,8 +10,8 @@ use weir_channel::semantics::Semantics;
 use weir_channel::{Limits, Stats};
 
 use super::{About, StepReport, control_state, counts, with};
-use crate::cli::Format;
 use crate::cli::channel::ChannelRun;
+use crate::cli::options::Format;
 use crate::commands::{Status, print, print_json};
 use crate::limits;
 use crate::output::paint;

@@ -5,8 +5,8 @@ use weir::load::read_evidence;
 use weir_channel::evidence::{Evidence, check};
 
 use super::with;
-use crate::cli::Format;
 use crate::cli::channel::ChannelCertify;
+use crate::cli::options::Format;
 use crate::commands::{Status, complain, fail, print, print_json};
 use crate::limits;
 use crate::output::paint;

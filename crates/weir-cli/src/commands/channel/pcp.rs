@@ -13,8 +13,8 @@ use weir_check::Witness;
 use weir_model::answer::Run;
 
 use super::counts;
-use crate::cli::Format;
 use crate::cli::channel::ChannelPcp;
+use crate::cli::options::Format;
 use crate::commands::{Status, complain, fail, note, print, print_json, write_json};
 use crate::limits;
 use crate::output::paint;

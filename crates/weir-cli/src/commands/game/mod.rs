@@ -17,8 +17,8 @@ use weir_model::game::{Buffers, NoGame, Player};
 use weir_model::program::Objective;
 
 use super::{Status, complain, fail, no_search, note, print, print_json, write_json, write_whole};
-use crate::cli::Format;
 use crate::cli::game::Game;
+use crate::cli::options::Format;
 use crate::limits;
 use crate::output::paint;
 use crate::progress::{Progress, counted};
