@@ -40,16 +40,16 @@ fn bench(args: &Bench) -> Result<Status, String> {
     let this = Weir::this()?;
     let jobs = jobs(args)?;
     // What is wrong is said before hours are spent.
-    if args.instructions && !run::is_installed("valgrind") {
+    if args.measuring.instructions && !run::is_installed("valgrind") {
         return Err("`--instructions` needs `valgrind`, which is not installed".to_owned());
     }
-    if args.spin && !spin::is_there() {
+    if args.measuring.spin && !spin::is_there() {
         return Err("`--spin` needs `spin` and `gcc`, which are not installed".to_owned());
     }
     if let Some(other) = args.against.as_deref().filter(|other| !other.is_file()) {
         return Err(format!("there is no program `{}`", other.display()));
     }
-    if args.docs && !Path::new(DOCS).is_dir() {
+    if args.writing.docs && !Path::new(DOCS).is_dir() {
         return Err(format!("there is no folder `{DOCS}` here; run this at the root"));
     }
     let baseline = match &args.baseline {
@@ -69,7 +69,7 @@ fn bench(args: &Bench) -> Result<Status, String> {
     if jobs.is_empty() {
         return Ok(status);
     }
-    let limits = Limits { timeout: args.timeout, memory: args.memory };
+    let limits = Limits { timeout: args.measuring.timeout, memory: args.measuring.memory };
     let mut progress = Progress::default();
     let (mut rows, mut turns) = (Vec::new(), Vec::new());
     for (i, job) in jobs.iter().enumerate() {
@@ -89,8 +89,8 @@ fn bench(args: &Bench) -> Result<Status, String> {
         print(&format!("\nWeir / Spin: geometric mean {mean:.2} over {count}\n"));
     }
     for (path, text) in [
-        (&args.csv, rows::csv as fn(&[Row]) -> String),
-        (&args.markdown, rows::markdown as fn(&[Row]) -> String),
+        (&args.writing.csv, rows::csv as fn(&[Row]) -> String),
+        (&args.writing.markdown, rows::markdown as fn(&[Row]) -> String),
     ] {
         if let Some(path) = path {
             status = status.and(write_whole(path, &text(&rows)));
@@ -111,22 +111,24 @@ fn bench(args: &Bench) -> Result<Status, String> {
 
 /// What is to be run: every program under every model by every engine.
 fn jobs(args: &Bench) -> Result<Vec<Job>, String> {
-    let mut files = args.files.clone();
+    let mut files = args.selection.files.clone();
     if files.is_empty() {
-        let wrong = |e| format!("cannot read the folder `{}`: {e}", args.corpus.display());
-        let entries = std::fs::read_dir(&args.corpus).map_err(wrong)?;
+        let wrong =
+            |e| format!("cannot read the folder `{}`: {e}", args.selection.corpus.display());
+        let entries = std::fs::read_dir(&args.selection.corpus).map_err(wrong)?;
         let paths = entries.filter_map(|e| e.ok().map(|e| e.path()));
         files.extend(paths.filter(|p| p.extension().is_some_and(|e| e == "weir")));
         files.sort();
     }
-    let wanted =
-        |f: &PathBuf| args.only.is_empty() || args.only.iter().any(|w| stem(f).contains(w));
+    let wanted = |f: &PathBuf| {
+        args.selection.only.is_empty() || args.selection.only.iter().any(|w| stem(f).contains(w))
+    };
     files.retain(wanted);
     if files.is_empty() {
         return Err("there is no program to run".to_owned());
     }
     let named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();
-    let models = if args.models.is_empty() { &named } else { &args.models };
+    let models = if args.selection.models.is_empty() { &named } else { &args.selection.models };
     let mut jobs = Vec::new();
     for file in &files {
         // Programs are known by the names of their files, and by where they are only
@@ -135,7 +137,7 @@ fn jobs(args: &Bench) -> Result<Vec<Job>, String> {
         let name = if twins { file.display().to_string() } else { stem(file) };
         for &model in models {
             // Not every engine decides every model.
-            for &engine in args.engines.iter().filter(|e| e.for_model(model).is_ok()) {
+            for &engine in args.selection.engines.iter().filter(|e| e.for_model(model).is_ok()) {
                 let (name, file) = (name.clone(), file.clone());
                 jobs.push(Job { name, file, model, engine, bound: None });
             }
@@ -176,18 +178,18 @@ fn row(
 ) -> Result<Row, String> {
     let mut row = match &args.against {
         Some(other) => {
-            let taken = Turns::take(job, [weir, &Weir::other(other)], limits, args.runs)?;
+            let taken = Turns::take(job, [weir, &Weir::other(other)], limits, args.measuring.runs)?;
             let row = taken.this.clone();
             turns.push(taken);
             row
         }
-        None => Row::new(job, job.median(weir, limits, args.runs)?),
+        None => Row::new(job, job.median(weir, limits, args.measuring.runs)?),
     };
-    if args.instructions && row.run.seconds < COUNTED {
+    if args.measuring.instructions && row.run.seconds < COUNTED {
         row.instructions = job.instructions(weir, limits);
     }
-    if args.spin && spin::is_comparable(&row) {
-        row.spin = spin::measure(job, limits, args.runs)?;
+    if args.measuring.spin && spin::is_comparable(&row) {
+        row.spin = spin::measure(job, limits, args.measuring.runs)?;
     }
     Ok(row)
 }
@@ -200,12 +202,12 @@ fn pictures(
     weir: &Weir,
     limits: Limits,
 ) -> Result<Status, String> {
-    let in_docs = args.docs.then(|| Path::new(DOCS).join("plots"));
-    let Some(folder) = args.plots.clone().or(in_docs) else { return Ok(Status::Fine) };
+    let in_docs = args.writing.docs.then(|| Path::new(DOCS).join("plots"));
+    let Some(folder) = args.writing.plots.clone().or(in_docs) else { return Ok(Status::Fine) };
     let mut progress = Progress::default();
     std::fs::create_dir_all(&folder)
         .map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
-    let (corpus, runs) = (args.corpus.as_path(), args.runs);
+    let (corpus, runs) = (args.selection.corpus.as_path(), args.measuring.runs);
     let short = Limits { timeout: limits.timeout.min(plots::LONGEST), ..limits };
     let plotter = plots::Plotter { weir, corpus, limits: short, runs, progress: &mut progress };
     let plots = { plotter }.plots()?;
@@ -213,12 +215,12 @@ fn pictures(
     for (name, svg) in &plots {
         status = status.and(write_whole(&folder.join(name), svg));
     }
-    if args.docs {
+    if args.writing.docs {
         let (spun, wrong) = match spin::is_there() {
-            true => page::with_spin(jobs, rows, weir, limits, args.runs, &mut progress)?,
+            true => page::with_spin(jobs, rows, weir, limits, args.measuring.runs, &mut progress)?,
             false => Default::default(),
         };
-        let lines = engines::measure(jobs, weir, ENGINES, args.runs, &mut progress);
+        let lines = engines::measure(jobs, weir, ENGINES, args.measuring.runs, &mut progress);
         progress.say("");
         for message in wrong {
             status = status.and(fail(&message));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Args, Parser};
 use weir::MemoryModel;
 use weir_cli::{Color, Engine, model, seconds};
 
@@ -20,6 +20,29 @@ Examples: weir-bench --only burns --only ticket
           weir-bench --instructions --csv before.csv
           weir-bench --instructions --baseline before.csv")]
 pub struct Bench {
+    #[command(flatten)]
+    pub selection: Selection,
+    #[command(flatten)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    pub writing: Writing,
+    /// Compare with an earlier CSV
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Compare with another `weir` or `weir-bench`: both run everything, in turns
+    #[arg(long, value_name = "WEIR")]
+    pub against: Option<PathBuf>,
+    /// Run the locks of Linden and Wolper 2010 instead, and print their table 2 beside the results
+    #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions"])]
+    pub linden_wolper: bool,
+    /// When to use color
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// What to run.
+#[derive(Debug, Args)]
+pub struct Selection {
     /// Programs (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); without them, all of the corpus
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -35,6 +58,11 @@ pub struct Bench {
     /// The engines (may be given several times)
     #[arg(long = "engine", value_enum, value_name = "ENGINE", default_values_t = [Engine::Auto])]
     pub engines: Vec<Engine>,
+}
+
+/// How to run it.
+#[derive(Debug, Args)]
+pub struct Measuring {
     /// Give up a search after this many seconds
     #[arg(long, value_parser = seconds, value_name = "SECONDS", default_value = "20")]
     pub timeout: Duration,
@@ -44,43 +72,42 @@ pub struct Bench {
     /// How often to run each; the median counts
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000), value_name = "N", default_value_t = 3)]
     pub runs: u32,
+    /// Count the instructions of runs that are not long, with Valgrind
+    #[arg(long)]
+    pub instructions: bool,
+    /// Run Spin on what holds under SC
+    #[arg(long)]
+    pub spin: bool,
+}
+
+/// What to write.
+#[derive(Debug, Args)]
+pub struct Writing {
     /// Write the results to this file as CSV
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// Write the results to this file as a Markdown table
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Count the instructions of runs that are not long, with Valgrind
-    #[arg(long)]
-    pub instructions: bool,
-    /// Compare with an earlier CSV
-    #[arg(long, value_name = "FILE")]
-    pub baseline: Option<PathBuf>,
-    /// Compare with another `weir` or `weir-bench`: both run everything, in turns
-    #[arg(long, value_name = "WEIR")]
-    pub against: Option<PathBuf>,
-    /// Run Spin on what holds under SC
-    #[arg(long)]
-    pub spin: bool,
-    /// Run the locks of Linden and Wolper 2010 instead, and print their table 2 beside the results
-    #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions"])]
-    pub linden_wolper: bool,
     /// Run programs of growing size, and plot their times into this directory
     #[arg(long, value_name = "DIR", conflicts_with = "docs")]
     pub plots: Option<PathBuf>,
     /// Write `docs/benchmarks.md` and its plots
     #[arg(long)]
     pub docs: bool,
-    /// When to use color
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
-    pub color: Color,
 }
 
 impl Bench {
     /// The files that are read, and those that are written.
     pub fn targets(&self) -> (Vec<String>, Vec<&Path>) {
-        let read = self.files.iter().chain(&self.baseline).chain(&self.against);
+        let read = self.selection.files.iter().chain(&self.baseline).chain(&self.against);
         let read = read.map(|f| f.to_string_lossy().into_owned()).collect();
-        (read, [&self.csv, &self.markdown].into_iter().filter_map(|p| p.as_deref()).collect())
+        (
+            read,
+            [&self.writing.csv, &self.writing.markdown]
+                .into_iter()
+                .filter_map(|p| p.as_deref())
+                .collect(),
+        )
     }
 }

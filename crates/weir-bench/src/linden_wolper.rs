@@ -119,7 +119,7 @@ pub fn run(args: &Bench) -> Status {
     ];
     let mut status = Status::Fine;
     for row in &TABLE {
-        let outcome = match row.run(args.timeout) {
+        let outcome = match row.run(args.measuring.timeout) {
             Ok(outcome) => outcome,
             Err(message) => return fail(&message),
         };
@@ -164,8 +164,8 @@ pub fn run(args: &Bench) -> Status {
     print(&format!("\n{}\n\n", paint(STRONG, "What sleep sets and acceleration save")));
     print(&human(&savings));
     for (path, text) in [
-        (&args.csv, csv as fn(&[Vec<String>]) -> String),
-        (&args.markdown, markdown as fn(&[Vec<String>]) -> String),
+        (&args.writing.csv, csv as fn(&[Vec<String>]) -> String),
+        (&args.writing.markdown, markdown as fn(&[Vec<String>]) -> String),
     ] {
         if let Some(path) = path {
             let both = format!("{}\n{}", text(&counts), text(&savings));

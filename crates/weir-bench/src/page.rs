@@ -79,7 +79,8 @@ pub fn spin_mean(rows: &[Row]) -> Option<(f64, usize)> {
 /// The page. `spun` are the rows with Spin, `plots` the files of the plots, and `engines`
 /// is the section about them.
 pub fn page(args: &Bench, rows: &[Row], spun: &[Row], plots: &[&str], engines: &str) -> String {
-    let (timeout, memory, runs) = (args.timeout.as_secs_f64(), args.memory, args.runs);
+    let (timeout, memory, runs) =
+        (args.measuring.timeout.as_secs_f64(), args.measuring.memory, args.measuring.runs);
     let unknown = rows.iter().filter(|r| !r.run.is_known()).count();
     let mut out = format!(
         "# Benchmarks\n\n\
