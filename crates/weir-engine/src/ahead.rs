@@ -1,7 +1,6 @@
-//! What lies ahead of and behind a place of the code, up to the next fence.
+//! What can happen between a place of the code and the next fence, in both directions.
 //!
-//! Worked out on the code of each process by itself, before any search
-//! ([`System::code`]).
+//! Computed on the code of each process separately, before any search ([`System::code`]).
 
 use std::iter;
 use std::ops::Range;

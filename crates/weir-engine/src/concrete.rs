@@ -1,13 +1,13 @@
-//! From a path of memory turned round to a run of the store-buffer semantics.
+//! From a path of `views` or `backward` to a run of the store-buffer semantics.
 //!
-//! In `views` and `backward` writes enter one history of memory states, and
-//! processes lag behind it.
+//! In both engines writes enter one history of memory states, and processes are behind
+//! it.
 //!
-//! [`History`] repeats the events of a path without folding anything: with the
-//! whole history, and for each process its place in it. If that works, every
-//! event happened while its process stood at some place of the history; run
-//! through the history and let each process do what it did there, and the
-//! result is a run of the store-buffer semantics ([`run`]).
+//! [`History`] repeats the events of a path without abstraction: with the whole history,
+//! and the position of each process in it. If that succeeds, every event happened while
+//! its process was at some position. Going through the history in order, and executing
+//! the events of each process at their positions, gives a run of the store-buffer
+//! semantics ([`run`]).
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,4 @@
-//! The states that an engine explores, and how it gets from one to another, for
-//! drawing.
+//! The states that an engine explores, and the steps between them, for drawing.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! A run whose processes take given transitions.
 //!
-//! Some engines find out what each process does, but not when in the semantics that
-//! runs are shown in. There are few ways to put such pieces together, so they are
-//! searched, breadth first.
+//! Some engines determine which transitions each process takes, but not their
+//! interleaving in the semantics in which runs are presented. The possible interleavings
+//! are few, so they are searched breadth-first.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
-//! How questions are decided: engines and what they are built from.
+//! Engines, which decide properties, and their building blocks.
 //!
 //! An engine sees a [`System`](weir_model::system::System) and a
-//! [`MemoryModel`](weir_model::memory_model::MemoryModel), never a syntax, and
-//! returns [`Answer`](weir_model::answer::Answer)s. Engines do not know of one
-//! another; they meet in the [`portfolio`]. The tests pass every run that an
-//! engine returns to `weir-check`.
+//! [`MemoryModel`](weir_model::memory_model::MemoryModel), never a syntax, and returns
+//! [`Answer`](weir_model::answer::Answer)s. Engines are independent of each other; they
+//! meet in the [`portfolio`]. The tests pass every run that an engine returns to
+//! `weir-check`.
 
 pub mod ahead;
 pub mod automata;

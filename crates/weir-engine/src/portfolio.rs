@@ -1,10 +1,10 @@
 //! Which engine answers.
 //!
-//! Nearly every real bug shows with buffers that hold one write, and a search
-//! that never filled its buffers is a proof; views prove the rest. Neither is
-//! known to be quick beforehand, so [`Engine::Auto`] goes back and forth between
-//! them and lets each use more memory than the last time. Memory and not time
-//! says when to change, so that the same input gives the same answers.
+//! Nearly every real bug shows with buffers that hold one write, and a search that never
+//! filled its buffers is a proof; `views` proves the rest. It is not known in advance
+//! which of the two is faster, so [`Engine::Auto`] alternates between them, each time
+//! with more memory. Memory and not time decides when to switch, so that the same input
+//! gives the same answers.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! How far a search may go, and what it did.
+//! Limits of a search, and its statistics.
 
 use std::time::Duration;
 

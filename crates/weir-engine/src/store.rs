@@ -1,7 +1,7 @@
 //! A set of configurations, numbered in the order of their discovery.
 //!
-//! All configurations lie in one arena, packed: a cell takes as many bytes as it needs, one
-//! if it is below 128. A hash table holds ids only. Configurations are kept whole:
+//! All configurations are in one arena, packed: a cell takes as many bytes as it needs,
+//! one if it is below 128. A hash table holds ids only. Configurations are stored whole:
 //! equality is decided on bytes, never on hashes.
 
 use std::fmt;

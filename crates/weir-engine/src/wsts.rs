@@ -1,19 +1,18 @@
 //! Well-structured systems: backward search over a well-quasi-order.
 //!
-//! *Problem.* Can an infinite system reach one of some states, where bigger
-//! states can do all that smaller ones can (Atig et al. 2012, section 6, after
-//! Abdulla et al. 1996)?
+//! *Problem.* Can an infinite system reach one of some target states, if larger states
+//! can do all that smaller ones can (Atig et al. 2012, section 6, after Abdulla et al.
+//! 1996)?
 //!
-//! *Idea.* A set that has with each state all bigger ones is known by its
-//! minimal states, and these are finitely many. So is the set of states from
-//! which a step leads into it. Begin with the states that are asked for, add
-//! predecessors until nothing new turns up, and see whether an initial state is
-//! in. It ends because in a well-quasi-order every chain of growing upward-closed
-//! sets does.
+//! *Idea.* An upward-closed set is represented by its finitely many minimal states. Its
+//! set of predecessors is upward-closed as well. Begin with the targets, add minimal
+//! predecessors until there are no new ones, and test whether an initial state is in the
+//! set. The search terminates because every increasing sequence of upward-closed sets of
+//! a well-quasi-order becomes constant.
 //!
-//! *Evidence.* If an initial state is in, the steps back out are a path. If not,
-//! the minimal states are a certificate: what is asked for is above them, no step
-//! leads to above them from elsewhere, and no initial state is there.
+//! *Evidence.* If an initial state is in the set, the steps from it to a target are a
+//! path. If not, the minimal states are a certificate: their upward closure contains the
+//! targets and all its predecessors, and no initial state.
 
 use std::hash::Hash;
 use std::time::Instant;

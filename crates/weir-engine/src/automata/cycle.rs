@@ -1,4 +1,5 @@
-//! Cycles on the stack, and what comes of repeating them (Linden and Wolper 2010, section 4).
+//! Cycles on the stack, and the effect of repeating them (Linden and Wolper 2010, section
+//! 4).
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, ValueId};

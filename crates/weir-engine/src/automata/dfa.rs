@@ -1,6 +1,6 @@
-//! Deterministic automata in canonical form: minimal, without states that lead
-//! nowhere, numbered breadth first with letters in order. Two of them accept the
-//! same words exactly if they are equal.
+//! Deterministic automata in canonical form: minimal, without dead states, numbered
+//! breadth-first with letters in order. Two of them accept the same words if and only if
+//! they are equal.
 
 use std::fmt;
 use std::hash::Hash;

@@ -1,9 +1,8 @@
-//! Regular languages of buffer contents, each known by a number: equal languages
-//! have the same one.
+//! Regular languages of buffer contents, identified by numbers: equal languages have the
+//! same number.
 //!
 //! Every operation builds a deterministic automaton, brings it into canonical form
-//! (`dfa`), and looks whether it is there already. What was computed once is
-//! remembered.
+//! (`dfa`), and looks it up among the known ones. Results of operations are cached.
 
 use std::ops::Range;
 use std::rc::Rc;

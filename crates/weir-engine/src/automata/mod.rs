@@ -4,83 +4,87 @@
 //! *Problem.* Reachability under TSO, where store buffers have no bound.
 //!
 //! *Idea.* A state has control states, memory, and for each process a regular language:
-//! the set of its buffer contents ([`language`]). Stores, loads, commits and fences are
-//! operations on languages (`operations`; section 3). A depth-first search visits states,
-//! leaves out interleavings of independent actions with sleep sets, and stops at states
-//! that are included in stored ones (`search`; section 4). When a state on the stack
-//! differs only in one buffer, which got longer by a word, a cycle was found, and all
-//! that repeating it gives is folded in at once (`cycle`).
+//! the set of its possible buffer contents ([`language`]). Stores, loads, commits and
+//! fences are operations on languages (`operations`; section 3). A depth-first search
+//! visits states, omits redundant interleavings of independent actions with sleep sets,
+//! and stops at states that are included in stored ones (`search`; section 4). If a state
+//! on the stack differs only in one buffer, which has grown by a word, a cycle was found,
+//! and the effect of all its repetitions is added at once (`cycle`).
 //!
-//! *When it ends.* Not always. If it does, the stored states contain every reachable
-//! configuration, and every step from one of them leads into one of them: a certificate.
+//! *Termination.* The search may not terminate. If it does, the stored states contain
+//! every reachable configuration, and every step from one of them leads into one of them:
+//! a certificate.
 //!
 //! *Violations* rest on runs. `runs` goes back from a stored state through the search and
-//! round the cycles, and what it finds is taken step by step on the store-buffer
-//! semantics, which decides.
+//! the accelerated cycles. The result is replayed step by step on the store-buffer
+//! semantics.
 //!
-//! # What is not as printed
+//! # Corrections to the paper
 //!
-//! 1. *Load.* `L1` is printed as `L ∩ Σ*·(m,d)·(Σ \ {(y,v) | y ≠ m})*`: behind `(m,d)` there
-//!    would be letters on `m` only. It has to be the other way round, `(Σ \ {(m,v)})*`: no
-//!    later store to `m`. As printed, a buffer `(x,1)(y,1)` would not give 1 for `x`, and
-//!    `(x,1)(x,0)` would.
+//! 1. *Load.* `L1` is printed as `L ∩ Σ*·(m,d)·(Σ \ {(y,v) | y ≠ m})*`, which allows only
+//!    letters on `m` after `(m,d)`. The correct formula has `(Σ \ {(m,v)})*`: no later
+//!    store to `m`. As printed, a load of `x` from the buffer `(x,1)(y,1)` would not
+//!    return 1, and from `(x,1)(x,0)` it would.
 //! 2. *Sleep sets.* Algorithms 2 and 3 never add to a sleep set; the text says that an
-//!    executed transition is added. It is added where it was taken, so that it sleeps
-//!    behind those that are taken later.
-//! 3. *Independence*, rule 3, lets a commit to `m` be independent of all transitions of a
-//!    process that has `m` in its buffer, of its own commit to `m` too. Two commits to one
-//!    variable are never independent: the last one stays. And the words that have to
-//!    contain `m` are those of the process that loads, `L(A_p')`.
-//! 4. *Cycle conditions.* The three do not ask how the cycle came about. If the process
-//!    commits its own stores on the way, or waits for an empty buffer, then the cycle
-//!    cannot be repeated with more in the buffer. So there is a fourth condition: on the
-//!    way the process only adds to its buffer.
-//! 5. *Acceleration adds contents that no run leads to*, if cycles were folded in before.
-//!    `W^c(L)`, the words that can stand behind `L` without leaving it, remembers that a
-//!    cycle was folded in but not where. With `x = 1` in one loop and `y = 1` in the next,
-//!    `(x,1)*` becomes `((x,1) | (y,1))*`, in which the first loop comes behind the second.
-//!    A test has a program of which this makes a violation that is none. What holds
-//!    still holds, since states only get larger; of a state that looks violated a run is
-//!    looked for, and if there is none, a second search folds in only cycles that can be
-//!    taken right there (`Folding::Repeatable`): each is replayed from the state where
-//!    the new one begins, and has to lead back to it with its word behind every content
-//!    and no load changed. Then any sequence of them can be taken, all contents are real,
-//!    and a violation always has a run. That search may not end where the first does;
-//!    then the answer is *unknown*.
-//! 6. *`W^c(L)`* is one set by its definition, `{w | L·w ⊆ L}`, which is closed under
+//!    executed transition is added. Here it is added at the state where it was taken, so
+//!    that it sleeps for the transitions that are taken later.
+//! 3. *Independence*, rule 3, makes a commit to `m` independent of all transitions of a
+//!    process that has `m` in its buffer, also of that process's own commit to `m`. Two
+//!    commits to one variable are never independent: the last one determines memory. And
+//!    the words that have to contain `m` are those of the process that loads, `L(A_p')`.
+//! 4. *Cycle conditions.* The three conditions do not consider the path of the cycle. If
+//!    the process commits its own stores on the path, or waits for an empty buffer, then
+//!    the cycle cannot be repeated with a longer buffer. So there is a fourth condition:
+//!    on the path the process only adds to its buffer.
+//! 5. *Acceleration adds unreachable contents*, if cycles were accelerated before.
+//!    `W^c(L)`, the words that can follow `L` without leaving it, remembers that a cycle
+//!    was accelerated but not where. With `x = 1` in one loop and `y = 1` in the next,
+//!    `(x,1)*` becomes `((x,1) | (y,1))*`, in which the first loop follows the second. A
+//!    test has a program for which this gives a spurious violation. `holds` stays valid,
+//!    since states only get larger. For a state that violates a property, a run is
+//!    searched; if there is none, a second search accelerates only cycles that can be
+//!    repeated immediately (`Folding::Repeatable`): each is replayed from the state where
+//!    the new one begins, and must lead back to it with its word appended to every
+//!    content and no load changed. Then any sequence of these cycles can be taken, all
+//!    contents are reachable, and a violation always has a run. The second search may not
+//!    terminate where the first does; then the answer is *unknown*.
+//! 6. *`W^c(L)`* is by its definition the set `{w | L·w ⊆ L}`, which is closed under
 //!    concatenation. What the paper computes "in practice", the words that lead from an
 //!    accepting state to itself, may leave `L` if there are several accepting states.
-//!    Here it is the definition.
+//!    Here the definition is used.
 //!
-//! # What is done differently
+//! # Differences from the paper
 //!
 //! * `sync` of the paper commits all buffers. Here a full fence waits until the buffer of
-//!   its process is empty, and so does an atomic read-write; commits are steps of their own.
-//!   So a fence is independent of what others do.
-//! * A state into which a cycle was folded wakes everything that sleeps there: what sleeps
-//!   was done elsewhere from less. In the paper it sleeps on, and then the stored states are
-//!   not closed: a test has a program of three stores for which a commit is missing.
+//!   its process is empty, and so does an atomic read-write; commits are separate steps.
+//!   So a fence is independent of the steps of other processes.
+//! * Accelerating a cycle clears the sleep set of the state: a sleeping transition was
+//!   taken elsewhere from a smaller state. In the paper it stays asleep, and then the
+//!   stored states are not closed: a test has a program of three stores for which a
+//!   commit is missing.
 //! * The paper takes the intersection of the sleep sets of all stored states that include
-//!   a new one. Here one stored state is chosen. If two include it, one of which leaves out
-//!   `a` and the other `b`, then each may count on the other, and nobody does both: the
-//!   argument below needs one. No program is known for which it makes a difference.
-//! * A state that is included in a stored one and leaves nothing to do is not stored.
+//!   a new one. Here one stored state is chosen. If two stored states include the new
+//!   one, and one of them omits `a` and the other `b`, then each may rely on the other,
+//!   and neither transition is explored; the argument below needs a single state. No
+//!   program is known for which it makes a difference.
+//! * A state that is included in a stored one, and from which nothing remains to be
+//!   explored, is not stored.
 //!
-//! # Why the stored states are closed, sleep sets or not
+//! # Why the stored states are closed under all steps
 //!
-//! Say that an action is *first* in a sequence from a state if it can be moved to the front
-//! by swapping neighbors that are independent where they stand. Claim: if a state was
-//! visited with a sleep set that has no first action of a sequence, then what the sequence
-//! leads to is included in a stored state. By induction over the length. The first actions
-//! are done, here or at the stored state that includes this one; take the one that was done
-//! first. Behind it, an action that sleeps and is first in the rest is independent of it,
-//! so it was first before; then it slept before, which was excluded, or it was done earlier,
-//! which was excluded as well. Folding only adds, and wakes everything.
-//! Now take a stored state and an action that sleeps there. Some state above it on the stack
-//! did that action, and then those on the way, all independent of it and none of them
-//! asleep; there was no folding on the way. So the claim is true of the way followed by the
-//! action. The checker of certificates looks at every single step, so it does not have to
-//! believe this.
+//! Call an action *first* in a sequence from a state if it can be moved to the front by
+//! swapping independent neighbors. Claim: if a state was visited with a sleep set that
+//! contains no first action of a sequence, then the result of the sequence is included in
+//! a stored state. The proof is by induction on the length. The first actions are
+//! executed, here or at the stored state that includes this one; take the one that was
+//! executed first. After it, an action that sleeps and is first in the rest is
+//! independent of it, so it was first before. Then it slept before, which is excluded, or
+//! it was executed earlier, which is excluded as well. Acceleration only enlarges states
+//! and clears sleep sets. Now take a stored state and an action that sleeps there. Some
+//! state above it on the stack executed that action, and then the actions on the path
+//! from there, all independent of it and none of them asleep; there was no acceleration
+//! on the path. So the claim applies to the path followed by the action. The checker of
+//! certificates checks every single step, so it does not rely on this argument.
 
 mod cycle;
 mod dfa;

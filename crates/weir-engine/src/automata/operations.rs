@@ -1,5 +1,5 @@
-//! What a program does to states whose buffers are languages (Linden and Wolper 2010,
-//! section 3).
+//! The operations of a program on states whose buffers are languages (Linden and Wolper
+//! 2010, section 3).
 
 use std::ops::Range;
 

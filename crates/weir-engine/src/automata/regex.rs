@@ -1,5 +1,4 @@
-//! A language as a regular expression, for people: states of its automaton are taken
-//! out one by one.
+//! Prints a language as a regular expression, by state elimination.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! From a stored state back to a run of the store-buffer semantics.
 //!
 //! Every step of the search is exact, so a configuration of a state has exactly one
-//! before it. Where a cycle was folded in, a content that was not there before is one
-//! that was, at the beginning of the cycle, with words of cycles behind it: these are
+//! predecessor. If a cycle was accelerated, a content that was not there before is a
+//! content from the beginning of the cycle, followed by words of cycles: these cycles are
 //! taken one after another.
 
 use weir_model::answer::{Run, Snapshot};

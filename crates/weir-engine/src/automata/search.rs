@@ -1,5 +1,5 @@
-//! The depth-first search of the paper, with sleep sets and folded cycles
-//! (section 4, algorithms 1 to 3).
+//! The depth-first search of the paper, with sleep sets and accelerated cycles (section
+//! 4, algorithms 1 to 3).
 
 use std::ops::ControlFlow;
 use std::time::Instant;

@@ -1,18 +1,17 @@
 //! The `backward` engine: TSO, PSO and NSW as well-structured systems.
 //!
-//! *Problem.* The one of `views`: reachability with buffers of any size.
+//! *Problem.* As for `views`: reachability with unbounded buffers.
 //!
-//! *Idea.* The decidability proof itself (Atig et al. 2012, section 6): begin at the bad
-//! states and go back, from minimal states to minimal states ([`wsts`]), until
-//! nothing new turns up or an initial state does.
+//! *Idea.* The decidability proof (Atig et al. 2012, section 6): begin at the violating
+//! states and compute minimal predecessors ([`wsts`]), until an initial state is met or
+//! there are no new states.
 //!
-//! *States.* As in NSW+, writes enter memory in one order, and each process
-//! learns of them later, in that order, through a buffer of its own. NSW+ puts
-//! whole memory states there. Here a *message* says one variable and its value,
-//! and a process is told of memory whenever it likes (after the dual semantics of
-//! Abdulla et al. 2018), so that going back need not guess the
-//! variables that nobody asks for. For the same reason the value of a variable, in
-//! memory or in a message, may be *any*.
+//! *States.* As in NSW+, writes enter memory in one order, and each process learns of
+//! them later, in that order, through its own buffer. NSW+ puts whole memory states
+//! there. Here a *message* has one variable and its value, and a process may receive a
+//! message about memory at any time (after the dual semantics of Abdulla et al. 2018), so
+//! that the backward search need not guess the values of irrelevant variables. For the
+//! same reason the value of a variable, in memory or in a message, may be *any*.
 //!
 //! | NSW+ (Atig et al. 2012, section 6) | here |
 //! | --- | --- |
@@ -24,13 +23,13 @@
 //! | Memory update | [`Step::See`]: a process sees its oldest message |
 //! | Move pointer | nothing: what is in `past` can be lost |
 //!
-//! TSO has no `stores` and no `past`, PSO no `past`: these are the leaner forms
-//! that Atig et al. 2012, section 5.2, speaks of.
+//! TSO has no `stores` and no `past`, PSO no `past`: these are the simpler forms
+//! mentioned in Atig et al. 2012, section 5.2.
 //!
-//! *What is asked for.* Every process can see all its messages and let its writes
-//! enter memory without taking a step, so bad control states can be asked for with
-//! empty buffers, and memory of any values. Formulas that ask for memory while
-//! writes are under way are left to `views`.
+//! *Targets.* Every process can see all its messages and let its writes enter memory
+//! without taking a step, so violating control states can be represented with empty
+//! buffers and any memory. Formulas about memory while writes are under way are left to
+//! `views`.
 
 mod state;
 mod steps;

@@ -1,4 +1,4 @@
-//! States of memory turned round, and their order (Atig et al. 2012, section 6).
+//! States with load buffers, and their order (Atig et al. 2012, section 6).
 
 use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
 use weir_model::ids::{StateId, ValueId, VarId};

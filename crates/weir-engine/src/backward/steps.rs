@@ -1,15 +1,13 @@
-//! The rules, backward: from which minimal states a step leads to above a state.
+//! The predecessor rules: minimal predecessors of the upward closure of a state.
 //!
-//! Each rule is given forward, in words, and then undone. What may be above the
-//! state but not in it matters in one place only: a write that becomes the last
-//! own one of its variable takes that rank from another, which may have been
-//! anywhere.
+//! Each rule is described forward and then inverted. Elements of the upward closure that
+//! are not in the state matter in one place only: a write that becomes the last own write
+//! of its variable takes this rank from another one, whose position is arbitrary.
 //!
-//! A write waits in the buffer of its variable only to be overtaken by a later
-//! one of its process: otherwise the process could as well have issued it when it
-//! entered memory. So a write enters at once or waits, and before a waiting one
-//! enters the last thing that its process did was that another one entered
-//! (`entered`); whatever else it does can come after.
+//! A write waits in the buffer of its variable only to be overtaken by a later one of its
+//! process: otherwise the process could have issued it when it entered memory. So a write
+//! enters at once or waits, and before a waiting one enters, the last action of its
+//! process was that another one entered (`entered`); all other actions can come after.
 
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};

@@ -1,4 +1,4 @@
-//! The states that a property rules out, with empty buffers.
+//! The states that violate a property, with empty buffers.
 
 use weir_model::ids::{StateId, ValueId, VarId};
 use weir_model::limits::Budget;

@@ -1,4 +1,4 @@
-//! What a search with views explores, for drawing.
+//! The configurations that a search with views explores, for drawing.
 
 use weir_model::answer::{ViewParts, Words};
 use weir_model::ids::{ValueId, VarId};

@@ -1,13 +1,12 @@
 //! Letters: memory states as a process sees them.
 //!
-//! A process looks only at the variables that it can still read before its next
-//! full fence; a *mask* is a set of variables, and a letter is a memory state
-//! with the other variables blanked out. Letters are numbered as they turn up.
+//! Only the variables that a process can still read before its next full fence matter to
+//! it. A *mask* is a set of variables, and a letter is a memory state with the other
+//! variables blanked out. Letters are numbered as they are met.
 //!
-//! At level 1 of folding the letters of a segment can be read again and again in
-//! any order. Then it makes no difference which values stood together in one
-//! memory state, and a memory state enters a segment as its *pieces*: letters
-//! with one variable each.
+//! At level 1 of the abstraction the letters of a segment can be read repeatedly in any
+//! order. Then it makes no difference which values occurred together in one memory state,
+//! and a memory state enters a segment as its *pieces*: letters with one variable each.
 
 use std::fmt;
 

@@ -1,42 +1,40 @@
-//! The `views` engine: proofs with buffers of any size.
+//! The `views` engine: proofs with unbounded buffers.
 //!
 //! *Problem.* Reachability under SC, TSO, PSO and NSW, where store buffers have no bound.
-//! Atig et al. 2010 and Atig et al. 2012 show that it is decidable, by a backward search
-//! that drags in every configuration, reachable or not.
+//! Atig et al. 2010 and Atig et al. 2012 show that it is decidable, by a backward search,
+//! which also visits unreachable configurations.
 //!
-//! *Idea.* Turn the memory round (Atig et al. 2010, section 5; Spengler 2024, section 9). A
-//! write enters one history of memory states when it is issued, and each process
-//! stands somewhere in that history, possibly behind: what the others do not see
-//! yet of a buffered write, here its writer does not see yet of the history.
-//! There is no update step; a process moves on only when a read or a fence needs
-//! it, and one that lags more can do all that one does that lags less. So a
-//! configuration *covers* those whose words are subwords of its own, and only
-//! configurations that no other covers are kept.
+//! *Idea.* Reverse the direction of the buffers (Atig et al. 2010, section 5; Spengler
+//! 2024, section 9). A write is appended to one history of memory states when it is
+//! issued, and each process has a position in that history. A buffered write that other
+//! processes do not see yet is, in this form, a write in the history that its writer has
+//! not reached. There is no update step: a process moves forward only when a read or a
+//! fence needs it, and a process that is further behind can do all that one further ahead
+//! can do. So a configuration *covers* those whose words are subwords of its own, and
+//! only configurations that no other one covers are stored.
 //!
-//! *Reads can wait.* For the same reason a process may put off all that it does
-//! until it writes or comes to a fence: later it sees no less. So one step is all
-//! that a process does up to its next write that enters the history, atomic
-//! read-write or full fence (`space`), and where it can get to in between is
-//! worked out for each process by itself (`places`). Interleavings of reads are
-//! not looked at, which is most of them.
+//! *Reads can be delayed.* For the same reason a process may delay all its operations
+//! until it writes or reaches a fence: later it sees no less. So one step is everything
+//! that a process does up to its next write that enters the history, atomic read-write or
+//! full fence (`space`), and the places that it can reach in between are computed for
+//! each process separately (`places`). Interleavings of reads, which are most
+//! interleavings, are not explored.
 //!
-//! *Words that grow.* Loops make words of any length. They are represented by
-//! their subwords of up to `k` letters (`subwords`), which makes finitely many
-//! configurations: the search ends. If it meets no bad one, what it has stored
-//! is an inductive set: the property holds. If it does, the path is repeated
-//! without folding (`concrete`): either it is a real run, or `k` was too small
-//! and is raised.
+//! *Abstraction.* Loops produce words of any length. They are represented by their
+//! subwords of up to `k` letters (`subwords`), which gives finitely many configurations:
+//! the search terminates. If it finds no violation, the stored set is inductive: the
+//! property holds. If it finds one, the path is repeated without abstraction
+//! (`concrete`): either it is a real run, or `k` was too small and is raised.
 //!
-//! *Why refinement ends.* The set of all configurations that are covered by
-//! reachable ones is closed under subwords, so by Higman's lemma it is given by
-//! finitely many forbidden ones; when `k` reaches the length of the longest word
-//! in these, folding adds nothing and no bad configuration is met that is not
-//! real.
+//! *Why refinement terminates.* The set of all configurations that are covered by
+//! reachable ones is closed under subwords, so by Higman's lemma it is described by
+//! finitely many forbidden ones. When `k` reaches the length of the longest word in
+//! these, the abstraction adds nothing, and every violation that is found is real.
 //!
-//! *Differences from the literature.* Letters are blanked out to what the
-//! process can still read before its next fence (`letters`), which keeps words
-//! short; own writes are marks inside the word (`view`); formulas about memory
-//! are decided by guessing the moment they speak of (`places`).
+//! *Differences from the literature.* Letters are reduced to the variables that the
+//! process can still read before its next fence (`letters`), which keeps words short; own
+//! writes are marks inside the word (`view`); formulas about memory are decided by
+//! guessing the moment they refer to (`places`).
 
 mod letters;
 mod places;

@@ -1,14 +1,14 @@
 //! What a process can do by itself.
 //!
-//! From where it rests, a process reads what it sees, and lets writes wait that
-//! a later one is to overtake. Nobody notices, so all that matters is where it
-//! can get to: its *places*.
+//! From where it rests, a process reads what it sees, and lets writes wait that a later
+//! one is to overtake. Other processes cannot observe this, so only the places that it
+//! can reach matter: its *places*.
 //!
-//! *Last* places serve `never` formulas that ask for memory. The memory of the
-//! store-buffer semantics at some moment is one of the history's states, and
-//! what is newer waits in buffers. If that moment is now, nothing enters the
-//! history any more: the process goes on with writes that only itself will ever
-//! see, and every control state that it gets to goes with this memory.
+//! *Last* places are for `never` formulas that mention memory. The memory of the
+//! store-buffer semantics at some moment is one of the states of the history; newer
+//! states correspond to buffered writes. If that moment is now, nothing is appended to
+//! the history any more: the process continues with writes that only it observes, and
+//! every control state that it reaches is combined with this memory.
 
 use std::rc::Rc;
 

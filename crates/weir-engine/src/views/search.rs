@@ -1,4 +1,4 @@
-//! The search: forward, breadth-first, maximal configurations only.
+//! The search: forward, breadth-first, with maximal configurations only.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -3,19 +3,18 @@
 //! A configuration is the control states, the newest memory, and a view for
 //! each process.
 //!
-//! *Rest.* Only three things that a process does depend on when it does them:
-//! a write that enters the history, an atomic read-write, a full fence. All
-//! else it can put off, since whoever looks later sees no less of the history.
-//! So in every configuration each process *rests* where such an action has left
-//! it, and a step is: one process comes to some place by itself ([`Places`]) and
-//! takes the next such action. What processes would find out in the meantime is
-//! looked for in the places that they can come to.
+//! *Rest.* Only three actions of a process depend on the moment at which they happen: a
+//! write that enters the history, an atomic read-write, and a full fence. All other
+//! actions can be delayed, since a process that reads later sees no less of the history.
+//! So in every configuration each process *rests* after such an action, and a step is:
+//! one process moves to some place by itself ([`Places`]) and takes the next such action.
+//! What processes could reach in between is computed from their places.
 //!
-//! *Writes that wait.* Under PSO and NSW a write waits in a buffer of its
-//! variable only if a later write of the same process is to overtake it;
-//! otherwise the process could as well have issued it when it entered the
-//! history. So a write enters at once or waits to be overtaken, and once it has
-//! been it enters the history while its process rests.
+//! *Waiting writes.* Under PSO and NSW a write waits in a buffer of its variable only if
+//! a later write of the same process is to overtake it; otherwise the process could have
+//! issued it when it entered the history. So a write enters at once or waits to be
+//! overtaken, and once it has been overtaken it enters the history while its process
+//! rests.
 
 use std::rc::Rc;
 

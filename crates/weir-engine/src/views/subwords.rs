@@ -1,15 +1,14 @@
-//! Sets of words, known by the short subwords of their words.
+//! Sets of words, represented by the short subwords of their words.
 //!
-//! What matters of a long word is which words are subwords of it. At *level* `k`
-//! a word is represented by its subwords of up to `k` letters, and the
-//! representation stands for every word that has no other: at level 1 a set of
-//! letters `S` stands for `S*`, at level 2 it is also known which letter can
-//! come after which.
+//! Only the subwords of a long word matter. At *level* `k` a word is represented by its
+//! subwords of up to `k` letters, and the representation stands for every word whose
+//! subwords of that length are among them: at level 1 a set of letters `S` stands for
+//! `S*`; level 2 also determines which letter can follow which.
 //!
-//! This is what makes refinement end. Every set of words that is closed under
-//! subwords is given by finitely many words that it does not contain (Higman's
-//! lemma); once `k` is as long as the longest of these, representing a word of
-//! the set adds nothing from outside of the set.
+//! This is why refinement terminates. Every set of words that is closed under subwords is
+//! described by finitely many words that it does not contain (Higman's lemma). Once `k`
+//! is as long as the longest of these, the representation of a word of the set adds no
+//! word from outside the set.
 
 use weir_model::limits::{Budget, Stop};
 

@@ -1,8 +1,8 @@
 //! All views of a search, numbered.
 //!
-//! A view is worked on once: what becomes of it when it is read, when a write
-//! enters the history, when its process comes to another control state, and
-//! whether it covers another is remembered by number.
+//! Each operation on a view is computed once and cached by number: reading, appending a
+//! write to the history, moving its process to another control state, and comparing it
+//! with another view.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
-//! What the properties ask of each process.
+//! What the properties observe of each process.
 //!
-//! A property does not tell most control states of a process apart. Of all
-//! places that a process can come to by itself, it is enough to look at one for
-//! each answer to what the property asks.
+//! A property does not distinguish most control states of a process. Among the places
+//! that a process can reach by itself, one for each combination of observed values
+//! suffices.
 
 use weir_model::ids::{ProcessId, StateId};
 use weir_model::program::{Atom, Formula, PropertyKind, Quantifier};
