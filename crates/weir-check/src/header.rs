@@ -1,4 +1,4 @@
-//! What every file of evidence begins with.
+//! The first fields of every file of evidence.
 
 use weir_model::program::Program;
 

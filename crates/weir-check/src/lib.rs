@@ -1,11 +1,11 @@
-//! Why an answer is believed: checks runs against the definition of the memory
-//! model, and inductive sets against every step.
+//! Checkers: runs are checked against the definition of the memory model, and inductive
+//! sets against every step.
 //!
-//! This crate knows programs, systems and memory models, and nothing of the
-//! engines or of the operational semantics that they search. A run says in
-//! which order operations were issued and took effect; [`replay`] checks that
-//! the rewrite rules of the model (Atig et al. 2012, section 3.3) allow it and that every read
-//! has the value that memory had at that moment. It is naive on purpose.
+//! This crate uses programs, systems and memory models, and neither engines nor the
+//! operational semantics that they search. A run contains the order in which operations
+//! were issued and took effect; [`replay`] checks that the rewrite rules of the model
+//! (Atig et al. 2012, section 3.3) allow it and that every read returns the value that
+//! memory had at that moment. The code is simple and slow on purpose.
 //!
 //! ```
 //! use weir_check::{Witness, check};

@@ -1,21 +1,21 @@
 //! Replays a run and checks that the model allows it.
 //!
-//! The run is not executed on buffers. For each process the checker keeps what
-//! was issued and has not taken effect, as a *trace*, and lets the rewrite rules
-//! of Atig et al. 2012, section 3.3 decide: an operation takes effect now if it may
-//! overtake all that stand before it (rules 1 and 2); a read takes the value of an own
-//! write if the two can be brought side by side (rule 3). Where that can be done in
-//! several ways the checker follows all of them.
+//! The run is not executed on buffers. For each process the checker keeps the operations
+//! that were issued and have not taken effect, as a *trace*, and applies the rewrite
+//! rules of Atig et al. 2012, section 3.3: an operation may take effect now if it may
+//! overtake all operations before it (rules 1 and 2); a read takes the value of an own
+//! write if the two can be moved next to each other (rule 3). If there are several ways
+//! to do that, the checker follows all of them.
 //!
-//! A read from the history takes effect at a moment in the past: the earliest
-//! one with the right value such that the read need not have overtaken anything
-//! that it may not. So the checker keeps all memory states there ever were, and
-//! for each operation the moment of its effect.
+//! A read from the history takes effect at an earlier moment: the earliest one with its
+//! value such that the read need not have overtaken an operation that it may not
+//! overtake. So the checker keeps all memory states of the run, and for each operation
+//! the moment of its effect.
 //!
-//! Steps that only move things inside buffers (`transfer write`, `move pointer`,
-//! `fence elimination`, `propagate`, `delete`) mean nothing to the definition. Only what
-//! they say is looked at: a write that moves is under way, a value that is seen was once
-//! in memory.
+//! Steps that only move things inside buffers (`transfer write`, `move pointer`, `fence
+//! elimination`, `propagate`, `delete`) have no counterpart in the definition. The
+//! checker checks only what they state: a write that moves is under way, and a value that
+//! is seen was once in memory.
 
 use std::fmt;
 

@@ -1,10 +1,10 @@
-//! Unblocked files: why an object is obstruction-free under TSO, as JSON. The format
-//! and what it means are in `docs/lasso.md`; [`check`] says whether it is true.
+//! Unblocked files: proofs of obstruction-freedom under TSO, as JSON. `docs/lasso.md` has
+//! the format and its meaning; [`check`] checks a proof.
 //!
-//! The checker finds the blocking pairs (Wang et al. 2021, section 5.2) in a way of its own:
-//! of all pairs of a control state and a memory it takes away, again and again, those
-//! from which the client alone has no step without a return to a pair that is left.
-//! What is left in the end are the blocking pairs.
+//! The checker computes the blocking pairs (Wang et al. 2021, section 5.2) independently:
+//! from all pairs of a control state and a memory it repeatedly removes those from which
+//! the client alone has no step, other than a return, to a remaining pair. The remaining
+//! pairs are the blocking pairs.
 
 use std::collections::BTreeSet;
 

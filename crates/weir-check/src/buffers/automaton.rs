@@ -1,4 +1,4 @@
-//! Automata over stores, as simple as can be.
+//! Automata over stores, in their simplest form.
 
 use std::collections::BTreeSet;
 

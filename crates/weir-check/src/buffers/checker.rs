@@ -1,9 +1,8 @@
-//! Whether a set of states with sets of buffer contents shows that properties are
-//! never settled.
+//! Checks that a set of states with buffer automata proves properties.
 //!
-//! A state says: the processes are here, memory is this, and the buffer of each
-//! process holds one of these words. It stands for every configuration of TSO like
-//! that. [`check`] looks at three things:
+//! A state has control states, memory, and a set of words for the buffer of each process.
+//! It represents every configuration of TSO with these control states, this memory, and
+//! words from these sets. [`check`] checks three conditions:
 //!
 //! 1. every initial configuration is in the set,
 //! 2. every step from a state of the set leads into one state of the set,

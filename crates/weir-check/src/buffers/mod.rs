@@ -1,6 +1,5 @@
-//! Files of states with sets of buffer contents: what the search with automata proves,
-//! as JSON. The format and what it means are in `docs/buffer-set.md`; [`check`] says
-//! whether a set shows what it says.
+//! Files of states with buffer automata, the proofs of the engine `automata`, as JSON.
+//! `docs/buffer-set.md` has the format and its meaning; [`check`] checks a set.
 
 mod automaton;
 mod checker;

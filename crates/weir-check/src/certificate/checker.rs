@@ -1,24 +1,23 @@
-//! Whether a certificate is one: an inductive set of configurations of views.
+//! Checks a certificate: an inductive set of configurations of views.
 //!
-//! A configuration of views says: the history of memory states ends with
-//! `memory`; each process stands somewhere in it and may still see, in this
-//! order, the memory states of its word. The set stands for every configuration
-//! whose words are among those given, or subwords of them, or what is left of
-//! them further on.
+//! In a configuration of views the history of memory states ends with `memory`; each
+//! process has a position in it and may still see, in this order, the memory states of
+//! its word. The set represents every configuration whose words are among those given, or
+//! subwords of them, or suffixes of such subwords.
 //!
-//! Every process *rests*: what it did last is a write that entered the history,
-//! an atomic read-write or a full fence. Only these depend on when they happen;
-//! whatever else a process does it may as well do later, when it sees no less.
-//! [`check`] looks at three things:
+//! Every process *rests*: its last action was a write that entered the history, an atomic
+//! read-write or a full fence. Only these depend on the moment at which they happen; all
+//! other actions can be delayed, since the process sees no less later. [`check`] checks
+//! three conditions:
 //!
 //! 1. every initial configuration is in the set,
-//! 2. if a process goes somewhere by itself and then does one of these, that
-//!    leads to a configuration of the set, and so does a write that has waited,
-//! 3. in no configuration can processes go by themselves to where they settle
-//!    one of the properties.
+//! 2. if a process moves by itself and then takes one of these actions, the result is in
+//!    the set, and so is the result when a waiting write enters,
+//! 3. in no configuration can processes, each by itself, reach places that violate one of
+//!    the properties.
 //!
-//! Sets of words are kept as they are written, as sets of words of letters; the
-//! code is short and slow.
+//! Sets of words are stored as in the file, as sets of words of letters; the code is
+//! short and slow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! Certificate files: an inductive set of views as JSON. The format and what it
-//! means are in `docs/certificate.md`; [`check`] says whether it is one.
+//! Certificate files: an inductive set of views as JSON. `docs/certificate.md` has the
+//! format and its meaning; [`check`] checks a certificate.
 
 mod checker;
 

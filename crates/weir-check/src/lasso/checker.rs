@@ -1,6 +1,6 @@
-//! Whether a lasso is one: it repeats the run step by step on store buffers of its
-//! own, looks whether the cycle comes back to where it began, and asks the
-//! definitions of Wang et al. 2021, section 3, of the run that goes round for ever.
+//! Checks a lasso: replays the run step by step on its own store buffers, checks that the
+//! cycle returns to where it began, and evaluates the definitions of Wang et al. 2021,
+//! section 3, for the infinite run.
 
 use std::collections::VecDeque;
 

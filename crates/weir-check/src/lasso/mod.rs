@@ -1,5 +1,5 @@
-//! Lasso files: a run that goes round for ever, as JSON. The format and what it
-//! means are in `docs/lasso.md`; [`check`] says whether it shows what it says.
+//! Lasso files: an infinite run as JSON. `docs/lasso.md` has the format and its meaning;
+//! [`check`] checks a lasso.
 
 mod checker;
 

@@ -1,21 +1,21 @@
 //! Checks strategies against every move of the opponent, with buffers of any size.
 //!
-//! A strategy leaves a finite graph of turns of the process player in which only the
-//! opponent chooses. The checker makes sure that whatever the opponent does leads to a
-//! turn of the graph, and then that every way through the graph is won:
+//! A strategy determines a finite graph of turns of the process player in which only the
+//! opponent chooses. The checker makes sure that every move of the opponent leads to a
+//! turn of the graph, and then that every path through the graph is won:
 //!
-//! * to reach a target, there may be no way round;
+//! * to reach a target, there may be no cycle;
 //! * to avoid it, every turn needs a move that leads to no target, and under process
-//!   fairness (section 8) no way round may pass where a process is enabled and never
-//!   play in it;
-//! * for the update player it is the other way round. A way round that is fair to all
-//!   processes is looked for by taking components apart.
+//!   fairness (section 8) no cycle may have a process that is enabled in it and never
+//!   played;
+//! * for the update player the conditions are reversed. A cycle that is fair to all
+//!   processes is found by decomposition into components.
 //!
-//! An answer of the update player may have fewer messages than the rules would give:
-//! of equal neighbors in a store buffer all but one may be missing. With more of them
-//! she can do all that she can do with one, by updating them together. In load
-//! buffers equal neighbors are as good as one for both players, and only one is kept;
-//! a process that can neither read nor fence any more has an empty one.
+//! An answer of the update player may have fewer messages than the rules give: of equal
+//! adjacent messages in a store buffer all but one may be missing. With more of them the
+//! update player can do the same, by updating them together. In load buffers equal
+//! adjacent messages are equivalent to one for both players, and only one is kept; the
+//! load buffer of a process that can neither read nor execute a fence any more is empty.
 
 use std::collections::{BTreeMap, BTreeSet};
 

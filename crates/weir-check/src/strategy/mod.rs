@@ -1,5 +1,6 @@
-//! Files of strategies: how a player wins a game (Spengler 2024), as JSON. The format and
-//! what it means are in `docs/strategy.md`; [`check`] says whether a strategy wins.
+//! Files of strategies: how a player wins a game (Spengler 2024), as JSON.
+//! `docs/strategy.md` has the format and its meaning; [`check`] checks that a strategy
+//! wins.
 
 mod checker;
 mod rules;

@@ -1,5 +1,5 @@
-//! The rules of games once more, written down from Spengler 2024, figure 1 and section 9, on
-//! configurations with names and numbers. Slow and plain.
+//! The rules of games, implemented independently of the solver from Spengler 2024, figure
+//! 1 and section 9, on configurations with names and numbers. Simple and slow.
 
 use weir_model::game::{Board, Buffers};
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};

@@ -1,4 +1,4 @@
-//! Ways through a finite graph of turns in which only the opponent chooses.
+//! Paths and cycles of a finite graph of turns in which only the opponent chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,16 +1,15 @@
-//! Whether an upward-closed set shows that a property is never settled.
+//! Checks that an upward-closed set proves a property.
 //!
-//! A state of memory turned round says: memory is this; of each process this
-//! many writes wait, and of these messages it knows. The set stands for every
-//! state that is at or above one of it: the same control states, with longer
-//! words. [`check`] looks at three things:
+//! A state has memory, and for each process its waiting writes and the messages that it
+//! has not seen. The set represents every state at or above one of its states: the same
+//! control states, with longer words. [`check`] checks three conditions:
 //!
-//! 1. every state that settles the property is in the set,
-//! 2. whatever leads to a state of the set in one step is in the set,
+//! 1. every state that violates the property is in the set,
+//! 2. every predecessor of a state of the set is in the set,
 //! 3. no initial state is in the set.
 //!
-//! For 2 it undoes every rule of `docs/upward-set.md` on every minimal state, and
-//! thinks of what may be above it. The code is short and slow.
+//! For 2 it inverts every rule of `docs/upward-set.md` on every minimal state, and
+//! considers the states above it. The code is short and slow.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,6 +1,5 @@
-//! Files of upward-closed sets: what backward search proves, as JSON. The format
-//! and what it means are in `docs/upward-set.md`; [`check`] says whether a set
-//! shows what it says.
+//! Files of upward-closed sets, the proofs of backward search, as JSON.
+//! `docs/upward-set.md` has the format and its meaning; [`check`] checks a set.
 
 mod checker;
 
