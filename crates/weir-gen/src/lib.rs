@@ -1,5 +1,5 @@
-//! Random programs and objects, a shrinker that makes them small, and a reference for what
-//! they mean: for tests only.
+//! Random programs and objects, a shrinker, and a reference semantics of programs: for
+//! tests only.
 //!
 //! ```
 //! use weir_gen::{Rng, Shape, program, shrink};

@@ -1,9 +1,9 @@
-//! Random changes to texts, and a shrinker for them: for tests of readers.
+//! Random changes to texts, and a shrinker for them: for tests of parsers.
 //!
-//! Most of a changed text is still as it should be, so that a reader gets past its first
-//! lines. Changes are made of pieces of the text itself and of others of its kind, and of
-//! what readers often get wrong: numbers at the ends of ranges, brackets without end,
-//! characters of several bytes, control characters.
+//! Most of a changed text stays valid, so that a parser gets past its first lines.
+//! Changes use pieces of the text itself and of others of its kind, and inputs that
+//! parsers often get wrong: numbers at the ends of ranges, unclosed brackets, characters
+//! of several bytes, control characters.
 
 use crate::Rng;
 

@@ -1,11 +1,11 @@
-//! What a program means, by definition: a reference that works on the [`Program`] itself.
+//! A reference semantics of programs, which works on the [`Program`] itself.
 //!
-//! It shares no code with what builds a `System` of a program, nor with any semantics or
-//! engine, and it is naive on purpose: nothing is merged, nothing is inferred.
+//! It shares no code with the construction of a `System`, nor with any semantics or
+//! engine, and it is simple on purpose: no steps are merged, and nothing is inferred.
 //!
-//! *Processes.* Every statement is a step of its own: assignments, tests, `assume`,
-//! `assert`, `goto`, `break`, `continue` and `exit` too. A process stands before its next
-//! statement, and a label stands for that moment:
+//! *Processes.* Every statement is a separate step, also assignments, tests, `assume`,
+//! `assert`, `goto`, `break`, `continue` and `exit`. A process is before its next
+//! statement, and a label refers to that moment:
 //!
 //! * A label before a loop is the loop's head. It holds whenever the head is reached, on
 //!   entry, from the end of the body and by `continue`, until the first statement of the
@@ -17,8 +17,8 @@
 //! * Labels that directly follow each other all hold at the statement behind them.
 //! * Going on behind a block, or back to the head of a loop, takes no step.
 //!
-//! An atomic operation is one step, with its result. A process fails when it comes to a
-//! statement that makes no sense for the values of its registers; it stays there.
+//! An atomic operation is one step, with its result. A process fails when it reaches a
+//! statement that is undefined for the values of its registers; it stays there.
 //!
 //! *Memory.* [`store_buffers`] explores SC, TSO and PSO; [`rewriting`] is the definition by
 //! rewriting of traces (Atig et al. 2012, section 3.3), for every model without RRWE. [`live`]

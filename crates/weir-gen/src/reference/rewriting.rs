@@ -5,10 +5,11 @@
 //! of the model, shuffled, and run on one memory. All of a trace is executed, except that in
 //! models with `w->r` the writes and partial fences at its end may still wait.
 //!
-//! A process that comes back to a local state without having written in between has only
-//! read. Leaving these reads out leads to the same local state and makes every rewriting
-//! that was possible possible still, so such traces are not followed further. A process that
-//! comes back after a write has endlessly many traces: the program has no reference here.
+//! A process that returns to a local state without a write in between has only read.
+//! Without these reads the trace leads to the same local state, and every rewriting that
+//! was possible is still possible, so such traces are not followed further. A process
+//! that returns after a write has infinitely many traces: the program has no reference
+//! here.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
