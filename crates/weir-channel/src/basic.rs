@@ -1,38 +1,37 @@
 //! From a machine to a basic one: Proposition 1 (Atig et al. 2010, section 4.3).
 //!
-//! *Problem.* Given an `(S, k)`-LCM `M = (Q, C, Σ, Λ, Δ)`, make a basic LCM
-//! `M' = (Q', C, Σ', Λ, Δ')` with `Q ⊆ Q'` and `Σ ⊆ Σ'` that has the same traces
-//! between control states of `Q`: one without guards, substitutions and strong
-//! messages.
+//! *Problem.* Given an `(S, k)`-LCM `M = (Q, C, Σ, Λ, Δ)`, construct a basic LCM `M' =
+//! (Q', C, Σ', Λ, Δ')` with `Q ⊆ Q'` and `Σ ⊆ Σ'` that has the same traces between
+//! control states of `Q`: one without guards, substitutions and strong messages.
 //!
-//! *Idea.* `M'` keeps the sequences of strong messages of all channels in its
-//! control state; `q` with empty sequences is `q` itself. A step of `M` becomes a
-//! *channel rotation* of each channel that it looks at: send a marker `♯`, then
-//! receive, check or substitute, and send back, one message at a time, until `♯`
-//! is found. If something does not fit, `M'` blocks.
+//! *Idea.* `M'` keeps the sequences of strong messages of all channels in its control
+//! state; `q` with empty sequences is `q` itself. A step of `M` becomes a *channel
+//! rotation* of each channel that it tests or changes: send a marker `♯`, then receive,
+//! check or substitute, and send back, one message at a time, until `♯` is received. If
+//! something does not match, `M'` blocks.
 //!
-//! *What differs from the text of the paper, and why.*
+//! *Differences from the text of the paper.*
 //!
-//! 1. *One rotation does it all.* The paper checks the guard, does the operation,
-//!    and then rotates all channels to see that no strong message is missing. Between
-//!    these, messages can be lost, and then `M'` does what `M` cannot: with `u = b·a`
-//!    (`a` is the oldest) and the transition `c ∈ b·a, c?b`, the guard holds, `a` is
-//!    lost, and `b` is received. `M` has to receive from the word that the guard
-//!    looked at, which begins with `a`. Likewise a strong message that is lost
-//!    before the guard looks, and that the operation then substitutes by one that is
-//!    not strong, is never missed. So guard, substitution, receive and strong
-//!    messages are checked while the same rotation reads the same word.
+//! 1. *A single rotation.* The paper checks the guard, executes the operation, and then
+//!    rotates all channels to check that no strong message is missing. Between these,
+//!    messages can be lost, and then `M'` does what `M` cannot: with `u = b·a` (`a` is
+//!    the oldest) and the transition `c ∈ b·a, c?b`, the guard holds, `a` is lost, and
+//!    `b` is received. `M` has to receive from the word that the guard has tested, which
+//!    begins with `a`. Likewise, a strong message may be lost before the guard is tested,
+//!    and the loss is never noticed if the operation substitutes it by a message that is
+//!    not strong. So guard, substitution, receive and strong messages are checked in the
+//!    same rotation of the same word.
 //! 2. *The automaton is that of the mirrored language.* A rotation reads the oldest
 //!    message first, which is the last of the word.
 //! 3. *Substitutions change what is strong.* `σ` may make a strong message of one
 //!    that was not, so the new sequence is not known from the old one. It is
 //!    collected while the rotation reads.
-//! 4. *Channels that a step does not look at are not rotated.* A strong message that
-//!    is missing is missed when somebody looks for it. Until then nobody can tell, and
-//!    a run that ends with empty sequences has looked for all of them.
-//! 5. *There is no blocking control state.* To have no transition blocks as well.
+//! 4. *Channels that a step does not use are not rotated.* A missing strong message is
+//!    noticed when its channel is next rotated. Until then it makes no difference, and a
+//!    run that ends with empty sequences has checked all of them.
+//! 5. *There is no blocking control state.* A state without transitions blocks as well.
 //!
-//! If `♯` itself is lost, the rotation never ends, so nothing wrong comes of it.
+//! If `♯` itself is lost, the rotation never ends, so no wrong state is reached.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;

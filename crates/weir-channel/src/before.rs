@@ -1,16 +1,15 @@
-//! The minimal words before a step.
+//! Minimal predecessors of words.
 //!
-//! *Problem.* A guard `c ∈ L`, an operation `op` and a word `w`. Which words `v` of
-//! `L` does `op` take to a word above `w`? Everything above such a `v` can lose
-//! what it has more, and take the step. So the minimal ones are all that the
-//! backward search needs.
+//! *Problem.* Given a guard `c ∈ L`, an operation `op` and a word `w`: which words `v` of
+//! `L` does `op` take to a word above `w`? Every word above such a `v` can lose the rest
+//! and take the step, so the backward search needs only the minimal ones.
 //!
-//! *Idea.* Read `v` from its newest message on with the automaton of `L`, and
-//! count beside it how much of `w` has been found in `op(v)`. If two beginnings get
-//! to the same place of the automaton and have found as much, whatever completes
-//! one completes the other: the bigger one is dropped. Beginnings are tried by
-//! length, and there are finitely many that are not above another, since `⪯ₛᵏ` is a
-//! well-quasi-order (Atig et al. 2010, section 4.5).
+//! *Idea.* Read `v` from its newest message on with the automaton of `L`, and count how
+//! much of `w` has been found in `op(v)`. If two prefixes reach the same state of the
+//! automaton and have found the same part of `w`, every completion of one completes the
+//! other: the larger one is dropped. Prefixes are tried by length, and only finitely many
+//! are not above another, since `⪯ₛᵏ` is a well-quasi-order (Atig et al. 2010, section
+//! 4.5).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -1,9 +1,9 @@
-//! Finite processes as code: what the translations to programs share.
+//! Finite processes as code, for the translations to programs.
 //!
-//! The papers write processes as automata; programs are structured code. A control
-//! state becomes a label, and its transitions a `choose` behind it. A read `r(x, d)`
-//! waits until `x` is `d`, so that the system of the program has just that operation
-//! and no way into a dead end.
+//! The sources define processes as automata; programs are structured code. A control
+//! state becomes a label, and its transitions a `choose` after it. A read `r(x, d)` waits
+//! until `x` is `d`, so that the system of the program has exactly this operation and no
+//! dead end.
 
 use weir_model::ids::{EnumId, LabelId, RegId, SpanId, VarId};
 use weir_model::program::{

@@ -3,7 +3,7 @@
 //!
 //! *Problem.* Pairs of words `(α1, β1), …, (αm, βm)`. Is there a sequence of indices
 //! `I = i1 … ik`, at least one, such that `α_I = α_i1 … α_ik` and `β_I` are equal up to
-//! rotation: `α_I = l1·l2` and `β_I = l2·l1`? Nobody can decide that.
+//! rotation: `α_I = l1·l2` and `β_I = l2·l1`? This is undecidable (Ruohonen 1983).
 //!
 //! *Machine.* [`machine`] is `CM_(A,B)` of section 4.2, after Abdulla and Jonsson 1996b: there
 //! is a solution if and only if it visits `s1` infinitely often, with lossy channels.
@@ -15,17 +15,17 @@
 //! | `s1 –c1!αi·c1?βi, c2!βi·c2?αi→ s1` | check |
 //! | `s1 –nop→ s_trap` | |
 //!
-//! A word goes letter by letter, the first one first, both channels at a time. Of
-//! `s_trap` section 4.2 has only the name. Here the check is given up there, and nothing
-//! leads away from it.
+//! A word is sent letter by letter, the first letter first, on both channels at a time.
+//! Section 4.2 does not say what `s_trap` is for. Here it is the state in which the check
+//! is given up, and no transition leaves it.
 //!
-//! *Why it is right.* Whenever the machine comes back to `s1` each channel has gained
-//! what the other has lost in length, so all messages together have not become more. A
-//! run that comes back for ever loses nothing from some moment on, and repeats a
+//! *Correctness.* Whenever the machine returns to `s1`, each channel has gained the
+//! length that the other has lost, so the total number of messages has not grown. So a
+//! run that returns for ever loses nothing from some moment on, and repeats a
 //! configuration. In between it chose indices `J`, and `w` in `c1` became `w` again:
-//! `w·α_J = β_J·w`. So `α_J` and `β_J` are equal up to rotation. The other way round, with
-//! a solution `I` guess `I` twice, and lose messages until `l2·l1·l2` is in `c1` and
-//! `l1·l2·l1` in `c2`: these come back with every check of `I`.
+//! `w·α_J = β_J·w`. So `α_J` and `β_J` are equal up to rotation. Conversely, given a
+//! solution `I`, guess `I` twice, and lose messages until `l2·l1·l2` is in `c1` and
+//! `l1·l2·l1` in `c2`: every check of `I` restores these contents.
 //!
 //! [`one_channel()`] is `CM'_(A,B)`, and [`library()`] is `L(A,B)` of section 4.3.
 

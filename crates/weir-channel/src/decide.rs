@@ -3,13 +3,14 @@
 //! *Problem.* Reachability under TSO, PSO, and with bounded guesses (Atig et al. 2010,
 //! theorems 2, 3 and 8).
 //!
-//! *Idea.* Make the lossy channel machine of the program, and ask it
-//! ([`lossy`](crate::lossy)). Where the machine is with empty channels the program is
-//! with empty buffers. Bad control states can be asked for in this way, since buffers can
-//! always be emptied; formulas about memory while writes are under way cannot.
+//! *Idea.* Translate the program to a lossy channel machine, and decide that
+//! ([`lossy`](crate::lossy)). The machine reaches a control state with empty channels if
+//! and only if the program reaches it with empty buffers. This suffices for violating
+//! control states, since buffers can always drain; it does not for formulas about memory
+//! while writes are under way.
 //!
-//! *Evidence.* A run of the machine says which transitions each process takes, and
-//! [`guided`] finds a run of the program in which they do.
+//! *Evidence.* A run of the machine determines the transitions of each process, and
+//! [`guided`] finds a run of the program with these transitions.
 
 use std::time::Instant;
 

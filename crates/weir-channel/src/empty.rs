@@ -1,34 +1,34 @@
 //! From arbitrary buffers to empty ones (Atig et al. 2010, section 3.4).
 //!
-//! *Problem.* `never` asks whether a state can be reached with anything in the
-//! buffers; the paper's state reachability asks for empty ones. The first is reduced
-//! to the second.
+//! *Problem.* `never` is about states with arbitrary buffers; state reachability in the
+//! paper is about empty ones. The first is reduced to the second.
 //!
-//! *Idea.* As in the paper: a process more, the *observer*, guesses when the state is
-//! reached and switches a *flag* with an atomic read-write. The others look at the flag
-//! around each of their operations. Once it is switched they stay where they are, and
-//! the observer checks memory. Then buffers run empty, which changes no control state.
+//! *Idea.* As in the paper, an additional process, the *observer*, guesses when the state
+//! is reached and sets a *flag* with an atomic read-write. The other processes test the
+//! flag around each of their operations. Once it is set they stop, and the observer
+//! checks memory. Then the buffers drain, which changes no control state.
 //!
-//! The paper only sketches this. Two things have to be right for it to be exact:
+//! The paper only sketches this. Two points are essential for exactness:
 //!
-//! * *When the flag is looked at.* Before an operation is too early: it may be
-//!   switched in between, and the operation then reads what came into memory later.
-//!   So a process looks behind each operation, and comes to its next control state
-//!   only if the flag is not switched yet. Where it stops, its last operation was
-//!   done before.
-//! * *How memory is checked.* Reads one by one may see values that were never in
-//!   memory together, since writes still leave the buffers. So the observer takes the
-//!   value of each variable with an atomic read-write that leaves `⊥` there, which
-//!   nobody else writes, and reads `⊥` from all of them afterwards. Then no variable
-//!   was written since its value was taken, and all values were there together when
-//!   the last one was.
+//! * *When the flag is tested.* Before an operation is too early: the flag may be set in
+//!   between, and the operation then reads a value that reached memory later. So a
+//!   process tests the flag after each operation, and proceeds to its next control state
+//!   only if the flag is not set. Where it stops, its last operation was executed before
+//!   the flag was set.
+//! * *How memory is checked.* Separate reads may see values that were never in memory
+//!   together, since writes still leave the buffers. So the observer reads the value of
+//!   each variable with an atomic read-write that writes `⊥`, which no other process
+//!   writes, and reads `⊥` from all of them afterwards. Then no variable was written
+//!   since its value was read, and all values were in memory together when the last one
+//!   was read.
 //!
-//! It serves models whose reads take place when they are issued: SC, TSO and PSO.
+//! The reduction is for models whose reads take effect when they are issued: SC, TSO and
+//! PSO.
 //!
-//! A property `never F` becomes `final never F'`, with the same answer. `F'` asks the
-//! registers in which processes and observer have noted, at the end, what `F` asks
-//! for. `assertions` asks whether some process has failed. Deadlocks and final states
-//! are about empty buffers anyway, and are left out.
+//! A property `never F` becomes `final never F'`, with the same answer. `F'` is about the
+//! registers in which processes and observer have recorded the facts that `F` mentions.
+//! `assertions` is about whether some process has failed. Deadlocks and final states are
+//! about empty buffers anyway, and are omitted.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! Files that show an answer about a lossy machine: a run, or an upward-closed set.
-//! `docs/channel-machines.md` has the formats. [`check`] says whether a file shows what
-//! it says, with code that shares nothing with the searches.
+//! Evidence about a lossy machine: files of runs and of upward-closed sets.
+//! `docs/channel-machines.md` has the formats. [`check`] checks a file, with code that is
+//! independent of the searches.
 
 mod closed;
 

@@ -1,13 +1,13 @@
-//! Explicit search, breadth first, with channels up to a bound.
+//! Explicit search, breadth-first, with channels up to a bound.
 //!
-//! *Problem.* Which control states does a machine reach while no channel holds
-//! more than so many messages? For perfect machines nothing decides more than
-//! that: they are Turing machines.
+//! *Problem.* Which control states does a machine reach while no channel holds more than
+//! a given number of messages? Perfect machines simulate Turing machines, so no algorithm
+//! decides reachability without the bound.
 //!
-//! *How.* Configurations are taken layer by layer. In a lossy machine, what a layer
-//! can lose is part of the layer, so that runs are shortest in transitions. A
-//! perfect step that overfills a channel is left out; a lossy one still has its
-//! smaller ends. Either way the answer is then no longer exact.
+//! *Algorithm.* Configurations are explored layer by layer. In a lossy machine, the
+//! configurations that result from losses belong to the same layer, so runs are shortest
+//! in transitions. A perfect step that exceeds the bound is omitted; a lossy one still
+//! has its smaller results. In both cases the answer is no longer exact.
 
 mod again;
 

@@ -11,19 +11,21 @@
 //! The word of a channel is written with the newest message first, as in the
 //! paper: `c!a` makes `a·u` of `u`, and `c?a` makes `u` of `u·a`.
 //!
-//! * [`Machine`] is a machine, [`semantics`] what it does.
+//! * [`Machine`] is a machine, [`semantics`] defines its steps.
 //! * [`text`] reads and writes machines.
 //! * [`lossy`] decides whether a lossy machine reaches a control state.
 //! * [`explicit`] searches perfect and lossy machines with channels up to a bound.
-//! * [`replay()`] checks a run with code of its own.
-//! * [`Translation`] is the machine of a program, and [`decide`] asks it.
-//! * [`basic`] makes a basic machine of any (Proposition 1), [`product()`] one machine
-//!   of several.
+//! * [`replay()`] checks a run, independently of the searches.
+//! * [`Translation`] is the machine of a program, and [`decide`] is the engine that uses
+//!   it.
+//! * [`basic`] translates any machine to a basic one (Proposition 1), [`product()`]
+//!   several machines to one.
 //! * [`evidence`] has the files of runs and of upward-closed sets, and checks them.
-//! * [`tso`] and [`pso`] make machines of programs, [`program`] programs of machines.
-//! * [`pcp`] makes programs of Post's correspondence problem, and [`empty`] asks for empty
-//!   buffers in the place of arbitrary ones.
-//! * [`cpcp`] makes machines and libraries of its cyclic form.
+//! * [`tso`] and [`pso`] translate programs to machines, [`program`] translates machines
+//!   to programs.
+//! * [`pcp`] translates Post's correspondence problem to programs, and [`empty`] reduces
+//!   reachability with arbitrary buffers to empty ones.
+//! * [`cpcp`] translates its cyclic form to machines and libraries.
 //!
 //! ```
 //! use weir_channel::lossy::{Reach, reach};

@@ -2,16 +2,16 @@
 //!
 //! *Problem.* Is there a lossy run from `⟨q, ε⟩` to `⟨q', ε⟩`?
 //!
-//! *Idea.* The paper notes two ways. One is Proposition 1, see [`basic`](crate::basic).
-//! The other is taken here: `⪯ₛᵏ` is a well-quasi-order on words with at most `k`
-//! strong messages, and a bigger configuration can do what a smaller one can, since
-//! a step begins with losses. So the backward search over well-structured systems
-//! decides it ([`wsts`]). Guards need nothing special: they look at the word after
-//! those losses, so the minimal words before a step are the minimal words of a
-//! regular language (`before`).
+//! *Idea.* The paper mentions two ways. One is Proposition 1, see
+//! [`basic`](crate::basic). The other is used here: `⪯ₛᵏ` is a well-quasi-order on words
+//! with at most `k` strong messages, and a larger configuration can do what a smaller one
+//! can, since a step begins with losses. So the backward search over well-structured
+//! systems decides reachability ([`wsts`]). Guards need no special treatment: they test
+//! the word after those losses, so the minimal predecessors of a word are the minimal
+//! words of a regular language (`before`).
 //!
-//! *Why it ends.* By Higman's lemma. It can take long: no primitive recursive
-//! function bounds it (Schnoebelen 2002).
+//! *Termination.* By Higman's lemma. No primitive recursive function bounds the time
+//! (Schnoebelen 2002).
 //!
 //! *Evidence.* A run, which [`replay`](crate::replay()) has checked, or the minimal
 //! configurations from which the state can be reached, none of them initial.

@@ -6,11 +6,11 @@
 //! missing is the trivial one, and an operation that is missing is the `nop`, so
 //! that there is one way to write each.
 //!
-//! With a machine comes the pair `(S, k)` of its lossy meaning (section 4.3): the
-//! strong messages, which are never lost, and how many of them a channel may
-//! hold. The perfect meaning does not look at it.
+//! A machine also has the pair `(S, k)` of its lossy semantics (section 4.3): the strong
+//! messages, which are never lost, and how many of them a channel may hold. The perfect
+//! semantics ignores it.
 //!
-//! Nothing here knows of text or of search.
+//! This module uses neither text nor search.
 
 mod builder;
 

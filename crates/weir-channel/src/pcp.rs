@@ -1,23 +1,23 @@
 //! Post's correspondence problem as a program (Atig et al. 2010, section 9.1).
 //!
 //! *Problem.* Pairs of words `(u1, v1), …, (un, vn)`. Is there a sequence of indices
-//! `i1 … ik`, at least one, with `u_i1 … u_ik = v_i1 … v_ik`? Nobody can decide that.
+//! `i1 … ik`, at least one, with `u_i1 … u_ik = v_i1 … v_ik`? This is undecidable (Post 1946).
 //!
-//! *Idea.* Where writes and reads may overtake reads, a process can write for ever and
-//! guess what it reads: the guesses wait in its buffer, and none of them is lost. `p1`
-//! guesses indices. For each it writes the word `u` to `x1`, reads it from `x3`,
-//! writes the index to `x2` and reads it from `x4`. `p2` does the same with `v`, `x3`,
-//! `x1`, `x4` and `x2`. If the buffers run empty, each has read only what the other
-//! wrote, and in its order; so they have guessed the same indices and written the same
-//! word (Lemma 5). After each symbol comes the marker `♯`, so that nothing is read twice.
+//! *Idea.* If writes and reads may overtake reads, a process can write for ever and guess
+//! what it reads: the guesses wait in its buffer, and none of them is lost. `p1` guesses
+//! indices. For each it writes the word `u` to `x1`, reads it from `x3`, writes the index
+//! to `x2` and reads it from `x4`. `p2` does the same with `v`, `x3`, `x1`, `x4` and
+//! `x2`. If the buffers become empty, each process has read exactly the writes of the
+//! other, in order; so they have guessed the same indices and written the same word
+//! (Lemma 5). The marker `♯` after each symbol prevents double reads.
 //!
-//! Rule by rule as in the paper. Its words have the newest symbol first, as its
-//! buffers do: of `ν(u) = ♯·a1 … ♯·am` the last symbol is written first, of the
-//! solution the last index is chosen first, and what is left in memory in the end is
-//! `♯` in all variables, as Lemma 5 has it. To end, a process leaves its loop.
+//! The rules are those of the paper. Its words have the newest symbol first, as its
+//! buffers do: of `ν(u) = ♯·a1 … ♯·am` the last symbol is written first, of the solution
+//! the last index is chosen first, and at the end all variables in memory are `♯`, as in
+//! Lemma 5. To end, a process leaves its loop.
 //!
-//! With `w->w` it is the same (Theorem 7), and much smaller buffers are enough: a symbol
-//! that waits to be read does not hold up the index, nor the other way round.
+//! With `w->w` the construction is the same (Theorem 7), and much smaller buffers
+//! suffice: a symbol that waits to be read does not delay the index, nor vice versa.
 
 mod text;
 

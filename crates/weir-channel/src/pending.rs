@@ -1,7 +1,7 @@
 //! What a process may have in its buffers, by control state.
 //!
-//! Machines leave out transitions that could never be taken. Forward that saves
-//! little; backward it keeps the search from following writes that nobody made.
+//! The translations omit transitions that can never be taken. In a forward search that
+//! saves little; in a backward search it avoids following writes that no process issued.
 
 use std::collections::{BTreeSet, HashMap};
 

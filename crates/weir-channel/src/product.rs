@@ -1,11 +1,11 @@
 //! The synchronous product (Atig et al. 2010, section 4.4).
 //!
-//! Transitions with the same label are taken together, transitions without one
-//! alone. `Λ` is the same for all machines: a label that one machine never takes
-//! blocks the others. So the traces of the product are those that all machines
-//! have (Proposition 2). The paper gives all machines the same `Σ` and the same
-//! `(S, k)` as well. Here alphabets are joined, which changes nothing, since a
-//! machine puts only its own messages into its own channels.
+//! Transitions with the same label are taken together, transitions without one alone. `Λ`
+//! is the same for all machines: a label that one machine never takes blocks the others.
+//! So the traces of the product are those that all machines have (Proposition 2). In the
+//! paper all machines also have the same `Σ` and the same `(S, k)`. Here alphabets are
+//! joined, which makes no difference, since a machine sends only its own messages to its
+//! own channels.
 
 use std::collections::HashMap;
 use std::fmt;

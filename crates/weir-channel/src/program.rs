@@ -1,14 +1,13 @@
 //! Lossy channel machines as TSO and PSO programs (Atig et al. 2010, section 7).
 //!
-//! *Idea.* A process `p1` has the control of the machine. It sends a message by
-//! writing it to `x1`, and receives one by reading it from `x2`. A process `p2` takes
-//! what it reads from `x1` over to `x2`. What was written waits in the store buffers:
-//! they are the channel. What is overwritten before the other one has read it is
-//! lost. After each message both write, and read, the marker `#`, so that nothing is
-//! read twice.
+//! *Idea.* A process `p1` has the control states of the machine. It sends a message by
+//! writing it to `x1`, and receives one by reading it from `x2`. A process `p2` copies
+//! what it reads from `x1` to `x2`. The writes wait in the store buffers, which are the
+//! channel. A message that is overwritten before the other process has read it is lost.
+//! After each message both write, and read, the marker `#`, which prevents double reads.
 //!
-//! Rule by rule as in the proof of Theorem 3; the rule that is printed there as a
-//! second *Write* is the one of receives:
+//! The rules are those of the proof of Theorem 3; the rule that is printed there as a
+//! second *Write* is the one for receives:
 //!
 //! | machine | `p1` |
 //! | --- | --- |
@@ -19,18 +18,18 @@
 //! `p2` is `p1 –r(x1,a)→ (a,!) –w(x2,a)→ p2 –r(x1,#)→ (#,!) –w(x2,#)→ p1` for each
 //! message `a`.
 //!
-//! Beyond the paper, which takes one channel without loss of generality: each channel
-//! has two variables and a `p2` of its own. What `p1` writes for one channel may have
+//! In addition to the paper, which assumes one channel without loss of generality, each
+//! channel has two variables and its own `p2`. A write of `p1` for one channel may have
 //! to wait until older writes for others have left its buffer; but these can always
 //! leave, and their `p2` keeps what it reads of them. A transition that sends and
-//! receives on several channels does one after the other: nobody else has control.
-//! Labels mean nothing for one machine, and are left out.
+//! receives on several channels executes these operations one after another: no other
+//! process has control. Labels have no effect in a single machine and are omitted.
 //!
-//! *Why it is right.* Lemma 4: the machine reaches `q'` if and only if the program
-//! reaches `q'` with `p2` where it began, markers in memory and empty buffers. It is
-//! enough to ask whether `p1` gets to `q'` at all: whatever is in the buffers then is
-//! in the channels, and channels can lose it. No process writes two variables of a
-//! channel, so PSO is no different (Theorem 5).
+//! *Correctness.* Lemma 4: the machine reaches `q'` if and only if the program reaches
+//! `q'` with `p2` in its initial state, markers in memory and empty buffers. It suffices
+//! to ask whether `p1` reaches `q'` at all: the contents of the buffers are then contents
+//! of the channels, which can lose them. No process writes two variables of a channel, so
+//! PSO makes no difference (Theorem 5).
 
 use std::fmt;
 

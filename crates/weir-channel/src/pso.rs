@@ -1,9 +1,9 @@
 //! PSO programs as lossy channel machines (Atig et al. 2010, section 5.3).
 //!
-//! Here the store buffers are the channels, one for each process and variable, and
-//! the control states are those of all processes with memory. To lose a write to a
-//! variable is to overwrite it before anybody looks, so all may be lost but the last
-//! of each channel, which its process reads: it is strong (`#`).
+//! Here the store buffers are the channels, one for each process and variable, and a
+//! control state has the control states of all processes and memory. Losing a write to a
+//! variable corresponds to overwriting it before it is read, so all writes may be lost
+//! except the last one of each channel, which its process reads: it is strong (`#`).
 //!
 //! | rule | guard and operation |
 //! | --- | --- |
@@ -12,7 +12,7 @@
 //! | Read | the strong letter has the value, or there is none and memory has it |
 //! | ARW, full fence | all channels of the process are empty |
 //!
-//! Atig et al. 2010 have no write fences. To wait for empty channels would order reads as
+//! Atig et al. 2010 have no write fences. Waiting for empty channels would order reads as
 //! well, so programs with write fences are rejected.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

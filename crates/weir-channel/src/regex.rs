@@ -1,7 +1,7 @@
 //! Regular expressions over messages: the languages of guards.
 //!
-//! They are kept in a form that the printer writes and the parser reads back as
-//! it was: no concatenation inside a concatenation, no union inside a union, no
+//! They are kept in a normal form that the parser reads back unchanged from the output of
+//! the printer: no concatenation inside a concatenation, no union inside a union, no
 //! repetition of a repetition.
 
 use crate::ids::MessageId;

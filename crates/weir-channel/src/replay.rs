@@ -1,9 +1,9 @@
 //! Checks a run against the definition, step by step (Atig et al. 2010, sections 4.1 to
 //! 4.3).
 //!
-//! Nothing here is shared with the searches: guards are matched by what regular
-//! expressions mean, not with automata, and the order is written out as the paper
-//! has it. A mistake there cannot hide here.
+//! This module shares no code with the searches: guards are matched by derivatives of
+//! regular expressions, not with automata, and the order is implemented as in the paper.
+//! So a mistake in a search is not repeated here.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What machines do: perfect and lossy steps (Atig et al. 2010, sections 4.2 and 4.3).
+//! Perfect and lossy steps of machines (Atig et al. 2010, sections 4.2 and 4.3).
 //!
 //! A *perfect* step checks the guard of every channel and does the operation of
 //! every channel. A *lossy* step loses messages, takes a perfect step, and loses

@@ -1,4 +1,4 @@
-//! Programs as lossy channel machines, and what their states stand for.
+//! Programs as lossy channel machines, and the meaning of their states.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,13 +1,13 @@
 //! TSO programs as lossy channel machines (Atig et al. 2010, section 5).
 //!
-//! Each process becomes a machine with one channel. A control state is `(p, d_c,
-//! d_g)`: the control state of the process, the memory that it sees, and the memory
-//! after all writes that it knows of. The channel holds the memory states between
-//! the two, each with the process and the variable of the write that made it. The
-//! last own write to each variable is strong (`#`). A machine *guesses* the writes of
-//! the others, and in the product all agree on all writes.
+//! Each process becomes a machine with one channel. A control state is `(p, d_c, d_g)`:
+//! the control state of the process, the memory that it sees, and the memory after all
+//! writes in its channel. The channel holds the memory states between the two, each with
+//! the process and the variable of its write. The last own write to each variable is
+//! strong (`#`). A machine *guesses* the writes of the other processes, and in the
+//! product all machines agree on all writes.
 //!
-//! Rule by rule as in 5.1, but for what is printed there by mistake:
+//! The rules are those of section 5.1, with these misprints corrected:
 //!
 //! * **Nop** leads to `p'`, not back to `p`.
 //! * **Write to store** sends `(i, j, d'_g)`, the memory *after* the write: so do the
@@ -17,11 +17,11 @@
 //! * `Θ`, what a channel may hold in which no own write to `x_j` waits, leaves out the
 //!   strong letters `((i, j, d), #)`: the last own write is always one of these.
 //!
-//! Beyond the paper: a full fence asks that the channel is empty and `d_c = d_g`, as
-//! an atomic read-write does. Partial fences do nothing under TSO. Only control states
-//! that can be reached with any contents of the channel are made, and only writes that
-//! a process has are guessed. If memory may begin in several states, all machines
-//! agree on one by a label.
+//! In addition to the paper, a full fence requires that the channel is empty and `d_c =
+//! d_g`, as an atomic read-write does. Partial fences have no effect under TSO. Only
+//! control states that are reachable with some contents of the channel are built, and
+//! only writes that some process can issue are guessed. If memory has several initial
+//! states, all machines agree on one by a label.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,9 +1,9 @@
 //! The library `L(A,B)` (Wang et al. 2021, section 4.3).
 //!
-//! *Idea.* Two methods hand the channel of `CM'_(A,B)` to each other, each time as a
-//! sequence of writes to a variable, which wait in the store buffer of the writer until
-//! the other reads them. With `M1` on one client and `M2` on another, a round takes one
-//! transition:
+//! *Idea.* Two methods pass the contents of the channel of `CM'_(A,B)` to each other,
+//! each time as a sequence of writes to a variable, which wait in the store buffer of the
+//! writer until the other reads them. With `M1` on one client and `M2` on another, a
+//! round executes one transition:
 //!
 //! | | who | reads | writes |
 //! | --- | --- | --- | --- |
@@ -12,21 +12,24 @@
 //! | (3) | `M1` | `y1` | `x2` |
 //! | (4) | `M2` | `x2` | `y2` |
 //!
-//! What is written is `r·⊥s·l·⊥e`: a transition, and what is in the channel, with `♯` after
-//! each symbol so that nothing is read twice. Whoever reads something else says so in
-//! `failSimu`, and then all calls return. In the guess phase calls return after each
+//! A sequence is `r·⊥s·l·⊥e`: a transition, and the contents of the channel, with `♯`
+//! after each symbol so that nothing is read twice. A client that reads something else
+//! sets `failSimu`, and then all calls return. In the guess phase calls return after each
 //! round; in the check phase only if the simulation fails. So there is a run in which
-//! calls do not return if and only if the machine visits `s1` infinitely often (Theorem 1).
+//! calls do not return if and only if the machine visits `s1` infinitely often (Theorem
+//! 1).
 //!
-//! The text of the library is written here and not a tree of its statements: it has the
-//! lines of the paper's algorithms beside the code. Where the paper leaves something open:
+//! This module generates the text of the library and not its syntax tree, so that the
+//! lines of the paper's algorithms stand beside the code. Points that the paper leaves
+//! open:
 //!
-//! * Algorithm 2 is what (2) and (4) and the text around them say of `M2`.
-//! * In the first round, line 19 asks for the destination of the rule that was guessed.
-//! * No rule leaves `s_trap`. Who should guess one there says that the simulation has failed.
-//! * Line 19 asks for the destination of `r2`. That is found out when `r2` is guessed, so
-//!   that control states need not know `r2` for the rest of the round.
-//! * Memory is full of `♯` at first, which no `readOne` accepts.
+//! * Algorithm 2 is derived from (2) and (4) and the text about `M2`.
+//! * In the first round, line 19 uses the destination of the rule that was guessed.
+//! * No rule leaves `s_trap`. A client that would have to guess one there declares the
+//!   simulation failed.
+//! * Line 19 uses the destination of `r2`. It is determined when `r2` is guessed, so that
+//!   control states need not keep `r2` for the rest of the round.
+//! * Initially all variables are `♯`, which no `readOne` accepts.
 
 use std::fmt::Write as _;
 

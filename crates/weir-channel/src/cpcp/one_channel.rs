@@ -1,23 +1,23 @@
-//! Machines with one channel in the place of several (Wang et al. 2021, section 4.2).
+//! Machines with one channel instead of several (Wang et al. 2021, section 4.2).
 //!
-//! *Idea.* The one channel `c` has what is in `c1`, then the delimiter `$1`, then what is
-//! in `c2`, then `$2`, and so on. To take a transition the machine *scans* all that: it
-//! takes each message and sends it back. The one that is received is not sent back, and
-//! one that is sent goes before the delimiter of its channel. At first the delimiters
-//! alone are sent.
+//! *Idea.* The single channel `c` contains the contents of `c1`, then the delimiter `$1`,
+//! then the contents of `c2`, then `$2`, and so on. To take a transition the machine
+//! *scans* the channel: it receives each message and sends it again. The message that the
+//! transition receives is not sent again, and a message that it sends is inserted before
+//! the delimiter of its channel. At the beginning only the delimiters are sent.
 //!
-//! A scan that has lost a delimiter cannot be completed, says the paper. It must not go on
-//! for ever either, taking again and again what it has sent itself: the library would
-//! then have a run without returns for every instance that gets to `s1`, and Theorem 1
-//! would not follow. So messages have two colors, `a` and `a'`. A scan takes messages of
-//! one color and sends them in the other, and if it misses its delimiter it gets stuck
-//! at the first one of its own.
+//! The paper says that a scan that has lost a delimiter cannot be completed. It must not
+//! run for ever either, by receiving its own messages: the library would then have a run
+//! without returns for every instance that reaches `s1`, and Theorem 1 would not follow.
+//! So messages have two colors, `a` and `a'`. A scan receives messages of one color and
+//! sends them in the other. If it misses its delimiter, it blocks at the first message of
+//! its own.
 //!
-//! A control state has the color of the messages that are in the channel with it. Colors
-//! are given along the transitions from the initial state: one that does something
-//! changes the color, as it is one scan, and one that does nothing needs none. Where
-//! that does not fit, because there is another way to the same state, a scan that
-//! changes nothing but the color comes behind.
+//! The color of a control state is the color of the messages in the channel at this
+//! state. Colors are assigned along the transitions from the initial state: a transition
+//! with an operation changes the color, since it is one scan, and a transition without
+//! one does not. If a state is reached with both colors, a scan that only changes the
+//! color is added.
 
 use std::collections::VecDeque;
 

@@ -1,19 +1,19 @@
-//! Checks that a set of configurations shows that a control state is not reached.
+//! Checks that a set of configurations proves that a control state is not reached.
 //!
-//! The set stands for all that is above one of its configurations by `⪯ₛᵏ` (Atig et al. 2010,
-//! section 4.3). It shows it if
+//! The set represents its upward closure by `⪯ₛᵏ` (Atig et al. 2010, section 4.3). It is
+//! a proof if
 //!
-//! 1. what is asked for is in it,
-//! 2. whatever has a step into it is in it, and
-//! 3. the machine does not begin in it.
+//! 1. the configurations with the state in question are in it,
+//! 2. all its predecessors are in it, and
+//! 3. the initial configuration is not in it.
 //!
-//! A lossy step ends with losses, so for 2 it is enough to look at steps to the
-//! configurations of the set themselves; and it begins with losses, so it is enough to
-//! look at the words to which a transition is applied. Of these there are endlessly many,
-//! but they are above finitely many: [`words_before`] finds such words.
+//! A lossy step ends with losses, so for 2 it suffices to consider steps to the minimal
+//! configurations; and it begins with losses, so it suffices to consider the words to
+//! which a transition is applied. There are infinitely many of these words, but finitely
+//! many minimal ones: [`words_before`] computes them.
 //!
-//! Nothing here is shared with the searches. Guards are taken apart message by message
-//! (Antimirov's partial derivatives), not made into automata.
+//! This module shares no code with the searches. Guards are matched message by message
+//! (Antimirov's partial derivatives), not with automata.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,12 +1,13 @@
-//! Repeated reachability: does a machine visit a control state again and again?
+//! Repeated reachability: does a machine visit a control state infinitely often?
 //!
-//! *How.* All configurations within the bound and the steps between them make a finite
-//! graph; in a lossy machine the loss of one message is a step too. A run without end in
-//! it that visits a state infinitely often exists if and only if a configuration
-//! with the state lies on a cycle. A cycle cannot lose messages only, so it has a transition.
+//! *Algorithm.* The configurations within the bound and the steps between them are a
+//! finite graph; in a lossy machine the loss of one message is a step too. An infinite
+//! run in it that visits a state infinitely often exists if and only if a configuration
+//! with the state lies on a cycle. A cycle cannot consist of losses only, so it has a
+//! transition.
 //!
-//! For lossy machines nothing decides more than that either (Wang et al. 2021, Lemma 1),
-//! although it is decidable what they reach.
+//! For lossy machines repeated reachability is undecidable (Wang et al. 2021, Lemma 1),
+//! although reachability is decidable.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;

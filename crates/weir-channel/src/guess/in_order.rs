@@ -1,10 +1,11 @@
 //! `{w->r, r->r/w}`: the writes of a process reach memory in order.
 //!
-//! As under TSO (section 5) memory is turned round: a write is in memory as soon as it
-//! is issued, and processes learn of memory later, in order. Unlike there the letters
-//! are not memory states, but say one variable and its value, and a process is *told*
-//! of memory whenever it likes. So there is one machine for all processes, with
-//! a channel for each, and it need not know what each process sees.
+//! As under TSO (section 5) the direction of the buffers is reversed: a write is in
+//! memory as soon as it is issued, and processes learn of memory later, in order. Unlike
+//! there the letters are not memory states, but have one variable and its value, and a
+//! process may be *told* a value of memory at any time. So there is one machine for all
+//! processes, with a channel for each, and its control states do not contain what each
+//! process sees.
 //!
 //! A control state has the control states of the processes, memory, and for each
 //! process and variable the guessed reads, in groups `G₀ W₁ G₁ W₂ … Gₖ`. The `W`s are

@@ -1,11 +1,10 @@
 //! Programs with guessed reads as lossy channel machines (Atig et al. 2010, section 9.2).
 //!
 //! With `r->r` and `r->w` a read waits in the buffer with a guessed value, and is
-//! validated when memory has that value (section 8). If no process has more than `N`
-//! such reads at a time, reachability is decidable: "it suffices to consider that the
-//! stored read operations in the channels are strong symbols". There is more to it
-//! than that, since what orders a read among the writes of its process must not be
-//! lost either:
+//! validated when memory has that value (section 8). If no process has more than `N` such
+//! reads at a time, reachability is decidable: "it suffices to consider that the stored
+//! read operations in the channels are strong symbols". This is not quite sufficient: the
+//! writes that order a read within its process must not be lost either:
 //!
 //! * the last own write *before* a guessed read, to its variable: the read is validated
 //!   after it,

@@ -2,10 +2,10 @@
 //!
 //! As under PSO (section 5.3) the buffers are the channels, and a control state has the
 //! control states of the processes, memory, and for each process the number of its
-//! guesses. To lose a write is to overwrite it before anybody looks. So the last
-//! write of a channel is strong (`d#`), since its process reads it and it is never
-//! overwritten by the channel, and so is a write right before a read (`d!`), since the
-//! read looks at memory after it.
+//! guesses. Losing a write corresponds to overwriting it before it is read. So the last
+//! write of a channel is strong (`d#`), since its process reads it and the channel does
+//! not overwrite it, and so is a write directly before a read (`d!`), since the read
+//! needs the memory after it.
 //!
 //! | rule | guard and operation |
 //! | --- | --- |
