@@ -3,28 +3,28 @@
 //! *Problem.* Is there a run under TSO in which from some moment on one process
 //! takes all steps and its call does not return? Buffers have no bound.
 //!
-//! *Blocking pairs.* A control state `q` of a client and a memory `d` are a blocking
-//! pair if the client alone, from `q` with memory `d`, has a run without end and
-//! without a return under SC. There is a violation iff a configuration with a
-//! blocking pair and all buffers empty can be reached (Lemma 2). Any memory may be
-//! `d`, so pairs are found by running the client alone on a memory that is not known
-//! until it is looked at: a node is a control state, the values that the first reads
-//! have found, and the values now. What was found only grows, so it is the same all
-//! around a cycle: with `q`, the values found on the way to a cycle without return
-//! are a *cube* of blocking pairs, and there are no others.
+//! *Blocking pairs.* A control state `q` of a client and a memory `d` are a blocking pair
+//! if the client alone, from `q` with memory `d`, has an infinite run without a return
+//! under SC. There is a violation if and only if a configuration with a blocking pair and
+//! all buffers empty is reachable (Lemma 2). Any memory may be `d`, so pairs are computed
+//! by executing the client alone on a memory whose values are fixed only when they are
+//! read: a node is a control state, the values that the first reads have found, and the
+//! current values. The set of found values only grows, so it is constant along a cycle:
+//! `q` with the values found on the way to a cycle without a return is a *cube* of
+//! blocking pairs, and there are no others.
 //!
-//! *Reachability.* A run without end alone comes to a control state on a cycle of the
-//! client's automaton, again with a blocking pair and, after flushes, empty buffers;
-//! so only these states are asked for. To ask whether a client comes to `q` with an
-//! empty buffer while memory is `d`, it gets a `fence` from `q` to a state of its own
-//! ([`System::with_stops`]): standing there it has an empty buffer, and `never (it
-//! stands there and memory is d)` is what `views` decides. The others may still have
-//! writes in their buffers. As in the proof of Lemma 2, what a process did from its
-//! first write on that was not flushed can be left out: nobody has seen it. All
-//! clients are alike, so one of them is asked about.
+//! *Reachability.* An infinite run alone reaches a control state on a cycle of the
+//! client's automaton, again with a blocking pair and, after flushes, empty buffers; so
+//! only these states are targets. To ask whether a client reaches `q` with an empty
+//! buffer while memory is `d`, it gets a `fence` from `q` to a new state
+//! ([`System::with_stops`]): there it has an empty buffer, and `views` decides `never (it
+//! is there and memory is d)`. Other clients may still have buffered writes. As in the
+//! proof of Lemma 2, what such a client did from its first unflushed write on can be
+//! removed: no other process has observed it. All clients have the same code, so one of
+//! them is checked.
 //!
-//! *Flush fairness* changes nothing: the violation that is made here has empty
-//! buffers when the others stop, and flushes every write at once.
+//! *Flush fairness* makes no difference: the violation that is constructed here has empty
+//! buffers when the other clients stop, and flushes every write at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

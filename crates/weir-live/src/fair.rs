@@ -1,17 +1,18 @@
-//! Cycles that meet conditions: the search behind every answer.
+//! Cycles that meet conditions: the search for all properties.
 //!
-//! *Problem.* Given a finite graph, find a cycle in a part of it that meets
-//! several *goals*, each by one of its nodes or edges, and *debts*: who uses an
-//! edge of the first kind has to use one of the second kind as well. A run without
-//! end through a finite graph stays in one strongly connected component from some
-//! moment on, and the edges that it takes infinitely often are strongly connected;
-//! so there is such a run iff there is such a cycle.
+//! *Problem.* Given a finite graph, find a cycle that meets several *goals*, each by one
+//! of its nodes or edges, and *debts*: a cycle with an edge of the first kind must have
+//! an edge of the second kind as well. An infinite run through a finite graph stays in
+//! one strongly connected component from some moment on, and the edges that it takes
+//! infinitely often are strongly connected; so there is such a run if and only if there
+//! is such a cycle.
 //!
-//! *Algorithm.* Components (Tarjan, without recursion). One that misses a goal has
-//! no such cycle. One that meets all goals and pays all debts has one: through a
-//! node or edge for each. One that does not pay a debt cannot use edges of the
-//! first kind: they are taken out and what is left is taken apart again (the usual
-//! algorithm for Streett conditions). It ends, as there are fewer edges each time.
+//! *Algorithm.* Compute the strongly connected components (Tarjan 1972, without
+//! recursion). A component that misses a goal has no such cycle. A component that meets
+//! all goals and pays all debts has one: through a node or edge for each. If a component
+//! does not pay a debt, a cycle cannot use edges of the first kind: they are removed, and
+//! the rest is decomposed again (the usual algorithm for Streett conditions). It
+//! terminates, since there are fewer edges each time.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,47 +1,46 @@
-//! TSO with folded buffers: finitely many nodes that stand for all configurations.
+//! TSO with folded buffers: a finite abstraction of the configurations.
 //!
-//! *Problem.* Four of the five progress properties are undecidable under TSO (Wang
-//! et al. 2021, Theorem 1), and so is repeated reachability (Atig et al. 2010, section
-//! 3.4): buffers have no bound. But a graph that has every run of the program,
-//! and perhaps others, and no violating cycle, proves that there is no violation.
+//! *Problem.* Four of the five progress properties are undecidable under TSO (Wang et al.
+//! 2021, Theorem 1), and so is repeated reachability (Atig et al. 2010, theorem 4):
+//! buffers have no bound. But a graph that over-approximates the runs of the program and
+//! has no violating cycle proves that there is no violation.
 //!
-//! *Folding.* A buffer that holds more than `k` writes is kept as its `k` oldest
-//! writes and a *tail*: the set of writes that occur in the rest, and for each
-//! variable that occurs there the last write to it. A tail stands for every word
-//! over its set in which these, and only these, are the last writes. So what a
-//! process reads of its own is known, whether a buffer is empty is known, and so
-//! is which steps a process can take; what is not known is which write of a tail
-//! comes next, and whether it is the only one left to its variable.
+//! *Folding.* A buffer that holds more than `k` writes is represented by its `k` oldest
+//! writes and a *tail*: the set of writes in the rest, and for each variable among them
+//! the last write to it. A tail stands for every word over its set with these last
+//! writes. So the representation determines what a process reads from its own buffer,
+//! whether the buffer is empty, and which steps the process can take. It does not
+//! determine which write of a tail comes next, nor whether that is the only one left to
+//! its variable.
 //!
-//! *Why this is sound.* Let a folded configuration stand for all that its tails
-//! stand for. If a configuration takes a step, every folded one that stands for it
+//! *Soundness.* Let a folded configuration represent all configurations that its tails
+//! allow. If a configuration takes a step, every folded configuration that represents it
 //! has a step of the same process, by the same transition or a flush, to one that
-//! stands for the result:
+//! represents the result:
 //!
-//! * `w(x,d)` behind `k` writes or a tail adds the write to the set and makes it the
-//!   last one to `x`; else it lengthens the word.
-//! * `r(x,d)` looks up the tail's last write to `x`, else the youngest among the `k`,
-//!   else memory: the value that the configuration has.
-//! * `arw` and `fence` need an empty buffer; a folded buffer is empty iff what it
-//!   stands for is.
-//! * A flush takes the oldest of the `k`; the first write `a` of the rest moves up.
-//!   Some write of the set is `a`, and either another one to the same variable comes
-//!   after it, then set and last writes still describe the rest, or it is the last
-//!   one, then no write to its variable is left. Both are tried for every `a`.
+//! * `w(x,d)` after `k` writes or a tail adds the write to the set and makes it the last
+//!   one to `x`; otherwise it appends to the word.
+//! * `r(x,d)` reads the last write to `x` of the tail, otherwise the youngest among the
+//!   `k`, otherwise memory: the same value as in the configuration.
+//! * `arw` and `fence` need an empty buffer; a folded buffer is empty if and only if the
+//!   buffer that it represents is.
+//! * A flush takes the oldest of the `k`; the first write `a` of the rest moves up. Some
+//!   write of the set is `a`. Either another write to the same variable follows it, and
+//!   then the set and the last writes still describe the rest; or it is the last one, and
+//!   then no write to its variable is left. Both are tried for every `a`.
 //!
-//! So a run without end has a folded run with the same steps, the same control
-//! states and memories, and buffers that are empty at the same moments: it is fair,
-//! flush-fair and violating if the run is. It also pays for what it flushes: a
-//! process that flushes infinitely often writes infinitely often, as every
-//! configuration holds finitely many writes. Folded runs that do not are left out
-//! ([`hunts`](crate::property::hunts) with `spends`); without that a tail could be
-//! flushed for ever.
+//! So an infinite run has a folded run with the same steps, the same control states and
+//! memories, and buffers that are empty at the same moments: it is fair, flush-fair and
+//! violating if the run is. A process that flushes infinitely often also writes
+//! infinitely often, as every configuration holds finitely many writes. Folded runs for
+//! which this is not so are excluded ([`hunts`](crate::property::hunts) with `spends`);
+//! otherwise a tail could be flushed for ever.
 //!
-//! *Freezing* ([`frozen`]) is the other way round: a process whose buffer comes to
-//! hold more than `k` writes never flushes again. All that matters of its buffer then
-//! is the last write to each variable, so there are finitely many nodes again, and
-//! every run through them is a run of the program. A cycle in which such a process
-//! writes is one in which its buffer grows with every round.
+//! *Freezing* ([`frozen`]) under-approximates: a process whose buffer holds more than `k`
+//! writes never flushes again. Then only the last write to each variable of its buffer
+//! matters, so there are finitely many nodes, and every run through them is a run of the
+//! program. In a cycle in which such a process writes, its buffer grows with every
+//! iteration.
 //!
 //! `k` is raised until a proof or a violation is found or the limits are reached.
 

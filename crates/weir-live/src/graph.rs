@@ -1,10 +1,10 @@
-//! Finite graphs of configurations, with who moves along each edge.
+//! Finite graphs of configurations, with labeled edges.
 //!
-//! A node is a configuration, an edge a step. What progress is about is kept with
-//! them: whose step it is, whether a call returns with it, whether a write enters
-//! or leaves a buffer, and in which nodes which buffers are empty. Where a node
-//! stands for one configuration, its edges are steps of the semantics and its
-//! cycles are real; `fold` makes graphs in which a node stands for many.
+//! A node is a configuration, an edge a step. Edges and nodes are labeled with what
+//! progress depends on: whose step it is, whether a call returns with it, whether a write
+//! enters or leaves a buffer, and in which nodes which buffers are empty. If a node
+//! represents one configuration, its edges are steps of the semantics and its cycles are
+//! real; `fold` builds graphs in which a node represents many.
 
 use std::fmt;
 

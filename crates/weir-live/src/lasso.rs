@@ -1,4 +1,4 @@
-//! Lassos: runs that go round for ever.
+//! Lassos: a stem and a cycle, which together are an infinite run.
 
 use weir_model::answer::{Run, Snapshot};
 use weir_model::limits::{Budget, Stop};

@@ -1,15 +1,15 @@
-//! Runs without end: does every call return, does the program end, does it come to
-//! a place again and again?
+//! Infinite runs: does every call return, does the program terminate, does it visit a
+//! place infinitely often?
 //!
-//! An object runs under most general clients ([`weir_model::object`]); what is asked
-//! of it are the five progress properties of Wang et al. 2021. Processes are asked what their
-//! program asks of runs without end ([`weir_model::program::Live`]).
+//! An object runs under most general clients ([`weir_model::object`]); its properties are
+//! the five progress properties of Wang et al. 2021. Programs with processes have `live`
+//! properties ([`weir_model::program::Live`]).
 //!
-//! * Under SC everything is decided on the finite graph of configurations
-//!   ([`graph`], [`fair`]): a question is a kind of cycle ([`property`]).
+//! * Under SC everything is decided on the finite graph of configurations ([`graph`],
+//!   [`fair`]): a property is violated by a kind of cycle ([`property`]).
 //! * Under TSO obstruction-freedom is decided by [`blocking`] pairs.
-//! * Under TSO the rest is undecidable. Cycles are looked for with buffers up to a
-//!   growing bound, and proofs on [`fold`]ed graphs, which have cycles for all runs.
+//! * Under TSO the rest is undecidable. Violations are searched with buffers up to a
+//!   growing bound, and proofs on [`fold`]ed graphs, which over-approximate the runs.
 //!
 //! ```
 //! use weir_live::{Answer, Evidence, Options, Progress, Question, answers};

@@ -1,7 +1,7 @@
-//! What is asked, as kinds of cycles (Wang et al. 2021, section 3, Definition 1).
+//! Properties, as kinds of cycles (Wang et al. 2021, section 3, Definition 1).
 //!
-//! A run without end through a finite graph violates a property iff the graph has
-//! a cycle of one of the kinds of [`hunts`]. With the paper's words:
+//! An infinite run through a finite graph violates a property if and only if the graph
+//! has a cycle of one of the kinds of [`hunts`]. In the terms of the paper:
 //!
 //! * `prog-s` fails iff from some moment on there is a pending call and no return:
 //!   the cycle has no return, and a call is pending in it;
@@ -14,14 +14,13 @@
 //! * `iso` holds iff from some moment on only one process takes steps: all steps of
 //!   the cycle are its.
 //!
-//! A step of a process is any action of it, the flush of one of its writes too. A
-//! process that has no step to take, because an `assume` does not hold or it has
-//! failed, takes none: it is not scheduled, and no run in which it stands there for
-//! ever is fair. Runs that end are no runs of these definitions.
+//! A step of a process is any of its actions, also the flush of one of its writes. A
+//! process that has no step, because an `assume` does not hold or it has failed, is not
+//! scheduled, and no run in which it stays there for ever is fair. The definitions are
+//! about infinite runs only.
 //!
-//! *Flush fairness* is a condition on runs that can be added: every write reaches
-//! memory. So for each process the cycle has a moment at which its buffer is empty,
-//! or a flush.
+//! *Flush fairness* is an additional condition on runs: every write reaches memory. So
+//! for each process the cycle has a moment at which its buffer is empty, or a flush.
 
 use weir_model::ids::ProcessId;
 use weir_model::program::{Formula, LiveKind};

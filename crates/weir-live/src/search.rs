@@ -1,4 +1,4 @@
-//! Which search answers which question.
+//! Chooses the search for each property.
 
 use weir_model::answer::Verdict;
 use weir_model::limits::{Budget, Stop};
