@@ -1,24 +1,25 @@
 //! The game on configurations with buffers up to a bound, as a finite graph.
 //!
-//! A *position* is a configuration with whose turn it is. The turn of the update
-//! player is cut into single steps and a last one that ends the turn, and a position
-//! of hers knows in which process the other one played. That gives the same turns as
-//! `up*` (Spengler 2024, section 5) with far fewer edges. A turn has to end; where it could
-//! go round for ever (load buffers), [`crate::attractor`] sees to that.
+//! A *position* is a configuration with the player whose turn it is. The turn of the
+//! update player is split into single steps and a last one that ends the turn, and a
+//! position of the update player records the process in which the process player has just
+//! played. That gives the same turns as `up*` (Spengler 2024, section 5) with far fewer
+//! edges. A turn has to end; where it could continue for ever (load buffers),
+//! [`crate::attractor`] makes sure that it ends.
 //!
-//! One of the players *keeps* the buffers within the bound, and it is her moves that
-//! are left out:
+//! One of the players *keeps* the buffers within the bound, and only moves of this player
+//! are removed:
 //!
-//! * The process player does not write into a full buffer. All else is as in the game
-//!   without a bound, so what she wins here she wins there.
-//! * The update player may not end her turn while a buffer holds more than the bound,
-//!   and if the other one writes what the newest message of a full store buffer says
-//!   already, the update player does without the new message. With `m m` she can do all
-//!   that she can do with `m`: update both where she would update the one. So what she
-//!   wins here she wins in the game without a bound. With load buffers she does not
-//!   propagate into a full buffer either.
+//! * The process player does not write into a full buffer. All else is as in the
+//!   unbounded game, so a win of the process player here is a win there.
+//! * The update player may not end a turn while a buffer holds more than the bound. If
+//!   the process player writes a message that is equal to the newest message of a full
+//!   store buffer, the new message is dropped: with `m m` the update player can do all
+//!   that is possible with `m`, by updating both instead of one. So a win of the update
+//!   player here is a win in the unbounded game. With load buffers the update player does
+//!   not propagate into a full buffer either.
 //!
-//! If nothing was left out, the graph is the whole game.
+//! If no move was removed, the graph is the unbounded game.
 
 use weir_engine::store::{ConfigId, Store};
 use weir_model::game::{Buffers, Configuration, Fairness, Message, Player};
@@ -190,8 +191,8 @@ impl<'s> Arena<'s> {
         let (moves, others) = self.allowed(at);
         self.is_exact &= !others;
         if moves.is_empty() {
-            // A player in a deadlock loses (section 4), unless the other one has left
-            // her there against update fairness (section 7).
+            // A player in a deadlock loses (section 4), unless the
+            // update player has caused it against update fairness (section 7).
             let unfair = enabled == 0
                 && fairness == Fairness::Update
                 && at.buffers.iter().any(|b| !b.is_empty());

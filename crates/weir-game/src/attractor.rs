@@ -1,5 +1,5 @@
-//! Attractors: where a player can force play into a set (Spengler 2024, lemma 1 and its
-//! reference 18).
+//! Attractors: the positions from which a player can force play into a set (Spengler
+//! 2024, lemma 1).
 
 use std::collections::VecDeque;
 
@@ -20,9 +20,9 @@ pub struct Graph<'a, 's> {
 
 /// Where a player can force play into a set, and how.
 pub struct Attractor {
-    /// The set, and the positions from which she can.
+    /// The set, and the positions from which the player can force play into it.
     pub set: Set,
-    /// For each position of hers outside the set, where to go.
+    /// For each position of the player outside the set, where to go.
     pub choice: Vec<Option<Position>>,
 }
 
@@ -94,12 +94,12 @@ impl<'a, 's> Graph<'a, 's> {
         Attractor { set, choice }
     }
 
-    /// A reachability game for the process player: where she can force play to an end
-    /// that is hers. What is not in the set is the update player's, and `other` says
-    /// how she gets to the end of her turn there.
+    /// A reachability game for the process player: the positions from which play can be
+    /// forced to a winning end. The update player wins from all other positions, and `other` says
+    /// how to get to the end of the turn there.
     ///
-    /// A turn of the update player has to end. Where she cannot end it outside the set,
-    /// she has to enter it, though she may put that off for ever.
+    /// A turn of the update player has to end. If it cannot end outside the set, the update
+    /// player has to enter the set, though possibly after any number of steps.
     pub fn reach(&self) -> Reached {
         let arena = self.arena;
         let all = || 0..arena.len() as Position;
@@ -141,6 +141,6 @@ impl<'a, 's> Graph<'a, 's> {
 pub struct Reached {
     /// Where the process player wins.
     pub mine: Attractor,
-    /// How the update player ends her turn where she wins.
+    /// How the update player ends a turn in the winning region.
     pub other: Vec<Option<Position>>,
 }

@@ -1,9 +1,10 @@
 //! Games that are undecidable (Spengler 2024, theorems 8 and 9), with buffers up to a bound.
 //!
-//! Two games are solved. In the first, the process player keeps the buffers within
-//! the bound: if she wins, she wins. In the second, the update player does: if she wins,
-//! she wins. [`crate::arena`] says why. If nothing was left out of a game, it is the
-//! game without a bound and both are right. Otherwise nobody knows.
+//! Two bounded games are solved. In the first, the process player keeps the buffers
+//! within the bound, and a win of the process player is a win in the unbounded game. In
+//! the second, the same is true of the update player. [`crate::arena`] says why. If no
+//! move was removed from a game, it is the unbounded game, and its winner wins. Otherwise
+//! the winner is unknown.
 //!
 //! With load buffers only the second game is finite: the update player may propagate
 //! for ever.
@@ -110,7 +111,7 @@ impl Solved {
             mine = pairs.solve(mine, &processes, counts)?;
             choice = pairs.choice;
         }
-        // To stay where she wins is all that the process player has to do without
+        // To stay in the winning region is all that the process player has to do without
         // fairness.
         for p in Graph::positions(&mine).filter(|p| arena.turn(*p) == Player::Process) {
             let stays = |to: &&Position| mine[**to as usize];
@@ -197,7 +198,7 @@ impl Solved {
             let mut replies = Vec::new();
             for (&to, (process, number)) in arena.next(position).iter().zip(arena.moves(position)) {
                 let mut end = to;
-                // She goes where her choice leads until it is the other's turn, or until
+                // The update player follows the choice until it is the other's turn, or until
                 // a target decides.
                 while arena.turn(end) == Player::Update && arena.ends[end as usize].is_none() {
                     end = self.choice[end as usize]

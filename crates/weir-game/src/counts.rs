@@ -1,4 +1,4 @@
-//! What a search has done, and when it has to stop.
+//! Statistics of a search, and its budget.
 
 use std::fmt;
 use std::time::Instant;

@@ -1,21 +1,22 @@
 //! Process fairness (Spengler 2024, section 8): for each process, if it is enabled
 //! infinitely often then the process player plays in it infinitely often.
 //!
-//! That is a Streett condition with one pair for each process, here on a region that
-//! the process player can keep to and in which nothing ends. [`Pairs::solve`] is the
-//! recursion of Horn 2005. Of a pair, let `E` be the
-//! positions at which its process is enabled and `P` those at which it was played in.
+//! This is a Streett condition with one pair for each process, here on a region in which
+//! the process player can stay and every position has a move. [`Pairs::solve`] is the
+//! recursion of Horn 2005. For a pair, let `E` be the positions at which its process is
+//! enabled and `P` those at which it was played.
 //!
-//! * Where the process player can force `P` she may do so again and again. Outside,
-//!   she cannot get to `P` any more, and has to see to it that `E` comes up only
-//!   finitely often.
-//! * If for some pair there are positions outside where she cannot, the update player
-//!   wins from there, and from where she can force play to there. These positions go,
-//!   and what is left is looked at anew.
-//! * If she can for every pair, she wins: she takes the pairs in turn.
+//! * In the attractor of `P`, the process player can force `P` again and again. Outside
+//!   it, the process player cannot reach `P` any more, and must visit `E` only finitely
+//!   often.
+//! * If for some pair there are positions outside the attractor from which that is not
+//!   possible, the update player wins from there, and from the attractor of these
+//!   positions. They are removed, and the rest is solved again.
+//! * If it is possible for every pair, the process player wins by serving the pairs in
+//!   turn.
 //!
-//! The recursion is as deep as there are processes. Since a process that is enabled
-//! can be played in at once, little is left after a level or two.
+//! The depth of the recursion is the number of processes. Since an enabled process can be
+//! played at once, little is left after a level or two.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,11 +31,11 @@ use crate::counts::{Counts, Stopped};
 pub struct Pairs<'g, 'a, 's> {
     /// The positions.
     pub graph: &'g Graph<'a, 's>,
-    /// For each position of the update player that she wins, where to go.
+    /// For each winning position of the update player, where to go.
     pub choice: Vec<Option<Position>>,
 }
 
-/// A region of the process player, and how she wins in it. She remembers for each
+/// A region of the process player, and how to win in it. The strategy remembers for each
 /// level which process is next.
 pub struct Plan {
     region: HashSet<Position>,
@@ -45,7 +46,7 @@ struct Branch {
     process: ProcessId,
     /// How to force play into the process.
     attract: HashMap<Position, Position>,
-    /// Where she cannot: how to get to a core in which it is never enabled, and what to
+    /// Where that is not possible: how to get to a core in which it is never enabled, and what to
     /// do there.
     layers: Vec<(HashMap<Position, Position>, Plan)>,
 }
@@ -113,7 +114,7 @@ impl Pairs<'_, '_, '_> {
         }
     }
 
-    /// How the process player wins from everywhere in a region, if she does.
+    /// How the process player wins from everywhere in a region, if that is so.
     ///
     /// # Errors
     /// If a limit is reached.

@@ -1,14 +1,14 @@
-//! Games between a program and its memory (Spengler 2024): does the program get there
+//! Games between a program and its memory (Spengler 2024): does the program reach a place
 //! whatever the hardware does with its buffers?
 //!
 //! The *process player* picks instructions, the *update player* picks which buffered
 //! writes reach memory. [`solve`] says who wins a game of a program and how.
 //!
-//! * Plain games are decided, by [`views`].
-//! * Games with fairness, and games with load buffers, are solved up to a bound, by
-//!   [`bounded`]: [`rules`] are the rules, [`arena`] the positions, [`attractor`] and
-//!   [`fair`] the solvers.
-//! * [`reduce`] makes games of perfect channel systems.
+//! * Plain games are decided by [`views`].
+//! * Games with fairness, and games with load buffers, are solved up to a bound by
+//!   [`bounded`]: [`rules`] defines the moves, [`arena`] the positions, and [`attractor`]
+//!   and [`fair`] are the solvers.
+//! * [`reduce`] translates perfect channel systems to games.
 //!
 //! ```
 //! use weir_engine::Limits;

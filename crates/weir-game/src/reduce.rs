@@ -1,30 +1,30 @@
-//! The reductions of Spengler 2024, sections 7 and 8: from a perfect channel system to a
-//! game with fairness. They are why these games are undecidable.
+//! The reductions of Spengler 2024, sections 7 and 8, from perfect channel systems to
+//! games with fairness. They show that these games are undecidable.
 //!
-//! Both programs keep the channel in the store buffer of `proc1`: to send `m` is to
-//! write `⟨x_wr, m⟩`. The process cannot read its own oldest write, so `proc2` reads it
-//! from memory and copies it to `x_rd`, where `proc1` reads it: the *rotation* of `m`.
-//! After each send comes `⟨y, 1⟩`, and `proc2` looks at `y` and `x_wr` to see that each
-//! rotation updates one message and no more; if not, it goes to `win`.
+//! Both programs keep the channel in the store buffer of `proc1`: sending `m` is writing
+//! `⟨x_wr, m⟩`. The process cannot read its own oldest write, so `proc2` reads it from
+//! memory and copies it to `x_rd`, where `proc1` reads it: the *rotation* of `m`. After
+//! each send comes `⟨y, 1⟩`, and `proc2` reads `y` and `x_wr` to check that each rotation
+//! updates one message and no more; if not, it goes to `win`.
 //!
 //! * *Update fairness* (section 7, figures 3 and 4): the process player chooses the
 //!   transitions, and wins by reaching the final state. A receive waits in `h1` for
 //!   `x_rd` to be `m` and in `h2` for it to be reset; only when the program is in a
 //!   deadlock does the update player have to do the next part of the rotation.
-//! * *Process fairness* (section 8, figures 4 and 5): the update player chooses, and wins
-//!   by forcing play to the final state. Each transition `e` has a process that writes
-//!   `⟨z, e⟩` for ever, and fairness sees to it that there are enough of them. From every
-//!   state but `h1` and `h2` of the message itself, `proc1` may leave for a `sink` while
-//!   `x_rd` holds a message, so that no rotation is wasted.
+//! * *Process fairness* (section 8, figures 4 and 5): the update player chooses the
+//!   transitions, and wins by forcing play to the final state. Each transition `e` has a
+//!   process that writes `⟨z, e⟩` for ever, and fairness guarantees that there are enough
+//!   of them. From every state but `h1` and `h2` of the message itself, `proc1` may leave
+//!   for a `sink` while `x_rd` holds a message, so that no rotation is wasted.
 //!
-//! The text of the paper leaves some things open, since the figures are not part of it.
-//! In section 7, a process player in `h1` who waits for another message than the oldest
-//! one would be in a deadlock, and the update player would have to go on and lose that
-//! message; so in `h1` a read of any other message from `x_rd` goes round, and there is
-//! no deadlock. That must not shield an update player who has lost messages herself; so
-//! `proc2` looks at `y` before it shows a message as well. In section 8, `z` keeps the
-//! name of the last transition, and one that leads back to its own state could be
-//! simulated again without the update player's doing; so such a transition is cut in two.
+//! The text leaves some points open. In section 7, a process player in `h1` who waits for
+//! a message other than the oldest one would be in a deadlock, and the update player
+//! would have to continue and lose that message; so in `h1` a read of any other message
+//! from `x_rd` loops, and there is no deadlock. That must not protect an update player
+//! who has lost messages; so `proc2` also reads `y` before it shows a message. In section
+//! 8, `z` stores the name of the last transition, and a transition that leads back to its
+//! own state could be simulated again without a move of the update player; so such a
+//! transition is split in two.
 
 use std::fmt;
 

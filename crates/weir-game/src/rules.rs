@@ -4,12 +4,11 @@
 //! `up*`: any number of [steps](Rules::steps), each one message.
 //!
 //! *Store buffers* are figure 1 of Spengler 2024. *Load buffers* are its section 9: a
-//! write reaches memory at once and leaves an own-message; the update player puts
-//! values of memory into buffers and deletes what is oldest. A message that is
-//! deleted leaves no trace, so two equal neighbors are as good as one, and load
-//! buffers are kept without such repeats. What is in the load buffer of a process that
-//! can neither read nor fence any more is not kept either. Both change nothing for
-//! either player.
+//! write reaches memory at once and leaves an own message; the update player puts values
+//! of memory into buffers and deletes the oldest message. A deleted message has no
+//! effect, so two equal adjacent messages are equivalent to one, and load buffers are
+//! kept without such repeats. The load buffer of a process that can neither read nor
+//! execute a fence any more is not kept either. Neither changes who wins.
 
 use weir_model::game::{Board, Buffers, Configuration, Instruction, Message};
 use weir_model::ids::{ProcessId, ValueId, VarId};

@@ -1,17 +1,18 @@
-//! Plain games: decided by one finite game for each process (Spengler 2024, sections 5
+//! Plain games, decided by one finite game for each process (Spengler 2024, sections 5
 //! and 6).
 //!
-//! *Theorem 4*: the process player wins the game of a program if and only if she wins
-//! the game of one of its processes alone. *Theorem 7*: the game of one process is
-//! bisimilar to the game on its *views* `⟨S, V, F⟩`: its local state, what it reads
-//! from each variable, and whether it may fence. There are finitely many.
+//! *Theorem 4*: the process player wins the game of a program if and only if the process
+//! player wins the game of one of its processes alone. *Theorem 7*: the game of one
+//! process is bisimilar to the game on its *views* `⟨S, V, F⟩`: its local state, the
+//! value that it reads from each variable, and whether it may execute a fence. There are
+//! finitely many views.
 //!
-//! Between two turns of the process player, the update player of a single process has
-//! two choices that a view tells apart: to leave something in the buffer, or to empty
-//! it. So a turn of both is an edge from a view to one or two views, and she wins
-//! from a view if some edge leads to views from all of which she wins. Only views that
-//! can come up are built; then attractors are computed backward with one counter for
-//! each edge, in time linear in the number of edges.
+//! Between two turns of the process player, the update player of a single process has two
+//! choices that a view distinguishes: to leave something in the buffer, or to empty it.
+//! So a turn of both is an edge from a view to one or two views, and the process player
+//! wins from a view if some edge leads only to views from which the process player wins.
+//! Only reachable views are built; then attractors are computed backward with one counter
+//! for each edge, in time linear in the number of edges.
 //!
 //! A process player without an enabled instruction loses, the update player always
 //! has a move, and in a reachability game the first visit of a target decides
@@ -136,7 +137,7 @@ impl<'b, 's> ViewGame<'b, 's> {
         self.view(self.views.id(index as usize).expect("a view of this game"))
     }
 
-    /// The winning moves of the process player from the first view, if she wins.
+    /// The winning moves of the process player from the first view, if there are any.
     pub fn solve(&self) -> Option<Moves> {
         let choice = match self.board.objective() {
             Objective::Reach => self.reach(),

@@ -52,7 +52,7 @@ fn games_with_process_fairness_have_a_winner_and_a_strategy() {
         differ += usize::from(plain != Some(winner));
         assert!(
             winner == Player::Update || plain == Some(Player::Process),
-            "seed {seed}: fairness cannot help her who has to be fair"
+            "seed {seed}: fairness cannot help the player who has to be fair"
         );
     }
     assert!(won.iter().all(|n| *n > 20) && differ > 10, "{won:?}, {differ} differ");
@@ -160,7 +160,7 @@ fn a_strategy_with_a_losing_move_is_rejected() {
 }
 
 /// The same for strategies on configurations: any answer of either player in a game
-/// with fairness that is replaced by one that is not hers to make is rejected.
+/// with fairness that is replaced by one that the player may not make is rejected.
 #[test]
 fn strategies_on_configurations_are_checked_everywhere() {
     let system = read(FIGURE_6);
