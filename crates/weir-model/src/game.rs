@@ -421,7 +421,7 @@ pub enum Strategy {
 pub struct ProcessPosition {
     /// The configuration.
     pub at: Configuration,
-    /// The process to play in and its transitions; `None` where she has won.
+    /// The process to play in and its transitions; `None` where the process player has won.
     pub action: Option<(ProcessId, Box<[TransitionId]>)>,
     /// What may become of it after the other's turn. Positions may have the same
     /// configuration: then they remember different things.
@@ -434,6 +434,6 @@ pub struct UpdatePosition {
     /// The configuration.
     pub at: Configuration,
     /// For each instruction that the process player may choose, the position that
-    /// the update player answers with. Empty where she has won.
+    /// the update player answers with. Empty where the update player has won.
     pub replies: Vec<(ProcessId, Box<[TransitionId]>, usize)>,
 }
