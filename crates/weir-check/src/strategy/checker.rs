@@ -356,7 +356,7 @@ impl Checker<'_> {
     /// Whether the update player can make one configuration of another, doing without
     /// some of equal neighbors.
     ///
-    /// What she wants is known, so there is an end to this: messages only get fewer,
+    /// The goal is known, so this terminates: messages only get fewer,
     /// and in load buffers none is added that the wanted buffer does not end with.
     fn can_become(&self, after: &Config, wanted: &Config) -> Result<bool, String> {
         if self.buffers == Buffers::Load {

@@ -90,7 +90,7 @@ pub struct ViewMove {
 pub struct ProcessMove {
     /// The configuration.
     pub at: Place,
-    /// What to do, unless she has won.
+    /// What to do, unless the process player has won.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
     /// The turns that may come next, by their places in the list.
