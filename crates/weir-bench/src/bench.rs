@@ -1,4 +1,4 @@
-//! What the command does.
+//! Runs the command.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

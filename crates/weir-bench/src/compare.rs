@@ -1,4 +1,5 @@
-//! This build against another: an earlier CSV, or another program in turns.
+//! Compares this build with another: with an earlier CSV, or by running another program
+//! in turns.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! The engines side by side, for the page.
+//! Compares the engines, for the page.
 
 use clap::ValueEnum;
 use weir::MemoryModel;

@@ -1,4 +1,4 @@
-//! `weir-bench`: time, memory and instructions of Weir, for those who change it.
+//! `weir-bench`: measures time, memory and instructions of Weir, for its developers.
 //!
 //! `cli` is its command line, `bench` what it does. `run` is one measured run, `rows` the
 //! results, `compare` this build against another, `spin` another program against this one, and

@@ -1,5 +1,5 @@
-//! What the plots show: time against the number of processes, and against how much
-//! waits in buffers.
+//! The data of the plots: time by number of processes, and by the number of buffered
+//! writes.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Results as rows: a table for eyes, Markdown, and CSV both ways.
+//! Results as rows: a table for the terminal, Markdown, and CSV in both directions.
 
 use std::fmt::Write as _;
 

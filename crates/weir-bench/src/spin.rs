@@ -1,5 +1,4 @@
-//! The same state space searched by Spin (G. J. Holzmann, The SPIN Model Checker,
-//! 2003), as a measure of the explicit engine under SC.
+//! The same state space searched by Spin (Holzmann 1997), as a measure of the explicit engine under SC.
 
 use std::process::Command;
 use std::time::Duration;

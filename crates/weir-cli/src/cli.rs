@@ -39,10 +39,10 @@ pub struct Cli {
 /// The limits that hold for everything that a command does.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct LimitArgs {
-    /// Give up after this many seconds, in whatever the command does
+    /// Stop after this many seconds, in any phase of the command
     #[arg(long, global = true, value_parser = seconds, value_name = "SECONDS")]
     pub timeout: Option<Duration>,
-    /// Give up when Weir uses this many MiB [default: three quarters of the machine's memory,
+    /// Stop when Weir uses this many MiB [default: three quarters of the machine's memory,
     /// at most 8192]
     #[arg(long, global = true, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB")]
     pub memory: Option<u32>,
@@ -72,21 +72,21 @@ impl Color {
 pub enum Command {
     /// Answer every property of a program under one memory model
     Check(Check),
-    /// List all final states of programs that end
+    /// List all final states of a program
     Outcomes(Outcomes),
-    /// Answer every property under several memory models, side by side
+    /// Compare the answers under several memory models
     Compare(Compare),
-    /// Check a witness or a certificate with code of its own
+    /// Check a witness, a certificate or a strategy, independently of the engines
     Certify(Certify),
-    /// Ask about runs without end: progress of objects, termination of programs
+    /// Check infinite runs: progress of objects, termination of programs
     Live(live::Live),
-    /// Print a program with every load spelled out
+    /// Print a program with every access to memory as a statement
     Show(Show),
     /// Print a program in another language
     Convert(Convert),
     /// Draw the states that an engine explores
     Graph(Graph),
-    /// Print the memory models and what can be decided about them
+    /// Print the memory models, and whether reachability is decidable under them
     Models(Models),
     /// Work with litmus tests
     Litmus(Litmus),
@@ -94,7 +94,7 @@ pub enum Command {
     Channel(channel::Channel),
     /// Say who wins a game between a program and its memory, and how
     Game(game::Game),
-    /// Make one problem of another
+    /// Print a reduction from an undecidable problem
     Reduce(reduce::Reduce),
 }
 
@@ -156,13 +156,13 @@ pub struct Check {
     /// Write the first run found to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
-    /// Write what shows that properties hold to this file, for `weir certify`
+    /// Write the proof that properties hold to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// Show every step of long runs, and long buffers whole
+    /// Print every step of long runs, and long buffers whole
     #[arg(long)]
     pub full: bool,
-    /// Print what the search did
+    /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,
 }
@@ -176,7 +176,7 @@ pub struct Outcomes {
     pub model: ModelArg,
     #[command(flatten)]
     pub search: SearchArgs,
-    /// How to print; `herd` is the block that other litmus scripts read
+    /// The output format
     #[arg(long, value_enum, default_value_t = OutcomesFormat::Human)]
     pub format: OutcomesFormat,
 }
@@ -229,7 +229,7 @@ pub struct Convert {
     /// The language to print it in
     #[arg(long, value_enum, default_value_t = Target::Weir)]
     pub to: Target,
-    /// Write it to this file instead
+    /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -249,22 +249,22 @@ pub struct Graph {
     pub model: ModelArg,
     #[command(flatten)]
     pub language: LanguageArg,
-    /// Whose states to draw; `auto` is `explicit` here
+    /// The engine whose states to draw; `auto` is `explicit` here
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
     #[command(flatten)]
     pub automata: AutomataArgs,
-    /// For `explicit`: the most that a buffer may hold [default: enough for a program
-    /// without loops, otherwise 4]
+    /// For `explicit`: the maximal size of a buffer [default: enough for a program without
+    /// loops, otherwise 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
     pub bound: Option<u16>,
     /// Draw no graph with more states than this
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N", default_value_t = 200)]
     pub most: u32,
-    /// Write to this file; its ending, `.dot`, `.svg` or `.json`, says what
+    /// Write to this file; its ending, `.dot`, `.svg` or `.json`, determines the format
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What to write [default: what the name of the file says, otherwise DOT]
+    /// The output format [default: by the ending of the file, otherwise DOT]
     #[arg(long, value_enum)]
     pub format: Option<GraphFormat>,
 }

@@ -1,8 +1,8 @@
 //! The limits of the program: one clock, one meter and one switch for the whole command.
 //!
-//! Every phase is given a [`Budget`] and stops by itself when a limit is reached. A second
-//! thread sees to it that the limits hold even where a phase does not look for long, such as
-//! while it waits for standard input: a little later it ends the program.
+//! Every phase is given a [`Budget`] and stops by itself when a limit is reached. A
+//! second thread enforces the limits if a phase does not check them for long, such as
+//! while it waits for standard input: it ends the program shortly after the limit.
 
 use std::alloc::System;
 use std::process::exit;

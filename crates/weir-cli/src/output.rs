@@ -1,11 +1,10 @@
-//! Everything that the program prints or writes goes through here.
+//! All output of the program goes through this module.
 //!
-//! * Output that cannot be written is an error: [`print`] says so once, and [`finish`]
-//!   turns the exit status into 2. A reader that has gone away (`weir … | head`) is no
-//!   error: what it did not read, nobody asked for.
-//! * No control character reaches a terminal but those of [`paint`]. It signs its escape
-//!   sequences with a number that is drawn anew in every run, and [`print`] lets only
-//!   signed ones pass, so no name and no text of an input can pass one off as ours.
+//! * Output that cannot be written is an error: [`print`] reports it once, and [`finish`]
+//!   turns the exit status into 2. A closed pipe (`weir … | head`) is not an error.
+//! * No control character reaches a terminal except those of [`paint`]. It signs its
+//!   escape sequences with a random number of the run, and [`print`] passes only signed
+//!   ones, so no text of an input can forge one.
 //! * Files are written whole or not at all: see [`file`].
 
 mod file;

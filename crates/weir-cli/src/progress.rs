@@ -1,4 +1,4 @@
-//! A line that tells how far the work is, while standard error is a terminal.
+//! The progress line on standard error, if that is a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

@@ -355,8 +355,8 @@ fn what_is_no_cycle_is_an_error() {
         ("Rfe Fre", "every edge is communication over one location"),
         ("--edges lfence", "no cycle has these edges only"),
         ("--edges frobnicate", "invalid value 'frobnicate' for '--edges <WORDS>'"),
-        ("--threads 5", "neither a number from 2 to 4 nor a range of them"),
-        ("--threads 3..2", "neither a number from 2 to 4 nor a range of them"),
+        ("--threads 5", "expected a number from 2 to 4 or a range"),
+        ("--threads 3..2", "expected a number from 2 to 4 or a range"),
         ("--threads 2 Rfe Fre", "cannot be used with"),
         ("--list --output x", "cannot be used with"),
     ] {

@@ -1,4 +1,4 @@
-//! Bounds that a person gives for variables and registers without a domain.
+//! Bounds that the user sets for variables and registers without a domain.
 
 use std::fmt;
 use std::str::FromStr;

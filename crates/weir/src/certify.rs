@@ -1,4 +1,4 @@
-//! Whether a file shows what it says of a program: every kind of evidence, by its checker.
+//! Checks files of evidence about a program, each kind with its checker.
 
 use serde::Deserialize;
 use weir_check::buffers::Buffers;

@@ -1,9 +1,8 @@
-//! Weir: what concurrent programs can do on weak memory.
+//! Weir: a verifier for concurrent programs on weak memory.
 //!
-//! Weir reads a program of processes that share variables, takes a memory model
-//! (a set of relaxations: SC, TSO, PSO, NSW or any other), and says of each
-//! property of the program whether it *holds*, is *violated*, or is *unknown*,
-//! with something to show for it.
+//! Weir reads a program of processes that share variables, takes a memory model (a set of
+//! relaxations: SC, TSO, PSO, NSW or any other), and decides for each property of the
+//! program whether it *holds*, is *violated*, or is *unknown*, with evidence.
 //!
 //! A [`Verifier`] has a program and answers questions about it:
 //!
@@ -30,22 +29,21 @@
 //! # Ok::<(), weir::Error>(())
 //! ```
 //!
-//! * [`Verifier`] also lists final states, asks about runs without end, and solves games.
+//! * [`Verifier`] also lists final states, checks infinite runs, and solves games.
 //! * [`Report`], [`Answer`] and [`Run`] are data: names, numbers and lines.
 //! * [`Limits`] bound time and memory, and cancel a request from another thread.
 //! * [`Machine`] is a channel machine.
-//! * [`Error`] says why there is no answer. That a property is unknown is an answer, with its
-//!   reason.
+//! * [`Error`] says why a question cannot be answered. `unknown` is an answer, with its reason.
 //!
-//! No answer is no success: a program without a property is an error.
+//! A program without a property is an error.
 //!
 //! ```
 //! let error = weir::Verifier::new("var x  process p { x = 1 }").check().unwrap_err();
 //! assert!(error.to_string().contains("has no property; add one, such as"));
 //! ```
 //!
-//! The modules below, and [`parts`], are what `weir`, the program, is made of. Who wants to
-//! work with systems and engines themselves begins with [`load::Loaded`] and [`Solver`].
+//! The modules below, and [`parts`], are the building blocks of the program `weir`. To work with
+//! systems and engines directly, begin with [`load::Loaded`] and [`Solver`].
 
 pub mod bounds;
 pub mod certify;

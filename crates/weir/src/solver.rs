@@ -1,4 +1,5 @@
-//! Who answers: an engine, or channel machines; and what nobody can be asked.
+//! Chooses between an engine and channel machines, and rejects questions that cannot be
+//! answered.
 
 use std::fmt;
 use std::time::Instant;

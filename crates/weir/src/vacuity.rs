@@ -1,13 +1,13 @@
-//! Vacuous answers: what is true only because nothing happens.
+//! Vacuous answers: true only because the situation in question never arises.
 //!
 //! `final never …` holds of a program that never ends, and `never p@here and q@there` of
-//! one in which `p` does not get to `here`. Such an answer is right, but it is rarely
-//! what was meant. Here the questions behind it are asked: is there a final state, is the
-//! label reached? Nothing is said unless the answer is proved.
+//! one in which `p` does not reach `here`. Such an answer is correct, but rarely
+//! intended. This module checks whether a final state, or the label, is reachable. It
+//! reports only what is proved.
 //!
-//! These questions are asked after the others, in a search of their own, so that no answer
-//! and no count depends on them. What happens under SC happens under every model, so SC is
-//! asked first: that is quick, and usually enough.
+//! This is done after the properties are answered, in a separate search, so that no
+//! answer and no count depends on it. What is reachable under SC is reachable under every
+//! model, so SC is searched first: that is quick, and usually sufficient.
 
 use weir_engine::{Engine, Limits, Stats, explicit};
 use weir_model::answer::{Answer, Evidence, Verdict};

@@ -22,21 +22,21 @@ pub enum ChannelCommand {
     Check(ChannelCheck),
     /// Search a machine with channels up to a bound
     Run(ChannelRun),
-    /// Print the basic machine that does the same
+    /// Print an equivalent basic machine
     Basic(ChannelFile),
     /// Print the synchronous product of machines
     Product(ChannelProduct),
-    /// Print a machine as it was understood
+    /// Print a machine as Weir has parsed it
     Show(ChannelFile),
     /// Print the lossy machine of a program
     Of(ChannelOf),
-    /// Print the program that does under TSO and PSO what a lossy machine does
+    /// Print a program that simulates a lossy machine under TSO and PSO
     Program(ChannelProgram),
     /// Print the program of an instance of Post's correspondence problem, or solve it
     Pcp(ChannelPcp),
-    /// Print a program that reaches with empty buffers what another reaches with any
+    /// Print a reduction of reachability with arbitrary buffers to empty buffers
     Empty(ChannelEmpty),
-    /// Check a run or a set that `weir channel check` has written with code of its own
+    /// Check a run or a set that `weir channel check` has written, independently of the search
     Certify(ChannelCertify),
 }
 
@@ -58,13 +58,13 @@ impl ChannelCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 the state is not reached, 1 it is reached, 2 the input or the command
-line is wrong, 3 nobody knows.
+line is wrong, 3 unknown.
 
 Example: weir channel check examples/alternating-bit.chm --reach wrong")]
 pub struct ChannelCheck {
     /// A machine (`.chm`); `-` is standard input
     pub file: String,
-    /// The control state that is asked for
+    /// The control state in question
     #[arg(long, value_name = "STATE")]
     pub reach: String,
     /// What the channels may hold there
@@ -73,12 +73,12 @@ pub struct ChannelCheck {
     /// Write the run to this file, if the state is reached
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
-    /// Write what shows that the state is not reached to this file
+    /// Write the proof that the state is not reached to this file
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Print what the search did
+    /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,
 }
@@ -86,14 +86,14 @@ pub struct ChannelCheck {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 the state is not reached, 1 it is reached, 2 the input or the command
-line is wrong, 3 nobody knows. With --again the same for visits without end. With
-neither: 0 all states that are reached are listed, 3 there may be more.
+line is wrong, 3 unknown. With --again the same for infinitely many visits.
+Without both: 0 the list of reached states is complete, 3 it may not be.
 
 Example: weir channel run examples/alternating-bit.chm --lossy --bound 3")]
 pub struct ChannelRun {
     /// A machine (`.chm`); `-` is standard input
     pub file: String,
-    /// The control state that is asked for; without it, all that are reached are listed
+    /// The control state in question; without it, all reached states are listed
     #[arg(long, value_name = "STATE")]
     pub reach: Option<String>,
     /// Ask whether some run visits this control state infinitely often
@@ -102,22 +102,22 @@ pub struct ChannelRun {
     /// What the channels may hold there
     #[arg(long, value_enum, default_value_t = ChannelContents::Empty)]
     pub channels: ChannelContents,
-    /// Channels lose messages
+    /// Channels are lossy
     #[arg(long)]
     pub lossy: bool,
-    /// The most messages that a channel may hold
+    /// The maximal number of messages in a channel
     #[arg(long, value_parser = clap::value_parser!(u16).range(0..=60_000), value_name = "N", default_value_t = weir_channel::explicit::DEFAULT_BOUND as u16)]
     pub bound: u16,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Print what the search did
+    /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit status: 0 the file shows what it says, 1 it does not, 2 the input or the command
+Exit status: 0 the evidence is accepted, 1 it is rejected, 2 the input or the command
 line is wrong.")]
 pub struct ChannelCertify {
     /// A run or a set, as `weir channel check` writes them
@@ -148,7 +148,7 @@ pub struct ChannelOf {
     /// `tso+r->r+r->w` and `tso+w->w+r->r+r->w` have one machine for all
     #[arg(long, short, value_parser = super::options::model, default_value = "tso")]
     pub model: MemoryModel,
-    /// The most reads that a process may have guessed at a time, where reads are guessed
+    /// The maximal number of guessed reads of a process at a time, for models with guesses
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=16), value_name = "N")]
     pub guesses: Option<u8>,
     /// Only the machine of this process, under TSO; otherwise their product

@@ -12,7 +12,7 @@ use crate::limits;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 the process player wins, 1 the update player wins, 2 the input or the
-command line is wrong, 3 nobody knows. With --play, 0 whoever wins.
+command line is wrong, 3 unknown. With --play, 0 in any case.
 
 Examples: weir game examples/games/handshake.weir
           weir game examples/games/figure-6.weir --fairness process --semantics load-buffer
@@ -25,23 +25,23 @@ pub struct Game {
     /// Only the game of this name
     #[arg(long, value_name = "NAME")]
     pub game: Option<String>,
-    /// What the players have to observe besides the rules
+    /// A fairness condition
     #[arg(long, value_enum, default_value_t = Fairness::None)]
     pub fairness: Fairness,
-    /// What stands between processes and memory
+    /// The kind of buffers between processes and memory
     #[arg(long, value_enum, default_value_t = GameSemantics::StoreBuffer)]
     pub semantics: GameSemantics,
-    /// The most that a buffer may hold, with fairness or load buffers [default: enough
-    /// for store buffers of a program that writes only so often, otherwise 4]
+    /// The maximal size of a buffer, with fairness or load buffers [default: the number of
+    /// writes with store buffers if that is finite, otherwise 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub bound: Option<u16>,
     /// Write the winning strategy to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub strategy: Option<PathBuf>,
-    /// Draw the strategy as a graph in the language of Graphviz
+    /// Write the strategy to this file as a graph in DOT, the language of Graphviz
     #[arg(long, value_name = "FILE")]
     pub dot: Option<PathBuf>,
-    /// Draw the strategy as a picture
+    /// Write the strategy to this file as an SVG picture
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Play this player yourself, against the strategy
@@ -72,11 +72,11 @@ impl Game {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Fairness {
-    /// Nothing: this is decided
+    /// None; these games are decidable
     None,
-    /// The update player leaves nothing in buffers while the program is in a deadlock
+    /// The update player may not leave the program in a deadlock with non-empty buffers
     Update,
-    /// The process player plays in every process that is enabled again and again
+    /// A process that is enabled infinitely often is played infinitely often
     Process,
 }
 

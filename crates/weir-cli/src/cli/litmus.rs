@@ -14,7 +14,7 @@ pub struct Litmus {
 
 #[derive(Debug, Subcommand)]
 pub enum LitmusCommand {
-    /// Make litmus tests from cycles of accesses
+    /// Generate litmus tests from cycles of accesses
     Gen(LitmusGen),
 }
 
@@ -36,7 +36,7 @@ pub struct LitmusGen {
         conflicts_with = "cycle"
     )]
     pub threads: RangeInclusive<usize>,
-    /// What may stand in a thread
+    /// What a thread may contain
     #[arg(
         long, value_enum, value_delimiter = ',', value_name = "WORDS", conflicts_with = "cycle",
         default_values_t = Filling::value_variants().to_vec()
@@ -92,6 +92,6 @@ fn threads(text: &str) -> Result<RangeInclusive<usize>, String> {
     let number = |text: &str| text.parse().ok().filter(|n| (2..=4).contains(n));
     match (number(first), number(last)) {
         (Some(first), Some(last)) if first <= last => Ok(first..=last),
-        _ => Err("neither a number from 2 to 4 nor a range of them, such as 2..4".to_owned()),
+        _ => Err("expected a number from 2 to 4 or a range such as 2..4".to_owned()),
     }
 }

@@ -10,9 +10,9 @@ use crate::limits;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Of an object the five progress properties are asked; of processes what their program
-asks with `live`. Under SC all answers are decided, under TSO obstruction-freedom is;
-the others are undecidable there, and may stay unknown.
+For an object the five progress properties are checked, for processes the `live`
+properties of the program. Under SC all of them are decidable, under TSO only
+obstruction-freedom is; the others may stay unknown.
 
 Examples: weir live examples/objects/spin-lock.weir --clients 3 --model sc
           weir live examples/objects/treiber-stack.weir --property lock-free")]
@@ -21,19 +21,19 @@ pub struct Live {
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
-    /// How many clients call the methods of the object
+    /// The number of clients of the object
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=16), value_name = "N", default_value_t = 2)]
     pub clients: u16,
     #[command(flatten)]
     pub model: ModelArg,
-    /// Which progress properties to ask for [default: all]
+    /// The progress properties to check [default: all]
     #[arg(long = "property", value_enum, value_delimiter = ',', value_name = "NAME")]
     pub properties: Vec<Progress>,
     /// Count only runs in which every write reaches memory
     #[arg(long)]
     pub flush_fair: bool,
-    /// The most that a buffer may hold in a search for violations, and the most
-    /// writes that a proof tells apart
+    /// The maximal size of a buffer in the search for violations, and the number of writes
+    /// that a proof distinguishes
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), default_value_t = 4)]
     pub bound: u16,
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -41,10 +41,10 @@ pub struct Live {
     /// Write the first lasso found to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
-    /// Write what shows obstruction-freedom under TSO to this file, for `weir certify`
+    /// Write the proof of obstruction-freedom under TSO to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// Show every step of long runs, and long buffers whole
+    /// Print every step of long runs, and long buffers whole
     #[arg(long)]
     pub full: bool,
 }
@@ -68,7 +68,7 @@ pub enum Progress {
     /// Some call returns
     #[value(name = "lock-free")]
     Lock,
-    /// A call returns that runs alone
+    /// A call that runs alone returns
     #[value(name = "obstruction-free")]
     Obstruction,
     /// Every call returns, if all clients take steps

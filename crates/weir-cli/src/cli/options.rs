@@ -19,11 +19,11 @@ pub struct ModelArg {
 
 #[derive(Debug, Args)]
 pub struct LanguageArg {
-    /// The input language, if the file's name does not tell
+    /// The input language [default: by the ending of the file, or by its text]
     #[arg(long, value_enum)]
     pub language: Option<Language>,
-    /// Look no further than this, for a variable or register without a domain
-    /// (several may be given); what lies beyond is unknown
+    /// Search only values in this range, for a variable or register without a domain (may be
+    /// given several times); if a run can leave the range, `holds` becomes `unknown`
     #[arg(long = "domain", value_name = "X=0..7", value_delimiter = ',')]
     pub domains: Vec<Bound>,
 }
@@ -32,15 +32,15 @@ pub struct LanguageArg {
 pub struct SearchArgs {
     #[command(flatten)]
     pub language: LanguageArg,
-    /// How to search
+    /// The engine
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub engine: Engine,
-    /// The most that a buffer may hold [default: enough for a program without
+    /// For `explicit`: the maximal size of a buffer [default: enough for a program without
     /// loops, otherwise 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
     pub bound: Option<u16>,
-    /// The most reads that a process may have guessed at a time, for the models in
-    /// which writes overtake reads: this makes them decidable
+    /// The maximal number of guessed reads of a process at a time, for models in which
+    /// writes overtake reads; with such a bound reachability is decidable
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=16), value_name = "N")]
     pub guesses: Option<u8>,
     #[command(flatten)]
@@ -49,10 +49,10 @@ pub struct SearchArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct AutomataArgs {
-    /// For `automata`: follow steps in every order
+    /// For `automata`: explore steps in every order
     #[arg(long)]
     pub no_sleep_sets: bool,
-    /// For `automata`: do not fold cycles in
+    /// For `automata`: do not accelerate cycles
     #[arg(long)]
     pub no_acceleration: bool,
 }
@@ -97,17 +97,17 @@ impl SearchArgs {
 /// An engine, as the command line calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// A short explicit search, then views where they decide the model
+    /// Alternates between `explicit` and `views`, with increasing memory
     Auto,
-    /// Breadth-first over configurations, any memory model, buffers up to a bound
+    /// Breadth-first search, for any memory model, with buffers up to a bound
     Explicit,
-    /// Buffers of any size, for SC, TSO, PSO and NSW: a proof or a run
+    /// Unbounded buffers, for SC, TSO, PSO and NSW: a proof or a run
     Views,
-    /// Backward from what is asked for, for TSO, PSO and NSW: slow, and a second opinion
+    /// Backward search with unbounded buffers, for TSO, PSO and NSW: slower than `views`
     Backward,
-    /// Channel machines, for TSO and PSO, and with --guesses: slow, and a third opinion
+    /// Lossy channel machines, for TSO and PSO, and with --guesses: slow
     Channels,
-    /// Buffer contents as automata, for TSO: a proof or a run, or it does not end
+    /// Buffer contents as automata, for TSO: a proof or a run, or no termination
     Automata,
 }
 
@@ -175,8 +175,8 @@ impl LanguageArg {
         match bounds.is_empty() {
             true => Ok(language),
             false => Err(format!(
-                "`weir {command}` takes no --domain: how a program goes on beyond a bound is not \
-                 known; give it domains instead"
+                "`weir {command}` takes no --domain, since a bound would change the program; \
+                 declare domains instead"
             )),
         }
     }

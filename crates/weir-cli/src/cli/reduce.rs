@@ -26,10 +26,10 @@ pub struct ReducePcs {
     /// A machine (`.chm`) with one channel, no guards and no substitutions; `-` is
     /// standard input
     pub file: String,
-    /// The control state that is asked for
+    /// The control state in question
     #[arg(long, value_name = "STATE")]
     pub reach: String,
-    /// What the players of the game have to observe
+    /// The fairness condition of the game
     #[arg(long, value_enum)]
     pub fairness: ReduceFairness,
 }

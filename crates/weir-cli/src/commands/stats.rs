@@ -1,4 +1,4 @@
-//! What a search did, for a person.
+//! Prints the statistics of a search.
 
 use weir::report::peak_memory;
 use weir::report::table::Table;

@@ -1,10 +1,10 @@
 //! Files that the program writes.
 //!
 //! A regular file is written under a temporary name beside its target and then renamed,
-//! so that it is there whole or not at all. The target of a symbolic link is replaced and
-//! the link stays; the mode and the owner of a file that was there are kept. What is no
-//! regular file (`/dev/null`, a FIFO, a terminal) is written through. A file that is read
-//! is never written, by whatever name.
+//! so that it exists whole or not at all. If the target is a symbolic link, the file that
+//! it points to is replaced; the mode and the owner of a replaced file are kept. A file
+//! that is not regular (`/dev/null`, a FIFO, a terminal) is written directly. A file that
+//! is read is never written, under any name.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Write};

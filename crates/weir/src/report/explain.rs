@@ -1,9 +1,8 @@
-//! Which reordering did it: the operations of a run that took effect in another
-//! order than the program has them.
+//! Explains a run: the operations that took effect out of program order.
 //!
-//! Steps are numbered from 1, as in the table of the run. An operation is named by
-//! the step in which its process came past it. Everything here is one pass over the
-//! run, and space is linear in the number of steps.
+//! Steps are numbered from 1, as in the table of the run. An operation is identified by
+//! the step in which its process issued it. The explanation takes one pass over the run,
+//! and space linear in the number of steps.
 
 use std::collections::{HashMap, VecDeque};
 

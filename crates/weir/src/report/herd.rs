@@ -1,4 +1,4 @@
-//! The block that other litmus scripts read: one per test.
+//! The output block of herd, which litmus scripts read: one per test.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What a person, or another program, sees of an answer.
+//! Reports: answers as text, JSON and other formats.
 
 pub mod draw;
 pub mod explain;

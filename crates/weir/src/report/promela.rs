@@ -1,13 +1,12 @@
 //! A system under SC as a Promela model, for the model checker Spin.
 //!
-//! The model has the same steps as the system: one statement for each
-//! transition, and a jump, which costs Spin no step. Without partial-order
-//! reduction Spin therefore stores as many states as the explicit engine. Values
-//! are numbered as in the system, so that every variable fits a `byte` or a
-//! `short`.
+//! The model has the same steps as the system: one statement for each transition, and a
+//! jump, which is not a step for Spin. Without partial-order reduction Spin therefore
+//! stores as many states as the explicit engine. Values are numbered as in the system, so
+//! that every variable fits a `byte` or a `short`.
 //!
-//! Of the properties, assertions and deadlocks go along. Formulas over states do
-//! not: Spin has less to do than Weir, and a comparison favors it.
+//! Assertions and deadlocks are translated. Formulas over states are not: Spin has less
+//! to do than Weir, and a comparison favors it.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! A run for a person: a table of its steps, where it ends, and what was reordered.
+//! Prints a run: a table of its steps, where it ends, and what was reordered.
 //!
-//! Of a long run the beginning, the end and the steps that the explanation names are
-//! shown, and long buffers are shortened, unless all is asked for. The run is replayed,
-//! and only what is shown is kept.
+//! Of a long run only the beginning, the end and the steps that the explanation mentions
+//! are printed, and long buffers are shortened, unless `--full` is given. The run is
+//! replayed, and only the printed part is kept.
 
 mod ending;
 mod layout;

@@ -1,4 +1,4 @@
-//! Commands that make programs.
+//! The command line of the commands of `weir channel` that print programs.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ Example: weir channel program examples/no-bit.chm --goal wrong | weir check -")]
 pub struct ChannelProgram {
     /// A basic machine (`.chm`); `-` is standard input
     pub file: String,
-    /// Ask for this control state (may be given several times); for all if none is given
+    /// A control state to ask for (may be given several times) [default: all]
     #[arg(long = "goal", value_name = "STATE")]
     pub goals: Vec<String>,
 }
@@ -21,7 +21,7 @@ pub struct ChannelProgram {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A file has a pair of words on each line. The program's property holds if there is a
-solution; there is no way to find out that there is none.
+solution. That there is none cannot be decided.
 
 Exit status: 0 the program is printed or, with --solve, a solution was found, 2 the
 input or the command line is wrong, 3 none was found.
@@ -30,21 +30,21 @@ Example: weir channel pcp examples/abc.pcp --solve")]
 pub struct ChannelPcp {
     /// Pairs of words (`.pcp`); `-` is standard input
     pub file: String,
-    /// Look for a solution
+    /// Search for a solution
     #[arg(long)]
     pub solve: bool,
     /// The memory model: TSO with `r->r` and `r->w`, with or without `w->w`
     #[arg(long, short, value_parser = model, default_value = "tso+w->w+r->r+r->w", requires = "solve")]
     pub model: MemoryModel,
-    /// The most that a buffer may hold; smaller ones are tried first
+    /// The maximal size of a buffer; smaller ones are tried first
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N", default_value_t = weir_engine::explicit::DEFAULT_BOUND as u16, requires = "solve")]
     pub bound: u16,
-    /// Write the run of the program that the solution was read off to this file
+    /// Write the run that gives the solution to this file
     #[arg(long, value_name = "FILE", requires = "solve")]
     pub witness: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Human, requires = "solve")]
     pub format: Format,
-    /// Print what the search did
+    /// Print statistics of the search
     #[arg(long, requires = "solve")]
     pub stats: bool,
 }

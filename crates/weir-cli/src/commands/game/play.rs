@@ -47,7 +47,7 @@ struct Game<'l> {
     rules: Rules<'l>,
     fairness: Fairness,
     person: Player,
-    /// The strategy of the other player, if she has one that wins.
+    /// The winning strategy of the opponent, if there is one.
     strategy: Option<&'l Strategy>,
     at: Configuration,
     /// Where the strategy is.

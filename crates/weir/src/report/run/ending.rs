@@ -1,4 +1,4 @@
-//! Where the processes are in the end of a run.
+//! Where the processes are at the end of a run.
 
 use weir_model::answer::Snapshot;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
