@@ -40,8 +40,8 @@ const RIGHT: f64 = 590.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 376.0;
 
-/// Colors that people who see fewer colors can tell apart as well (M. Okabe and K.
-/// Ito, 2008), in the order of use.
+/// Colors that color-blind people can distinguish as well (Okabe and Ito 2008), in the
+/// order of use.
 const COLORS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#8c564b"];
 

@@ -23,7 +23,7 @@ pub struct Row {
     pub run: Measured,
     /// The instructions of a run, where they were counted.
     pub instructions: Option<u64>,
-    /// What Spin made of it, where it was asked.
+    /// The result of Spin, if it was run.
     pub spin: Option<Spin>,
 }
 

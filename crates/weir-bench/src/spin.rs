@@ -1,4 +1,5 @@
-//! The same state space searched by Spin (Holzmann 1997), as a measure of the explicit engine under SC.
+//! The same state space searched by Spin (Holzmann 1997), as a measure of the explicit
+//! engine under SC.
 
 use std::process::Command;
 use std::time::Duration;

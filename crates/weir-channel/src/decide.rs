@@ -83,7 +83,7 @@ pub fn check(
     let mut answers = Vec::new();
     for (property, asked) in properties.iter().enumerate() {
         let Some(goals) = goals(system, &translation, &asked.kind) else {
-            let reason = "channel machines are not asked for memory while writes are under way";
+            let reason = "the engine `channels` does not decide formulas about memory while writes are under way";
             answers.push(unknown(property, reason.to_owned()));
             continue;
         };
@@ -109,7 +109,8 @@ pub fn check(
                     Err(stop) => unknown(property, stop.to_string()),
                     Ok(None) => unknown(
                         property,
-                        "the machine gets there, but no run of the program was found".to_owned(),
+                        "the machine reaches the state, but no run of the program was found"
+                            .to_owned(),
                     ),
                 }
             }

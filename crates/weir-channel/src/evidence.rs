@@ -179,7 +179,7 @@ pub fn check(machine: &Machine, evidence: &Evidence) -> Result<(), String> {
         }
         (RUN, ..) => Err("a run has `steps` and no `configurations`".to_owned()),
         (SET, ..) => Err("a set has `configurations` and no `steps`".to_owned()),
-        (other, ..) => Err(format!("nothing is known of the format `{other}`")),
+        (other, ..) => Err(format!("unknown format `{other}`")),
     }
 }
 

@@ -297,7 +297,7 @@ pub fn search(
             let run = search.run(id);
             match replay(machine, &run, goal) {
                 Ok(()) => Reach::Reached(run),
-                Err(error) => Reach::Unknown(format!("the run that was found is none: {error}")),
+                Err(error) => Reach::Unknown(format!("the run that was found is not valid: {error}")),
             }
         }
         None => match &stats.stopped {

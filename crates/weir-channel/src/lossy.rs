@@ -264,7 +264,7 @@ pub(crate) fn reach_within(
             let replayed: Vec<_> = goals.iter().map(|goal| replay(machine, &run, goal)).collect();
             match replayed.iter().find_map(|r| r.as_ref().err()) {
                 Some(error) if replayed.iter().all(Result::is_err) => {
-                    Reach::Unknown(format!("the run that was found is none: {error}"))
+                    Reach::Unknown(format!("the run that was found is not valid: {error}"))
                 }
                 _ => Reach::Reached(run),
             }

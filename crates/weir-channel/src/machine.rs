@@ -61,7 +61,7 @@ impl Substitution {
         self
     }
 
-    /// What becomes of a message.
+    /// The message that replaces a message.
     #[inline]
     pub fn apply(&self, message: MessageId) -> MessageId {
         self.0.get(&message).copied().unwrap_or(message)

@@ -63,7 +63,7 @@ pub fn replay(machine: &Machine, run: &Run, goal: &Goal) -> Result<(), ReplayErr
                 }
                 Some(Op::Receive(message)) => match before.split_last() {
                     Some((last, rest)) if last == message => rest.to_vec(),
-                    _ => return wrong(format!("`{name}` has another message to give")),
+                    _ => return wrong(format!("`{name}` has another oldest message")),
                 },
             };
             if lossy {
@@ -71,7 +71,7 @@ pub fn replay(machine: &Machine, run: &Run, goal: &Goal) -> Result<(), ReplayErr
                     return wrong(format!("`{name}` holds too many strong messages before"));
                 }
                 if !is_below(machine, after, &perfect) {
-                    return wrong(format!("`{name}` cannot become what it is by losses"));
+                    return wrong(format!("`{name}` does not become this word by losses"));
                 }
             } else if *after != perfect {
                 return wrong(format!("`{name}` becomes something else"));

@@ -152,7 +152,7 @@ impl Machine {
 
     /// Whether `small ⪯ₛ big`: a subword that has the same strong messages.
     pub fn is_subword(&self, small: &[MessageId], big: &[MessageId]) -> bool {
-        // Matching each message as early as it goes is as good as any other way:
+        // Matching each message as early as possible loses nothing:
         // strong ones have no choice, and nothing is skipped past them.
         let mut rest = small;
         for message in big {

@@ -45,7 +45,7 @@ pub struct Place {
 pub enum TranslationError {
     /// There is no machine for the memory model.
     Model(MemoryModel),
-    /// Reads are guessed under the memory model, and nobody said how many.
+    /// Reads are guessed under the memory model, and their number is not bounded.
     Unbounded(MemoryModel),
     /// The program has a write fence, which Atig et al. 2010 do not treat.
     WriteFence,

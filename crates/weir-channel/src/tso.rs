@@ -68,7 +68,7 @@ pub(crate) fn translation(
     let parts = parts?;
     let machines: Vec<&Machine> = parts.iter().map(|p| &p.machine).collect();
     let product = Product::new(&machines, budget)?;
-    // With empty channels, where nobody knows of a write that others do not.
+    // With empty channels, all machines agree on memory.
     let place = |states: &[StateId]| {
         let controls = states.iter().zip(&parts).map(|(s, part)| part.controls.get(s));
         let controls = controls.collect::<Option<Vec<&Control>>>()?;

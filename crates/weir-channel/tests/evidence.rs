@@ -140,7 +140,7 @@ fn what_does_not_fit() {
         (set(&|e| e.format = "weir".into()), "nothing is known of the format `weir`"),
         (set(&|e| e.configurations = None), "a set has `configurations` and no `steps`"),
         (set(&|e| e.steps = Some(vec![])), "a set has `configurations` and no `steps`"),
-        (set(&|e| e.state = "r".into()), "`r` is asked for and not in the set"),
+        (set(&|e| e.state = "r".into()), "`r` has the state in question and is not in the set"),
         (
             set(&|e| {
                 let mut held = first(e);

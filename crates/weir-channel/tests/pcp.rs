@@ -116,7 +116,7 @@ fn what_is_wrong_has_a_place() {
         ("a -", "no word may be empty", 2..3),
         ("\"\" a", "no word may be empty", 0..2),
         ("a b c", "a pair has two words, and this is a third one", 4..5),
-        ("a, b", "',' in `a,` is no letter; letters are a to z, A to Z and 0 to 9", 0..2),
+        ("a, b", "',' in `a,` is not a letter; letters are a to z, A to Z and 0 to 9", 0..2),
         (&long, "a word has more than 100 letters", 0..101),
         (&many, "there are more than 100 pairs", 400..401),
     ] {

@@ -128,7 +128,7 @@ fn strong_messages_past_their_bound() {
         "wire[hello/bye]!bye",
         "raise",
     );
-    let never = "asks for more strong messages than the channel may hold";
+    let never = "requires more strong messages than the channel may hold";
     let text = format!("{head} idle -> sent when wire in hello .* hello;");
     wrong(&text, never, "wire in hello .* hello", "ask for less");
     // What depends on the run is no mistake.

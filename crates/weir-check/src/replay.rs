@@ -126,7 +126,7 @@ struct Replay<'s> {
     /// Whether writes move from the buffer of their variable to another before they reach
     /// memory.
     two_levels: bool,
-    /// What has to take effect before what, because somebody read early.
+    /// The order of effects that early reads of remote writes impose.
     orders: Vec<(Name, Name)>,
     /// For each process and variable the remote write that it read last.
     seen: Vec<Vec<Option<Name>>>,
@@ -270,7 +270,7 @@ impl<'s> Replay<'s> {
     fn take(&mut self, p: ProcessId, step: &WitnessStep) -> Check<Op> {
         let thread = &mut self.threads[p.index()];
         let transition = step.taken(self.system, p, thread.state).ok_or_else(|| {
-            format!("process `{}` has no such transition where it stands", step.process)
+            format!("process `{}` has no such transition in its control state", step.process)
         })?;
         step.describes(self.system, transition)?;
         thread.state = transition.to;
@@ -603,7 +603,7 @@ impl<'s> Replay<'s> {
     ) -> Check<()> {
         let read = Op::Read(x, d);
         if !self.model.has(Relaxation::Rrwe) || source == p {
-            return Err(format!("under {} nobody reads that write early", self.model));
+            return Err(format!("under {} no process may read that write early", self.model));
         }
         let writer = &self.threads[source.index()].issued;
         let is_write = |i: &usize| matches!(writer[*i].op, Op::Write(y, _) if y == x);
@@ -617,7 +617,7 @@ impl<'s> Replay<'s> {
         };
         if thread.traces.iter().all(|t| t.iter().find(blocks).is_some()) {
             return Err(format!(
-                "{} may not overtake what is under way",
+                "{} may not overtake the operations under way",
                 self.system.show_op(read)
             ));
         }

@@ -138,7 +138,9 @@ impl<'s> Memories<'s> {
         }
         match count.saturating_mul(system.state_count(CLIENT)) <= MAX_PAIRS {
             true => Ok(Self { system, weights, count }),
-            false => Err(format!("there are more than {MAX_PAIRS} states and memories to look at")),
+            false => Err(format!(
+                "there are more than {MAX_PAIRS} pairs of states and memories to check"
+            )),
         }
     }
 

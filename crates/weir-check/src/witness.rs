@@ -179,7 +179,7 @@ impl WitnessStep {
             return Err(format!("{shown} does not have the value that the step names"));
         }
         match self.source.is_some() && self.rule != Rule::ReadRemoteWrite.name() {
-            true => Err("the step names a source and reads from nobody".to_owned()),
+            true => Err("the step names a source and reads no remote write".to_owned()),
             false => Ok(()),
         }
     }
@@ -189,7 +189,7 @@ impl WitnessStep {
     pub(crate) fn describes_none(&self) -> Result<(), String> {
         match (&self.op, &self.source, self.line) {
             (None, None, None) => Ok(()),
-            _ => Err("the step has no transition and says what one does".to_owned()),
+            _ => Err("the step has no transition, but an operation or a value".to_owned()),
         }
     }
 }
@@ -219,7 +219,7 @@ pub fn check_lines(
     Ok(())
 }
 
-/// A system with all its control states. Whoever has limits expands it before.
+/// A system with all its control states. A caller with limits expands it before.
 pub(crate) fn expanded(system: &System) -> Expanded<'_> {
     system.expanded(&Budget::new()).expect("a budget without limits is never used up")
 }
@@ -253,7 +253,7 @@ pub(crate) fn is_followed(system: &System, p: ProcessId, state: StateId) -> Resu
     match &system.state(p, state).kind {
         StateKind::Left(excess) if !matches!(excess, Excess::Bound { .. }) => {
             let name = &system.processes[p.index()].name;
-            Err(format!("it is not known how process `{name}` goes on: {excess}"))
+            Err(format!("the transitions of process `{name}` are not known: {excess}"))
         }
         _ => Ok(()),
     }

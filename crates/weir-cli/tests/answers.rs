@@ -188,7 +188,7 @@ fn a_program_that_never_ends_has_no_outcomes() {
     let text = b"var x process p { loop { x = 1 - x } }";
     let output = weir_reading(&["outcomes", "--model", "sc", "-"], text);
     assert_eq!(output.status, 0, "{output:?}");
-    let none = "  no final state: every run goes on for ever, gets stuck or fails\n";
+    let none = "  no final state: every run is infinite, deadlocks or fails\n";
     assert!(output.out.ends_with(none), "{}", output.out);
     let args = ["outcomes", "--model", "sc", "--format", "json", "-"];
     let report = json(&weir_reading(&args, text).out);

@@ -146,7 +146,7 @@ fn wrong_input_ends_with_2() {
     let text = "process p { at: } game reach p@at";
     let output = weir_reading(&["check", "-", "--language", "weir"], text.as_bytes());
     assert_eq!(output.status, 2);
-    assert!(output.err.contains("asks about games: use `weir game`"), "{}", output.err);
+    assert!(output.err.contains("has only games; use `weir game`"), "{}", output.err);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn name_growth(system: &System, answers: &mut [Answer]) {
     }
 }
 
-/// Engines see no bounds, only processes that go round where a value left one.
+/// Engines see no bounds, only processes that loop in a sink state after a value left one.
 /// While such a place can be reached, a run still shows what it shows, but that
 /// there is none shows nothing.
 ///

@@ -63,7 +63,7 @@ pub enum Outcome<S, T> {
     Reached(Vec<T>),
     /// There is none: the minimal states of all from which there is a way.
     Unreachable(Vec<S>),
-    /// A limit was hit, or somebody else has the answer.
+    /// A limit was reached, or the search was cancelled.
     Stopped(String),
 }
 

@@ -252,20 +252,20 @@ fn steps_have_to_be_steps_of_the_program() {
         .rejected(1, "the rule `write memory` needs a transition");
     written()
         .with(|w| w.steps[0].transition = Some("w(x,1) to 99".into()))
-        .rejected(1, "process `p` has no such transition where it stands");
+        .rejected(1, "process `p` has no such transition in its control state");
     written()
         .with(|w| w.steps[0].op = Some("w(x,0)".into()))
         .rejected(1, "the transition does w(x,1), the step says otherwise");
     written()
         .with(|w| w.steps.push(w.steps[0].clone()))
-        .rejected(2, "process `p` has no such transition where it stands");
+        .rejected(2, "process `p` has no such transition in its control state");
     // Where a read goes on depends on its value, so it has to be named.
     let read = || written().take("p", "read memory", "r(y,0)");
     read().accepted();
     for value in [None, Some(1)] {
         read()
             .with(|w| w.steps[1].value = value)
-            .rejected(2, "process `p` has no such transition where it stands");
+            .rejected(2, "process `p` has no such transition in its control state");
     }
     // An update has no transition, and a transition is no update.
     written()
@@ -410,9 +410,11 @@ fn remote_writes_are_read_early_only_where_they_may() {
             .of("p")
     };
     early().accepted();
-    early().with(|w| w.model = "NSW".into()).rejected(2, "under NSW nobody reads that write early");
+    early()
+        .with(|w| w.model = "NSW".into())
+        .rejected(2, "under NSW no process may read that write early");
     early().with(|w| w.steps[1].source = None).rejected(2, "the step does not say whose write");
-    early().of("q").rejected(2, "under NSW+RRWE nobody reads that write early");
+    early().of("q").rejected(2, "under NSW+RRWE no process may read that write early");
     early().of("s").rejected(2, "there is no such write under way");
     early().of("z").rejected(2, "there is no process `z`");
     early()
@@ -443,7 +445,7 @@ fn remote_writes_are_read_early_only_where_they_may() {
         .take("q", "read fence", "rfence")
         .take("q", "read remote write", "r(x,1)")
         .of("p")
-        .rejected(4, "r(x,1) may not overtake what is under way");
+        .rejected(4, "r(x,1) may not overtake the operations under way");
     // Each of two readers takes its own write to come first.
     let program = "
         var x

@@ -154,7 +154,7 @@ fn formulas() {
     );
     fails(&program("a[2]"), "index 2 is outside of `a`, which has 2 elements", "2", "");
     fails(&program("a[x]"), "`x` is not a constant", "x", "");
-    fails(&program("one"), "`one` is a process; ask where it stands, as in `one@label`", "one", "");
+    fails(&program("one"), "`one` is a process; name a place of it, as in `one@label`", "one", "");
     fails(
         &program("cas(x, 0, 1)"),
         "a formula looks at a state: it cannot do anything",
@@ -167,14 +167,14 @@ fn formulas() {
 
 #[test]
 fn grammar() {
-    let use_equals = "`=` assigns; it cannot stand here";
+    let use_equals = "`=` assigns; it is not allowed here";
     body_fails("if x = 1 { nop }", use_equals, "=", "use `==` to compare");
     let chain = "comparisons do not chain; use `and`";
     body_fails("r = 1 < x < 3", chain, "<", "write `a < b and b < c`");
     body_fails("x++", "`++` is not an operator", "++", "write `x = x + 1`");
     body_fails("a[0] -= 2", "`-=` is not an operator", "-=", "write `a[…] = a[…] - …`");
     body_fails("x := 1", "`:=` is not an operator", ":=", "use `=` to assign");
-    body_fails("x == 1", "`==` compares; this is no statement", "==", "use `=` to assign");
+    body_fails("x == 1", "`==` compares; this is not a statement", "==", "use `=` to assign");
     body_fails("while x y", "expected `{` after the condition of `while`, found `y`", "y", "");
     body_fails(
         "whlie x { nop }",
@@ -186,7 +186,7 @@ fn grammar() {
     body_fails("x = (1 + 2", "expected `)` to close the bracket, found `}`", "}", "");
     body_fails(
         "x = 1 + not r",
-        "`not` binds more weakly than what stands before it",
+        "`not` binds more weakly than the operator before it",
         "not",
         "put it in brackets: `(not …)`",
     );
@@ -207,12 +207,12 @@ fn grammar() {
         "170141183460469231731687303715884105728",
         "",
     );
-    body_fails("x = 1 #", "`#` does not belong to the language", "#", "");
+    body_fails("x = 1 #", "`#` is not part of the language", "#", "");
     body_fails("cas(x, 1)", "expected `,` and the new value in `cas(`, found `)`", ")", "");
     let waits = "`await` may only load, assign registers, and test with `if`";
     let help = "write a loop: `loop { … if … { break } }`";
     body_fails("await { x = 1 } until r", waits, "x = 1", help);
-    body_fails("await any(0..1) == x", "`any` cannot stand in `await`", "any(0..1)", help);
+    body_fails("await any(0..1) == x", "`any` is not allowed in `await`", "any(0..1)", help);
     fails("process p { } /* ", "this comment is not closed: `*/` is missing", "/*", "");
 }
 
@@ -247,7 +247,7 @@ fn one_run_reports_all_errors() {
         [
             "expected an expression, found `=`",
             "expected an expression, found `if`",
-            "`=` assigns; it cannot stand here",
+            "`=` assigns; it is not allowed here",
             "there is no variable or register `flog`",
             "expected an expression, found `{`",
             "there is no variable or register `z`",
@@ -284,7 +284,7 @@ fn objects_stand_alone() {
         ("object o { method m { } } never 1", "an object has no properties"),
         ("object o { method m { } } object p { method n { } }", "one object only"),
         ("object o { var x }", "the object has no methods"),
-        ("object o { method m { exit } }", "`exit` cannot stand in a method"),
+        ("object o { method m { exit } }", "`exit` is not allowed in a method"),
         ("object o { method m(a) { } }", "expected `:` and the values of the argument"),
         ("object o { method m(a: bool, b: bool) { } }", "a method has at most one"),
         ("object o { method m { } method m { } }", "`m` is declared twice"),

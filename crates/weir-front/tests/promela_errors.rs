@@ -72,7 +72,7 @@ fn what_one_atomic_read_write_cannot_do() {
         ("atomic { r = x; r++; a[r] = 1 }", "has to be known before the block begins", "r"),
         ("atomic { r++; a[r & 1]++ }", "has to be known before the block begins", "r"),
         ("atomic { a[x]++ }", "has to be known before the block begins", "x"),
-        ("atomic { x++; here: x++ }", "a label cannot stand inside", "here"),
+        ("atomic { x++; here: x++ }", "a label is not allowed inside", "here"),
     ] {
         wrong_inside(body, message, place);
     }

@@ -43,8 +43,8 @@ fn rmm_errors_point_at_the_text() {
         ("locked { read: x = 1; write: y := 1 }", "two places", "write"),
         ("locked { read: $r := x; write: [$r] := 1 }", "two places", "write"),
         ("locked { M: nop }", "no label in a locked block", "M"),
-        ("locked { goto L }", "`goto` cannot stand in a locked block", "goto"),
-        ("locked { if $r = 0 then nop }", "`if` cannot stand in a locked block", "if"),
+        ("locked { goto L }", "`goto` is not allowed in a locked block", "goto"),
+        ("locked { if $r = 0 then nop }", "`if` is not allowed in a locked block", "if"),
         (
             "write: x := 170141183460469231731687303715884105728",
             "does not fit into 128 bits",

@@ -10,7 +10,7 @@ use crate::arena::{Arena, Position};
 /// A set of positions.
 pub type Set = Vec<bool>;
 
-/// An arena with its edges turned round.
+/// An arena with its edges reversed.
 pub struct Graph<'a, 's> {
     /// The arena.
     pub arena: &'a Arena<'s>,

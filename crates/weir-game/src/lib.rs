@@ -126,8 +126,8 @@ pub fn solve(
             stats: Stats { engine: "views", within_bound: true, ..Stats::default() },
         });
     }
-    // Who reaches a target does so in finitely many moves: process fairness restricts
-    // nobody there (section 8).
+    // A target is reached in finitely many moves, so process fairness has no effect there
+    // (section 8).
     let fairness = match (fairness, objective) {
         (Fairness::Process, Objective::Reach) => Fairness::None,
         (fairness, _) => fairness,

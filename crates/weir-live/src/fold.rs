@@ -76,7 +76,7 @@ pub fn frozen<'s>(
     Fold::new(system, bound, Tails::Frozen).graph(extent)
 }
 
-/// What becomes of a buffer behind its oldest writes.
+/// The rest of a buffer after its oldest writes, abstracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tails {
     /// Any write that occurs there may come next.

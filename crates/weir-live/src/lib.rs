@@ -80,7 +80,7 @@ pub struct Answer {
 /// What shows an answer.
 #[derive(Clone, Debug)]
 pub enum Evidence {
-    /// A run that goes round for ever.
+    /// An infinite run: a stem and a cycle.
     Lasso(Lasso),
     /// All runs were looked at and none is of the kind that settles it the other
     /// way.

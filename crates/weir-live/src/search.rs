@@ -107,10 +107,14 @@ impl Search<'_> {
         }
         if folded.next > 0 {
             let level = folded.next - 1;
-            reasons.push(format!("no proof with buffers folded behind up to {level} writes"));
+            reasons.push(format!("no proof with folded buffers that keep up to {level} writes"));
         }
         if let Some(e) = &folded.stopped {
-            reasons.push(format!("folded behind {} writes, {}", folded.next, stopped(e)));
+            reasons.push(format!(
+                "folded buffers that keep {} writes: {}",
+                folded.next,
+                stopped(e)
+            ));
         }
         reasons
     }

@@ -36,7 +36,7 @@ impl<T> Cells<T> {
         self.chunks.get(chunk)?.get()?[offset].get()
     }
 
-    /// A cell, which is written first if nobody has.
+    /// A cell, which is initialized first if necessary.
     #[inline]
     pub fn get_or_init(&self, index: usize, make: impl FnOnce() -> T) -> &T {
         let (chunk, offset) = locate(index);
@@ -81,7 +81,7 @@ impl<T> Grow<T> {
         self.cells.get(index).expect("an entry that was added")
     }
 
-    /// Adds an entry and returns its number. Whoever adds holds a lock.
+    /// Adds an entry and returns its number. The caller holds a lock.
     pub fn push(&self, entry: T) -> usize {
         let index = self.len();
         let mut entry = Some(entry);

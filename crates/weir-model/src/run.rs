@@ -82,13 +82,13 @@ impl Replay<'_> {
         self.semantics.pending(&self.config)
     }
 
-    /// The configuration, taken apart.
+    /// The configuration, decoded.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::new(&*self.semantics, &self.config)
     }
 }
 
-/// A configuration, taken apart for showing.
+/// A decoded configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The control state of each process.

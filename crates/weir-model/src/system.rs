@@ -748,7 +748,7 @@ impl System {
         self.bounded.then(|| self.program.properties.len() - 1)
     }
 
-    /// Whether a process can go no further on a memory that nobody changes any
+    /// Whether a process is blocked on a memory that does not change any
     /// more, with its buffers empty: no operation is possible, or only the
     /// rounds of an `await` whose condition does not come true.
     ///

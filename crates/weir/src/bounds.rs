@@ -42,7 +42,7 @@ impl FromStr for Bound {
     type Err = BoundError;
 
     fn from_str(text: &str) -> Result<Self, BoundError> {
-        let wrong = || BoundError(format!("`{text}` is no bound; write it as `x=0..7`"));
+        let wrong = || BoundError(format!("`{text}` is not a bound; write it as `x=0..7`"));
         let (name, range) = text.split_once('=').ok_or_else(wrong)?;
         let (low, high) = range.split_once("..").ok_or_else(wrong)?;
         let high = high.strip_prefix('=').unwrap_or(high);

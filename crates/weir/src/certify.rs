@@ -107,7 +107,7 @@ fn lasso(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     };
     let (stem, cycle) = (lasso.stem.len(), lasso.cycle.len());
     Ok(Checked {
-        // Beyond a bound a process goes round in a place that is none of the program's.
+        // Past a bound the process loops in a sink state.
         within_bounds: loaded.system.bounds_property().is_none(),
         reason: weir_check::lasso::check(&loaded.system.program, &lasso)
             .and_then(|()| weir_check::lasso::system(&loaded.system.program, lasso.clients))

@@ -30,7 +30,7 @@ use crate::machine::{Builder, Machine, MachineError, Op, Transition};
 /// Transitions without operations stay what they are, where no color changes.
 ///
 /// # Errors
-/// If the machine is not basic, or what becomes of it is too large.
+/// If the machine is not basic, or the result is too large.
 ///
 /// ```
 /// use weir_channel::{cpcp, pcp};

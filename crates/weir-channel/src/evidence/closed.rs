@@ -71,7 +71,7 @@ pub(super) fn check(
     for channels in asked(machine, goal.contents, &mut work)? {
         if !set.has(goal.state, &channels, &mut work)? {
             return Err(format!(
-                "{} is asked for and not in the set",
+                "{} has the state in question and is not in the set",
                 show(machine, goal.state, &channels)
             ));
         }

@@ -26,7 +26,7 @@ use crate::semantics::{Compiled, Contents, Goal, Run, Semantics, Step};
 /// Why a search stopped that has found what it was asked for.
 const FOUND: &str = "the state is visited again and again";
 
-/// A run that goes round for ever.
+/// An infinite run: a stem and a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lasso {
     /// To the state, for the first time round, and then to it again, with the same in the
@@ -109,7 +109,7 @@ pub fn again(
                 stats.stopped = Some(FOUND.to_owned());
                 Again::Visited(lasso)
             }
-            Err(error) => Again::Unknown(format!("the run that was found is none: {error}")),
+            Err(error) => Again::Unknown(format!("the run that was found is not valid: {error}")),
         },
         None => match &stats.stopped {
             Some(reason) => Again::Unknown(reason.clone()),

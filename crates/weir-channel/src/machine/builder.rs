@@ -50,7 +50,7 @@ impl fmt::Display for MachineError {
                 "this always puts more strong messages into the channel than it may hold",
             ),
             Self::NeverHolds(..) => {
-                f.write_str("this asks for more strong messages than the channel may hold")
+                f.write_str("this requires more strong messages than the channel may hold")
             }
             Self::Stopped(stop) => write!(f, "{stop} while making the channel machine"),
         }

@@ -63,7 +63,7 @@ pub fn read(text: &str) -> Result<Instance, Vec<Diagnostic>> {
             }
             [_, _, (_, at), ..] => errors.push(
                 Diagnostic::new("a pair has two words, and this is a third one", at.clone())
-                    .help("each pair stands on a line of its own"),
+                    .help("write each pair on a separate line"),
             ),
         }
         if errors.is_full() {
@@ -98,7 +98,7 @@ fn fault(word: &str) -> Option<String> {
     }
     if let Some(letter) = word.chars().find(|c| !c.is_ascii_alphanumeric()) {
         return Some(format!(
-            "{letter:?} in {} is no letter; letters are a to z, A to Z and 0 to 9",
+            "{letter:?} in {} is not a letter; letters are a to z, A to Z and 0 to 9",
             quote(word)
         ));
     }

@@ -89,7 +89,7 @@ pub fn tokens<'t>(text: &'t str, errors: &mut Errors) -> Vec<Token<'t>> {
             // What begins like a symbol but is none is one character.
             let length = take(&foreign).max(first.len_utf8());
             let what = quote(&rest[..length]);
-            let message = format!("{what} does not belong to the language");
+            let message = format!("{what} is not part of the language");
             errors.push(Diagnostic::new(message, at..at + length));
             length
         };

@@ -191,10 +191,9 @@ impl<'t> Reader<'_, 't> {
         };
         let error = Diagnostic::new(format!("expected {what}, found {found}"), token.range.clone());
         self.fail(match token.kind {
-            Kind::Keyword if what.contains("name") => error.help(format!(
-                "a name that is a word of the language stands in quotation marks: \"{}\"",
-                token.text
-            )),
+            Kind::Keyword if what.contains("name") => {
+                error.help(format!("a name that is a keyword has to be quoted: \"{}\"", token.text))
+            }
             _ => error,
         })
     }
@@ -264,7 +263,7 @@ impl<'t> Reader<'_, 't> {
                     return Err(self.fail(Diagnostic::new(message, number.range)));
                 }
                 let before = self.strong.as_ref().map(|(_, _, r)| r.clone());
-                self.once("it is said already what is strong", &word, before)?;
+                self.once("strong messages are declared already", &word, before)?;
                 self.strong = Some((names, bound, word.range));
                 self.end("nothing")
             }
@@ -451,7 +450,7 @@ impl<'t> Reader<'_, 't> {
         }
         if !sends {
             if substitutes {
-                let message = "only what sends can substitute";
+                let message = "only a send can substitute";
                 return Err(self.fail(Diagnostic::new(message, open.range)));
             }
             self.next();

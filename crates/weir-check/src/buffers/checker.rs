@@ -40,7 +40,7 @@ pub fn check(system: &System, set: &Buffers) -> Result<(), String> {
         return Err("the variables are not those of the program".to_owned());
     }
     if set.properties.is_empty() {
-        return Err("it is said to settle nothing".to_owned());
+        return Err("it names no property".to_owned());
     }
     let automata: Result<Vec<_>, _> = set.automata.iter().map(|a| read(system, a)).collect();
     let checker = Checker { system, all: expanded(system), automata: automata? };
@@ -152,7 +152,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Every step of a process from a state: what it is, and what becomes of the state.
+    /// Every step of a process from a state: its name, and the resulting state.
     fn steps(&self, state: &Read<'_>, p: ProcessId) -> Vec<(String, Step)> {
         let ((controls, memory), buffers) = state;
         let buffer = buffers[p.index()];

@@ -118,7 +118,7 @@ impl Sight {
     }
 }
 
-/// What is done, and what comes of it.
+/// An action, and its result.
 type Successor = (String, (State, Vec<Sight>));
 
 struct Checker<'s> {
@@ -396,7 +396,7 @@ impl<'s> Checker<'s> {
         stores && past && rest && other.first.is_subset(&first)
     }
 
-    /// Drops a set before the same letter: nobody can tell.
+    /// Removes stuttering: drops a set before the same letter.
     fn tidy(&self, mut sight: Sight, newest: &Letter) -> Sight {
         let nexts: Vec<Letter> =
             sight.rest.iter().map(|r| r.1.clone()).chain([newest.clone()]).collect();
@@ -544,7 +544,7 @@ impl<'s> Checker<'s> {
         self.system.state(p, state).place().map_or(&self.everything, |place| &rows[place])
     }
 
-    /// What a process sees after an operation that nobody else notices.
+    /// What a process sees after an operation that other processes do not observe.
     fn alone(&self, sight: &Sight, memory: &[ValueId], op: Op, ended: bool) -> Vec<Sight> {
         let idle = sight.stores.is_empty();
         match op {
@@ -574,7 +574,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// What becomes of a configuration, in which a process has moved on already,
+    /// The successor of a configuration, in which a process has moved forward already,
     /// by an operation that depends on when it happens.
     fn act(
         &self,

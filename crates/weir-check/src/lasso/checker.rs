@@ -52,7 +52,7 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), String> {
     }
     match &lasso.property {
         Asked::Progress(_) if lasso.clients.is_none() => {
-            Err("progress is asked of objects".to_owned())
+            Err("progress properties are for objects".to_owned())
         }
         Asked::Progress(name) => round.violates(name, &replay),
         Asked::Live(index) => {
@@ -145,7 +145,7 @@ impl<'s> Replay<'s> {
         }
         let from = self.config.controls[p];
         let taken = step.taken(self.system, process, from).copied();
-        let taken = taken.ok_or("the process has no such transition where it stands")?;
+        let taken = taken.ok_or("the process has no such transition in its control state")?;
         step.describes(self.system, &taken)?;
         let rule = self.rule(process, taken.op);
         if step.rule != rule {

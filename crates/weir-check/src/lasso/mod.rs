@@ -106,7 +106,7 @@ pub fn system(program: &Program, clients: Option<usize>) -> Result<System, Strin
             program.with_clients(count).ok_or(format!("an object cannot have {count} clients"))?
         }
         (None, None) => program.clone(),
-        (Some(_), None) => return Err("the program is no object: it has no clients".to_owned()),
+        (Some(_), None) => return Err("the program is not an object and has no clients".to_owned()),
         (None, Some(_)) => return Err("the program is an object: it needs clients".to_owned()),
     };
     System::with_rounds(program).map_err(|e| e.message)

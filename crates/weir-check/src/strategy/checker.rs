@@ -60,7 +60,7 @@ pub fn check(system: &System, file: &StrategyFile) -> Result<(), String> {
     if buffers == Buffers::Load && board.long_wait().is_some() {
         return Err("with load buffers an `await` can read only one variable".to_owned());
     }
-    // Section 8: process fairness restricts nobody in a reachability game.
+    // Section 8: process fairness has no effect in a reachability game.
     let fairness = match (fairness, objective) {
         (Fairness::Process, Objective::Reach) => Fairness::None,
         (fairness, _) => fairness,
@@ -70,7 +70,7 @@ pub fn check(system: &System, file: &StrategyFile) -> Result<(), String> {
         let wins = (objective == Objective::Reach) == by_process;
         return match begins_in_target {
             true if wins => Ok(()),
-            true => Err("the game begins in a target, so the other one wins".to_owned()),
+            true => Err("the game begins in a target, so the opponent wins".to_owned()),
             false => Err("the game does not begin in a target".to_owned()),
         };
     }
@@ -206,7 +206,7 @@ impl Checker<'_> {
                 for (_, mut after) in rules::moves(&self.board, Buffers::Store, &at, process) {
                     if self.board.is_target(process, after.states[process.index()]) {
                         if self.board.objective() == Objective::Reach {
-                            return Err(format!("`{name}` gets to a target by itself"));
+                            return Err(format!("`{name}` reaches a target by itself"));
                         }
                         continue;
                     }
@@ -288,7 +288,7 @@ impl Checker<'_> {
             while let Some(config) = work.pop() {
                 self.is_small(seen.len(), &config)?;
                 let n = expected.get(&config).ok_or_else(|| {
-                    format!("position {number} does not expect all that the update player can do")
+                    format!("position {number} does not cover every move of the update player")
                 })?;
                 follow.push(*n);
                 for one in rules::updates(&self.board, self.buffers, &config) {
@@ -334,7 +334,7 @@ impl Checker<'_> {
                 let (_, n) = replies
                     .iter()
                     .find(|(m, _)| *m == action)
-                    .ok_or_else(|| format!("position {number} has no answer to every move"))?;
+                    .ok_or_else(|| format!("position {number} does not answer every move"))?;
                 let reply = configs.get(*n).ok_or_else(|| format!("there is no position {n}"))?;
                 if !self.can_become(&after, reply)? {
                     return Err(format!("an answer at position {number} is not possible"));
@@ -401,7 +401,7 @@ impl Checker<'_> {
     fn is_small(&self, seen: usize, at: &Config) -> Result<(), String> {
         let messages: usize = at.buffers.iter().map(Vec::len).sum();
         match seen.saturating_mul(messages + at.memory.len() + 1) > MAX_TURN {
-            true => Err("the buffers are too long to look at every update".to_owned()),
+            true => Err("the buffers are too long to check every update".to_owned()),
             false => Ok(()),
         }
     }

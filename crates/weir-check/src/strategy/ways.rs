@@ -29,7 +29,7 @@ impl Turns {
                 let round = ways(n).into_iter().any(|to| component[to] == component[n]);
                 if round && self.enabled[n].contains(&process) {
                     let name = &system.processes[process.index()].name;
-                    return Err(format!("`{name}` can be enabled for ever and never played in"));
+                    return Err(format!("`{name}` can be enabled for ever and never played"));
                 }
             }
         }
@@ -81,7 +81,7 @@ pub fn no_way_round(next: &[Vec<usize>]) -> Result<(), String> {
     component.iter().for_each(|c| size[*c] += 1);
     let round = (0..next.len()).find(|&n| size[component[n]] > 1 || next[n].contains(&n));
     match round {
-        Some(n) => Err(format!("play can come back to position {n} again and again")),
+        Some(n) => Err(format!("play can return to position {n} infinitely often")),
         None => Ok(()),
     }
 }

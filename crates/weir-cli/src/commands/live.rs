@@ -24,7 +24,7 @@ use crate::terminal::{self, QUIET, STRONG, style};
 pub fn run(args: &Live) -> Status {
     let model = args.model.model;
     if !weir_live::is_supported(model) {
-        return fail(&format!("runs without end are asked about under SC and TSO, not {model}"));
+        return fail(&format!("`weir live` supports SC and TSO, not {model}"));
     }
     let language = match args.language.unbounded("live") {
         Ok(language) => language,
@@ -48,7 +48,7 @@ pub fn run(args: &Live) -> Status {
         return match CheckError::no_property(&args.file, program) {
             Some(error) => reject(&args.file, &error),
             None => fail(&format!(
-                "`{}` asks nothing about runs without end: write `live terminates`, or use `weir check`",
+                "`{}` has no `live` property; add one, such as `live terminates`, or use `weir check`",
                 args.file
             )),
         };
@@ -253,7 +253,7 @@ fn how(evidence: &Evidence) -> String {
             format!("{}, all there are", counted(seen.nodes, "configuration"))
         }
         Evidence::Folded { level, seen } => format!(
-            "{}, buffers folded behind {}",
+            "{}, with folded buffers that keep {}",
             counted(seen.nodes, "configuration"),
             counted(*level, "write")
         ),

@@ -78,7 +78,7 @@ fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
         let line = match (outcomes.stats.is_exact(), &system.program.filter) {
             (false, _) => "no final state was found, but there may be some",
             (true, Some(_)) => "no final state: none that is reachable passes the filter",
-            (true, None) => "no final state: every run goes on for ever, gets stuck or fails",
+            (true, None) => "no final state: every run is infinite, deadlocks or fails",
         };
         let _ = writeln!(out, "  {line}");
         return out;

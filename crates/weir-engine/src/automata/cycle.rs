@@ -146,7 +146,7 @@ impl Space<'_> {
         Ok(at == expected)
     }
 
-    /// What comes of repeating the cycle that leads from one state on the stack to
+    /// The effect of repeating the cycle that leads from one state on the stack to
     /// another, if it is one: `cycleCondition` and `cycle` of the paper. `path` is how
     /// it came about.
     ///

@@ -62,7 +62,7 @@ pub struct Search<'s> {
     pub space: Space<'s>,
     /// What is stored, in the order of discovery.
     pub nodes: Vec<Node>,
-    /// What was followed, if somebody wants to know.
+    /// The explored graph, if it is to be drawn.
     pub edges: Option<Vec<Edge>>,
     /// What it did.
     pub stats: Stats,

@@ -118,7 +118,7 @@ pub fn check(
                 }
                 Err(stop) => unknown(stop.to_string()),
                 Ok(None) => {
-                    unknown("a path was found that is no run; please report this".to_owned())
+                    unknown("a path was found that is not a run; please report this".to_owned())
                 }
             },
             Outcome::Stopped(reason) => unknown(reason),

@@ -36,7 +36,7 @@ pub enum Step {
     See(ProcessId),
 }
 
-/// A system with memory turned round.
+/// A system with load buffers.
 pub(super) struct Dual<'s> {
     system: Expanded<'s>,
     /// `w->w`: writes wait in a buffer of their variable.

@@ -39,7 +39,7 @@ pub(super) fn of(
         budget.tick().map_err(|stop| stop.to_string())?;
         let controls = controls(system, kind, &memory, budget)?;
         if targets.len() + controls.len() > MOST {
-            return Err(format!("there are more than {MOST} states to be asked for"));
+            return Err(format!("there are more than {MOST} target states"));
         }
         targets.extend(controls.into_iter().map(|controls| State {
             controls: controls.into(),
@@ -63,7 +63,7 @@ fn memories(
             false => vec![ANY],
         };
         if all.len() * values.len() > MOST {
-            return Err("there are too many memories to be asked for".to_owned());
+            return Err("there are too many target memories".to_owned());
         }
         all = longer(&all, &values, budget)?;
     }
@@ -99,7 +99,7 @@ fn controls(
         let states = system.states(p);
         let states: Vec<u32> = states.filter(fits).map(|s| s.0).collect();
         if all.len() * states.len() > MOST {
-            return Err(format!("there are more than {MOST} states to be asked for"));
+            return Err(format!("there are more than {MOST} target states"));
         }
         all = longer(&all, &states, budget)?;
     }

@@ -127,7 +127,7 @@ impl Space<'_> {
         self.places.len() * 256
     }
 
-    /// The views of a process after a transition that nobody else notices; none
+    /// The views of a process after a transition that other processes do not observe; none
     /// if it is another kind of transition or not possible.
     fn alone(
         &mut self,

@@ -124,7 +124,7 @@ impl<'s> Space<'s> {
         &self.table.letters.budget
     }
 
-    /// A configuration, taken apart for showing to others.
+    /// A decoded configuration.
     pub fn parts(&self, config: &Config) -> ViewConfiguration {
         ViewConfiguration {
             controls: self.controls(config).iter().map(|&s| StateId(s)).collect(),

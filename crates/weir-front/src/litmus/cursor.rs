@@ -112,6 +112,6 @@ impl<'a, 't> Cursor<'a, 't> {
             Some(Kind::Sign(sign)) => format!("`{sign}`"),
             None => "nothing".to_owned(),
         };
-        Diagnostic::new(format!("{what} should stand here, not {found}"), self.range())
+        Diagnostic::new(format!("{what} is expected here, not {found}"), self.range())
     }
 }

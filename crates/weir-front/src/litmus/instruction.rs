@@ -98,14 +98,14 @@ fn arity(operation: Operation) -> usize {
 fn wrong_number(name: &str, wanted: usize, found: usize, range: Range<usize>) -> Diagnostic {
     let wanted = ["no operand", "one operand", "two operands"][wanted];
     let found = match found {
-        0 => "none stands here".to_owned(),
-        1 => "one stands here".to_owned(),
-        _ => format!("{found} stand here"),
+        0 => "there is none".to_owned(),
+        1 => "there is one".to_owned(),
+        _ => format!("there are {found}"),
     };
-    Diagnostic::new(format!("`{name}` has {wanted}, {found}"), range)
+    Diagnostic::new(format!("`{name}` takes {wanted}; {found}"), range)
 }
 
-/// Whether the operands stand the other way round in X86_64.
+/// Whether the order of the operands is reversed in X86_64.
 ///
 /// The usual tools read `cmpxchg` with the memory first, an assembler with the
 /// memory last. The source is a register, so the two cannot be confused.

@@ -104,7 +104,7 @@ fn read_row(
         let message = format!("the table has {} columns, this row has {}", code.len(), cells.len());
         let range = tokens[row.start].range.start..tokens[row.end].range.end;
         test.errors.push(
-            Diagnostic::new(message, range).help("a cell may be empty, but its `|` has to stand"),
+            Diagnostic::new(message, range).help("a cell may be empty, but its `|` is required"),
         );
         return;
     }

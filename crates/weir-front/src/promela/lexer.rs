@@ -44,7 +44,7 @@ impl Token<'_> {
     pub fn error(&self, message: impl Into<String>) -> Diagnostic {
         let error = Diagnostic::new(message, self.span.range());
         match self.via {
-            Some(Via::Macro(body)) => error.note(body.range(), "it stands in this macro"),
+            Some(Via::Macro(body)) => error.note(body.range(), "it is in this macro"),
             Some(Via::Inline(call)) => error.note(call.range(), "this is called here"),
             None => error,
         }
@@ -125,7 +125,7 @@ impl<'t> Lexer<'t, '_> {
             } else if rest.starts_with(|c| !begins_token(c)) {
                 let end = rest.find(|c: char| c.is_whitespace() || begins_token(c));
                 let end = end.unwrap_or(rest.len());
-                let message = format!("{} does not belong to Promela", quote(&rest[..end]));
+                let message = format!("{} is not part of Promela", quote(&rest[..end]));
                 self.errors.push(Diagnostic::new(message, self.at..self.at + end));
                 self.at += end;
             } else {

@@ -123,7 +123,7 @@ impl Parser<'_, '_> {
             }
             Kind::Word if !KEYWORDS.contains(&token.text) => {
                 let name = quote(token.text);
-                let message = format!("{name} is no register: an expression has registers only");
+                let message = format!("{name} is not a register: an expression has registers only");
                 let help = "load it first, as in `read: $r := x`";
                 Err(Box::new(token.error(message).help(help)))
             }

@@ -104,7 +104,7 @@ pub fn tokens<'t>(text: &'t str, errors: &mut Errors) -> Vec<Token<'t>> {
         } else {
             let foreign = |c: char| !c.is_whitespace() && !belongs(c) && !c.is_ascii_punctuation();
             let length = rest.find(|c| !foreign(c)).unwrap_or(rest.len()).max(first.len_utf8());
-            let message = format!("{} does not belong to the language", quote(&rest[..length]));
+            let message = format!("{} is not part of the language", quote(&rest[..length]));
             errors.push(Diagnostic::new(message, at..at + length));
             at += length;
             continue;

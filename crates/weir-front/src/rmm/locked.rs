@@ -41,7 +41,7 @@ impl Lowering<'_, '_, '_> {
     fn ways(&mut self, list: &[Labeled], mut ways: Vec<Path>) -> Option<Vec<Path>> {
         for stmt in list {
             if let Some(label) = stmt.label {
-                let message = "there can be no label in a locked block: nobody stands there";
+                let message = "a label is not allowed in a locked block: no process can be at it";
                 self.cx.error(self.cx.tokens[label].error(message));
                 return None;
             }
@@ -140,7 +140,7 @@ impl Lowering<'_, '_, '_> {
             }
             _ => {
                 let token = self.cx.token(stmt.from);
-                let message = format!("{} cannot stand in a locked block", quote(token.text));
+                let message = format!("{} is not allowed in a locked block", quote(token.text));
                 self.cx.error(token.error(message));
                 return None;
             }

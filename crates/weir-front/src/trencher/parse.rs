@@ -175,7 +175,7 @@ impl<'t> Parser<'_, 't> {
     fn register(&mut self) -> Parsed<Word<'t>> {
         let word = self.word("a register")?;
         if operator(word.text).is_some() || word.text == "!" || begins_number(word.text) {
-            let message = format!("{} is no register", quote(word.text));
+            let message = format!("{} is not a register", quote(word.text));
             return Err(Box::new(Diagnostic::new(message, word.range)));
         }
         Ok(word)

@@ -348,8 +348,7 @@ impl<'c, 't> Lowering<'c, 't> {
                         continue;
                     }
                     Instruction::Lock => {
-                        return self
-                            .refuse(transition, "this `lock` stands inside another".to_owned());
+                        return self.refuse(transition, "this `lock` is inside another".to_owned());
                     }
                     Instruction::Nop | Instruction::Fence => Ok(()),
                     Instruction::Write(value, address) => {

@@ -166,7 +166,7 @@ impl Lexer<'_, '_> {
     fn skip_foreign(&mut self) {
         let rest = self.rest();
         let end = rest.find(|c: char| c.is_whitespace() || begins_token(c)).unwrap_or(rest.len());
-        let message = format!("{} does not belong to the language", quote(&rest[..end]));
+        let message = format!("{} is not part of the language", quote(&rest[..end]));
         let range = self.at..self.at + end;
         self.at = range.end;
         self.errors.push(Diagnostic::new(message, range));

@@ -437,7 +437,7 @@ impl<'p> Automaton<'p> {
         }
     }
 
-    /// Whether a process can go no further on a memory that nobody changes: it has
+    /// Whether a process is blocked on a memory that no longer changes: it has
     /// no step, or its steps lead round in an `await` whose test does not succeed.
     pub fn is_stuck(&self, local: &Local, memory: &[i128]) -> bool {
         let mut seen = vec![local.clone()];

@@ -140,7 +140,7 @@ pub(super) fn observe(
     atoms.iter().map(value).collect()
 }
 
-/// Whether no step is possible and somebody has not ended, with empty buffers.
+/// Whether no step is possible and some process has not ended, with empty buffers.
 pub(super) fn is_deadlock(locals: &[Locals<'_>], at: &[LocalId], memory: &[i128]) -> bool {
     let each = || locals.iter().zip(at);
     each().all(|(l, i)| !l.get(*i).failed)

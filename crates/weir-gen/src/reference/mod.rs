@@ -13,7 +13,7 @@
 //!   is a place of its own, left by a silent step.
 //! * A label before an `await` holds until the test has succeeded.
 //! * A label at the end of a block is a place of its own, left by a silent step. At the end
-//!   of the body of the process, the process ends there and stands there for good.
+//!   of the body of the process, the process ends there and stays there.
 //! * Labels that directly follow each other all hold at the statement behind them.
 //! * Going on behind a block, or back to the head of a loop, takes no step.
 //!
@@ -60,8 +60,8 @@ pub struct Reached {
     pub finals: BTreeSet<Vec<i128>>,
     /// Whether some process can fail.
     pub fails: bool,
-    /// Whether there is a state with empty buffers in which nobody has failed, somebody
-    /// has not ended, and nobody can go on.
+    /// Whether there is a deadlock: a state with empty buffers in which no process has failed,
+    /// some process has not ended, and no process can take a step.
     pub deadlocks: bool,
     /// Whether a buffer was full: then there may be more.
     pub is_cut: bool,

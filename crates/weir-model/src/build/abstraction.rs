@@ -489,7 +489,7 @@ impl<'a> Explorer<'a> {
         let (value, fails) = match value {
             _ if !is_known => (Value::Any, may_divide(code)),
             Ok(value) => (Value::Known(value), false),
-            // What comes of it is not followed.
+            // Its result is not followed.
             Err(EvalError::Overflow) => (Value::Any, false),
             Err(EvalError::DivisionByZero | EvalError::Index(_)) => {
                 (Value::Among(BTreeSet::new()), true)

@@ -25,7 +25,7 @@ use crate::system::{BuildError, Unbuilt};
 /// A set with more values is given up.
 const MAX_SET: usize = 2048;
 
-/// A declared domain with more values is as good as none.
+/// A declared domain with more values is treated as none.
 const MAX_DECLARED: u128 = 1 << 16;
 
 /// The most combinations of register values that one expression is evaluated for.

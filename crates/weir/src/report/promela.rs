@@ -39,7 +39,7 @@ pub fn model(system: Expanded<'_>) -> Option<String> {
     Some(out)
 }
 
-/// What is no error because nobody asks for it.
+/// Not an error, because it is not checked.
 #[derive(Clone, Copy)]
 struct Unasked {
     may_wait: bool,
@@ -91,7 +91,7 @@ fn process(system: Expanded<'_>, p: ProcessId, unasked: Unasked, out: &mut Strin
 fn label(system: Expanded<'_>, p: ProcessId, state: StateId, may_wait: bool) -> String {
     let always = |op: Op| matches!(op, Op::Nop | Op::Write(..) | Op::Fence(_));
     let can_block = !system.transitions(p, state).any(|(_, t)| always(t.op));
-    // One that has failed waits for nobody.
+    // A process that has failed does not wait.
     let ended = system.state(p, state).kind != StateKind::Inside;
     format!("{}{}", if ended || may_wait && can_block { "end" } else { "S" }, state.0)
 }

@@ -92,7 +92,7 @@ pub fn lines(loaded: &Loaded, run: &Run, property: usize, layout: Layout) -> Vec
     lines
 }
 
-/// The lines of a run that goes round for ever: a table of its steps, in which those
+/// The lines of an infinite run: a table of its steps, in which those
 /// from `stem` on are marked as the cycle.
 pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize, layout: Layout) -> Vec<String> {
     let around = stem.saturating_sub(EDGE) + 1..=stem + EDGE;

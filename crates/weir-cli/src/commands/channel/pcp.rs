@@ -82,7 +82,7 @@ fn accepted(loaded: &Loaded, run: &Run) -> Result<Witness, String> {
     let witness = Witness::new(&loaded.system, run, 0, &|span| loaded.line(span));
     match weir_check::check(&loaded.system, &witness) {
         Ok(()) => Ok(witness),
-        Err(error) => Err(format!("the run that was found is none: {error}")),
+        Err(error) => Err(format!("the run that was found is not valid: {error}")),
     }
 }
 

@@ -197,7 +197,7 @@ fn write(
     let mut status = Status::Fine;
     for path in [&args.strategy, &args.dot, &args.svg].into_iter().flatten() {
         if file.is_none() {
-            note(&format!("nobody is known to win, so `{}` was not written", path.display()));
+            note(&format!("the winner is unknown, so `{}` was not written", path.display()));
         }
     }
     let (Some(file), Some(strategy)) = (file, &outcome.strategy) else { return status };

@@ -63,9 +63,9 @@ impl Game<'_> {
         };
         let goal = match (self.rules.board.objective(), self.person) {
             (Objective::Reach, Player::Process) | (Objective::Avoid, Player::Update) => {
-                "You want a process to get to a target."
+                "Your goal: some process reaches a target."
             }
-            _ => "You want no process ever to get to a target.",
+            _ => "Your goal: no process ever reaches a target.",
         };
         let chances = match outcome.winner {
             Some(winner) if winner == self.person => "You can win, and the other one just plays.",

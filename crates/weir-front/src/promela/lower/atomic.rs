@@ -235,7 +235,7 @@ impl<'t> Lowering<'_, 't> {
                     return self.branch(stmt, options, left, items, paths, choices);
                 }
                 Kind::Label(name) => {
-                    let message = "a label cannot stand inside of `atomic` or `d_step`";
+                    let message = "a label is not allowed inside `atomic` or `d_step`";
                     self.cx.error_at(message, name.token);
                     return None;
                 }

@@ -291,7 +291,7 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// A label that nobody wrote.
+    /// A generated label.
     pub fn new_label(&mut self, span: Span) -> Option<LabelId> {
         let from = self.label_list.len();
         let mut names = (from..).map(|i| format!("again{i}"));

@@ -187,7 +187,7 @@ impl<'t> Prelude<'_, '_, 't> {
         for stmt in list {
             let before = self.runs.len();
             let end = self.statement(stmt, atomic)?;
-            // Inside of `atomic` nobody else moves.
+            // Inside `atomic` no other process takes a step.
             self.others |= !atomic && self.runs.len() > before;
             if end == End::Break {
                 return Some(End::Break);
@@ -235,7 +235,7 @@ impl<'t> Prelude<'_, '_, 't> {
                 return self.wrong("`else` can only begin an option", stmt.token);
             }
             StmtKind::Label(_) | StmtKind::Goto(_) | StmtKind::Select(..) => {
-                return self.wrong("this cannot stand before a `run`", stmt.token);
+                return self.wrong("this is not allowed before a `run`", stmt.token);
             }
         }
         Some(End::Through)

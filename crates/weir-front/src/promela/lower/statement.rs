@@ -108,7 +108,7 @@ impl<'t> Lowering<'_, 't> {
                 return self.choice(place, low, high, stmt);
             }
             tree::StmtKind::Assert(e) => StmtKind::Assert(self.value(e)?.code),
-            // What is printed is nobody's business, but a step is a step.
+            // The output does not matter, but the statement is a step.
             tree::StmtKind::Skip => StmtKind::Nop,
             tree::StmtKind::Goto(name) => self.goto(*name)?,
             tree::StmtKind::Break if self.loops > 0 => StmtKind::Break,

@@ -111,7 +111,7 @@ impl Type {
         }
     }
 
-    /// What becomes of a value that is assigned: the lowest bits, as in Spin.
+    /// The value that an assignment stores: the lowest bits, as in Spin.
     pub fn fit(self, value: Value) -> Code {
         let Bounds { low, high } = self.bounds();
         if value.bounds.is_within(low, high) {

@@ -34,7 +34,7 @@ impl<'t> Parser<'_, 't> {
         self.infix(1)
     }
 
-    /// A number that nobody wrote.
+    /// A number that is not in the text.
     pub(super) fn number(value: i128, token: Token<'t>) -> Expr<'t> {
         Expr { kind: ExprKind::Number(value), token, span: token.span, depth: 1 }
     }
@@ -175,6 +175,6 @@ impl<'t> Parser<'_, 't> {
 
     fn unknown_call(&mut self, name: Name<'t>) -> super::Failed {
         let message = format!("there is no `inline` or macro {}", crate::errors::quote(name.text));
-        self.fail(name.token.error(message).help("it has to stand before it is used"))
+        self.fail(name.token.error(message).help("declare it before its first use"))
     }
 }

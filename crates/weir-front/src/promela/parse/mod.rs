@@ -38,8 +38,8 @@ struct Parser<'a, 't> {
 /// What belongs to Promela and not to Weir, and what to do instead.
 const UNSUPPORTED: [(&str, &str); 31] = [
     ("chan", "channels are not supported: processes share variables here"),
-    ("ltl", "`ltl` blocks are not supported: Weir asks about reachable states"),
-    ("never", "`never` claims are not supported: Weir asks about reachable states"),
+    ("ltl", "`ltl` blocks are not supported: Weir checks reachable states"),
+    ("never", "`never` claims are not supported: Weir checks reachable states"),
     ("trace", "`trace` is not supported"),
     ("notrace", "`notrace` is not supported"),
     ("typedef", "`typedef` is not supported: declare an array for each field"),

@@ -32,7 +32,7 @@ pub(crate) fn ask(
     }
     if !parsed.items.iter().all(asks) {
         let start = text.len() - text.trim_start().len();
-        let message = "only properties, `filter` and `observe` can be asked for in a comment";
+        let message = "only properties, `filter` and `observe` are allowed in a comment";
         errors.push(Diagnostic::new(message, start..text.trim_end().len()));
         return Err(errors);
     }

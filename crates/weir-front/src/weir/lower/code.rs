@@ -255,7 +255,7 @@ impl<'t> Lowering<'_, 't> {
         if !self.awaiting {
             return Some(());
         }
-        let error = Diagnostic::new(format!("{what} cannot stand in `await`"), span.range());
+        let error = Diagnostic::new(format!("{what} is not allowed in `await`"), span.range());
         self.cx.error(error.help("write a loop: `loop { … if … { break } }`"));
         None
     }

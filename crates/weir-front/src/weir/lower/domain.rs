@@ -130,7 +130,7 @@ impl<'t> Constants<'_, 't> {
         };
         let wrong = domain.and_then(|d| values.iter().find(|v| !self.cx.program.admits(d, **v)));
         if let (Some(value), Some(span)) = (wrong, span) {
-            let message = format!("the initial value {value} does not belong to the domain");
+            let message = format!("the initial value {value} is outside the domain");
             self.cx.error_at(message, span);
             return None;
         }

@@ -203,7 +203,7 @@ impl<'t> Formulas<'_, 't> {
             }
             (What::Var(_), Some(_)) => format!("{quoted} is not an array"),
             (What::Process(_), _) => {
-                format!("{quoted} is a process; ask where it stands, as in `{}@label`", name.text)
+                format!("{quoted} is a process; name a place of it, as in `{}@label`", name.text)
             }
             (other, _) => format!("{quoted} is {}, not a variable", other.kind()),
         };

@@ -34,7 +34,7 @@ impl<'t> Context<'t> {
                     beside(message, process.name.span);
                 }
                 Item::Property(_, _, span) | Item::Filter(_, span) | Item::Observe(_, span) => {
-                    beside("an object has no properties: `weir live` says what to ask", *span);
+                    beside("an object has no properties: use the options of `weir live`", *span);
                 }
                 Item::Const(..) | Item::Enum(..) | Item::Object(_) => {}
             }

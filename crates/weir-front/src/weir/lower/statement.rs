@@ -52,7 +52,7 @@ impl<'t> Lowering<'_, 't> {
             tree::StmtKind::Fence(kind) => StmtKind::Fence(*kind),
             tree::StmtKind::Nop => StmtKind::Nop,
             tree::StmtKind::Exit if self.in_method => {
-                let error = Diagnostic::new("`exit` cannot stand in a method", span.range());
+                let error = Diagnostic::new("`exit` is not allowed in a method", span.range());
                 self.cx.error(error.help("leave the method with `return`"));
                 return None;
             }

@@ -15,7 +15,7 @@ impl<'t> Parser<'_, 't> {
         let expr = self.infix(0)?;
         while self.is("=") {
             let error =
-                Diagnostic::new("`=` assigns; it cannot stand here", self.peek().span.range());
+                Diagnostic::new("`=` assigns; it is not allowed here", self.peek().span.range());
             self.fail(error.help("use `==` to compare"));
             self.next();
             self.infix(0)?;
@@ -54,7 +54,7 @@ impl<'t> Parser<'_, 't> {
             if weakest > operators::NOT {
                 let help = format!("put it in brackets: `({} …)`", token.text);
                 let message =
-                    format!("`{}` binds more weakly than what stands before it", token.text);
+                    format!("`{}` binds more weakly than the operator before it", token.text);
                 return Err(self.fail(Diagnostic::new(message, token.span.range()).help(help)));
             }
             (UnOp::Not, operators::NOT)

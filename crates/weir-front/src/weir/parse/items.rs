@@ -69,7 +69,7 @@ impl<'t> Parser<'_, 't> {
         } else if self.eat("object") {
             items.push(Item::Object(self.object()?));
         } else if self.is("method") {
-            let help = "methods stand inside an object: `object o { method m { … } }`";
+            let help = "methods belong inside an object: `object o { method m { … } }`";
             let error = Diagnostic::new("this method has no object", start.span.range());
             return Err(self.fail(error.help(help)));
         } else if self.eat("filter") {
@@ -103,7 +103,7 @@ impl<'t> Parser<'_, 't> {
         let message = format!("expected {what}, found {}", quote(token.text));
         let error =
             misspelt(Diagnostic::new(message, token.span.range()), token.text, &TOP_KEYWORDS);
-        let help = "statements stand inside a process: `process p { … }`";
+        let help = "statements belong inside a process: `process p { … }`";
         let error = if error.help.is_none() { error.help(help) } else { error };
         self.fail(error)
     }

@@ -233,7 +233,7 @@ impl<'t> Parser<'_, 't> {
             return self.fail(Diagnostic::new(message, both).help(help));
         }
         if is(token, "==") {
-            let message = "`==` compares; this is no statement";
+            let message = "`==` compares; this is not a statement";
             let error = Diagnostic::new(message, token.span.range());
             return self.fail(error.help("use `=` to assign"));
         }
