@@ -103,7 +103,7 @@ fn errors_say_what_is_wrong_and_where() {
     wrong("strong hallo at most 1;", "there is no message `hallo`", "hallo", "`hello`");
     wrong("idle -> in;", "expected the name of a control state", "in", "\"in\"");
     wrong("idle -> \"sent;", "this name is not closed", "\"sent;", "");
-    wrong("idle -> § sent;", "`§` does not belong", "§", "");
+    wrong("idle -> § sent;", "`§` is not part", "§", "");
     wrong("idle -> sent", "found the end of the file", "", "");
     assert_eq!(errors("states s; initial s;")[0].0, "the machine has no name");
     assert_eq!(errors("machine m; states s;")[0].0, "the machine has no initial state");

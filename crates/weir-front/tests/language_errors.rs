@@ -89,7 +89,7 @@ fn declarations() {
     );
     fails(
         &format!("var x: i8 = 128 {p}"),
-        "the initial value 128 does not belong to the domain",
+        "the initial value 128 is outside the domain",
         "128",
         "",
     );
@@ -99,12 +99,7 @@ fn declarations() {
         "any",
         "",
     );
-    fails(
-        &format!("var x: 0..3 = 4 {p}"),
-        "the initial value 4 does not belong to the domain",
-        "4",
-        "",
-    );
+    fails(&format!("var x: 0..3 = 4 {p}"), "the initial value 4 is outside the domain", "4", "");
     fails(&format!("var x: p {p}"), "`p` is a process, not an enum", "p", "");
     fails(
         &format!("var a[0] {p}"),

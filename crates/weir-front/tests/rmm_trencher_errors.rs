@@ -32,7 +32,7 @@ fn rmm_errors_point_at_the_text() {
         ("write: x[my] := 1", "no process has data `x`", "x"),
         ("write: d[0] := 1", "the file has 1 process", "d"),
         ("$s := 1", "there is no register `$s`", "$s"),
-        ("$r := x", "`x` is no register", "x"),
+        ("$r := x", "`x` is not a register", "x"),
         ("goto M", "`M` is not a label", "M"),
         ("nop; L: nop", "there are two labels `L`", "L"),
         ("nop;", "expected a statement", ""),
@@ -50,7 +50,7 @@ fn rmm_errors_point_at_the_text() {
             "does not fit into 128 bits",
             "170141183460469231731687303715884105728",
         ),
-        ("nop §", "`§` does not belong", "§"),
+        ("nop §", "`§` is not part", "§"),
         ("nop /* open", "not closed", "/*"),
     ] {
         rmm(&format!("{HEAD}{code}"), message, at);
@@ -118,7 +118,7 @@ fn errors_inside_macros_point_at_the_use() {
 fn trencher_errors_point_at_the_text() {
     for (code, message, at) in [
         ("transition a b wirte 1 x", "there is no instruction `wirte`", "wirte"),
-        ("transition a b read 1 x", "`1` is no register", "1"),
+        ("transition a b read 1 x", "`1` is not a register", "1"),
         (
             "transition a b write 1 10",
             "address 10 is outside of memory",
