@@ -108,8 +108,8 @@ pub fn reject(file: &str, error: &CheckError) -> Status {
 pub fn advise(error: &CheckError) -> String {
     match error {
         CheckError::NoProperty(_) => format!("{error}, or use `weir outcomes`"),
-        CheckError::AsksLive(_) => format!("{error}: use `weir live`"),
-        CheckError::AsksGames(_) => format!("{error}: use `weir game`"),
+        CheckError::AsksLive(_) => format!("{error}; use `weir live`"),
+        CheckError::AsksGames(_) => format!("{error}; use `weir game`"),
         CheckError::Undecided { .. } => {
             format!("{error}; use --engine explicit, or name other models with --model")
         }

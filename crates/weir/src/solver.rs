@@ -81,8 +81,8 @@ impl fmt::Display for CheckError {
             Self::NoProperty(name) => {
                 write!(f, "`{name}` has no property; add one, such as `never p@here and q@there`")
             }
-            Self::AsksLive(name) => write!(f, "`{name}` asks about runs without end"),
-            Self::AsksGames(name) => write!(f, "`{name}` asks about games"),
+            Self::AsksLive(name) => write!(f, "`{name}` is about infinite runs"),
+            Self::AsksGames(name) => write!(f, "`{name}` has only games"),
             Self::Undecided { decides, model } => write!(f, "{decides}, not {model}"),
             Self::NoGuesses(model) => write!(
                 f,

@@ -309,7 +309,7 @@ impl Verifier {
         let asked = live::asked(program, &[]);
         if asked.is_empty() {
             return Err(Error::unsupported(format!(
-                "`{}` asks nothing about runs without end; add `live terminates`, or check it",
+                "`{}` has no `live` property; add `live terminates`, or check it",
                 self.name
             )));
         }
