@@ -1,27 +1,27 @@
 //! The explicit engine: breadth-first search over configurations.
 //!
-//! Complete up to the bound on buffers. It notices whenever a step is left out
-//! because a buffer is full: if that never happens, every configuration was
-//! seen and the answers are exact, for systems with loops too. The store is the
-//! queue: configurations are numbered as they are found and expanded in that
-//! order, so the same input gives the same answers, counts and runs each time.
+//! The search is complete up to the bound on buffers. It records whether a step was
+//! omitted because a buffer is full. If that never happens, every configuration was seen
+//! and the answers are exact, also for systems with loops. The store is the queue:
+//! configurations are numbered as they are found and expanded in that order, so the same
+//! input gives the same answers, counts and runs each time.
 //!
 //! # Configurations at rest
 //!
-//! A process never stands before a *quiet* step: the only one that it has, seen by
-//! nobody and prevented by nobody, such as a write into its own buffer or a fence with
-//! that buffer empty ([`Semantics::take_quietly`]). Quiet steps are taken at once, as part of the
-//! step before. Let `rest(c)` be the configuration to which the quiet steps of `c`
-//! lead. They change no part of the state that a question asks for
-//! ([`System::quiet_step`]), so `c` settles what `rest(c)` settles; where a process has
-//! ended, failed or is stuck, it has none. For every step from `c` to `d` that is
-//! not quiet there is one from `rest(c)` to a configuration whose rest is
-//! `rest(d)` (or, for words of history, allows whatever it allows): its process
-//! has not moved, and what it sees was not changed. So the configurations at rest
-//! settle what all of them do. A write that finds its buffer full is not quiet,
-//! and is noticed as before. Chains of quiet steps end: none goes back in the code.
+//! A step is *quiet* if it is the only step of its process, no other process can observe
+//! it, and no other process can disable it, such as a write into its own buffer or a
+//! fence with that buffer empty ([`Semantics::take_quietly`]). Quiet steps are taken at
+//! once, as part of the step before. Let `rest(c)` be the configuration to which the
+//! quiet steps of `c` lead. They change no part of the state that a property mentions
+//! ([`System::quiet_step`]), so `c` settles what `rest(c)` settles; a process that has
+//! ended, failed or is stuck has no quiet step. For every step from `c` to `d` that is
+//! not quiet there is one from `rest(c)` to a configuration whose rest is `rest(d)` (or,
+//! for words of history, allows whatever it allows): its process has not moved, and what
+//! it sees was not changed. So the configurations at rest settle what all of them do. A
+//! write that finds its buffer full is not quiet, and is recorded as before. Chains of
+//! quiet steps end: none goes back in the code.
 //!
-//! Runs are shown with all their steps ([`Search::trace`]).
+//! Runs contain all their steps ([`Search::trace`]).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
