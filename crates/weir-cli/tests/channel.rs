@@ -226,7 +226,7 @@ fn solutions_of_posts_problem() {
     };
     wrong("a b\n  ab\n", "no word may be empty", "-:2:3");
     wrong("a \"\"", "no word may be empty", "-:1:3");
-    wrong("machine m;\n", "is no letter", "-:1:9");
+    wrong("machine m;\n", "is not a letter", "-:1:9");
     wrong(&"a b\n".repeat(101), "more than 100 pairs", "-:101:1");
     let output = weir(&["channel", "pcp", "examples/abc.pcp", "--solve", "--model", "tso"]);
     assert_eq!(output.status, 2);

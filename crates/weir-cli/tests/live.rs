@@ -174,7 +174,7 @@ fn limits_end_in_unknown() {
 fn wrong_input_is_refused() {
     let spin = object("spin-lock");
     for (args, message) in [
-        (vec!["live", &spin, "--model", "pso"], "under SC and TSO"),
+        (vec!["live", &spin, "--model", "pso"], "SC and TSO"),
         (vec!["live", &spin, "--clients", "17"], "17"),
         (vec!["live", "examples/peterson.weir"], "live terminates"),
         (vec!["check", &spin], "weir live"),

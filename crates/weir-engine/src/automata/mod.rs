@@ -19,7 +19,7 @@
 //! the accelerated cycles. The result is replayed step by step on the store-buffer
 //! semantics.
 //!
-//! # Corrections to the paper
+//! # Corrections
 //!
 //! 1. *Load.* `L1` is printed as `L ∩ Σ*·(m,d)·(Σ \ {(y,v) | y ≠ m})*`, which allows only
 //!    letters on `m` after `(m,d)`. The correct formula has `(Σ \ {(m,v)})*`: no later
