@@ -137,7 +137,7 @@ fn what_does_not_fit() {
         (set(&|e| e.machine = "n".into()), "it is about the machine `n`"),
         (set(&|e| e.state = "v".into()), "there is no control state `v`"),
         (set(&|e| e.channels = "full".into()), "`channels` is `full`, not `empty` or `any`"),
-        (set(&|e| e.format = "weir".into()), "nothing is known of the format `weir`"),
+        (set(&|e| e.format = "weir".into()), "unknown format `weir`"),
         (set(&|e| e.configurations = None), "a set has `configurations` and no `steps`"),
         (set(&|e| e.steps = Some(vec![])), "a set has `configurations` and no `steps`"),
         (set(&|e| e.state = "r".into()), "`r` has the state in question and is not in the set"),

@@ -85,7 +85,7 @@ fn errors_say_what_is_wrong_and_where() {
     wrong("idle -> sent when wire;", "expected `in`, `empty`, `has` or `only`", ";", "");
     wrong("idle -> sent when wire has hallo;", "no message `hallo`", "hallo", "`hello`");
     wrong("idle -> sent do wire;", "expected `!` to send or `?`", ";", "");
-    wrong("idle -> sent do wire[hello/bye]?hello;", "only what sends", "[", "");
+    wrong("idle -> sent do wire[hello/bye]?hello;", "only a send", "[", "");
     wrong("idle -> sent do wire[hello/bye, bye/bye]!hello;", "`bye` is replaced twice", "bye", "");
     wrong("idle -> sent do wire!bye, wire!bye;", "two operations on `wire`", "wire!bye", "state");
     wrong("idle -> sent when wire empty, wire empty;", "two guards on `wire`", "wire empty", "");
