@@ -1,9 +1,9 @@
 //! All output of the program goes through this module.
 //!
-//! * Output that cannot be written is an error: [`print`] reports it once, and [`finish`]
+//! * Output that cannot be written is an error: [`print()`] reports it once, and [`finish`]
 //!   turns the exit status into 2. A closed pipe (`weir … | head`) is not an error.
 //! * No control character reaches a terminal except those of [`paint`]. It signs its
-//!   escape sequences with a random number of the run, and [`print`] passes only signed
+//!   escape sequences with a random number of the run, and [`print()`] passes only signed
 //!   ones, so no text of an input can forge one.
 //! * Files are written whole or not at all: see [`file`].
 

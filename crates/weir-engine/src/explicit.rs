@@ -21,7 +21,7 @@
 //! write that finds its buffer full is not quiet, and is recorded as before. Chains of
 //! quiet steps end: none goes back in the code.
 //!
-//! Runs contain all their steps ([`Search::trace`]).
+//! Runs contain all their steps (`Search::trace`).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
