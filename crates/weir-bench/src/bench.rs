@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir::load::read_text;
-use weir::{Loaded, MemoryModel};
+use weir::{Engine, Loaded, MemoryModel};
 
 use crate::cli::Bench;
 use crate::compare::Turns;
 use crate::rows::Row;
-use crate::run::{Job, Limits, Weir, word};
+use crate::run::{Job, Limits, Weir};
 use crate::{compare, engines, linden_wolper, page, plots, rows, run, spin};
 use weir_cli::Status;
 use weir_cli::output::{complain, fail, print, write_whole};
@@ -73,7 +73,7 @@ fn bench(args: &Bench) -> Result<Status, String> {
     let mut progress = Progress::default();
     let (mut rows, mut turns) = (Vec::new(), Vec::new());
     for (i, job) in jobs.iter().enumerate() {
-        let (name, model, engine) = (&job.name, job.model, word(job.engine));
+        let (name, model, engine) = (&job.name, job.model, job.engine.name());
         progress.say(&format!("{} of {}: {name} {model} {engine}", i + 1, jobs.len()));
         match row(args, job, &this, limits, &mut turns) {
             Ok(row) => rows.push(row),
@@ -137,7 +137,8 @@ fn jobs(args: &Bench) -> Result<Vec<Job>, String> {
         let name = if twins { file.display().to_string() } else { stem(file) };
         for &model in models {
             // Not every engine decides every model.
-            for &engine in args.selection.engines.iter().filter(|e| e.for_model(model).is_ok()) {
+            let decides = |e: &&&'static dyn Engine| e.decides(model);
+            for &engine in args.selection.engines.iter().filter(decides) {
                 let (name, file) = (name.clone(), file.clone());
                 jobs.push(Job { name, file, model, engine, bound: None });
             }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser};
-use weir::MemoryModel;
-use weir_cli::{Color, Engine, model, seconds};
+use weir::{ENGINES, Engine, MemoryModel};
+use weir_cli::{Color, engines, model, seconds};
 
 /// Measure time, memory and instructions of Weir, and compare them with another build
 #[derive(Debug, Parser)]
@@ -56,8 +56,8 @@ pub struct Selection {
     #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
     pub models: Vec<MemoryModel>,
     /// The engines (may be given several times)
-    #[arg(long = "engine", value_enum, value_name = "ENGINE", default_values_t = [Engine::Auto])]
-    pub engines: Vec<Engine>,
+    #[arg(long = "engine", value_parser = engines(), value_name = "ENGINE", default_value = ENGINES[0].name())]
+    pub engines: Vec<&'static dyn Engine>,
 }
 
 /// How to run it.

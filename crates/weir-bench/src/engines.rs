@@ -1,10 +1,8 @@
 //! Compares the engines, for the page.
 
-use clap::ValueEnum;
-use weir::MemoryModel;
+use weir::{ENGINES, Engine, MemoryModel};
 
-use crate::run::{Job, Limits, Measured, Weir, word};
-use weir_cli::Engine;
+use crate::run::{Job, Limits, Measured, Weir};
 use weir_cli::progress::{Progress, grouped};
 
 /// Programs of the corpus that every engine can do something with.
@@ -28,9 +26,8 @@ pub struct Line {
 }
 
 /// The engines, each a column.
-fn engines() -> impl Iterator<Item = Engine> {
-    let all = Engine::value_variants().iter().copied();
-    all.filter(|e| *e != Engine::Auto && e.for_model(MemoryModel::TSO).is_ok())
+fn engines() -> impl Iterator<Item = &'static dyn Engine> {
+    ENGINES.into_iter().skip(1).filter(|e| e.decides(MemoryModel::TSO))
 }
 
 /// Runs the programs that are among the jobs.
@@ -69,7 +66,7 @@ pub fn section(lines: &[Line], limits: Limits) -> String {
         limits.memory,
     );
     for engine in engines() {
-        out += &format!(" `{}` | | |", word(engine));
+        out += &format!(" `{}` | | |", engine.name());
     }
     out += "\n| --- |";
     out += &" --- | ---: | ---: |".repeat(engines().count());

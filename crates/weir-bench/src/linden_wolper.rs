@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use weir::report::table::Table;
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::Limits;
-use weir_engine::automata::{self, Exploration, Options};
+use weir_engine::automata::Exploration;
+use weir_engine::{Automata, Engine, Limits, Task};
 use weir_model::limits::Budget;
 
 use crate::cli::Bench;
@@ -68,25 +68,25 @@ struct Outcome {
 impl Row {
     fn run(&self, timeout: Duration) -> Result<Outcome, String> {
         let name = format!("{} {}", self.lock, self.entry);
-        let loaded = Loaded::from_text(&name, self.text, Some(weir::Language::Weir))
+        let loaded = Loaded::from_text(&name, self.text, weir::Language::named("weir"))
             .map_err(|e| e.render(false))?;
         let budget = || Budget::new().with_time(timeout);
         let limits = Limits { budget: budget(), ..Limits::default() };
-        let all = Options::default();
-        let (answers, _) =
-            automata::check(&loaded.system, MemoryModel::TSO, all, &limits, &mut |_| {});
+        let all = Automata::default();
+        let task = Task::new(&loaded.system, MemoryModel::TSO, &limits);
+        let (answers, _) = all.check(task, &mut |_| {}).map_err(|e| e.to_string())?;
         let explored = [
             (all, None),
-            (Options { sleep_sets: false, ..all }, None),
-            (Options { acceleration: false, ..all }, Some(LITTLE)),
+            (Automata { sleep_sets: false, ..all }, None),
+            (Automata { acceleration: false, ..all }, Some(LITTLE)),
         ];
-        let explored = explored.map(|(options, memory)| {
+        let explored = explored.map(|(engine, memory)| {
             let budget = match memory {
                 Some(bytes) => budget().with_store(bytes),
                 None => budget(),
             };
             let limits = Limits { budget, ..Limits::default() };
-            automata::explore(&loaded.system, options, &limits, &mut |_| {})
+            engine.explore(task.within(&limits), &mut |_| {})
         });
         Ok(Outcome { verdict: answers[0].verdict, explored })
     }

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use weir::MemoryModel;
+use weir_engine::Explicit;
 
 use crate::cli::Bench;
 use crate::compare::geometric_mean;
@@ -10,7 +11,6 @@ use crate::plots::{processes, with_processes};
 use crate::rows::{self, Row};
 use crate::run::{Job, Limits, Scratch, Weir};
 use crate::spin::{self, Spin};
-use weir_cli::Engine;
 use weir_cli::progress::Progress;
 
 /// Programs with fewer configurations are over before a clock can tell.
@@ -58,7 +58,7 @@ pub fn with_spin(
         let Some(text) = with_processes(&text, n) else { continue };
         let name = format!("{}, N = {n}", job.name);
         let file = scratch.write(&format!("{}+1.weir", job.name), &text)?;
-        let grown = Job { name, file, engine: Engine::Explicit, ..job.clone() };
+        let grown = Job { name, file, engine: &Explicit, ..job.clone() };
         // Some are not written for so many.
         let Ok(run) = grown.median(weir, limits, runs) else { continue };
         let row = Row::new(&grown, run);

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir::MemoryModel;
+use weir::{ENGINES, Engine, MemoryModel};
+use weir_engine::{Explicit, Views};
 
 use crate::chart::{Chart, Line, Point};
-use crate::run::{Job, Limits, Scratch, Weir, word};
-use weir_cli::Engine;
+use crate::run::{Job, Limits, Scratch, Weir};
 use weir_cli::progress::Progress;
 
 /// The families of the first plot, and the programs that they are made of: those of
@@ -120,7 +120,7 @@ impl Plotter<'_> {
             for n in 2..=MOST_PROCESSES {
                 let Some(text) = with_processes(&text, n) else { break };
                 let file = scratch.write(&format!("{family}-{n}.weir"), &text)?;
-                let job = job(file, MemoryModel::TSO, Engine::Auto, None);
+                let job = job(file, MemoryModel::TSO, ENGINES[0], None);
                 // Some are not written for so many.
                 let Ok(point) = self.point(&job, n) else { continue };
                 points.push(point);
@@ -137,9 +137,9 @@ impl Plotter<'_> {
 
     fn buffers(&mut self, scratch: &Scratch) -> Result<Vec<Line>, String> {
         let mut lines = Vec::new();
-        for engine in [Engine::Explicit, Engine::Views] {
+        for engine in [&Explicit as &'static dyn Engine, &Views] {
             for model in [MemoryModel::TSO, MemoryModel::PSO] {
-                let bound = (engine == Engine::Explicit).then_some(BOUND);
+                let bound = (engine.name() == Explicit.name()).then_some(BOUND);
                 let mut points = Vec::new();
                 for n in 1..=MOST_WRITES {
                     let file = scratch.write(&format!("buffers-{n}.weir"), &pressure(n))?;
@@ -149,20 +149,20 @@ impl Plotter<'_> {
                         break;
                     }
                 }
-                lines.push(Line { name: format!("{}, {model}", word(engine)), points });
+                lines.push(Line { name: format!("{}, {model}", engine.name()), points });
             }
         }
         Ok(lines)
     }
 
     fn point(&mut self, job: &Job, x: u32) -> Result<Point, String> {
-        self.progress.say(&format!("plot: {} {} {}", job.name, job.model, word(job.engine)));
+        self.progress.say(&format!("plot: {} {} {}", job.name, job.model, job.engine.name()));
         let run = job.median(self.weir, self.limits, self.runs)?;
         Ok(Point { x, seconds: run.seconds, cut: !run.is_known() })
     }
 }
 
-fn job(file: PathBuf, model: MemoryModel, engine: Engine, bound: Option<u16>) -> Job {
+fn job(file: PathBuf, model: MemoryModel, engine: &'static dyn Engine, bound: Option<u16>) -> Job {
     let name = crate::bench::stem(&file);
     Job { name, file, model, engine, bound }
 }

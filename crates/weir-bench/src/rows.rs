@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use weir::report::table::Table;
 
-use crate::run::{Job, Measured, word};
+use crate::run::{Job, Measured};
 use crate::spin::Spin;
 use weir_cli::output::paint;
 use weir_cli::progress::grouped;
@@ -33,7 +33,7 @@ impl Row {
         Self {
             program: job.name.clone(),
             model: job.model.to_string(),
-            engine: word(job.engine),
+            engine: job.engine.name().to_owned(),
             run,
             instructions: None,
             spin: None,

@@ -7,16 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use serde_json::Value;
-use weir::MemoryModel;
-
-use weir_cli::Engine;
-
-/// An engine's word on the command line.
-pub fn word(engine: Engine) -> String {
-    engine.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default()
-}
+use weir::{Engine, MemoryModel};
 
 /// The first word with which this program is `weir`.
 pub const AS_WEIR: &str = "--weir";
@@ -59,7 +51,7 @@ pub struct Job {
     /// The memory model.
     pub model: MemoryModel,
     /// The engine.
-    pub engine: Engine,
+    pub engine: &'static dyn Engine,
     /// The bound on buffers, where not the usual one.
     pub bound: Option<u16>,
 }
@@ -109,7 +101,7 @@ impl Job {
     fn arguments(&self, weir: &Weir, memory: u32) -> Command {
         let mut command = weir.command();
         command.args(["check", "--format", "json", "--model", &self.model.to_string()]);
-        command.args(["--engine", &word(self.engine), "--memory", &memory.to_string()]);
+        command.args(["--engine", self.engine.name(), "--memory", &memory.to_string()]);
         if let Some(bound) = self.bound {
             command.args(["--bound", &bound.to_string()]);
         }

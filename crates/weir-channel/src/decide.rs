@@ -14,11 +14,11 @@
 
 use std::time::Instant;
 
-use weir_engine::{Limits, Progress, Stats, blame, guided};
-use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_engine::{Engine, Progress, Stats, Task, blame, guided};
+use weir_model::answer::{Answer, Evidence};
 use weir_model::ids::TransitionId as ProgramTransition;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::question::Question;
 use weir_model::semantics::{Form, has_bounded_guesses};
 use weir_model::system::System;
 
@@ -27,15 +27,11 @@ use crate::machine::Configuration;
 use crate::semantics::{Contents, Goal, Run};
 use crate::translation::{Place, Translation};
 
-/// Whether this engine decides reachability under a model, if guesses are bounded.
-pub fn is_decided(model: MemoryModel) -> bool {
-    matches!(Form::of(model)[0], Form::Tso | Form::Pso | Form::Guess | Form::GuessWw)
-}
-
-/// Answers every property of the system's program, one after another.
+/// The `channels` engine.
 ///
 /// ```
-/// use weir_channel::{Limits, decide};
+/// use weir_channel::{Limits, decide::Channels};
+/// use weir_engine::{Engine, Refusal, Task};
 /// use weir_model::{answer::Verdict, memory_model::MemoryModel, system::System};
 ///
 /// let text = "
@@ -46,105 +42,94 @@ pub fn is_decided(model: MemoryModel) -> bool {
 /// ";
 /// let (program, _) = weir_front::read("load-buffering.weir", text, None).unwrap();
 /// let system = System::for_model(program, MemoryModel::GUESS).unwrap();
+/// let verdict = |model, limits: &Limits| {
+///     let (answers, _) = Channels.check(Task::new(&system, model, limits), &mut |_| {})?;
+///     Ok::<_, Refusal>(answers[0].verdict)
+/// };
 ///
-/// let (answers, _) = decide::check(&system, MemoryModel::TSO, &Limits::default(), &mut |_| {});
-/// assert_eq!(answers[0].verdict, Verdict::Holds);
+/// assert_eq!(verdict(MemoryModel::TSO, &Limits::default()), Ok(Verdict::Holds));
 /// // With one guess a write overtakes a read.
 /// let limits = Limits { guesses: Some(1), ..Limits::default() };
-/// let (answers, _) = decide::check(&system, MemoryModel::GUESS, &limits, &mut |_| {});
-/// assert_eq!(answers[0].verdict, Verdict::Violated);
+/// assert_eq!(verdict(MemoryModel::GUESS, &limits), Ok(Verdict::Violated));
+/// let without = verdict(MemoryModel::GUESS, &Limits::default());
+/// assert_eq!(without, Err(Refusal::Unbounded(MemoryModel::GUESS)));
 /// ```
-pub fn check(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    progress: Progress<'_>,
-) -> (Vec<Answer>, Stats) {
-    if !system.serves(model) {
-        return weir_engine::explicit::unserved(system, model);
+#[derive(Clone, Copy, Debug)]
+pub struct Channels;
+
+impl Engine for Channels {
+    fn name(&self) -> &'static str {
+        "channels"
     }
-    let began = Instant::now();
-    let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
-    let mut total = Stats { engine: "channels", guesses, within_bound: true, ..Stats::default() };
-    let properties = &system.program.properties;
-    let unknown = |property, reason: String| {
-        let evidence = Evidence::Reason(reason);
-        Answer { property, verdict: Verdict::Unknown, evidence }
-    };
-    let translation = match Translation::new(system, model, limits.guesses, &limits.budget) {
-        Ok(translation) => translation,
-        Err(error) => {
-            let reason = error.to_string();
-            total.stopped = Some(reason.clone());
-            let answers = (0..properties.len()).map(|p| unknown(p, reason.clone()));
-            return (answers.collect(), total);
-        }
-    };
-    let mut answers = Vec::new();
-    for (property, asked) in properties.iter().enumerate() {
-        let Some(goals) = goals(system, &translation, &asked.kind) else {
-            let reason = "the engine `channels` does not decide formulas about memory while writes are under way";
-            answers.push(unknown(property, reason.to_owned()));
-            continue;
-        };
-        let possible = |at: &Configuration| translation.is_possible(at);
-        let (found, stats) =
-            reach_within(&translation.machine, &goals, &possible, limits, progress);
-        total.add(stats);
-        let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
-        let (unreached, reached) = match exists {
-            true => (Verdict::Violated, Verdict::Holds),
-            false => (Verdict::Holds, Verdict::Violated),
-        };
-        answers.push(match found {
-            Reach::NotReached(_) => {
-                Answer { property, verdict: unreached, evidence: Evidence::Exhausted }
+
+    fn about(&self) -> &'static str {
+        "Lossy channel machines, for TSO and PSO, and with bounded guesses: slow"
+    }
+
+    fn decides(&self, model: MemoryModel) -> bool {
+        matches!(Form::of(model)[0], Form::Tso | Form::Pso | Form::Guess | Form::GuessWw)
+    }
+
+    fn needs_bounded_guesses(&self, model: MemoryModel) -> bool {
+        has_bounded_guesses(model)
+    }
+
+    /// One question after another.
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let Task { system, questions, model, limits } = task;
+        let began = Instant::now();
+        let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
+        let mut total =
+            Stats { engine: self.name(), guesses, within_bound: true, ..Stats::default() };
+        let translation = match Translation::new(system, model, limits.guesses, &limits.budget) {
+            Ok(translation) => translation,
+            Err(error) => {
+                total.stopped = Some(error.to_string());
+                return (task.unknown(&error), total);
             }
-            Reach::Reached(run) => {
-                let taken = taken(system, &translation, &run);
-                match guided::run(system, model, &taken, &asked.kind, limits) {
-                    Ok(Some(run)) => {
-                        Answer { property, verdict: reached, evidence: Evidence::Run(run) }
+        };
+        let mut answers = Vec::new();
+        for (i, question) in questions.iter().enumerate() {
+            if question.asks_for_memory_under_way() {
+                let reason = "the engine `channels` does not decide formulas about memory while writes \
+                              are under way";
+                answers.push(Answer::unknown(i, reason));
+                continue;
+            }
+            let goals = goals(system, &translation, question);
+            let possible = |at: &Configuration| translation.is_possible(at);
+            let (found, stats) =
+                reach_within(&translation.machine, &goals, &possible, limits, progress);
+            total.add(stats);
+            answers.push(match found {
+                Reach::NotReached(_) => Answer::excluded(i, question, Evidence::Exhausted),
+                Reach::Reached(run) => {
+                    let taken = taken(system, &translation, &run);
+                    match guided::run(system, model, &taken, question, limits) {
+                        Ok(Some(run)) => Answer::settled(i, question, run),
+                        Err(stop) => Answer::unknown(i, stop),
+                        Ok(None) => Answer::unknown(
+                            i,
+                            "the machine reaches the state, but no run of the program was found",
+                        ),
                     }
-                    Err(stop) => unknown(property, stop.to_string()),
-                    Ok(None) => unknown(
-                        property,
-                        "the machine reaches the state, but no run of the program was found"
-                            .to_owned(),
-                    ),
                 }
-            }
-            Reach::Unknown(reason) => unknown(property, reason),
-        });
+                Reach::Unknown(reason) => Answer::unknown(i, reason),
+            });
+        }
+        total.elapsed = began.elapsed();
+        blame(&limits.budget, &mut answers);
+        (answers, total)
     }
-    total.elapsed = began.elapsed();
-    blame(&limits.budget, &mut answers);
-    (answers, total)
 }
 
-/// Where a property is settled; `None` if it asks for memory with writes under way.
-fn goals(system: &System, translation: &Translation, kind: &PropertyKind) -> Option<Vec<Goal>> {
-    if let PropertyKind::Never(formula) = kind {
-        let mut memory = false;
-        formula.atoms(&mut |atom| memory |= matches!(atom, Atom::Var(_)));
-        if memory {
-            return None;
-        }
-    }
-    let settles = |Place { controls, memory }: &Place| match kind {
-        PropertyKind::Never(formula) => system.holds(formula, controls, memory),
-        PropertyKind::Assertions => system.failed(controls).is_some(),
-        PropertyKind::NoDeadlock => system.is_deadlock(controls, memory),
-        PropertyKind::Final(quantifier, formula) => {
-            let filter = system.program.filter.as_ref();
-            system.all_ended(controls)
-                && filter.is_none_or(|f| system.holds(f, controls, memory))
-                && system.holds(formula, controls, memory) == (*quantifier != Quantifier::Always)
-        }
-    };
+/// Where a question is settled.
+fn goals(system: &System, translation: &Translation, question: &Question) -> Vec<Goal> {
+    let settles =
+        |Place { controls, memory }: &Place| question.is_settled(system, controls, memory);
     let states = translation.machine.states().zip(&translation.places);
     let found = states.filter(|(_, place)| place.as_ref().is_some_and(settles));
-    Some(found.map(|(state, _)| Goal { state, contents: Contents::Empty }).collect())
+    found.map(|(state, _)| Goal { state, contents: Contents::Empty }).collect()
 }
 
 /// What each process does in a run of the machine.

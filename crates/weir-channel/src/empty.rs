@@ -32,6 +32,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter::repeat;
 
 use weir_front::weir::print::Scope;
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
@@ -39,6 +40,7 @@ use weir_model::program::{
     Atom, BinOp, Decl, Expr, Formula, MAX_PROCESSES, Place, Process, Program, Property,
     PropertyKind, Quantifier, Rmw, Stmt, StmtKind,
 };
+use weir_model::question::{Kind, Question};
 use weir_model::system::{Expanded, Op, StateKind, Transition};
 
 use crate::code::{LAST, Writer, at, choose, goto, last, read, stmt, write};
@@ -97,12 +99,10 @@ pub fn empty(system: Expanded<'_>) -> Result<Program, EmptyError> {
     if system.processes.len() >= MAX_PROCESSES {
         return Err(EmptyError::Processes);
     }
-    let questions: Vec<(&Property, Expr<Note>)> = system
-        .program
-        .properties
-        .iter()
-        .filter_map(|property| Some((property, question(system, &property.kind)?)))
-        .collect();
+    let names = system.program.properties.iter().map(|p| p.name.clone()).chain(repeat(None));
+    let asked = names.zip(&system.questions);
+    let questions: Vec<(Option<String>, Expr<Note>)> =
+        asked.filter_map(|(name, q)| Some((name, ruled_out(system, q)?))).collect();
     if questions.is_empty() {
         return Err(EmptyError::NothingAsked);
     }
@@ -124,8 +124,8 @@ pub fn empty(system: Expanded<'_>) -> Result<Program, EmptyError> {
     let mut processes: Vec<Process> =
         system.process_ids().map(|p| stopping(system, p, &asked, &mut notes)).collect();
     processes.push(observing(system, observer, &asked, &mut notes));
-    let properties = questions.into_iter().map(|(property, e)| Property {
-        name: property.name.clone(),
+    let properties = questions.into_iter().map(|(name, e)| Property {
+        name,
         kind: PropertyKind::Final(Quantifier::Never, noted(&e, &notes)),
         span: SpanId::NONE,
     });
@@ -139,15 +139,15 @@ pub fn empty(system: Expanded<'_>) -> Result<Program, EmptyError> {
     })
 }
 
-/// What a property says must not be, if it says so of states with any buffers.
-fn question(system: Expanded<'_>, kind: &PropertyKind) -> Option<Expr<Note>> {
-    match kind {
-        PropertyKind::Never(formula) => Some(replaced(formula, &|a| Note::Atom(*a))),
-        PropertyKind::Assertions => {
+/// What a question rules out, if it does so for states with any buffers.
+fn ruled_out(system: Expanded<'_>, question: &Question) -> Option<Expr<Note>> {
+    match &question.kind {
+        Kind::Never(formula) => Some(replaced(formula, &|a| Note::Atom(*a))),
+        Kind::Assertions => {
             let failed = system.process_ids().map(|p| Expr::Atom(Note::Failed(p)));
             failed.reduce(|a, b| Expr::binary(BinOp::Or, a, b))
         }
-        PropertyKind::NoDeadlock | PropertyKind::Final(..) => None,
+        Kind::NoDeadlock | Kind::Final { .. } | Kind::Bounds => None,
     }
 }
 

@@ -23,7 +23,7 @@ mod text;
 
 use std::time::Instant;
 
-use weir_engine::{Limits, Progress, Stats, explicit};
+use weir_engine::{Engine, Explicit, Limits, Progress, Stats, Task, explicit};
 use weir_model::answer::{Evidence, Run, Verdict};
 use weir_model::ids::{ProcessId, SpanId, VarId};
 use weir_model::memory_model::MemoryModel;
@@ -169,11 +169,14 @@ pub fn solve(
 ) -> (Solved, Stats) {
     let began = Instant::now();
     let most = limits.bound.unwrap_or(explicit::DEFAULT_BOUND);
-    let mut last = Stats { engine: "explicit", ..Stats::default() };
+    let mut last = Stats { engine: Explicit.name(), ..Stats::default() };
     let mut reason = "nothing was tried".to_owned();
     for bound in 1..=most {
         let within = Limits { bound: Some(bound), ..limits.clone() };
-        let (answers, stats) = explicit::check(system, model, &within, progress);
+        let (answers, stats) = match Explicit.check(Task::new(system, model, &within), progress) {
+            Ok(found) => found,
+            Err(refusal) => return (Solved::Unknown(refusal.to_string()), last),
+        };
         last = Stats { elapsed: began.elapsed(), ..stats };
         let stopped = last.stopped.clone();
         match answers.into_iter().next().map(|a| (a.verdict, a.evidence)) {

@@ -66,7 +66,7 @@ impl std::fmt::Display for TranslationError {
                 MemoryModel::GUESS_WW
             ),
             Self::Unbounded(model) => {
-                write!(f, "reads are guessed under {model}: give a bound with --guesses")
+                write!(f, "reads are guessed under {model}, and their number has no bound")
             }
             Self::WriteFence => {
                 f.write_str("there is no channel machine for PSO with write fences")

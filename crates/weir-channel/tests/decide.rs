@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use weir_channel::decide;
+use weir_channel::decide::Channels;
 use weir_check::Witness;
-use weir_engine::{Engine, Limits, check};
+use weir_engine::{Engine, Explicit, Limits, Task, Views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
@@ -74,15 +74,15 @@ fn agree(
     guesses: Option<usize>,
     counts: &mut Counts,
 ) -> Result<(), String> {
-    let system = System::for_model(program.clone(), model).map_err(|e| e.message)?;
+    let system = System::for_model(program.clone(), model).map_err(|e| e.to_string())?;
     let limits = Limits {
         budget: Budget::new().with_store(1 << 26).with_time(Duration::from_secs(20)),
         guesses,
         ..Limits::default()
     };
-    let (answers, _) = decide::check(&system, model, &limits, &mut |_| {});
-    let engine = if guesses.is_some() { Engine::Explicit } else { Engine::Views };
-    let (expected, _) = check(&system, model, engine, &limits, &mut |_| {});
+    let (answers, _) = Channels.check(Task::new(&system, model, &limits), &mut |_| {}).unwrap();
+    let engine: &dyn Engine = if guesses.is_some() { &Explicit } else { &Views };
+    let (expected, _) = engine.check(Task::new(&system, model, &limits), &mut |_| {}).unwrap();
     check_runs(&system, &answers)?;
     for (answer, expected) in answers.iter().zip(&expected) {
         match (answer.verdict, expected.verdict) {

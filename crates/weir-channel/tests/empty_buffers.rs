@@ -6,7 +6,7 @@ mod common;
 use common::with_seeds;
 use weir_channel::Limits;
 use weir_channel::empty::{EmptyError, empty};
-use weir_engine::{Engine, check};
+use weir_engine::{Backward, Engine, Explicit, Task, Views};
 use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Verdict;
 use weir_model::ids::SpanId;
@@ -33,9 +33,13 @@ fn never(formula: Formula) -> Property {
 }
 
 /// The answers, by an engine that decides; `None` if that takes too much.
-fn verdicts(system: &System, model: MemoryModel, engine: Engine) -> Option<Vec<Verdict>> {
+fn verdicts(
+    system: &System,
+    model: MemoryModel,
+    engine: &'static dyn Engine,
+) -> Option<Vec<Verdict>> {
     let limits = Limits { budget: Budget::new().with_store(1 << 24), ..Limits::default() };
-    let (answers, _) = check(system, model, engine, &limits, &mut |_| {});
+    let (answers, _) = engine.check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
     let verdicts: Vec<Verdict> = answers.iter().map(|a| a.verdict).collect();
     (!verdicts.contains(&Verdict::Unknown)).then_some(verdicts)
 }
@@ -58,9 +62,9 @@ fn on_random_programs(cases: u64, shape: &Shape) {
         let system = System::new(random).unwrap();
         let (other, printed) = translated(&system);
         for model in MODELS {
-            for engine in [Engine::Views, Engine::Backward] {
+            for engine in [&Views as &'static dyn Engine, &Backward] {
                 let mut counts = counts.lock().unwrap();
-                let before = verdicts(&system, model, Engine::Views);
+                let before = verdicts(&system, model, &Views);
                 let (Some(before), Some(after)) = (before, verdicts(&other, model, engine)) else {
                     counts[2] += 1;
                     continue;
@@ -92,8 +96,8 @@ fn answers(text: &str) -> Vec<Vec<Verdict>> {
     let (other, printed) = translated(&system);
     MODELS
         .map(|model| {
-            let expected = verdicts(&system, model, Engine::Views).unwrap();
-            for engine in [Engine::Views, Engine::Explicit] {
+            let expected = verdicts(&system, model, &Views).unwrap();
+            for engine in [&Views as &'static dyn Engine, &Explicit] {
                 assert_eq!(verdicts(&other, model, engine).unwrap(), expected, "{printed}");
             }
             expected

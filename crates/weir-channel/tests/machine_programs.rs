@@ -12,7 +12,7 @@ use weir_channel::basic::basic;
 use weir_channel::program::{ProgramError, program};
 use weir_channel::semantics::Contents;
 use weir_channel::{Limits, Machine, StateId, text};
-use weir_engine::{Engine, check};
+use weir_engine::{Backward, Engine, Task, Views};
 use weir_model::answer::Verdict;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -22,11 +22,11 @@ use weir_model::system::System;
 /// and did not decide.
 type Counts = [[usize; 3]; 4];
 
-const WAYS: [(MemoryModel, Engine); 4] = [
-    (MemoryModel::TSO, Engine::Views),
-    (MemoryModel::TSO, Engine::Backward),
-    (MemoryModel::PSO, Engine::Views),
-    (MemoryModel::PSO, Engine::Backward),
+static WAYS: [(MemoryModel, &dyn Engine); 4] = [
+    (MemoryModel::TSO, &Views),
+    (MemoryModel::TSO, &Backward),
+    (MemoryModel::PSO, &Views),
+    (MemoryModel::PSO, &Backward),
 ];
 
 /// Asks for all states of a machine in all ways.
@@ -43,7 +43,7 @@ fn agree(machine: &Machine, counts: &mut Counts) {
     // Nothing bounds the search by the size of a machine.
     let limits = Limits { budget: Budget::new().with_store(1 << 26), ..Limits::default() };
     for ((model, engine), counts) in WAYS.into_iter().zip(counts) {
-        let (answers, _) = check(&system, model, engine, &limits, &mut |_| {});
+        let (answers, _) = engine.check(Task::new(&system, model, &limits), &mut |_| {}).unwrap();
         for ((answer, expected), q) in answers.iter().zip(&expected).zip(&states) {
             match answer.verdict {
                 Verdict::Unknown => counts[2] += 1,

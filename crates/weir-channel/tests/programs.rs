@@ -6,7 +6,7 @@ use weir_channel::lossy::{Reach, reach_any};
 use weir_channel::semantics::{Contents, Goal};
 use weir_channel::tso::{control_name, tso};
 use weir_channel::{Limits, Machine, product, pso};
-use weir_engine::{Engine, check};
+use weir_engine::{Engine, Task, Views};
 use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Verdict;
 use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
@@ -114,7 +114,8 @@ fn on_random_programs(
             let goals = goals(all, &machine, &memory);
             let (answer, _) = reach_any(&machine, &goals, &limits, &mut |_| {});
             let question = asked(random.clone(), &values);
-            let (expected, _) = check(&question, model, Engine::Views, &limits, &mut |_| {});
+            let (expected, _) =
+                Views.check(Task::new(&question, model, &limits), &mut |_| {}).unwrap();
             let text = || weir_front::weir::print(&question.program);
             match (answer, expected[0].verdict) {
                 (Reach::Reached(_), Verdict::Holds) => reached[1] += 1,

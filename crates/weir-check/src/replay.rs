@@ -21,7 +21,7 @@ use std::fmt;
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{Access, MemoryModel, Relaxation};
-use weir_model::program::{FenceKind, PropertyKind, Quantifier};
+use weir_model::program::FenceKind;
 use weir_model::semantics::Form;
 use weir_model::system::{Op, System};
 
@@ -64,11 +64,11 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     header::check(found, (FORMAT, VERSION), &system.program).map_err(whole)?;
     let model: MemoryModel =
         witness.model.parse().map_err(|e| whole(format!("memory model: {e}")))?;
-    if witness.property >= system.program.properties.len() {
+    if witness.property >= system.questions.len() {
         return Err(whole(format!("the program has no property {}", witness.property)));
     }
-    let name = system.property_name(witness.property);
-    if witness.property_name != name {
+    let name = &system.questions[witness.property].name;
+    if witness.property_name != *name {
         return Err(whole(format!("property {} is called `{name}`", witness.property)));
     }
     let forms = Form::of(model);
@@ -740,40 +740,17 @@ impl<'s> Replay<'s> {
         }
     }
 
-    /// Whether the last state settles the property.
+    /// Whether the last state settles the question.
     fn settles(&self, property: usize) -> Check<()> {
-        let system = self.system;
-        let property =
-            system.program.properties.get(property).ok_or("there is no such property")?;
+        let question = self.system.questions.get(property).ok_or("there is no such property")?;
         let controls: Vec<u32> = self.threads.iter().map(|t| t.state.0).collect();
         let memory: Vec<u32> = self.memory[self.now()].iter().map(|v| v.0).collect();
         let drained = self.threads.iter().all(|t| t.traces[0].is_empty());
-        let buffered = self.model.has(Relaxation::WriteRead);
-        let (settled, expected) = match &property.kind {
-            PropertyKind::Never(formula) => (
-                (drained || buffered) && system.holds(formula, &controls, &memory),
-                "satisfy the formula",
-            ),
-            PropertyKind::Assertions => (
-                (drained || buffered) && system.failed(&controls).is_some(),
-                "have a process that failed",
-            ),
-            PropertyKind::NoDeadlock => {
-                (drained && system.is_deadlock(&controls, &memory), "have every process stuck")
-            }
-            PropertyKind::Final(quantifier, formula) => {
-                let filter = system.program.filter.as_ref();
-                let counts = drained
-                    && system.all_ended(&controls)
-                    && filter.is_none_or(|f| system.holds(f, &controls, &memory));
-                let wanted = *quantifier != Quantifier::Always;
-                (
-                    counts && system.holds(formula, &controls, &memory) == wanted,
-                    "settle the property as a final state",
-                )
-            }
-        };
-        if settled { Ok(()) } else { Err(format!("the last state does not {expected}")) }
+        let buffered = self.model.has(Relaxation::WriteRead) && !question.is_about_rest();
+        match (drained || buffered) && question.is_settled(self.system, &controls, &memory) {
+            true => Ok(()),
+            false => Err(format!("the last state does not settle `{}`", question.name)),
+        }
     }
 }
 

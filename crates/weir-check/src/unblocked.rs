@@ -9,8 +9,9 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
-use weir_model::program::{Atom, BinOp, Expr, Formula, Program, Property, PropertyKind};
+use weir_model::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
+use weir_model::program::{Atom, BinOp, Expr, Formula, Program};
+use weir_model::question::Question;
 use weir_model::system::{Expanded, Mark, Op};
 
 use crate::certificate::{self, Certificate};
@@ -99,8 +100,7 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
         })
         .collect();
     let formula = any_of(&asked);
-    let property = Property { name: None, kind: PropertyKind::Never(formula), span: SpanId::NONE };
-    stopping.program.properties = vec![property];
+    stopping.questions = vec![Question::never("blocking pair", formula)];
     let certificate = file.certificate.as_ref().ok_or("there are stops and no certificate")?;
     if certificate.properties != [0] || certificate.model != "TSO" {
         return Err("the certificate is about something else".to_owned());

@@ -105,7 +105,7 @@ impl Witness {
             model: run.model.to_string(),
             semantics: run.form.name().to_owned(),
             property,
-            property_name: system.property_name(property),
+            property_name: system.questions[property].name.clone(),
             initial: Configuration::new(system, &run.start),
             steps,
             end: Configuration::new(system, &run.end(system)),

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use weir::MemoryModel;
+use weir::{ENGINES, Engine, MemoryModel};
 
 use litmus::Litmus;
-use options::{AutomataArgs, Engine, Format, LanguageArg, ModelArg, SearchArgs, model, seconds};
+use options::{AutomataArgs, Format, LanguageArg, ModelArg, SearchArgs, engines, model, seconds};
 
 /// What concurrent programs can do on weak memory.
 #[derive(Debug, Parser)]
@@ -250,8 +250,8 @@ pub struct Graph {
     #[command(flatten)]
     pub language: LanguageArg,
     /// The engine whose states to draw; `auto` is `explicit` here
-    #[arg(long, value_enum, default_value_t = Engine::Auto)]
-    pub engine: Engine,
+    #[arg(long, value_parser = engines(), default_value = ENGINES[0].name())]
+    pub engine: &'static dyn Engine,
     #[command(flatten)]
     pub automata: AutomataArgs,
     /// For `explicit`: the maximal size of a buffer [default: enough for a program without

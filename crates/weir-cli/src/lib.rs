@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub use cli::Color;
-pub use cli::options::{Engine, model, seconds};
+pub use cli::options::{engines, model, seconds};
 pub use commands::Status;
 
 use cli::{Cli, Command};

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anstyle::Style;
 use weir::report::json::ErrorReport;
 use weir::{CheckError, LoadError};
+use weir_engine::Refusal;
 use weir_front::escape::{escape, escape_line, is_control};
 
 use crate::commands::Status;
@@ -110,10 +111,10 @@ pub fn advise(error: &CheckError) -> String {
         CheckError::NoProperty(_) => format!("{error}, or use `weir outcomes`"),
         CheckError::AsksLive(_) => format!("{error}; use `weir live`"),
         CheckError::AsksGames(_) => format!("{error}; use `weir game`"),
-        CheckError::Undecided { .. } => {
+        CheckError::Refused(Refusal::Undecided { .. }) => {
             format!("{error}; use --engine explicit, or name other models with --model")
         }
-        CheckError::UnboundedGuesses(_) => format!("{error}: --guesses N"),
+        CheckError::Refused(Refusal::Unbounded(_)) => format!("{error}: --guesses N"),
         _ => error.to_string(),
     }
 }

@@ -17,7 +17,7 @@ fn it_is_for_tso_only() {
         let args = ["check", "--engine", "automata", "--model", model, "examples/peterson.weir"];
         let output = weir(&args);
         assert_eq!(output.status, 2);
-        assert!(output.err.contains("buffer automata are for TSO"), "{}", output.err);
+        assert!(output.err.contains("`automata` is for TSO"), "{}", output.err);
     }
     let output =
         weir(&["graph", "--engine", "automata", "--model", "pso", "examples/peterson.weir"]);
@@ -86,7 +86,7 @@ fn graphs_that_cannot_be_drawn() {
     for engine in ["explicit", "views", "automata"] {
         refused(&["graph", "--engine", engine, "--most", "3", big], "more than 3 states");
     }
-    refused(&["graph", "--engine", "backward", big], "backward search has");
+    refused(&["graph", "--engine", "backward", big], "explores no graph");
     refused(&["graph", big, "--output", "graph.xyz"], "ends in none of");
     refused(&["graph", "no such file"], "cannot read");
 }

@@ -6,11 +6,9 @@
 mod common;
 
 use common::weir;
-use weir::{Bound, Loaded, MemoryModel, Reading, Verdict};
-use weir_engine::explicit;
-use weir_engine::{Engine, Limits};
+use weir::{Bound, ENGINES, Loaded, MemoryModel, Reading, Verdict};
+use weir_engine::{Backward, Engine, Explicit, Limits, Task, Views, explicit};
 use weir_gen::{Rng, Shape};
-use weir_model::answer::Evidence;
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::{
@@ -97,25 +95,25 @@ fn what_is_known_with_bounds_is_so_without_them() {
         let whole = System::new(program).unwrap();
         let limits = Limits::default();
         for model in [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO] {
-            let (exact, _) = weir_engine::check(&whole, model, Engine::Auto, &limits, &mut |_| {});
-            for engine in [Engine::Auto, Engine::Explicit, Engine::Views, Engine::Backward] {
+            let (exact, _) =
+                ENGINES[0].check(Task::new(&whole, model, &limits), &mut |_| {}).unwrap();
+            let engines = [ENGINES[0], &Explicit, &Views, &Backward];
+            for engine in engines.into_iter().filter(|e| e.decides(model)) {
                 let budget = Budget::new().with_store(8 << 20);
                 let little = Limits { budget, ..limits.clone() };
-                let (found, _) = weir_engine::check(&small, model, engine, &little, &mut |_| {});
+                let (found, _) =
+                    engine.check(Task::new(&small, model, &little), &mut |_| {}).unwrap();
                 for (i, answer) in found.iter().enumerate() {
-                    if Some(i) == small.bounds_property() {
+                    if Some(i) == small.bounds_question() {
                         assert_ne!(answer.verdict, Verdict::Violated, "seed {seed}");
                         continue;
                     }
-                    let kind = &small.program.properties[i].kind;
-                    let same = |p: &Property| {
-                        std::mem::discriminant(&p.kind) == std::mem::discriminant(kind)
-                    };
                     // `assertions` may be missing where nothing can fail any more.
-                    let twin = (0..whole.program.properties.len())
-                        .find(|&j| j == i && same(&whole.program.properties[j]));
-                    let Some(twin) = twin else { continue };
-                    let exact = exact[twin].verdict;
+                    let twin = whole.questions.get(i);
+                    if twin.is_none_or(|twin| twin.name != small.questions[i].name) {
+                        continue;
+                    }
+                    let exact = exact[i].verdict;
                     let known = [answer.verdict, exact].iter().all(|v| *v != Verdict::Unknown);
                     let ok = !known || answer.verdict == exact;
                     assert!(
@@ -139,8 +137,10 @@ fn final_states_within_bounds_are_final_states() {
         let small = System::new(bounded(program.clone(), &mut rng)).unwrap();
         let whole = System::new(program).unwrap();
         let limits = Limits::default();
-        let some = explicit::outcomes(&small, MemoryModel::TSO, &limits, &mut |_| {});
-        let all = explicit::outcomes(&whole, MemoryModel::TSO, &limits, &mut |_| {});
+        let some =
+            explicit::outcomes(Task::new(&small, MemoryModel::TSO, &limits), &mut |_| {}).unwrap();
+        let all =
+            explicit::outcomes(Task::new(&whole, MemoryModel::TSO, &limits), &mut |_| {}).unwrap();
         assert!(some.states.is_subset(&all.states), "seed {seed}");
         if some.stats.is_exact() {
             assert_eq!(some.states, all.states, "seed {seed}");
@@ -166,9 +166,9 @@ fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
     let text = COUNTER.replace("x == 3", "x == -1");
     let loaded = load(&text, &[]).unwrap();
     let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
-    let (answers, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
+    let (answers, stats) = weir::solver::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Unknown);
-    let Evidence::Reason(reason) = &answers[0].evidence else { panic!("{answers:?}") };
+    let reason = weir::report::reason(&answers[0], &stats).expect("a reason");
     assert!(reason.contains("`x` took more than 1000 values"), "{reason}");
     assert!(reason.contains("--domain x=0..7"), "{reason}");
     // What is found is found.
@@ -231,9 +231,9 @@ fn every_command_knows_bounds() {
         (vec!["check", file, "--domain", "count=0..3,$c=0..3", "--format", "json"], 3, "bounds"),
         (vec!["compare", file, "--domain", "count=0..7"], 3, "unknown"),
         (vec!["outcomes", file, "--domain", "count=0..3"], 3, "there may be some"),
-        (vec!["show", file, "--domain", "count=0..3"], 0, "--domain count=0..3"),
+        (vec!["show", file, "--domain", "count=0..3"], 0, "only while count is in 0..3"),
         (vec!["show", "--system", file, "--domain", "count=0..3"], 0, "outside its bound"),
-        (vec!["convert", file, "--domain", "count=0..3"], 0, "--domain count=0..3"),
+        (vec!["convert", file, "--domain", "count=0..3"], 0, "only while count is in 0..3"),
         (vec!["convert", file, "--domain", "nothing=0..3"], 2, ""),
         (vec!["channel", "of", file, "--domain", "count=0..3"], 2, ""),
     ] {
@@ -251,7 +251,7 @@ fn a_certificate_has_to_show_the_bounds() {
     let limits = Limits { certificate: true, ..Limits::default() };
     // What the engine itself finds, which knows nothing of bounds.
     let (answers, _) =
-        weir_engine::views::check(&loaded.system, MemoryModel::TSO, &limits, &mut |_| {});
+        Views.search(Task::new(&loaded.system, MemoryModel::TSO, &limits), &mut |_| {});
     assert_eq!(answers[0].verdict, Verdict::Holds);
     let proof = weir::report::json::certificate(&loaded, &answers[..1]).unwrap();
 

@@ -7,9 +7,10 @@ mod common;
 use std::time::Duration;
 
 use common::weir;
-use weir::{Loaded, MemoryModel, Solver, Verdict};
+use weir::{Loaded, MemoryModel, Verdict};
+use weir_channel::decide::Channels;
 use weir_check::Witness;
-use weir_engine::{Engine, Limits};
+use weir_engine::{Engine, Explicit, Limits, Task};
 use weir_front::litmus::generate::{Filling, family};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
@@ -48,9 +49,10 @@ fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict>
         budget: Budget::new().with_time(Duration::from_secs(120)),
         ..Limits::default()
     };
-    let ask = |solver: Solver| solver.check(&loaded.system, model, &limits, &mut |_| {}).unwrap().0;
-    let channels = ask(Solver::Channels);
-    let explicit = ask(Solver::Engine(Engine::Explicit));
+    let task = Task::new(&loaded.system, model, &limits);
+    let ask = |engine: &dyn Engine| engine.check(task, &mut |_| {}).unwrap().0;
+    let channels = ask(&Channels);
+    let explicit = ask(&Explicit);
     for (a, b) in channels.iter().zip(&explicit) {
         let where_ = format!("{file}, {model}, {guesses}");
         if let Evidence::Reason(reason) = &a.evidence {

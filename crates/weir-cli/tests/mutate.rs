@@ -112,7 +112,7 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A language of programs.
-fn language(name: &str, language: Language, texts: Vec<String>) -> Reader {
+fn language(name: &str, language: &'static Language, texts: Vec<String>) -> Reader {
     let read = move |text: &str, rng: &mut Rng| {
         let program = match weir_front::read("mutant", text, Some(language)) {
             Ok((program, _)) => program,
@@ -310,11 +310,11 @@ fn evidence_readers() -> Vec<Reader> {
 fn readers() -> Vec<Reader> {
     let weir = texts(&["corpus", "examples", "examples/objects", "examples/games"], "weir");
     let mut readers = vec![
-        language("weir", Language::Weir, weir),
-        language("litmus", Language::Litmus, texts(&["litmus"], "litmus")),
-        language("promela", Language::Promela, texts(&["corpus/promela"], "pml")),
-        language("rmm", Language::Rmm, texts(&["corpus/rmm"], "rmm")),
-        language("trencher", Language::Trencher, texts(&["corpus/trencher"], "txt")),
+        language("weir", &weir_front::weir::LANGUAGE, weir),
+        language("litmus", &weir_front::litmus::LANGUAGE, texts(&["litmus"], "litmus")),
+        language("promela", &weir_front::promela::LANGUAGE, texts(&["corpus/promela"], "pml")),
+        language("rmm", &weir_front::rmm::LANGUAGE, texts(&["corpus/rmm"], "rmm")),
+        language("trencher", &weir_front::trencher::LANGUAGE, texts(&["corpus/trencher"], "txt")),
         machines(),
         instances("pcp", false),
         instances("cpcp", true),

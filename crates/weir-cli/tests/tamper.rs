@@ -16,9 +16,8 @@ use common::{root, weir};
 use evidence::{Sample, samples};
 use serde_json::{Value, json};
 use weir::certify::{Checked, certify, model};
-use weir::{Loaded, MemoryModel, Reading, Verdict};
+use weir::{Loaded, MemoryModel, Reading};
 use weir_engine::Limits;
-use weir_model::program::{PropertyKind, Quantifier};
 
 /// The program of a sample, as `weir certify` loads it.
 fn load(sample: &Sample) -> Loaded {
@@ -167,12 +166,9 @@ impl Truth {
                 let system = &loaded.system;
                 let (answers, _) = weir::solver::check(system, model, &Limits::default()).unwrap();
                 for name in &found.properties {
-                    let index = (0..answers.len()).find(|i| system.property_name(*i) == *name);
-                    let kind = &system.program.properties[index.unwrap()].kind;
-                    let exists = matches!(kind, PropertyKind::Final(Quantifier::Exists, _));
-                    let violated = (format == "weir-witness") != exists;
-                    let expected = if violated { Verdict::Violated } else { Verdict::Holds };
-                    assert_eq!(answers[index.unwrap()].verdict, expected, "{name}: {said}");
+                    let index = system.questions.iter().position(|q| q.name == *name).unwrap();
+                    let expected = system.questions[index].verdict(format == "weir-witness");
+                    assert_eq!(answers[index].verdict, expected, "{name}: {said}");
                 }
             }
         }

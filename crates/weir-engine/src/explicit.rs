@@ -27,18 +27,20 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
+use weir_model::answer::{Answer, Evidence, Run, Snapshot};
 use weir_model::ids::{ProcessId, StateId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::program::{Atom, PropertyKind};
+use weir_model::question::Question;
 use weir_model::semantics::{
     Form, Rule, Semantics, Step, bounded_guesses, has_bounded_guesses, sufficient_bound,
 };
 use weir_model::system::System;
 
-pub use crate::stats::{Limits, Stats};
-use crate::stats::{Progress, unknown_all};
+use crate::engine::{Engine, Refusal, Task};
+use crate::graph::{self, Graph, NoGraph};
+use crate::stats::{Limits, Progress, Stats};
 use crate::store::{ConfigId, Store};
 
 /// The bound on buffers for systems with loops when none is given.
@@ -56,7 +58,8 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    fn new(system: &'s System, model: MemoryModel, limits: &Limits) -> Result<Self, Stop> {
+    fn new(task: Task<'s>) -> Result<Self, Stop> {
+        let Task { system, model, limits, .. } = task;
         let form = Form::of(model)[0];
         if form.guesses() && !model.guesses_reads() {
             system.expanded(&limits.budget)?;
@@ -73,7 +76,7 @@ impl<'s> Search<'s> {
             form,
             store: Store::within(&limits.budget),
             stats: Stats {
-                engine: "explicit",
+                engine: Explicit.name(),
                 bound: Some(bound),
                 guesses,
                 within_bound: true,
@@ -153,7 +156,7 @@ impl<'s> Search<'s> {
 
     /// The run to a configuration that settles a question, up to the first configuration that
     /// does. A process takes its quiet steps no sooner than it has to.
-    fn trace(&self, end: ConfigId, asked: &PropertyKind, budget: &Budget) -> Result<Run, Stop> {
+    fn trace(&self, end: ConfigId, asked: &Question, budget: &Budget) -> Result<Run, Stop> {
         let semantics = self.semantics.as_ref();
         let mut path = vec![end];
         while let Some(parent) = self.store.parent(path[path.len() - 1]) {
@@ -291,19 +294,14 @@ impl<'s> Retold<'s> {
         }
     }
 
-    fn is_settled(&self, asked: &PropertyKind) -> bool {
+    fn is_settled(&self, asked: &Question) -> bool {
         settles(self.semantics, &self.config, asked)
     }
 }
 
 /// Which questions are settled by one of up to `most` configurations under SC, met depth first:
 /// a quick look that finds what happens in most runs.
-pub fn glance(
-    system: &System,
-    questions: &[PropertyKind],
-    most: usize,
-    budget: &Budget,
-) -> Vec<bool> {
+pub fn glance(system: &System, questions: &[Question], most: usize, budget: &Budget) -> Vec<bool> {
     let semantics = Form::of(MemoryModel::SC)[0].semantics(system, MemoryModel::SC, 1);
     let semantics = semantics.as_ref();
     let mut settled = vec![false; questions.len()];
@@ -313,8 +311,8 @@ pub fn glance(
     let mut open: Vec<ConfigId> = initial.flatten().collect();
     while let Some(id) = open.pop() {
         store.read(id, &mut config);
-        for (settled, kind) in settled.iter_mut().zip(questions) {
-            *settled = *settled || settles(semantics, &config, kind);
+        for (settled, question) in settled.iter_mut().zip(questions) {
+            *settled = *settled || settles(semantics, &config, question);
         }
         if store.len() >= most || settled.iter().all(|s| *s) || budget.tick().is_err() {
             break;
@@ -336,34 +334,13 @@ fn reason(stats: &Stats) -> String {
     })
 }
 
-/// Whether only configurations settle a question in which some process stands at a label that
-/// is asked about.
-fn needs_labels(kind: &PropertyKind) -> bool {
-    let PropertyKind::Never(formula) = kind else { return false };
-    let mut only_labels = true;
-    formula.atoms(&mut |a| only_labels &= matches!(a, Atom::At(..)));
-    only_labels && formula.eval(&mut |_| 0).is_ok_and(|v| v == 0)
-}
-
-/// Whether a configuration settles a question: shows that a property is
-/// violated or, for `final exists`, that it holds.
-pub(crate) fn settles(semantics: &dyn Semantics, config: &[u32], kind: &PropertyKind) -> bool {
-    let system = semantics.system();
+/// Whether a configuration settles a question.
+pub(crate) fn settles(semantics: &dyn Semantics, config: &[u32], question: &Question) -> bool {
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
-    match kind {
-        PropertyKind::Never(formula) => {
-            system.holds(formula, controls, memory) && semantics.is_settled(config)
-        }
-        PropertyKind::Assertions => {
-            system.failed(controls).is_some() && semantics.is_settled(config)
-        }
-        PropertyKind::NoDeadlock => {
-            semantics.is_drained(config) && system.is_deadlock(controls, memory)
-        }
-        PropertyKind::Final(quantifier, formula) => {
-            let wanted = *quantifier != Quantifier::Always;
-            is_final(semantics, config) && system.holds(formula, controls, memory) == wanted
-        }
+    let is_settled = || question.is_settled(semantics.system(), controls, memory);
+    match question.is_about_rest() {
+        true => semantics.is_drained(config) && is_settled(),
+        false => is_settled() && semantics.is_settled(config),
     }
 }
 
@@ -375,76 +352,73 @@ fn is_final(semantics: &dyn Semantics, config: &[u32]) -> bool {
         && system.program.filter.as_ref().is_none_or(|f| system.holds(f, controls, memory))
 }
 
-/// Answers every property of the system's program.
-pub fn check(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    progress: Progress<'_>,
-) -> (Vec<Answer>, Stats) {
-    let properties = &system.program.properties;
-    if !system.serves(model) {
-        return unserved(system, model);
+/// The explicit engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Explicit;
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        "explicit"
     }
-    let mut search = match Search::new(system, model, limits) {
-        Ok(search) => search,
-        Err(stop) => {
-            let reason = stop.to_string();
-            let answers = unknown_all(system, &reason);
-            return (
-                answers,
-                Stats { engine: "explicit", stopped: Some(reason), ..Stats::default() },
-            );
-        }
-    };
-    let mut settled: Vec<Option<ConfigId>> = vec![None; properties.len()];
-    let asks_for_labels: Vec<bool> = properties.iter().map(|p| needs_labels(&p.kind)).collect();
-    search.run(limits, progress, |semantics, config, id| {
-        let stands =
-            |(p, s): (usize, &u32)| !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty();
-        let at_label = semantics.controls(config).iter().enumerate().any(stands);
-        for (i, (property, settled)) in properties.iter().zip(&mut settled).enumerate() {
-            if settled.is_none()
-                && (at_label || !asks_for_labels[i])
-                && settles(semantics, config, &property.kind)
-            {
-                *settled = Some(id);
+
+    fn about(&self) -> &'static str {
+        "Breadth-first search, for any memory model, with buffers up to a bound"
+    }
+
+    fn decides(&self, _: MemoryModel) -> bool {
+        true
+    }
+
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let Task { system, questions, limits, .. } = task;
+        let mut search = match Search::new(task) {
+            Ok(search) => search,
+            Err(stop) => return (task.unknown(&stop), stopped(&stop)),
+        };
+        let mut settled: Vec<Option<ConfigId>> = vec![None; questions.len()];
+        let asks_for_labels: Vec<bool> = questions.iter().map(Question::needs_label).collect();
+        search.run(limits, progress, |semantics, config, id| {
+            let stands = |(p, s): (usize, &u32)| {
+                !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty()
+            };
+            let at_label = semantics.controls(config).iter().enumerate().any(stands);
+            for (i, (question, settled)) in questions.iter().zip(&mut settled).enumerate() {
+                if settled.is_none()
+                    && (at_label || !asks_for_labels[i])
+                    && settles(semantics, config, question)
+                {
+                    *settled = Some(id);
+                }
             }
-        }
-        match settled.iter().all(Option::is_some) {
-            true if !settled.is_empty() => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
-    });
-    let answers = settled.into_iter().enumerate().map(|(index, settled)| {
-        let exists = matches!(properties[index].kind, PropertyKind::Final(Quantifier::Exists, _));
-        let (yes, no) = if exists {
-            (Verdict::Violated, Verdict::Holds)
-        } else {
-            (Verdict::Holds, Verdict::Violated)
-        };
-        let (verdict, evidence) = match settled {
-            Some(id) => match search.trace(id, &properties[index].kind, &limits.budget) {
-                Ok(run) => (no, Evidence::Run(run)),
-                Err(stop) => (Verdict::Unknown, Evidence::Reason(stop.to_string())),
-            },
-            None if search.stats.is_exact() => (yes, Evidence::Exhausted),
-            None => (Verdict::Unknown, Evidence::Reason(reason(&search.stats))),
-        };
-        Answer { property: index, verdict, evidence }
-    });
-    (answers.collect(), search.stats.clone())
+            match settled.iter().all(Option::is_some) {
+                true if !settled.is_empty() => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+        let answers =
+            questions.iter().zip(settled).enumerate().map(
+                |(i, (question, settled))| match settled {
+                    Some(id) => match search.trace(id, question, &limits.budget) {
+                        Ok(run) => Answer::settled(i, question, run),
+                        Err(stop) => Answer::unknown(i, stop),
+                    },
+                    None if search.stats.is_exact() => {
+                        Answer::excluded(i, question, Evidence::Exhausted)
+                    }
+                    None => Answer::unknown(i, reason(&search.stats)),
+                },
+            );
+        (answers.collect(), search.stats.clone())
+    }
+
+    fn graph(&self, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
+        graph::configurations(task, most)
+    }
 }
 
-/// Answers for a system in which some reads of the model are missing.
-pub fn unserved(system: &System, model: MemoryModel) -> (Vec<Answer>, Stats) {
-    let reason = no_guesses(model);
-    let answers = unknown_all(system, &reason);
-    (answers, Stats { engine: "explicit", stopped: Some(reason), ..Stats::default() })
-}
-
-fn no_guesses(model: MemoryModel) -> String {
-    format!("the system was built without the guessed reads of {model}")
+/// What a search did that could not begin.
+fn stopped(stop: &Stop) -> Stats {
+    Stats { engine: Explicit.name(), stopped: Some(stop.to_string()), ..Stats::default() }
 }
 
 /// All final states of a program, as the values of what it observes.
@@ -460,12 +434,12 @@ pub struct Outcomes {
 }
 
 /// Finds the final states of a program.
-pub fn outcomes(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    progress: Progress<'_>,
-) -> Outcomes {
+///
+/// # Errors
+/// If the system was built without the guessed reads of the model.
+pub fn outcomes(task: Task<'_>, progress: Progress<'_>) -> Result<Outcomes, Refusal> {
+    task.is_served()?;
+    let system = task.system;
     let program = &system.program;
     let atoms = program.observed.clone().unwrap_or_else(|| program.everything());
     let formula = program.properties.iter().find_map(|p| match &p.kind {
@@ -474,15 +448,11 @@ pub fn outcomes(
     });
     let mut states = BTreeSet::new();
     let mut left = None;
-    let mut search = match Search::new(system, model, limits) {
+    let mut search = match Search::new(task) {
         Ok(search) => search,
-        Err(stop) => {
-            let stopped = Some(stop.to_string());
-            let stats = Stats { engine: "explicit", stopped, ..Stats::default() };
-            return Outcomes { atoms, states, stats };
-        }
+        Err(stop) => return Ok(Outcomes { atoms, states, stats: stopped(&stop) }),
     };
-    search.run(limits, progress, |semantics, config, _| {
+    search.run(task.limits, progress, |semantics, config, _| {
         if left.is_none() {
             left = system.left(semantics.controls(config)).map(ToString::to_string);
         }
@@ -496,8 +466,5 @@ pub fn outcomes(
     });
     let mut stats = search.stats;
     stats.stopped = stats.stopped.or(left).or_else(|| system.excess().map(str::to_owned));
-    if !system.serves(model) {
-        stats.stopped = Some(no_guesses(model));
-    }
-    Outcomes { atoms, states, stats }
+    Ok(Outcomes { atoms, states, stats })
 }

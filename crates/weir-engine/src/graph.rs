@@ -3,15 +3,14 @@
 use std::fmt;
 
 use rustc_hash::FxHashMap;
-use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::answer::{BufferAutomaton, ViewParts};
+use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::Stop;
-use weir_model::memory_model::MemoryModel;
-use weir_model::semantics::{Event, EventKind, Form, Semantics, Step, sufficient_bound};
-use weir_model::system::System;
+use weir_model::question::Question;
+use weir_model::semantics::{Event, Form, Rule, Semantics, Step, sufficient_bound};
 
-use crate::portfolio::Engine;
-use crate::stats::Limits;
-use crate::{automata, explicit, views};
+use crate::engine::Task;
+use crate::explicit;
 
 /// The explored states of a program.
 #[derive(Clone, Debug, Default)]
@@ -20,24 +19,37 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// The steps, in the order in which they were taken.
     pub edges: Vec<Edge>,
+    /// The letters of [`Buffer::View`]: memory states in which the variables that do not
+    /// matter are left out.
+    pub letters: Vec<Vec<Option<ValueId>>>,
     /// Whether steps were left out because buffers were full.
     pub is_cut: bool,
 }
 
 /// A state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Node {
     /// The control state of each process.
     pub controls: Vec<StateId>,
     /// Memory.
     pub memory: Vec<ValueId>,
-    /// What each process has under way, as the engine represents it.
-    pub buffers: Vec<String>,
+    /// What each process has under way.
+    pub buffers: Vec<Buffer>,
     /// Whether it is initial.
     pub is_initial: bool,
-    /// The properties that it settles, as indices: it violates them, or is what a
-    /// `final exists` looks for.
+    /// The questions that it settles, as indices.
     pub settles: Vec<usize>,
+}
+
+/// What a process has under way, as an engine represents it.
+#[derive(Clone, Debug)]
+pub enum Buffer {
+    /// Events, oldest first.
+    Events(Vec<Event>),
+    /// Any content that the automaton accepts.
+    Language(BufferAutomaton),
+    /// What it may still see of the history of memory states.
+    View(ViewParts),
 }
 
 /// A step.
@@ -49,35 +61,49 @@ pub struct Edge {
     pub to: usize,
     /// Whose step it is.
     pub process: ProcessId,
-    /// What happens.
-    pub label: String,
+    /// What happens, one after another.
+    pub happens: Vec<Happening>,
     /// Whether a cycle was folded in.
     pub is_folded: bool,
+}
+
+/// Something that happens in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// The process takes a transition.
+    Take(TransitionId),
+    /// A rule of the semantics applies to something under way.
+    Rule(Rule, Option<Event>),
+    /// A store leaves the buffer.
+    Commit(VarId, ValueId),
+    /// A write enters the history of memory states.
+    Enter(VarId, ValueId),
 }
 
 /// Why there is no graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoGraph {
-    /// The engine has none, or it is too large to be drawn.
-    Refused(String),
+    /// The engine explores no states of the program.
+    None,
+    /// There are more states than this.
+    TooLarge(usize),
     /// The search ended early, for this reason.
     Stopped(String),
 }
 
 impl fmt::Display for NoGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Refused(reason) | Self::Stopped(reason)) = self;
-        f.write_str(reason)
+        match self {
+            Self::None => f.write_str("the engine explores no graph of what a program does"),
+            Self::TooLarge(most) => {
+                write!(f, "there are more than {most} states, too many to be drawn")
+            }
+            Self::Stopped(reason) => f.write_str(reason),
+        }
     }
 }
 
 impl std::error::Error for NoGraph {}
-
-impl From<String> for NoGraph {
-    fn from(reason: String) -> Self {
-        Self::Refused(reason)
-    }
-}
 
 impl From<Stop> for NoGraph {
     fn from(stop: Stop) -> Self {
@@ -85,48 +111,9 @@ impl From<Stop> for NoGraph {
     }
 }
 
-/// Explores a program with an engine, to the end even if properties are violated.
-///
-/// # Errors
-/// If the engine has no such graph, it has more than `most` states, or a limit is reached.
-pub fn explore(
-    system: &System,
-    model: MemoryModel,
-    engine: Engine,
-    limits: &Limits,
-    most: usize,
-) -> Result<Graph, NoGraph> {
-    match engine {
-        Engine::Explicit | Engine::Auto => configurations(system, model, limits, most),
-        Engine::Automata(options) => automata::graph(system, options, limits, most),
-        Engine::Views => views::graph(system, model, limits, most),
-        Engine::Backward => Err(NoGraph::Refused(
-            "backward search has minimal states of what could lead to a violation, and no \
-             graph of what a program does; use another engine"
-                .to_owned(),
-        )),
-    }
-}
-
-/// What is said of a graph that is too large.
-pub(crate) fn too_large(most: usize) -> NoGraph {
-    NoGraph::Refused(format!(
-        "there are more than {most} states, too many to be drawn; `--most` allows more"
-    ))
-}
-
-/// A store as the papers write it: `(x,1)`.
-pub(crate) fn show_store(system: &System, var: VarId, value: ValueId) -> String {
-    format!("({},{})", system.vars[var.index()].name, system.show_value(var, value))
-}
-
 /// Breadth first, as the explicit engine does it.
-fn configurations(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    most: usize,
-) -> Result<Graph, NoGraph> {
+pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
+    let Task { system, questions, model, limits } = task;
     let bound =
         limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
     let semantics = Form::of(model)[0].semantics(system, model, bound);
@@ -142,56 +129,38 @@ fn configurations(
     while let Some(config) = configs.get(graph.nodes.len()).cloned() {
         limits.budget.check()?;
         let from = graph.nodes.len();
-        graph.nodes.push(node(semantics.as_ref(), &config, from < initial));
+        graph.nodes.push(node(semantics.as_ref(), questions, &config, from < initial));
         graph.is_cut |= !semantics.successors(&config, &mut scratch, &mut |step, next| {
             let to = *numbers.entry(next.to_vec()).or_insert_with(|| {
                 configs.push(next.to_vec());
                 configs.len() - 1
             });
-            let label = label(system, &step);
-            graph.edges.push(Edge { from, to, process: step.process, label, is_folded: false });
+            let (process, happens) = (step.process, vec![happening(&step)]);
+            graph.edges.push(Edge { from, to, process, happens, is_folded: false });
         });
         if configs.len() > most {
-            return Err(too_large(most));
+            return Err(NoGraph::TooLarge(most));
         }
     }
     Ok(graph)
 }
 
-fn node(semantics: &dyn Semantics, config: &[u32], is_initial: bool) -> Node {
-    let system = semantics.system();
-    let show = |events: &Vec<Event>| match events.is_empty() {
-        true => "ε".to_owned(),
-        false => events.iter().map(|e| show_event(system, *e)).collect(),
-    };
-    let kinds = system.program.properties.iter().enumerate();
-    let settles = kinds.filter(|(_, p)| explicit::settles(semantics, config, &p.kind));
+fn node(
+    semantics: &dyn Semantics,
+    questions: &[Question],
+    config: &[u32],
+    is_initial: bool,
+) -> Node {
+    let settles = |i: &usize| explicit::settles(semantics, config, &questions[*i]);
     Node {
         controls: semantics.controls(config).iter().map(|s| StateId(*s)).collect(),
         memory: semantics.memory(config).iter().map(|v| ValueId(*v)).collect(),
-        buffers: semantics.pending(config).iter().map(show).collect(),
+        buffers: semantics.pending(config).into_iter().map(Buffer::Events).collect(),
         is_initial,
-        settles: settles.map(|(i, _)| i).collect(),
+        settles: (0..questions.len()).filter(settles).collect(),
     }
 }
 
-/// Something under way; what is not a store says what it is.
-fn show_event(system: &System, event: Event) -> String {
-    let store = show_store(system, event.var, event.value);
-    match event.kind {
-        EventKind::Write => store,
-        EventKind::Read => format!("r{store}"),
-        EventKind::WriteFence => "(wfence)".to_owned(),
-        EventKind::ReadFence => "(rfence)".to_owned(),
-        EventKind::Load => format!("load{store}"),
-        EventKind::Own => format!("own{store}"),
-    }
-}
-
-fn label(system: &System, step: &Step) -> String {
-    if let Some(id) = step.transition {
-        return system.show_op(system.transition(step.process, id).op);
-    }
-    let event = step.event.map_or(String::new(), |e| show_event(system, e));
-    format!("{} {event}", step.rule.name()).trim_end().to_owned()
+fn happening(step: &Step) -> Happening {
+    step.transition.map_or(Happening::Rule(step.rule, step.event), Happening::Take)
 }

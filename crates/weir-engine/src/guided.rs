@@ -10,7 +10,7 @@ use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::TransitionId;
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::PropertyKind;
+use weir_model::question::Question;
 use weir_model::semantics::{Form, Semantics, Step, bounded_guesses, has_bounded_guesses};
 use weir_model::system::System;
 
@@ -24,7 +24,7 @@ const MOST: usize = 1 << 20;
 type Node = (Vec<u32>, Vec<usize>);
 
 /// A run in which each process takes these transitions, in order, and no others, and
-/// which settles a property in the end. `None` if none is found.
+/// which settles a question in the end. `None` if none is found.
 ///
 /// # Errors
 /// If a limit is reached.
@@ -32,7 +32,7 @@ pub fn run(
     system: &System,
     model: MemoryModel,
     taken: &[Vec<TransitionId>],
-    kind: &PropertyKind,
+    question: &Question,
     limits: &Limits,
 ) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
@@ -57,7 +57,7 @@ pub fn run(
         limits.budget.check_growth(known.len(), known.capacity(), size_of::<(Node, usize)>())?;
         let (config, done) = nodes[number].0.clone();
         let is_done = done.iter().zip(taken).all(|(done, all)| *done == all.len());
-        if is_done && settles(semantics, &config, kind) {
+        if is_done && settles(semantics, &config, question) {
             let path = path(&nodes, number);
             let start = Snapshot::new(semantics, &nodes[path[0]].0.0);
             let steps = steps(semantics, &nodes, &path);

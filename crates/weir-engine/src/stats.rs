@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::answer::Answer;
 use weir_model::limits::Budget;
-use weir_model::system::System;
 
 /// How far a search may go.
 #[derive(Clone, Debug, Default)]
@@ -26,20 +25,9 @@ pub struct Limits {
 /// that is reached.
 pub fn blame(budget: &Budget, answers: &mut [Answer]) {
     let Err(stop) = budget.check() else { return };
-    let reason = stop.to_string();
-    for answer in answers.iter_mut().filter(|a| a.verdict == Verdict::Unknown) {
-        answer.evidence = Evidence::Reason(reason.clone());
+    for answer in answers.iter_mut().filter(|a| !a.is_known()) {
+        *answer = Answer::unknown(answer.property, stop);
     }
-}
-
-/// Every property is unknown for this reason.
-pub fn unknown_all(system: &System, reason: &str) -> Vec<Answer> {
-    let unknown = |property| Answer {
-        property,
-        verdict: Verdict::Unknown,
-        evidence: Evidence::Reason(reason.to_owned()),
-    };
-    (0..system.program.properties.len()).map(unknown).collect()
 }
 
 /// What a search did.
@@ -67,6 +55,8 @@ pub struct Stats {
     pub level: Option<usize>,
     /// The most letters of a view, if there are views.
     pub longest: Option<usize>,
+    /// If something is unknown: the variable or register that took most values, and how many.
+    pub growth: Option<(String, usize)>,
     /// Why the search stopped early, if it did.
     pub stopped: Option<String>,
     /// Bytes that the configurations take up.

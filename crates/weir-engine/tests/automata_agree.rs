@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use weir_check::Witness;
 use weir_check::buffers::{self, Buffers};
-use weir_engine::automata::{self, Options};
-use weir_engine::explicit::{self, Limits};
-use weir_engine::{backward, views};
+use weir_engine::{Automata, Backward, Engine, Explicit, Limits, Task, Views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
@@ -87,33 +85,33 @@ fn compare(name: &str, ours: &[Answer], theirs: &[Answer]) -> Result<(), String>
 }
 
 /// What is switched on.
-const ALL: [Options; 4] = [
-    Options { sleep_sets: true, acceleration: true },
-    Options { sleep_sets: false, acceleration: true },
-    Options { sleep_sets: true, acceleration: false },
-    Options { sleep_sets: false, acceleration: false },
+const ALL: [Automata; 4] = [
+    Automata { sleep_sets: true, acceleration: true },
+    Automata { sleep_sets: false, acceleration: true },
+    Automata { sleep_sets: true, acceleration: false },
+    Automata { sleep_sets: false, acceleration: false },
 ];
 
 /// How many answers there were with each choice of options.
 fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4], String> {
-    let system = System::new(program.clone()).map_err(|e| e.message)?;
+    let system = System::new(program.clone()).map_err(|e| e.to_string())?;
     let limits = Limits {
         bound,
         budget: Budget::new().with_store(1 << 21).with_time(Duration::from_secs(20)),
         certificate: true,
         guesses: None,
     };
-    let (explicit, _) = explicit::check(&system, TSO, &limits, &mut |_| {});
-    let (views, _) = views::check(&system, TSO, &limits, &mut |_| {});
-    let (backward, _) = backward::check(&system, TSO, &limits, &mut |_| {});
+    let (explicit, _) = Explicit.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
+    let (views, _) = Views.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
+    let (backward, _) = Backward.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
     let mut known = [0; 4];
     let mut first: Option<Vec<Answer>> = None;
-    for (known, options) in known.iter_mut().zip(ALL) {
+    for (known, engine) in known.iter_mut().zip(ALL) {
         // Without acceleration only what is small ends.
-        let memory = if options.acceleration || exact { 1 << 21 } else { 1 << 16 };
+        let memory = if engine.acceleration || exact { 1 << 21 } else { 1 << 16 };
         let limits = Limits { budget: limits.budget.clone().with_store(memory), ..limits.clone() };
-        let (answers, stats) = automata::check(&system, TSO, options, &limits, &mut |_| {});
-        let named = |e: String| format!("{options:?}: {e}");
+        let (answers, stats) = engine.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
+        let named = |e: String| format!("{engine:?}: {e}");
         check_evidence(&system, &answers).map_err(named)?;
         for (name, theirs) in [("explicit", &explicit), ("views", &views), ("backward", &backward)]
         {
@@ -124,7 +122,7 @@ fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4
         }
         *known = answers.iter().filter(|a| is_known(a)).count() as u64;
         if exact && *known != answers.len() as u64 {
-            return Err(format!("{options:?} leaves something open: {stats:?}"));
+            return Err(format!("{engine:?} leaves something open: {stats:?}"));
         }
         first.get_or_insert(answers);
     }

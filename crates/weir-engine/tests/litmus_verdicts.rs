@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use weir_check::Witness;
-use weir_engine::{Limits, explicit};
+use weir_engine::{Engine, Explicit, Limits, Task, explicit};
 use weir_model::answer::{Evidence, Verdict};
 use weir_model::ids::{StateId, ValueId};
 use weir_model::memory_model::MemoryModel;
@@ -121,7 +121,8 @@ fn read(name: &str, model: MemoryModel) -> System {
 /// Whether a state that the condition asks about is reachable; the answer is
 /// exact, and a run that shows it is accepted.
 fn is_reachable(name: &str, system: &System, model: MemoryModel) -> bool {
-    let (answers, stats) = explicit::check(system, model, &Limits::default(), &mut |_| {});
+    let (answers, stats) =
+        Explicit.check(Task::new(system, model, &Limits::default()), &mut |_| {}).unwrap();
     let answer = &answers[0];
     let PropertyKind::Final(quantifier, _) = &system.program.properties[0].kind else {
         panic!("{name} has no condition");
@@ -147,7 +148,8 @@ fn is_reachable(name: &str, system: &System, model: MemoryModel) -> bool {
         assert_eq!(answer.verdict, Verdict::Holds, "{name} under {model}: assertions");
     }
     // All outcomes: exact too, and the same verdict.
-    let outcomes = explicit::outcomes(system, model, &Limits::default(), &mut |_| {});
+    let outcomes =
+        explicit::outcomes(Task::new(system, model, &Limits::default()), &mut |_| {}).unwrap();
     assert!(outcomes.stats.is_exact(), "{name} under {model}: {:?}", outcomes.stats.stopped);
     let wanted = *quantifier != Quantifier::Always;
     let found = outcomes.states.iter().any(|(_, holds)| *holds == wanted);

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use weir_check::{Witness, check};
-use weir_engine::{Limits, Stats, explicit};
+use weir_engine::{Engine, Explicit, Limits, Stats, Task, explicit};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
@@ -178,7 +178,7 @@ fn on_random_programs(
 // ---- asking the engine ------------------------------------------------------
 
 fn answers(system: &System, model: MemoryModel, limits: &Limits) -> (Vec<Answer>, Stats) {
-    explicit::check(system, model, limits, &mut |_| {})
+    Explicit.check(Task::new(system, model, limits), &mut |_| {}).unwrap()
 }
 
 fn run_of(answer: &Answer) -> Option<&Run> {
@@ -350,7 +350,9 @@ fn telling_apart(program: &Program, models: &[MemoryModel]) -> Program {
     let plain = system(&asking);
     let finals: Vec<_> = models
         .iter()
-        .map(|&m| explicit::outcomes(&plain, m, &Limits::default(), &mut |_| {}))
+        .map(|&m| {
+            explicit::outcomes(Task::new(&plain, m, &Limits::default()), &mut |_| {}).unwrap()
+        })
         .collect();
     let all: BTreeSet<_> = finals.iter().flat_map(|o| &o.states).collect();
     let some = all.into_iter().filter(|s| !finals.iter().all(|o| o.states.contains(s)));
@@ -584,7 +586,7 @@ fn tampered(
         if !may_settle(system, run, &property.kind) {
             let mut changed = witness.clone();
             changed.property = index;
-            changed.property_name = system.property_name(index);
+            changed.property_name = system.questions[index].name.clone();
             all.push(("another property", changed));
         }
     }
@@ -676,7 +678,7 @@ fn verdicts_are_those_of_the_definition() {
                 let exists = matches!(kind, PropertyKind::Final(Quantifier::Exists, _));
                 let expected = if settled == exists { Verdict::Holds } else { Verdict::Violated };
                 if answer.verdict != expected || run_of(&answer).is_some() != settled {
-                    let name = system.property_name(answer.property);
+                    let name = system.questions[answer.property].name.clone();
                     let found = answer.verdict;
                     return Err(format!("{model}, {name}: {found:?}, should be {expected:?}"));
                 }

@@ -8,7 +8,7 @@ mod common;
 
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::upward::{Message, UpwardSets, check};
-use weir_engine::{Limits, backward};
+use weir_engine::{Backward, Engine, Limits, Task};
 use weir_model::answer::Evidence;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
@@ -17,7 +17,7 @@ const MODELS: [MemoryModel; 3] = [MemoryModel::TSO, MemoryModel::PSO, MemoryMode
 
 fn sets(system: &System, model: MemoryModel) -> UpwardSets {
     let limits = Limits { certificate: true, ..Limits::default() };
-    let (answers, _) = backward::check(system, model, &limits, &mut |_| {});
+    let (answers, _) = Backward.search(Task::new(system, model, &limits), &mut |_| {});
     let Evidence::Upward(set) = &answers[0].evidence else { panic!("{model}: {:?}", answers[0]) };
     UpwardSets::new(system, model, &[(0, &set.states)])
 }

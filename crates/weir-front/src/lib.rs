@@ -27,21 +27,50 @@ pub mod weir;
 pub use diagnostic::Diagnostic;
 pub use source::Source;
 
+use std::fmt;
+
 use weir_model::program::Program;
 
+/// What reading a text gives: a program and its places in the text, or all errors.
+pub type Read = Result<(Program, Source), Vec<Diagnostic>>;
+
 /// An input language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// Weir's own, `.weir`.
-    Weir,
-    /// Litmus tests in the X86 and X86_64 dialects, `.litmus`.
-    Litmus,
-    /// Memorax's and Dual-TSO's, `.rmm`.
-    Rmm,
-    /// Trencher's, `.txt`.
-    Trencher,
-    /// Promela, the language of Spin, `.pml`.
-    Promela,
+pub struct Language {
+    /// Its name, on the command line and in reports.
+    pub name: &'static str,
+    /// The endings of its files.
+    pub endings: &'static [&'static str],
+    /// Whether a text looks like one, where the ending does not tell.
+    pub looks_like: fn(&str) -> bool,
+    /// Reads a text. The first argument is what reports call the file.
+    pub read: fn(&str, &str) -> Read,
+    /// How to declare a variable with a domain, if the language can.
+    pub declare: Option<fn(&str) -> String>,
+}
+
+/// The languages, in the order in which a text without a known ending is tried.
+pub static LANGUAGES: [&Language; 5] =
+    [&litmus::LANGUAGE, &promela::LANGUAGE, &rmm::LANGUAGE, &trencher::LANGUAGE, &weir::LANGUAGE];
+
+impl Language {
+    /// The language of a name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        LANGUAGES.into_iter().find(|language| language.name == name)
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// How deep blocks and expressions may nest. Everything that walks a program
@@ -56,19 +85,13 @@ pub const MAX_ARRAY: i128 = 1024;
 pub const MAX_TEXT: usize = 4 << 20;
 
 /// Which language a file is in, by its ending or else by how it begins.
-pub fn detect(name: &str, text: &str) -> Language {
+pub fn detect(name: &str, text: &str) -> &'static Language {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    match ending.as_deref() {
-        Some("weir") => Language::Weir,
-        Some("litmus") => Language::Litmus,
-        Some("rmm") => Language::Rmm,
-        Some("pml" | "prom" | "promela") => Language::Promela,
-        _ if litmus::looks_like(text) => Language::Litmus,
-        _ if promela::looks_like(text) => Language::Promela,
-        _ if rmm::looks_like(text) => Language::Rmm,
-        _ if trencher::looks_like(text) => Language::Trencher,
-        _ => Language::Weir,
-    }
+    let by_ending = LANGUAGES
+        .into_iter()
+        .find(|language| ending.as_ref().is_some_and(|e| language.endings.contains(&e.as_str())));
+    let by_text = || LANGUAGES.into_iter().find(|language| (language.looks_like)(text));
+    by_ending.or_else(by_text).unwrap_or(&weir::LANGUAGE)
 }
 
 /// Reads a program. `name` is what reports call the file; `language` overrides
@@ -76,11 +99,7 @@ pub fn detect(name: &str, text: &str) -> Language {
 ///
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
-pub fn read(
-    name: &str,
-    text: &str,
-    language: Option<Language>,
-) -> Result<(Program, Source), Vec<Diagnostic>> {
+pub fn read(name: &str, text: &str, language: Option<&Language>) -> Read {
     if text.len() > MAX_TEXT {
         let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
         return Err(vec![Diagnostic::new(size, 0..0)]);
@@ -89,13 +108,8 @@ pub fn read(
     if read.trim().is_empty() {
         return Err(vec![Diagnostic::new("the file is empty", 0..0)]);
     }
-    let result = match language.unwrap_or_else(|| detect(name, read)) {
-        Language::Weir => weir::read(name, read),
-        Language::Litmus => litmus::read(name, read),
-        Language::Rmm => rmm::read(name, read),
-        Language::Trencher => trencher::read(name, read),
-        Language::Promela => promela::read(name, read),
-    };
+    let language = language.unwrap_or_else(|| detect(name, read));
+    let result = (language.read)(name, read);
     // Errors say where they are in the text that was given, with its mark.
     result.map_err(|errors| {
         errors.into_iter().map(|error| error.moved(text.len() - read.len())).collect()

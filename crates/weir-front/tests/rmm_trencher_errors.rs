@@ -3,20 +3,20 @@
 use weir_front::{Diagnostic, Language, read};
 
 /// The first error of a text, and the text that it points at.
-fn error(language: Language, text: &str) -> (Diagnostic, String) {
+fn error(language: &'static Language, text: &str) -> (Diagnostic, String) {
     let errors = read("file", text, Some(language)).expect_err(text);
     let at = text[errors[0].range.clone()].to_owned();
     (errors[0].clone(), at)
 }
 
 fn rmm(text: &str, message: &str, at: &str) {
-    let (found, place) = error(Language::Rmm, text);
+    let (found, place) = error(&weir_front::rmm::LANGUAGE, text);
     assert!(found.message.contains(message), "{} of {text}", found.message);
     assert_eq!(place, at, "{} of {text}", found.message);
 }
 
 fn trencher(text: &str, message: &str, at: &str) {
-    let (found, place) = error(Language::Trencher, text);
+    let (found, place) = error(&weir_front::trencher::LANGUAGE, text);
     assert!(found.message.contains(message), "{} of {text}", found.message);
     assert_eq!(place, at, "{} of {text}", found.message);
 }
@@ -61,7 +61,7 @@ fn rmm_errors_point_at_the_text() {
     rmm("forbidden L data x = 3 : [0:1] process text L: nop", "outside its domain", "x");
     for range in ["[0:65536]", "[-170141183460469231731687303715884105727:9]"] {
         let text = format!("forbidden L data x = 0 : {range} process text L: nop");
-        read("file", &text, Some(Language::Rmm)).unwrap();
+        read("file", &text, Some(&weir_front::rmm::LANGUAGE)).unwrap();
     }
     rmm("forbidden L data x = 0 : [2:1] process text L: nop", "no value from 2 to 1", "[");
     rmm("forbidden L data x = * process text L: nop", "any number at all", "x");
@@ -73,7 +73,7 @@ fn rmm_errors_point_at_the_text() {
 fn errors_inside_macros_point_at_the_use() {
     let text = "macro set(place, e)\n  write: place := e;\n  write: nowhere := 1\nendmacro\n\
                 forbidden L data x = 0 process text L: set(x, 1)";
-    let (found, at) = error(Language::Rmm, text);
+    let (found, at) = error(&weir_front::rmm::LANGUAGE, text);
     assert_eq!(found.message, "there is no variable `nowhere`");
     assert_eq!(at, "set");
     assert_eq!(found.label, "used here");
@@ -83,13 +83,13 @@ fn errors_inside_macros_point_at_the_use() {
 
     // An argument is what is written at the use.
     let text = text.replace("set(x, 1)", "set(missing, 1)");
-    let errors = read("file", &text, Some(Language::Rmm)).unwrap_err();
+    let errors = read("file", &text, Some(&weir_front::rmm::LANGUAGE)).unwrap_err();
     assert!(errors.iter().any(|e| &text[e.range.clone()] == "missing" && e.notes.is_empty()));
 
     // Of macros in macros, the outermost use is shown.
     let text = "macro a() write: z := 1 endmacro macro b() a() endmacro \
                 forbidden L process text L: b()";
-    let (found, at) = error(Language::Rmm, text);
+    let (found, at) = error(&weir_front::rmm::LANGUAGE, text);
     assert_eq!((at.as_str(), found.message.as_str()), ("b", "there is no variable `z`"));
 
     for (text, message, at) in [
@@ -154,17 +154,16 @@ fn trencher_errors_point_at_the_text() {
 
 #[test]
 fn languages_are_told_apart() {
-    use Language::{Litmus, Rmm, Trencher, Weir};
     for (name, text, language) in [
-        ("a.rmm", "", Rmm),
-        ("a", "/* hello */ forbidden L", Rmm),
-        ("a", "macro m() nop endmacro", Rmm),
-        ("a.txt", "# hello\n\nthread t\ninitial q\nend", Trencher),
-        ("-", "memory_size 5\nthread t\n", Trencher),
-        ("a.weir", "thread t\n", Weir),
-        ("a", "var x process p { x = 1 }", Weir),
-        ("a", "X86 SB\n{ x=0; }\n P0 ;\n MOV [x],$1 ;\nexists (x=1)", Litmus),
+        ("a.rmm", "", "rmm"),
+        ("a", "/* hello */ forbidden L", "rmm"),
+        ("a", "macro m() nop endmacro", "rmm"),
+        ("a.txt", "# hello\n\nthread t\ninitial q\nend", "trencher"),
+        ("-", "memory_size 5\nthread t\n", "trencher"),
+        ("a.weir", "thread t\n", "weir"),
+        ("a", "var x process p { x = 1 }", "weir"),
+        ("a", "X86 SB\n{ x=0; }\n P0 ;\n MOV [x],$1 ;\nexists (x=1)", "litmus"),
     ] {
-        assert_eq!(weir_front::detect(name, text), language, "{name}: {text}");
+        assert_eq!(weir_front::detect(name, text).name, language, "{name}: {text}");
     }
 }

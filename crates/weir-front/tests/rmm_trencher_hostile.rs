@@ -8,7 +8,7 @@ use hostile::{mutated, with_seeds};
 use weir_front::{Language, read, weir};
 
 /// Whether it was accepted.
-fn survive(language: Language, text: &str) -> bool {
+fn survive(language: &'static Language, text: &str) -> bool {
     match read("hostile", text, Some(language)) {
         Ok((program, source)) => {
             for stmt in program.processes.iter().flat_map(|p| &p.body) {
@@ -42,8 +42,10 @@ fn programs(folder: &str, ending: &str) -> Vec<String> {
     paths.iter().map(|p| std::fs::read_to_string(p).unwrap()).collect()
 }
 
-const BOTH: [(Language, &str, &str); 2] =
-    [(Language::Rmm, "rmm", "rmm"), (Language::Trencher, "trencher", "txt")];
+static BOTH: [(&Language, &str, &str); 2] = [
+    (&weir_front::rmm::LANGUAGE, "rmm", "rmm"),
+    (&weir_front::trencher::LANGUAGE, "trencher", "txt"),
+];
 
 #[test]
 fn random_bytes() {
@@ -68,12 +70,14 @@ fn random_words() {
         local r + r 1 check == r 0 noop lock unlock end memory_size 3 ! && || * & - -1 \"x\" # \n \
         transition q1 q0 transition q0 q0 thread u";
     with_seeds(3000, |random| {
-        for (language, words) in [(Language::Rmm, RMM), (Language::Trencher, TRENCHER)] {
+        for (language, words) in
+            [(&weir_front::rmm::LANGUAGE, RMM), (&weir_front::trencher::LANGUAGE, TRENCHER)]
+        {
             let words: Vec<&str> = words.split(' ').filter(|w| !w.is_empty()).collect();
             let len = random.below(60);
             let text: Vec<_> = (0..len).map(|_| words[random.below(words.len())]).collect();
-            let start = match language {
-                Language::Rmm => "forbidden L0 process text ",
+            let start = match language.name {
+                "rmm" => "forbidden L0 process text ",
                 _ => "thread t initial q0 ",
             };
             survive(language, &text.join(" "));

@@ -88,7 +88,9 @@ fn verdicts(text: &str, model: &str) -> Vec<bool> {
         reference::rewriting(&program, model, &atoms, 10_000)
     };
     let reached = reached.expect("small");
-    let holds = |p| reached.holds(&program, &atoms, p).expect("within bounds");
+    let holds = |p: &weir_model::program::Property| {
+        reached.holds(&program, &atoms, &p.kind).expect("within bounds")
+    };
     program.properties.iter().map(holds).collect()
 }
 

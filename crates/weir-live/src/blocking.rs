@@ -30,13 +30,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use weir_engine::{Engine, Limits};
+use weir_engine::{Engine, Limits, Task};
 use weir_model::answer::{Evidence as Shown, Invariant, Run, Snapshot, Verdict};
 use weir_model::graph::{components, components_within};
-use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind};
+use weir_model::program::{Atom, BinOp, Expr, Formula};
+use weir_model::question::Question as Reaches;
 use weir_model::semantics::{Form, Rule};
 use weir_model::system::{Expanded, Mark, Op, System};
 
@@ -70,11 +71,12 @@ pub struct Unblocked {
 /// Values of some variables: all memories that have them.
 type Cube = BTreeMap<VarId, ValueId>;
 
-/// Decides obstruction-freedom of an object and its clients under TSO.
+/// Decides obstruction-freedom of an object and its clients under TSO. The engine says
+/// whether blocking pairs are reachable.
 ///
 /// # Errors
 /// Why it could not be decided within the limits.
-pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
+pub fn check(system: &System, engine: &dyn Engine, limits: &Limits) -> Result<Answer, String> {
     let budget = &limits.budget;
     let mut pairs = Vec::new();
     let mut left = MAX_ALONE;
@@ -107,11 +109,9 @@ pub fn check(system: &System, limits: &Limits) -> Result<Answer, String> {
         let here = Expr::Atom(Atom::At(CLIENT, label));
         asked.push(Expr::binary(BinOp::And, here, tree.formula(all)));
     }
-    let kind = PropertyKind::Never(join(BinOp::Or, asked));
-    let property = Property { name: Some("blocking pair".to_owned()), kind, span: SpanId::NONE };
-    stopping.program.properties = vec![property];
-    let engine = if limits.certificate { Engine::Views } else { Engine::Auto };
-    let (found, _) = weir_engine::check(&stopping, MemoryModel::TSO, engine, limits, &mut |_| {});
+    stopping.questions = vec![Reaches::never("blocking pair", join(BinOp::Or, asked))];
+    let task = Task::new(&stopping, MemoryModel::TSO, limits);
+    let (found, _) = engine.check(task, &mut |_| {}).map_err(|refusal| refusal.to_string())?;
     match found.into_iter().next().map(|a| a.evidence) {
         Some(Shown::Run(run)) => {
             let evidence = Evidence::Lasso(lasso(system, &stopping, &run, budget)?);

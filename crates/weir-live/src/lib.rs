@@ -38,7 +38,7 @@ mod lasso;
 pub mod property;
 mod search;
 
-use weir_engine::Limits;
+use weir_engine::{Engine, Limits, Views};
 use weir_model::answer::Verdict;
 use weir_model::memory_model::MemoryModel;
 
@@ -53,6 +53,8 @@ pub struct Options {
     pub model: MemoryModel,
     /// Whether only runs count in which every write reaches memory.
     pub flush_fair: bool,
+    /// What decides which states are reachable under TSO.
+    pub engine: &'static dyn Engine,
     /// How far to go. The bound is the most that a buffer holds in a search for
     /// cycles, and the highest level of folding.
     pub limits: Limits,
@@ -64,7 +66,7 @@ pub const DEFAULT_BOUND: usize = 4;
 impl Options {
     /// A search without limits.
     pub fn new(model: MemoryModel) -> Self {
-        Self { model, flush_fair: false, limits: Limits::default() }
+        Self { model, flush_fair: false, engine: &Views, limits: Limits::default() }
     }
 }
 

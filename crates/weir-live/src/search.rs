@@ -86,7 +86,7 @@ impl Search<'_> {
         let mut reasons = Vec::new();
         let question = Question::Progress(Progress::ObstructionFree);
         if let Some(i) = self.questions.iter().position(|q| *q == question) {
-            match blocking::check(self.system, &self.options.limits) {
+            match blocking::check(self.system, self.options.engine, &self.options.limits) {
                 Ok(answer) => self.found[i] = Some(answer),
                 Err(reason) => reasons.push(format!("blocking pairs: {reason}")),
             }

@@ -1,14 +1,15 @@
-//! Answers: the verdict of an engine on a property, and the evidence for it.
+//! Answers: the verdict of an engine on a question, and the evidence for it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::{StateId, ValueId, VarId};
 use crate::memory_model::MemoryModel;
+use crate::question::Question;
 
 pub use crate::run::{Replay, Run, Snapshot};
 
-/// What became of a property.
+/// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It holds.
@@ -30,15 +31,43 @@ impl Verdict {
     }
 }
 
-/// What an engine says of one property.
+/// What an engine says of one question.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The property, as an index into the program's properties.
+    /// The question, as an index into those that were asked.
     pub property: usize,
     /// What became of it.
     pub verdict: Verdict,
     /// What shows it.
     pub evidence: Evidence,
+}
+
+impl Answer {
+    /// A run ends in a state that settles a question.
+    pub fn settled(property: usize, question: &Question, run: Run) -> Self {
+        Self { property, verdict: question.verdict(true), evidence: Evidence::Run(run) }
+    }
+
+    /// No reachable state settles a question, as this shows.
+    pub fn excluded(property: usize, question: &Question, evidence: Evidence) -> Self {
+        Self { property, verdict: question.verdict(false), evidence }
+    }
+
+    /// Why there is no answer.
+    pub fn unknown(property: usize, reason: impl ToString) -> Self {
+        let evidence = Evidence::Reason(reason.to_string());
+        Self { property, verdict: Verdict::Unknown, evidence }
+    }
+
+    /// Whether there is an answer.
+    pub fn is_known(&self) -> bool {
+        self.verdict != Verdict::Unknown
+    }
+
+    /// Whether a run shows it.
+    pub fn has_run(&self) -> bool {
+        matches!(self.evidence, Evidence::Run(_))
+    }
 }
 
 /// What shows an answer.

@@ -29,6 +29,7 @@ pub mod limits;
 pub mod memory_model;
 pub mod object;
 pub mod program;
+pub mod question;
 pub mod run;
 pub mod semantics;
 pub mod system;

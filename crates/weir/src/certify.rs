@@ -32,17 +32,25 @@ pub fn model(text: &str) -> Option<MemoryModel> {
 /// If the text is no evidence.
 pub fn certify(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let kind: Kind = serde_json::from_str(text)?;
-    let checked = match kind.format.as_str() {
-        weir_check::certificate::FORMAT => certificate(text, loaded),
-        weir_check::upward::FORMAT => upward_sets(text, loaded),
-        weir_check::lasso::FORMAT => lasso(text, loaded),
-        weir_check::unblocked::FORMAT => unblocked(text, loaded),
-        weir_check::buffers::FORMAT => buffers(text, loaded),
-        weir_check::strategy::FORMAT => strategy(text, loaded),
-        _ => witness(text, loaded),
-    }?;
-    Ok(within_bounds(checked))
+    let known = KINDS.into_iter().find(|(format, _)| *format == kind.format);
+    let check = known.map_or(witness as Check, |(_, check)| check);
+    Ok(within_bounds(check(text, loaded)?))
 }
+
+/// Checks one kind of evidence about a program.
+type Check = fn(&str, &Loaded) -> serde_json::Result<Checked>;
+
+/// The kinds of evidence, by what their files call themselves. A file that is none of these
+/// is rejected as a witness.
+const KINDS: [(&str, Check); 7] = [
+    (weir_check::witness::FORMAT, witness),
+    (weir_check::certificate::FORMAT, certificate),
+    (weir_check::upward::FORMAT, upward_sets),
+    (weir_check::lasso::FORMAT, lasso),
+    (weir_check::unblocked::FORMAT, unblocked),
+    (weir_check::buffers::FORMAT, buffers),
+    (weir_check::strategy::FORMAT, strategy),
+];
 
 /// What became of a piece of evidence.
 #[derive(Clone, Debug)]
@@ -84,8 +92,8 @@ fn witness(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
 
 fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let certificate: Certificate = serde_json::from_str(text)?;
-    let known = loaded.system.program.properties.len();
-    let bounds = loaded.system.bounds_property();
+    let known = loaded.system.questions.len();
+    let bounds = loaded.system.bounds_question();
     let names = certificate.properties.iter().filter(|p| **p < known);
     Ok(Checked {
         within_bounds: bounds.is_none_or(|b| certificate.properties.contains(&b)),
@@ -94,7 +102,7 @@ fn certificate(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
             "an inductive set of {}",
             counted(certificate.configurations.len(), "configuration")
         ),
-        properties: names.map(|p| loaded.system.property_name(*p)).collect(),
+        properties: names.map(|p| loaded.system.questions[*p].name.clone()).collect(),
         model: certificate.model,
     })
 }
@@ -108,7 +116,7 @@ fn lasso(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let (stem, cycle) = (lasso.stem.len(), lasso.cycle.len());
     Ok(Checked {
         // Past a bound the process loops in a sink state.
-        within_bounds: loaded.system.bounds_property().is_none(),
+        within_bounds: loaded.system.bounds_question().is_none(),
         reason: weir_check::lasso::check(&loaded.system.program, &lasso)
             .and_then(|()| weir_check::lasso::system(&loaded.system.program, lasso.clients))
             .and_then(|system| {
@@ -126,7 +134,7 @@ fn unblocked(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let file: Unblocked = serde_json::from_str(text)?;
     let stops = file.stops.len();
     Ok(Checked {
-        within_bounds: loaded.system.bounds_property().is_none(),
+        within_bounds: loaded.system.bounds_question().is_none(),
         reason: weir_check::unblocked::check(&loaded.system.program, &file).err(),
         what: match stops {
             0 => "the absence of blocking pairs".to_owned(),
@@ -141,7 +149,7 @@ fn strategy(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let file: StrategyFile = serde_json::from_str(text)?;
     let known = file.game < loaded.system.program.games.len();
     Ok(Checked {
-        within_bounds: loaded.system.bounds_property().is_none(),
+        within_bounds: loaded.system.bounds_question().is_none(),
         reason: weir_check::strategy::check(&loaded.system, &file).err(),
         what: format!("a strategy of the {} player", file.winner),
         properties: known.then(|| loaded.system.game_name(file.game)).into_iter().collect(),
@@ -154,29 +162,29 @@ fn strategy(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
 
 fn upward_sets(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let sets: UpwardSets = serde_json::from_str(text)?;
-    let known = loaded.system.program.properties.len();
-    let bounds = loaded.system.bounds_property();
+    let known = loaded.system.questions.len();
+    let bounds = loaded.system.bounds_question();
     let names = sets.sets.iter().map(|s| s.property).filter(|p| *p < known);
     let states: usize = sets.sets.iter().map(|s| s.states.len()).sum();
     Ok(Checked {
         within_bounds: bounds.is_none_or(|b| sets.sets.iter().any(|s| s.property == b)),
         reason: weir_check::upward::check(&loaded.system, &sets).err(),
         what: format!("an upward-closed set of {}", counted(states, "minimal state")),
-        properties: names.map(|p| loaded.system.property_name(p)).collect(),
+        properties: names.map(|p| loaded.system.questions[p].name.clone()).collect(),
         model: sets.model,
     })
 }
 
 fn buffers(text: &str, loaded: &Loaded) -> serde_json::Result<Checked> {
     let set: Buffers = serde_json::from_str(text)?;
-    let known = loaded.system.program.properties.len();
-    let bounds = loaded.system.bounds_property();
+    let known = loaded.system.questions.len();
+    let bounds = loaded.system.bounds_question();
     let names = set.properties.iter().filter(|p| **p < known);
     Ok(Checked {
         within_bounds: bounds.is_none_or(|b| set.properties.contains(&b)),
         reason: weir_check::buffers::check(&loaded.system, &set).err(),
         what: format!("a set of {} with buffer automata", counted(set.states.len(), "state")),
-        properties: names.map(|p| loaded.system.property_name(*p)).collect(),
+        properties: names.map(|p| loaded.system.questions[*p].name.clone()).collect(),
         model: set.model,
     })
 }

@@ -43,15 +43,17 @@
 //! ```
 //!
 //! The modules below, and [`parts`], are the building blocks of the program `weir`. To work with
-//! systems and engines directly, begin with [`load::Loaded`] and [`Solver`].
+//! systems and engines directly, begin with [`load::Loaded`] and [`ENGINES`].
 
 pub mod bounds;
 pub mod certify;
+mod engines;
 mod error;
 mod limits;
 pub mod live;
 pub mod load;
 mod machine;
+mod portfolio;
 pub mod report;
 pub mod solver;
 mod trace;
@@ -60,14 +62,16 @@ mod verifier;
 
 pub use bounds::Bound;
 pub use certify::Checked;
+pub use engines::{ENGINES, automata, engine};
 pub use error::Error;
 pub use limits::{Cancellation, Limits};
 pub use load::{LoadError, Loaded, Reading};
 pub use machine::{Machine, MachineStep, Reached};
-pub use solver::{CheckError, Solver};
+pub use solver::CheckError;
 pub use trace::{Pending, ProcessState, Run, State, Step};
 pub use verifier::{Answer, Game, Outcomes, Report, Verifier};
-pub use weir_front::{Diagnostic, Language};
+pub use weir_engine::Engine;
+pub use weir_front::{Diagnostic, LANGUAGES, Language};
 pub use weir_model::answer::Verdict;
 pub use weir_model::game::{Buffers, Fairness, Player};
 pub use weir_model::memory_model::MemoryModel;

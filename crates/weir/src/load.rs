@@ -65,7 +65,7 @@ pub enum LoadError {
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The language, if the name and the text do not tell.
-    pub language: Option<Language>,
+    pub language: Option<&'static Language>,
     /// Bounds for what has no domain.
     pub bounds: Vec<Bound>,
     /// Whether every declared register keeps its value until the end, because
@@ -212,7 +212,7 @@ impl Loaded {
     ///
     /// # Errors
     /// If the file cannot be read, or its text is wrong.
-    pub fn from_file(name: &str, language: Option<Language>) -> Result<Self, LoadError> {
+    pub fn from_file(name: &str, language: Option<&'static Language>) -> Result<Self, LoadError> {
         Self::from_text(name, &read_text(name)?, language)
     }
 
@@ -223,7 +223,7 @@ impl Loaded {
     pub fn from_text(
         name: &str,
         text: &str,
-        language: Option<Language>,
+        language: Option<&'static Language>,
     ) -> Result<Self, LoadError> {
         Self::read(name, text, &Reading { language, ..Reading::default() })
     }
@@ -245,7 +245,7 @@ impl Loaded {
     pub fn running(
         name: &str,
         text: &str,
-        language: Option<Language>,
+        language: Option<&'static Language>,
         clients: usize,
         budget: &Budget,
     ) -> Result<Self, LoadError> {
@@ -271,7 +271,7 @@ impl Loaded {
         text: &str,
         program: Program,
         source: Source,
-        language: Language,
+        language: &'static Language,
         build: impl FnOnce(Program) -> Result<System, Unbuilt>,
     ) -> Result<Self, LoadError> {
         let name = name.to_owned();
@@ -313,7 +313,7 @@ impl Loaded {
     pub fn observing(
         name: &str,
         text: &str,
-        language: Option<Language>,
+        language: Option<&'static Language>,
     ) -> Result<Self, LoadError> {
         Self::read(name, text, &Reading { language, observing: true, ..Reading::default() })
     }
@@ -363,18 +363,15 @@ pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, So
     Ok((program, source))
 }
 
-fn diagnostic(error: &BuildError, source: &Source, language: Language) -> Diagnostic {
-    let name = &error.unbounded;
-    let help = match language {
-        Language::Weir => error.help.clone(),
-        Language::Rmm => format!(
-            "this memory model lets reads be guessed: give the variable a domain, as in \
-             `x = 0 : [0:3]`, or say how far to look, with `--domain {name}=0..7`"
-        ),
-        _ => format!(
-            "this memory model lets reads be guessed: say how far to look, with \
-             `--domain {name}=0..7`"
-        ),
-    };
-    Diagnostic::new(error.message.clone(), source.range(error.span)).help(help)
+fn diagnostic(error: &BuildError, source: &Source, language: &Language) -> Diagnostic {
+    let example = language.declare.map(|declare| declare(&error.declared));
+    let declare = example.map_or(String::new(), |example| {
+        format!("give the variable a domain, as in `{example}`, or ")
+    });
+    let help = format!(
+        "this memory model lets reads be guessed: {declare}say how far to look, with \
+         `--domain {}=0..7`",
+        error.variable
+    );
+    Diagnostic::new(error.to_string(), source.range(error.span)).help(help)
 }

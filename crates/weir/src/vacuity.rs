@@ -9,14 +9,15 @@
 //! answer and no count depends on it. What is reachable under SC is reachable under every
 //! model, so SC is searched first: that is quick, and usually sufficient.
 
-use weir_engine::{Engine, Limits, Stats, explicit};
-use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_engine::{Engine, Explicit, Limits, Stats, Task, explicit};
+use weir_model::answer::{Answer, Verdict};
 use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind, Quantifier};
+use weir_model::program::{Atom, BinOp, Expr, Formula, PropertyKind, Quantifier};
+use weir_model::question::{Kind, Question};
 use weir_model::system::System;
 
-use crate::solver::Solver;
+use crate::engines::ENGINES;
 
 /// A search for vacuous answers may always use so many bytes.
 const BYTES: usize = 16 << 20;
@@ -32,39 +33,36 @@ const NAMES: usize = 4;
 /// violated, or that a process waits for ever for something that nobody writes. `line` says
 /// where something stands.
 ///
-/// `limits` and `stats` are those of the search that gave the answers. This one has what is
+/// `task` and `stats` are those of the search that gave the answers. This one has what is
 /// left of the time, and stores at most about as much as that search did.
 pub fn vacuous(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
+    task: Task<'_>,
     answers: &[Answer],
     stats: &Stats,
     line: &dyn Fn(SpanId) -> usize,
 ) -> Vec<Option<String>> {
+    let system = task.system;
     let waits = never_passed(system, line);
-    let mut questions: Vec<Question> = Vec::new();
-    for answer in answers.iter().filter(|a| !matches!(a.evidence, Evidence::Run(_))) {
-        let kind = system.asked(answer.property);
-        if rests_on_final_states(kind, answer.verdict) {
-            questions.push(Question::Ends);
+    let mut doubts: Vec<Doubt> = Vec::new();
+    for answer in answers.iter().filter(|a| !a.has_run()) {
+        if rests_on_final_states(system, answer) {
+            doubts.push(Doubt::Ends);
         }
         if answer.verdict == Verdict::Holds {
-            let labels = parts(kind).into_iter().flat_map(|part| labels(&part));
-            questions.extend(labels.map(Question::Reaches));
+            let labels = parts(system, answer).into_iter().flat_map(|part| labels(&part));
+            doubts.extend(labels.map(Doubt::Reaches));
         }
     }
-    questions.sort_unstable();
-    questions.dedup();
-    let nothing = nothing_happens(system, model, limits, stats, questions);
+    doubts.sort_unstable();
+    doubts.dedup();
+    let nothing = nothing_happens(task, stats, doubts);
     answers
         .iter()
         .map(|answer| {
-            let kind = system.asked(answer.property);
-            if matches!(answer.evidence, Evidence::Run(_)) {
+            if answer.has_run() {
                 return None;
             }
-            if rests_on_final_states(kind, answer.verdict) && nothing.contains(&Question::Ends) {
+            if rests_on_final_states(system, answer) && nothing.contains(&Doubt::Ends) {
                 return Some(no_final_state(system).to_owned());
             }
             if answer.verdict != Verdict::Holds {
@@ -72,13 +70,13 @@ pub fn vacuous(
             }
             let unreached: Vec<Atom> = nothing
                 .iter()
-                .filter_map(|q| match q {
-                    Question::Reaches(label) => Some(*label),
-                    Question::Ends => None,
+                .filter_map(|doubt| match doubt {
+                    Doubt::Reaches(label) => Some(*label),
+                    Doubt::Ends => None,
                 })
                 .collect();
             let mut guilty: Vec<Atom> =
-                parts(kind).iter().flat_map(|part| missing(part, &unreached)).collect();
+                parts(system, answer).iter().flat_map(|part| missing(part, &unreached)).collect();
             guilty.sort_unstable();
             guilty.dedup();
             let names: Vec<String> = guilty.into_iter().map(|a| system.atom_name(a)).collect();
@@ -95,99 +93,85 @@ pub(crate) fn no_final_state(system: &System) -> &'static str {
     }
 }
 
-/// What is asked of the program.
+/// What may not happen at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Question {
-    /// Whether there is a final state.
+enum Doubt {
+    /// There is a final state.
     Ends,
-    /// Whether a label is reached.
+    /// A label is reached.
     Reaches(Atom),
 }
 
-impl Question {
-    fn property(self) -> Property {
-        let kind = match self {
-            Self::Ends => PropertyKind::Final(Quantifier::Exists, Expr::Const(1)),
-            Self::Reaches(label) => PropertyKind::Never(Expr::Atom(label)),
-        };
-        Property { name: None, kind, span: SpanId::NONE }
-    }
-
-    /// What is said of the property if nothing of the kind happens.
-    fn no(self) -> Verdict {
+impl Doubt {
+    /// The question that is settled by what is in doubt.
+    fn question(self, system: &System) -> Question {
         match self {
-            Self::Ends => Verdict::Violated,
-            Self::Reaches(_) => Verdict::Holds,
+            Self::Ends => {
+                let (quantifier, formula) = (Quantifier::Exists, Expr::Const(1));
+                let filter = system.program.filter.clone();
+                let kind = Kind::Final { quantifier, formula, filter };
+                Question { name: "ends".to_owned(), kind, span: SpanId::NONE }
+            }
+            Self::Reaches(label) => Question::never("reaches", Expr::Atom(label)),
         }
     }
 }
 
-/// The questions to which the answer is proved to be no.
-fn nothing_happens(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    stats: &Stats,
-    questions: Vec<Question>,
-) -> Vec<Question> {
+/// What is proved not to happen.
+fn nothing_happens(task: Task<'_>, stats: &Stats, doubts: Vec<Doubt>) -> Vec<Doubt> {
+    let Task { system, limits, .. } = task;
     let bytes = BYTES.max(2 * stats.bytes);
     let bytes = limits.budget.store().map_or(bytes, |most| most.min(bytes));
     let budget = limits.budget.clone().with_store(bytes);
     let limits = Limits { budget, certificate: false, ..limits.clone() };
-    let kinds: Vec<PropertyKind> = questions.iter().map(|q| q.property().kind).collect();
-    let met = explicit::glance(system, &kinds, GLANCE, &limits.budget);
-    let questions: Vec<Question> =
-        questions.into_iter().zip(met).filter(|(_, met)| !met).map(|(q, _)| q).collect();
-    let explicit = Solver::Engine(Engine::Explicit);
-    let under_sc = ask(system, explicit, MemoryModel::SC, &limits, &questions);
-    let is_finite = model.normal() == MemoryModel::SC;
-    let open: Vec<_> =
-        questions.into_iter().zip(under_sc).filter(|(_, a)| *a != Some(true)).collect();
-    let (questions, mut answers): (Vec<_>, Vec<_>) = open.into_iter().unzip();
+    let task = task.within(&limits);
+    let questions: Vec<Question> = doubts.iter().map(|d| d.question(system)).collect();
+    let met = explicit::glance(system, &questions, GLANCE, &limits.budget);
+    let doubts: Vec<Doubt> =
+        doubts.into_iter().zip(met).filter(|(_, met)| !met).map(|(doubt, _)| doubt).collect();
+    let plain = Limits { guesses: None, ..limits.clone() };
+    let under_sc = ask(&Explicit, Task { model: MemoryModel::SC, ..task }.within(&plain), &doubts);
+    let is_finite = task.model.normal() == MemoryModel::SC;
+    let open: Vec<_> = doubts.into_iter().zip(under_sc).filter(|(_, a)| *a != Some(true)).collect();
+    let (doubts, mut answers): (Vec<_>, Vec<_>) = open.into_iter().unzip();
     if !is_finite {
-        answers = ask(system, Solver::default(), model, &limits, &questions);
+        answers = ask(ENGINES[0], task, &doubts);
     }
-    let answered = questions.into_iter().zip(answers);
-    answered.filter(|(_, happens)| *happens == Some(false)).map(|(q, _)| q).collect()
+    let answered = doubts.into_iter().zip(answers);
+    answered.filter(|(_, happens)| *happens == Some(false)).map(|(doubt, _)| doubt).collect()
 }
 
 /// Asks. Each answer is whether it happens, or `None` if that is unknown.
-fn ask(
-    system: &System,
-    solver: Solver,
-    model: MemoryModel,
-    limits: &Limits,
-    questions: &[Question],
-) -> Vec<Option<bool>> {
-    if questions.is_empty() || limits.budget.check().is_err() {
-        return vec![None; questions.len()];
+fn ask(engine: &dyn Engine, task: Task<'_>, doubts: &[Doubt]) -> Vec<Option<bool>> {
+    let system = task.system;
+    if doubts.is_empty() || task.limits.budget.check().is_err() {
+        return vec![None; doubts.len()];
     }
-    let asking = system.asking(questions.iter().map(|q| q.property()).collect());
-    let Ok((answers, _)) = solver.check(&asking, model, limits, &mut |_| {}) else {
-        return vec![None; questions.len()];
+    let bounds = system.bounds_question().map(|i| system.questions[i].clone());
+    let questions: Vec<Question> =
+        doubts.iter().map(|d| d.question(system)).chain(bounds).collect();
+    let Ok((answers, _)) = engine.check(Task { questions: &questions, ..task }, &mut |_| {}) else {
+        return vec![None; doubts.len()];
     };
-    let happens = |(question, answer): (&Question, &Answer)| match answer.verdict {
-        Verdict::Unknown => None,
-        verdict => Some(verdict != question.no()),
+    let happens = |(question, answer): (&Question, &Answer)| {
+        answer.is_known().then(|| answer.verdict == question.verdict(true))
     };
-    questions.iter().zip(&answers).map(happens).collect()
+    questions.iter().zip(&answers).map(happens).take(doubts.len()).collect()
 }
 
 /// Whether an answer without a run is one about final states, of which there might be
 /// none.
-fn rests_on_final_states(kind: &PropertyKind, verdict: Verdict) -> bool {
-    match kind {
-        PropertyKind::Final(Quantifier::Exists, _) => verdict == Verdict::Violated,
-        PropertyKind::Final(..) => verdict == Verdict::Holds,
-        _ => false,
-    }
+fn rests_on_final_states(system: &System, answer: &Answer) -> bool {
+    let question = &system.questions[answer.property];
+    matches!(question.kind, Kind::Final { .. }) && answer.verdict == question.verdict(false)
 }
 
-/// What must never be, as formulas any of which is enough. A label that only a final
-/// state is asked for cannot be asked for in others: the system does not tell.
-fn parts(kind: &PropertyKind) -> Vec<Formula> {
-    let mut left = match kind {
-        PropertyKind::Never(formula) => vec![formula.clone()],
+/// What must never be, as formulas any of which is enough: as it was written, with the labels
+/// that are never reached. A label that only a final state is asked for cannot be asked for in
+/// others: the system does not tell.
+fn parts(system: &System, answer: &Answer) -> Vec<Formula> {
+    let mut left = match system.program.properties.get(answer.property).map(|p| &p.kind) {
+        Some(PropertyKind::Never(formula)) => vec![formula.clone()],
         _ => Vec::new(),
     };
     let mut parts = Vec::new();
@@ -273,7 +257,7 @@ mod tests {
         let system = Loaded::from_text("test.weir", text, None).unwrap().system;
         let limits = Limits::default();
         let (answers, stats) = crate::solver::check(&system, MemoryModel::TSO, &limits).unwrap();
-        vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats, &|_| 1)
+        vacuous(Task::new(&system, MemoryModel::TSO, &limits), &answers, &stats, &|_| 1)
     }
 
     fn one(text: &str) -> String {
@@ -348,7 +332,7 @@ mod tests {
         let limits = Limits { budget, ..Limits::default() };
         let (answers, stats) =
             crate::solver::check(&system, MemoryModel::TSO, &Limits::default()).unwrap();
-        let said = vacuous(&system, MemoryModel::TSO, &limits, &answers, &stats, &|_| 1);
+        let said = vacuous(Task::new(&system, MemoryModel::TSO, &limits), &answers, &stats, &|_| 1);
         assert_eq!(said, [Some(WAITS.to_owned())], "there was no time to ask for more");
     }
 
@@ -365,18 +349,15 @@ mod tests {
             [(MemoryModel::SC, false), (MemoryModel::TSO, true), (MemoryModel::NSW, true)]
         {
             let limits = Limits::default();
-            let automata = Engine::Automata(Default::default());
-            let engines = [Engine::Auto, Engine::Views, Engine::Backward, automata];
-            for solver in
-                engines.map(Solver::Engine).into_iter().filter(|s| s.decides(model).is_ok())
-            {
-                let (answers, stats) = solver.check(&system, model, &limits, &mut |_| {}).unwrap();
-                let said = vacuous(&system, model, &limits, &answers, &stats, &|_| 1);
-                assert_eq!(answers[0].verdict, Verdict::Holds, "{model}, {solver:?}");
+            for engine in ENGINES.into_iter().filter(|e| e.decides(model)) {
+                let task = Task::new(&system, model, &limits);
+                let (answers, stats) = engine.check(task, &mut |_| {}).unwrap();
+                let said = vacuous(Task::new(&system, model, &limits), &answers, &stats, &|_| 1);
+                assert_eq!(answers[0].verdict, Verdict::Holds, "{model}, {engine:?}");
                 let missed = said[0].as_deref() == Some("`w@both` is never reached");
-                assert_eq!(!missed, reached, "{model}, {solver:?}: {said:?}");
+                assert_eq!(!missed, reached, "{model}, {engine:?}: {said:?}");
                 let never = Some("`w@there` is never reached".to_owned());
-                assert_eq!(said[1], never, "{model}, {solver:?}");
+                assert_eq!(said[1], never, "{model}, {engine:?}");
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_check::Witness;
 use weir_check::strategy::StrategyFile;
-use weir_engine::{Limits as EngineLimits, Stats};
+use weir_engine::{Engine, Limits as EngineLimits, Stats, Task};
 use weir_front::Language;
 use weir_live::Evidence as LiveEvidence;
 use weir_model::answer::{Answer as EngineAnswer, Evidence, Verdict};
@@ -15,13 +15,14 @@ use weir_model::program::{Objective, Program};
 
 use crate::bounds::Bound;
 use crate::certify::{self, Checked};
+use crate::engines::ENGINES;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::live;
 use crate::load::{LoadError, Loaded, Reading};
 use crate::report::run::{Layout, lasso_lines, lines};
 use crate::report::{json, strategy};
-use crate::solver::{self, CheckError, Solver};
+use crate::solver::{self, CheckError};
 use crate::trace::Run;
 use crate::vacuity::vacuous;
 
@@ -43,9 +44,9 @@ const CLIENTS: usize = 2;
 pub struct Verifier {
     text: String,
     name: String,
-    language: Option<Language>,
+    language: Option<&'static Language>,
     model: MemoryModel,
-    solver: Solver,
+    engine: &'static dyn Engine,
     bound: Option<usize>,
     guesses: Option<usize>,
     domains: Vec<Bound>,
@@ -140,7 +141,7 @@ impl Verifier {
             name: "program".to_owned(),
             language: None,
             model: MemoryModel::TSO,
-            solver: Solver::default(),
+            engine: ENGINES[0],
             bound: None,
             guesses: None,
             domains: Vec::new(),
@@ -168,7 +169,7 @@ impl Verifier {
 
     /// The language of the text.
     #[must_use]
-    pub fn language(self, language: Language) -> Self {
+    pub fn language(self, language: &'static Language) -> Self {
         Self { language: Some(language), ..self }
     }
 
@@ -180,8 +181,8 @@ impl Verifier {
 
     /// Who answers [`check`](Self::check), in the place of the portfolio.
     #[must_use]
-    pub fn solver(self, solver: Solver) -> Self {
-        Self { solver, ..self }
+    pub fn engine(self, engine: &'static dyn Engine) -> Self {
+        Self { engine, ..self }
     }
 
     /// The most that a buffer may hold, for searches that have such a bound.
@@ -232,28 +233,26 @@ impl Verifier {
     /// Answers every property of the program.
     ///
     /// # Errors
-    /// If the text is no program, has no property, or the solver does not decide the model.
+    /// If the text is no program, has no property, or the engine does not decide the model.
     pub fn check(&self) -> Result<Report, Error> {
-        self.solver.accepts(self.model, self.guesses)?;
         let limits = self.engine_limits();
+        self.engine.accepts(self.model, &limits).map_err(CheckError::from)?;
         let (loaded, stopped) =
             self.load(false, &limits.budget, |program| !program.properties.is_empty())?;
         let program = &loaded.system.program;
-        if let Some(error) = CheckError::no_property(&self.name, program) {
+        if let Some(error) = CheckError::no_property(&self.name, &loaded.system) {
             return Err(error.into());
         }
+        let task = Task::new(&loaded.system, self.model, &limits);
         let (answers, said_little) = match stopped {
             Some(reason) => {
-                let answers = weir_engine::unknown_all(&loaded.system, &reason);
+                let answers = task.unknown(&reason);
                 let nothing = vec![None; answers.len()];
                 (answers, nothing)
             }
             None => {
-                let system = &loaded.system;
-                let (answers, stats) =
-                    self.solver.check(system, self.model, &limits, &mut |_| {})?;
-                let line = |span| loaded.line(span);
-                let said_little = vacuous(system, self.model, &limits, &answers, &stats, &line);
+                let (answers, stats) = solver::check_with(self.engine, task, &mut |_| {})?;
+                let said_little = vacuous(task, &answers, &stats, &|span| loaded.line(span));
                 (answers, said_little)
             }
         };
@@ -313,8 +312,8 @@ impl Verifier {
                 self.name
             )));
         }
-        let options =
-            weir_live::Options { model: self.model, flush_fair: false, limits: limits.clone() };
+        let (model, engine) = (self.model, ENGINES[0]);
+        let options = weir_live::Options { model, flush_fair: false, engine, limits };
         let found = match stopped {
             Some(reason) => {
                 let evidence = LiveEvidence::Reason(reason);
@@ -467,8 +466,8 @@ fn unbuilt(
 fn named(loaded: &Loaded, answer: &EngineAnswer, vacuous: Option<String>) -> Answer {
     let system = &loaded.system;
     let mut named = Answer {
-        name: system.property_name(answer.property),
-        line: Some(loaded.line(system.program.properties[answer.property].span)),
+        name: system.questions[answer.property].name.clone(),
+        line: Some(loaded.line(system.questions[answer.property].span)),
         verdict: answer.verdict,
         reason: None,
         vacuous,

@@ -17,8 +17,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir::{MemoryModel, Solver, Verdict};
-use weir_engine::{Engine, Limits};
+use weir::{MemoryModel, Verdict};
+use weir_engine::{Explicit, Limits, Task};
 use weir_gen::mutate::mutate;
 use weir_gen::{Rng, Shape};
 use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
@@ -260,8 +260,9 @@ fn answer_alike(name: &str, (before, after): &(System, System)) {
         };
         // A program without properties, or an object, has none of these.
         let verdicts = |system: &System| -> Option<Vec<Verdict>> {
-            let explicit = Solver::Engine(Engine::Explicit);
-            let found = explicit.check(system, model, &limits(), &mut |_| {});
+            let limits = limits();
+            let task = Task::new(system, model, &limits);
+            let found = weir::solver::check_with(&Explicit, task, &mut |_| {});
             Some(found.ok()?.0.iter().map(|a| a.verdict).collect())
         };
         assert_eq!(verdicts(before), verdicts(after), "{name} under {model}");

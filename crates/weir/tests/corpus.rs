@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use weir::report::json::witness;
-use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::{Engine, Limits};
+use weir::{ENGINES, Loaded, MemoryModel, Verdict};
+use weir_engine::{Engine, Limits, Task};
 use weir_model::answer::Answer;
 use weir_model::limits::Budget;
 
@@ -50,14 +50,14 @@ fn answers(
     name: &str,
     loaded: &Loaded,
     model: MemoryModel,
-    engine: Engine,
+    engine: &'static dyn Engine,
     limits: &Limits,
 ) -> Vec<Answer> {
     let system = &loaded.system;
-    let (answers, _) = weir_engine::check(system, model, engine, limits, &mut |_| {});
+    let (answers, _) = engine.check(Task::new(system, model, limits), &mut |_| {}).unwrap();
     for answer in &answers {
         if let Some(witness) = witness(loaded, answer) {
-            let property = system.property_name(answer.property);
+            let property = system.questions[answer.property].name.clone();
             weir_check::check(system, &witness)
                 .unwrap_or_else(|e| panic!("{name}: `{property}` under {model}: {e}"));
         }
@@ -68,7 +68,7 @@ fn answers(
 /// Whether some property is violated.
 fn is_broken(name: &str, loaded: &Loaded, model: MemoryModel) -> bool {
     let limits = Limits { budget: Budget::new().with_store(LITTLE), ..Limits::default() };
-    let found = answers(name, loaded, model, Engine::Auto, &limits);
+    let found = answers(name, loaded, model, ENGINES[0], &limits);
     found.iter().any(|a| a.verdict == Verdict::Violated)
 }
 
@@ -117,8 +117,7 @@ fn one(path: &Path) {
     assert!(text.starts_with("// "), "{name} does not say what it is");
     let loaded = load(name, &text);
     let system = &loaded.system;
-    let names: BTreeSet<String> =
-        (0..system.program.properties.len()).map(|i| system.property_name(i)).collect();
+    let names: BTreeSet<String> = system.questions.iter().map(|q| q.name.clone()).collect();
     let expected = expectations(name, &text);
     let left_out = |model: &str| !patient() && SLOW.contains(&(name, model));
 
@@ -135,8 +134,8 @@ fn one(path: &Path) {
         let is_slow = of_model.values().any(|v| v == "slow");
         let store = if is_slow { LITTLE } else { usize::MAX };
         let limits = Limits { budget: Budget::new().with_store(store), ..Limits::default() };
-        for answer in answers(name, &loaded, model.parse().unwrap(), Engine::Auto, &limits) {
-            let property = system.property_name(answer.property);
+        for answer in answers(name, &loaded, model.parse().unwrap(), ENGINES[0], &limits) {
+            let property = system.questions[answer.property].name.clone();
             let found = match answer.verdict {
                 Verdict::Unknown => "slow",
                 known => known.name(),

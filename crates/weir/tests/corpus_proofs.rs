@@ -3,6 +3,7 @@
 //! accepted, after a trip through JSON.
 
 use std::path::Path;
+use weir_engine::{Task, Views};
 
 use weir::report::json::certificate;
 use weir::{Loaded, MemoryModel};
@@ -33,7 +34,7 @@ fn check(belongs: impl Fn(&str) -> bool) -> usize {
                 ..Limits::default()
             };
             let (answers, _) =
-                weir_engine::check(&loaded.system, model, Engine::Views, &limits, &mut |_| {});
+                Views.check(Task::new(&loaded.system, model, &limits), &mut |_| {}).unwrap();
             let Some(found) = certificate(&loaded, &answers) else { continue };
             if found.configurations.len() > MOST_CONFIGURATIONS {
                 continue;

@@ -60,8 +60,7 @@ fn every_example_keeps_its_promise() {
 
 fn one(name: &str, text: &str, loaded: &Loaded) {
     let system = &loaded.system;
-    let names: BTreeSet<String> =
-        (0..system.program.properties.len()).map(|i| system.property_name(i)).collect();
+    let names: BTreeSet<String> = system.questions.iter().map(|q| q.name.clone()).collect();
     let mut expected: BTreeMap<MemoryModel, BTreeMap<String, String>> = BTreeMap::new();
     for (model, property, verdict) in expectations(text) {
         assert!(names.contains(&property), "{name} has no property `{property}`");
@@ -76,7 +75,7 @@ fn one(name: &str, text: &str, loaded: &Loaded) {
     for (model, expected) in expected {
         let (answers, _) = weir::solver::check(system, model, &Limits::default()).unwrap();
         for answer in answers {
-            let property = system.property_name(answer.property);
+            let property = system.questions[answer.property].name.clone();
             if let Some(expected) = expected.get(&property) {
                 let found = answer.verdict;
                 assert!(

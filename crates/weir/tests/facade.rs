@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use weir::{
-    Buffers, Error, Fairness, Limits, Machine, MemoryModel, Player, Report, Solver, Verdict,
-    Verifier,
+    Buffers, Error, Fairness, Limits, Machine, MemoryModel, Player, Report, Verdict, Verifier,
 };
-use weir_engine::Engine;
+use weir_channel::decide::Channels;
+use weir_engine::Views;
 
 const STORE_BUFFERING: &str = "
 var x, y
@@ -74,7 +74,7 @@ fn a_run_has_names_values_and_places() {
     assert!(pending.is_empty() || pending == [(Some("x"), Some(1))], "{pending:?}");
 
     // The same answers by an engine that is named, and what they rest on is accepted.
-    let views = Verifier::new(STORE_BUFFERING).solver(Solver::Engine(Engine::Views));
+    let views = Verifier::new(STORE_BUFFERING).engine(&Views);
     assert_eq!(verdict(&views.check().unwrap(), "both"), Verdict::Violated);
     let checked = views.certify(both.witness.as_ref().unwrap()).unwrap();
     assert_eq!((checked.reason, checked.properties), (None, vec!["both".to_owned()]));
@@ -136,8 +136,8 @@ fn what_cannot_be_asked_is_an_error() {
         (Verifier::new(LOCK).model(MemoryModel::PSO).live().unwrap_err(), "under SC and TSO"),
         (Verifier::new(LOCK).clients(0).live().unwrap_err(), "0 clients"),
         (Verifier::new(LOCK).clients(usize::MAX).live().unwrap_err(), "clients"),
-        (sb().solver(Solver::Channels).model(MemoryModel::NSW).check().unwrap_err(), "not NSW"),
-        (sb().solver(Solver::Channels).model(guess).check().unwrap_err(), "bound on guesses"),
+        (sb().engine(&Channels).model(MemoryModel::NSW).check().unwrap_err(), "not for NSW"),
+        (sb().engine(&Channels).model(guess).check().unwrap_err(), "bound on guesses"),
         (sb().guesses(1).check().unwrap_err(), "a bound on guesses is for"),
         (sb().domain("z=0..1".parse().unwrap()).check().unwrap_err(), "`z`"),
         (Verifier::new(GAME).domain("x=0..1".parse().unwrap()).games().unwrap_err(), "bounds"),

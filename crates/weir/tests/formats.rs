@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
-use weir::{Bound, Loaded, MemoryModel, Reading, Verdict};
-use weir_engine::{Engine, Limits};
+use weir::{Bound, ENGINES, Loaded, MemoryModel, Reading, Verdict};
+use weir_engine::{Backward, Engine, Explicit, Limits, Task, Views};
 use weir_model::limits::Budget;
 
 /// The folders, with the ending of their files and what they are.
@@ -62,8 +62,7 @@ fn one(path: &Path) {
     let loaded = Loaded::read(&name, &text, &reading(&text))
         .unwrap_or_else(|error| panic!("{}", error.render(false)));
     let system = &loaded.system;
-    let names: BTreeSet<String> =
-        (0..system.program.properties.len()).map(|i| system.property_name(i)).collect();
+    let names: BTreeSet<String> = system.questions.iter().map(|q| q.name.clone()).collect();
     let expected = expectations(&text);
     for model in ["sc", "tso"] {
         assert!(expected.contains_key(model), "{name}: {model}?");
@@ -72,19 +71,21 @@ fn one(path: &Path) {
         let said: BTreeSet<String> = verdicts.keys().cloned().collect();
         assert_eq!(said, names, "{name} under {model}");
         let model: MemoryModel = model.parse().unwrap();
-        for engine in [Engine::Auto, Engine::Explicit, Engine::Views, Engine::Backward] {
-            let store = if engine == Engine::Auto { usize::MAX } else { 64 << 20 };
+        let engines = [ENGINES[0], &Explicit, &Views, &Backward];
+        for engine in engines.into_iter().filter(|e| e.decides(model)) {
+            let store = if engine.name() == ENGINES[0].name() { usize::MAX } else { 64 << 20 };
             let limits = Limits { budget: Budget::new().with_store(store), ..Limits::default() };
             // What is large for a second opinion is left out.
-            if engine == Engine::Backward && system.processes.len() > 2 {
+            if engine.name() == Backward.name() && system.processes.len() > 2 {
                 continue;
             }
-            let (answers, _) = weir_engine::check(system, model, engine, &limits, &mut |_| {});
+            let (answers, _) =
+                engine.check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
             for answer in answers {
-                let property = system.property_name(answer.property);
+                let property = system.questions[answer.property].name.clone();
                 let found = answer.verdict.name();
                 let ok = found == verdicts[&property]
-                    || engine != Engine::Auto && answer.verdict == Verdict::Unknown;
+                    || engine.name() != ENGINES[0].name() && answer.verdict == Verdict::Unknown;
                 assert!(ok, "{name}: `{property}` under {model} is {found} by {engine:?}");
                 if let Some(witness) = witness(&loaded, &answer) {
                     weir_check::check(system, &witness)

@@ -16,10 +16,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
-use weir::{Language, Loaded, MemoryModel};
-use weir_engine::{Engine, Limits};
+use weir::{ENGINES, Loaded, MemoryModel};
+use weir_engine::{Limits, Task};
+use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
-use weir_model::program::{Expr, Property, PropertyKind, Quantifier};
+use weir_model::program::{Expr, Quantifier};
+use weir_model::question::{Kind, Question};
 use weir_model::system::{Failure, StateKind};
 
 fn root() -> PathBuf {
@@ -37,7 +39,7 @@ fn models() -> Vec<PathBuf> {
 }
 
 fn load(name: &str, text: &str) -> Loaded {
-    Loaded::from_text(name, text, Some(Language::Promela))
+    Loaded::from_text(name, text, Some(&weir_front::promela::LANGUAGE))
         .unwrap_or_else(|error| panic!("{}\nin\n{text}", error.render(false)))
 }
 
@@ -45,9 +47,9 @@ fn load(name: &str, text: &str) -> Loaded {
 fn verdicts(name: &str, loaded: &Loaded, model: MemoryModel) -> BTreeMap<String, String> {
     let system = &loaded.system;
     let limits = Limits::default();
-    let (answers, _) = weir_engine::check(system, model, Engine::Auto, &limits, &mut |_| {});
+    let (answers, _) = ENGINES[0].check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
     let verdict = |answer: weir_model::answer::Answer| {
-        let property = system.property_name(answer.property);
+        let property = system.questions[answer.property].name.clone();
         if let Some(witness) = witness(loaded, &answer) {
             weir_check::check(system, &witness)
                 .unwrap_or_else(|e| panic!("{name}: `{property}` under {model}: {e}"));
@@ -128,7 +130,7 @@ fn spin_agrees_on_random_models() {
     for seed in 1..=count {
         let (name, text) = (format!("seed {seed}"), random::model(seed));
         // Where a `byte` is counted round and round, there may be too many states.
-        if let Err(error) = Loaded::from_text(&name, &text, Some(Language::Promela)) {
+        if let Err(error) = Loaded::from_text(&name, &text, Some(&weir_front::promela::LANGUAGE)) {
             let error = error.render(false);
             assert!(error.contains("has more than"), "{error}\nin\n{text}");
             continue;
@@ -146,9 +148,10 @@ fn what_is_written_as_promela_is_read_as_the_same() {
         let name = format!("seed {seed}");
         let mut loaded = load(&name, &text);
         // What is written never ends: its processes stay where they ended.
-        let ends = PropertyKind::Final(Quantifier::Exists, Expr::Const(1));
-        let ends = Property { name: Some("ends".to_owned()), kind: ends, ..property(&loaded) };
-        loaded.system.program.properties.push(ends);
+        let (quantifier, formula) = (Quantifier::Exists, Expr::Const(1));
+        let kind = Kind::Final { quantifier, formula, filter: None };
+        let ends = Question { name: "ends".to_owned(), kind, span: SpanId::NONE };
+        loaded.system.questions.push(ends);
         let all = loaded.system.expanded(&Budget::new()).unwrap();
         let Some(written) = weir::report::promela::model(all) else { continue };
         // Where a `byte` is counted round and round, thousands of states are written.
@@ -171,10 +174,6 @@ fn what_is_written_as_promela_is_read_as_the_same() {
         seen.insert((fails, stops));
     }
     assert!(seen.len() >= 3, "the models are too much alike: {seen:?}");
-}
-
-fn property(loaded: &Loaded) -> Property {
-    loaded.system.program.properties[0].clone()
 }
 
 #[test]
@@ -205,9 +204,9 @@ fn an_index_outside_a_local_array_is_called_that() {
 fn the_ending_or_the_first_words_tell() {
     let text = "byte x; active proctype P() { x = 1 }";
     for name in ["a.pml", "a.prom", "a.promela", "a.PML", "a.txt", "a"] {
-        assert_eq!(weir_front::detect(name, text), Language::Promela, "{name}");
+        assert_eq!(weir_front::detect(name, text), &weir_front::promela::LANGUAGE, "{name}");
     }
-    assert_eq!(weir_front::detect("a.weir", text), Language::Weir);
+    assert_eq!(weir_front::detect("a.weir", text), &weir_front::weir::LANGUAGE);
     for path in fs::read_dir(root().join("corpus"))
         .unwrap()
         .chain(fs::read_dir(root().join("examples")).unwrap())
@@ -215,7 +214,12 @@ fn the_ending_or_the_first_words_tell() {
         let path = path.unwrap().path();
         if path.extension().is_some_and(|e| e == "weir") {
             let text = fs::read_to_string(&path).unwrap();
-            assert_eq!(weir_front::detect("a", &text), Language::Weir, "{}", path.display());
+            assert_eq!(
+                weir_front::detect("a", &text),
+                &weir_front::weir::LANGUAGE,
+                "{}",
+                path.display()
+            );
         }
     }
 }

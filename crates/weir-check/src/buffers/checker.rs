@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 
 use weir_model::ids::{ProcessId, StateId, ValueId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
-use weir_model::program::{FenceKind, PropertyKind, Quantifier};
+use weir_model::program::FenceKind;
+use weir_model::question::Question;
 use weir_model::system::{Expanded, Op, System};
 
 use super::automaton::Automaton;
@@ -110,11 +111,9 @@ impl Checker<'_> {
             }
         }
         for property in properties {
-            let kind = &system.program.properties.get(*property);
-            let kind = &kind.ok_or("there is no such property")?.kind;
-            let name = system.property_name(*property);
-            if let Some(i) = states.iter().position(|s| self.settles(s, kind)) {
-                return Err(format!("state {i} settles `{name}`"));
+            let question = system.questions.get(*property).ok_or("there is no such property")?;
+            if let Some(i) = states.iter().position(|s| self.settles(s, question)) {
+                return Err(format!("state {i} settles `{}`", question.name));
             }
         }
         for (i, state) in states.iter().enumerate() {
@@ -134,22 +133,11 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Whether some configuration of a state settles a property.
-    fn settles(&self, ((controls, memory), buffers): &Read<'_>, kind: &PropertyKind) -> bool {
-        let system = self.system;
-        let may_be_drained = buffers.iter().all(|b| b.accepts_nothing_stored());
-        match kind {
-            PropertyKind::Never(f) => system.holds(f, controls, memory),
-            PropertyKind::Assertions => system.failed(controls).is_some(),
-            PropertyKind::NoDeadlock => may_be_drained && system.is_deadlock(controls, memory),
-            PropertyKind::Final(quantifier, f) => {
-                let filter = system.program.filter.as_ref();
-                may_be_drained
-                    && system.all_ended(controls)
-                    && filter.is_none_or(|f| system.holds(f, controls, memory))
-                    && system.holds(f, controls, memory) == (*quantifier != Quantifier::Always)
-            }
-        }
+    /// Whether some configuration of a state settles a question.
+    fn settles(&self, ((controls, memory), buffers): &Read<'_>, question: &Question) -> bool {
+        let may_be_drained = || buffers.iter().all(|b| b.accepts_nothing_stored());
+        (!question.is_about_rest() || may_be_drained())
+            && question.is_settled(self.system, controls, memory)
     }
 
     /// Every step of a process from a state: its name, and the resulting state.

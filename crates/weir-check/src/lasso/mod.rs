@@ -109,5 +109,5 @@ pub fn system(program: &Program, clients: Option<usize>) -> Result<System, Strin
         (Some(_), None) => return Err("the program is not an object and has no clients".to_owned()),
         (None, Some(_)) => return Err("the program is an object: it needs clients".to_owned()),
     };
-    System::with_rounds(program).map_err(|e| e.message)
+    System::with_rounds(program).map_err(|e| e.to_string())
 }

@@ -17,8 +17,9 @@ use std::ops::Range;
 use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
-use weir_model::program::{Atom, FenceKind, Formula, PropertyKind, Quantifier};
-use weir_model::system::{Access, Expanded, Op, StateKind, System};
+use weir_model::program::FenceKind;
+use weir_model::question::Question;
+use weir_model::system::{Access, Expanded, Op, System};
 
 use super::{FORMAT, UpwardSets, VERSION, read, vars};
 use crate::header;
@@ -85,9 +86,8 @@ impl<'s> Checker<'s> {
     }
 
     fn check(&self, property: usize, states: &[UpwardState]) -> Result<(), String> {
-        let kind = &self.system.program.properties.get(property);
-        let kind = &kind.ok_or("there is no such property")?.kind;
-        let name = self.system.property_name(property);
+        let question = self.system.questions.get(property).ok_or("there is no such property")?;
+        let name = &question.name;
         let mut by_controls: BTreeMap<&[StateId], Vec<&UpwardState>> = BTreeMap::new();
         for state in states {
             by_controls.entry(&state.controls).or_default().push(state);
@@ -96,7 +96,7 @@ impl<'s> Checker<'s> {
             let stored = by_controls.get(state.controls.as_slice());
             stored.is_some_and(|stored| stored.iter().any(|s| is_below(s, state)))
         };
-        for bad in self.bad(kind)? {
+        for bad in self.bad(question)? {
             if !contains(&bad) {
                 return Err(format!("a state that settles `{name}` is not in the set"));
             }
@@ -121,27 +121,14 @@ impl<'s> Checker<'s> {
         Ok(())
     }
 
-    /// All states that settle a property, with empty buffers: others can empty
+    /// All states that settle a question, with empty buffers: others can empty
     /// theirs first.
-    fn bad(&self, kind: &PropertyKind) -> Result<Vec<UpwardState>, String> {
+    fn bad(&self, question: &Question) -> Result<Vec<UpwardState>, String> {
         let system = self.system;
-        let formulas: Vec<&Formula> = match kind {
-            PropertyKind::Never(f) => vec![f],
-            PropertyKind::Final(_, f) => [f].into_iter().chain(&system.program.filter).collect(),
-            PropertyKind::Assertions | PropertyKind::NoDeadlock => vec![],
-        };
-        let mut asked = vec![*kind == PropertyKind::NoDeadlock; system.vars.len()];
-        formulas.iter().for_each(|f| {
-            f.atoms(&mut |a| {
-                if let Atom::Var(x) = a {
-                    asked[x.index()] = true;
-                }
-            });
-        });
-        if matches!(kind, PropertyKind::Never(_)) && asked.contains(&true) {
+        if question.asks_for_memory_under_way() {
             return Err("upward-closed sets do not speak of memory at a moment".to_owned());
         }
-        let values = |x: VarId| match asked[x.index()] {
+        let values = |x: VarId| match question.asks_for(x) {
             true => self.all.values(x).iter().map(|v| Some(v.0)).collect(),
             false => vec![None],
         };
@@ -149,28 +136,14 @@ impl<'s> Checker<'s> {
         let mut bad = Vec::new();
         for memory in product(&vars(system).map(values).collect::<Vec<_>>()) {
             let known: Vec<u32> = memory.iter().map(|v| v.unwrap_or(0)).collect();
-            let fits = |p: ProcessId, s: &u32| match kind {
-                PropertyKind::Never(_) | PropertyKind::Assertions => true,
-                PropertyKind::NoDeadlock => system.is_stuck(p, StateId(*s), &known),
-                PropertyKind::Final(..) => system.state(p, StateId(*s)).kind == StateKind::Ended,
-            };
+            let fits =
+                |p: ProcessId, s: &u32| question.may_be_at_with(system, (p, StateId(*s)), &known);
             let places = system.process_ids().map(|p| {
                 let all: Vec<u32> = states(p);
                 all.into_iter().filter(|s| fits(p, s)).collect::<Vec<u32>>()
             });
             for controls in product(&places.collect::<Vec<_>>()) {
-                let settles = match kind {
-                    PropertyKind::Never(f) => system.holds(f, &controls, &known),
-                    PropertyKind::Assertions => system.failed(&controls).is_some(),
-                    PropertyKind::NoDeadlock => system.is_deadlock(&controls, &known),
-                    PropertyKind::Final(quantifier, f) => {
-                        let filter = system.program.filter.as_ref();
-                        filter.is_none_or(|f| system.holds(f, &controls, &known))
-                            && system.holds(f, &controls, &known)
-                                == (*quantifier != Quantifier::Always)
-                    }
-                };
-                if settles {
+                if question.is_settled(system, &controls, &known) {
                     bad.push(UpwardState {
                         controls: controls.iter().map(|s| StateId(*s)).collect(),
                         memory: memory.iter().map(|v| v.map(ValueId)).collect(),

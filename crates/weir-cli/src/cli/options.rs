@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
-use weir::{Bound, LoadError, Loaded, MemoryModel, Reading, Solver};
-use weir_engine::Limits;
+use weir::{Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, MemoryModel, Reading, engine};
+use weir_engine::{Automata, Engine, Limits};
 
 use crate::{limits, output};
 
@@ -20,8 +21,8 @@ pub struct ModelArg {
 #[derive(Debug, Args)]
 pub struct LanguageArg {
     /// The input language [default: by the ending of the file, or by its text]
-    #[arg(long, value_enum)]
-    pub language: Option<Language>,
+    #[arg(long, value_parser = languages())]
+    pub language: Option<&'static Language>,
     /// Search only values in this range, for a variable or register without a domain (may be
     /// given several times); if a run can leave the range, `holds` becomes `unknown`
     #[arg(long = "domain", value_name = "X=0..7", value_delimiter = ',')]
@@ -33,8 +34,8 @@ pub struct SearchArgs {
     #[command(flatten)]
     pub language: LanguageArg,
     /// The engine
-    #[arg(long, value_enum, default_value_t = Engine::Auto)]
-    pub engine: Engine,
+    #[arg(long, value_parser = engines(), default_value = ENGINES[0].name())]
+    pub engine: &'static dyn Engine,
     /// For `explicit`: the maximal size of a buffer [default: enough for a program without
     /// loops, otherwise 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
@@ -58,30 +59,31 @@ pub struct AutomataArgs {
 }
 
 impl AutomataArgs {
-    pub fn options(self) -> weir_engine::automata::Options {
-        weir_engine::automata::Options {
-            sleep_sets: !self.no_sleep_sets,
-            acceleration: !self.no_acceleration,
-        }
+    /// The engine that was asked for, with what was switched off.
+    pub fn apply(self, engine: &'static dyn Engine) -> &'static dyn Engine {
+        let sleep_sets = !self.no_sleep_sets;
+        let wanted = Automata { sleep_sets, acceleration: !self.no_acceleration };
+        if engine.name() == wanted.name() { weir::automata(wanted) } else { engine }
     }
+}
+
+/// The engines by their names.
+pub fn engines() -> impl TypedValueParser<Value = &'static dyn Engine> {
+    let names = ENGINES.map(|e| PossibleValue::new(e.name()).help(e.about()));
+    PossibleValuesParser::new(names)
+        .map(|name| engine(&name).expect("the names are those of the engines"))
 }
 
 impl SearchArgs {
     /// Who answers for a model.
     ///
     /// # Errors
-    /// If the engine that was asked for does not decide the model, or there are no
+    /// If the engine that was asked for cannot be asked about the model, or there are no
     /// guesses to be bounded.
-    pub fn solver(&self, model: MemoryModel) -> Result<Solver, String> {
-        let solver = match self.engine.solver() {
-            Solver::Engine(weir_engine::Engine::Automata(_)) => {
-                Solver::Engine(weir_engine::Engine::Automata(self.automata.options()))
-            }
-            other => other,
-        };
-        let guesses = self.guesses.map(usize::from);
-        solver.accepts(model, guesses).map_err(|e| output::advise(&e))?;
-        Ok(solver)
+    pub fn engine(&self, model: MemoryModel) -> Result<&'static dyn Engine, String> {
+        let engine = self.automata.apply(self.engine);
+        engine.accepts(model, &self.limits()).map_err(|e| output::advise(&e.into()))?;
+        Ok(engine)
     }
 
     pub fn limits(&self) -> Limits {
@@ -94,47 +96,6 @@ impl SearchArgs {
     }
 }
 
-/// An engine, as the command line calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// Alternates between `explicit` and `views`, with increasing memory
-    Auto,
-    /// Breadth-first search, for any memory model, with buffers up to a bound
-    Explicit,
-    /// Unbounded buffers, for SC, TSO, PSO and NSW: a proof or a run
-    Views,
-    /// Backward search with unbounded buffers, for TSO, PSO and NSW: slower than `views`
-    Backward,
-    /// Lossy channel machines, for TSO and PSO, and with --guesses: slow
-    Channels,
-    /// Buffer contents as automata, for TSO: a proof or a run, or no termination
-    Automata,
-}
-
-impl Engine {
-    /// Who answers.
-    fn solver(self) -> Solver {
-        match self {
-            Self::Auto => Solver::default(),
-            Self::Explicit => Solver::Engine(weir_engine::Engine::Explicit),
-            Self::Channels => Solver::Channels,
-            Self::Views => Solver::Engine(weir_engine::Engine::Views),
-            Self::Backward => Solver::Engine(weir_engine::Engine::Backward),
-            Self::Automata => Solver::Engine(weir_engine::Engine::Automata(Default::default())),
-        }
-    }
-
-    /// The engine, if it decides a model.
-    ///
-    /// # Errors
-    /// What it decides, if that is something else.
-    pub fn for_model(self, model: MemoryModel) -> Result<Solver, String> {
-        let solver = self.solver();
-        solver.decides(model).map_err(|e| output::advise(&e))?;
-        Ok(solver)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For a person
@@ -143,34 +104,24 @@ pub enum Format {
     Json,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Language {
-    Weir,
-    Litmus,
-    Rmm,
-    Trencher,
-    Promela,
+/// The languages by their names.
+fn languages() -> impl TypedValueParser<Value = &'static Language> {
+    PossibleValuesParser::new(LANGUAGES.map(|language| language.name))
+        .map(|name| Language::named(&name).expect("the names are those of the languages"))
 }
 
 impl LanguageArg {
     /// How to read a file.
     pub fn reading(&self) -> Reading {
-        let language = self.language.map(|l| match l {
-            Language::Weir => weir::Language::Weir,
-            Language::Litmus => weir::Language::Litmus,
-            Language::Rmm => weir::Language::Rmm,
-            Language::Trencher => weir::Language::Trencher,
-            Language::Promela => weir::Language::Promela,
-        });
         let bounds = self.domains.clone();
-        Reading { language, bounds, ..limits::reading() }
+        Reading { language: self.language, bounds, ..limits::reading() }
     }
 
     /// The language, for a command that has no use for bounds.
     ///
     /// # Errors
     /// If there are bounds.
-    pub fn unbounded(&self, command: &str) -> Result<Option<weir::Language>, String> {
+    pub fn unbounded(&self, command: &str) -> Result<Option<&'static Language>, String> {
         let Reading { language, bounds, .. } = self.reading();
         match bounds.is_empty() {
             true => Ok(language),

@@ -109,7 +109,7 @@ fn of(args: &ChannelOf) -> Status {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
-    if loaded.system.bounds_property().is_some() {
+    if loaded.system.bounds_question().is_some() {
         return fail("a value can leave its bound, and a channel machine cannot say so");
     }
     match translated(&loaded.system, args) {

@@ -6,11 +6,12 @@ use std::path::Path;
 use anstyle::Style;
 use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
-use weir::report::{counted, json};
+use weir::report::{counted, json, reason};
+use weir::solver::check_with;
+use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
-use weir_engine::{Limits, Stats};
+use weir_engine::{Engine, Limits, Stats, Task, Views};
 use weir_model::answer::{Answer, Evidence};
-use weir_model::program::PropertyKind;
 
 use super::stats::{details, summary};
 use super::{
@@ -24,11 +25,11 @@ use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
-    let solver = match args.search.solver(model) {
-        Ok(solver) => solver,
+    let engine = match args.search.engine(model) {
+        Ok(engine) => engine,
         Err(message) => return fail(&message),
     };
-    if args.certificate.is_some() && !weir_engine::views::is_decided(model) {
+    if args.certificate.is_some() && !Views.decides(model) {
         return fail(&format!("there are certificates for SC, TSO, PSO and NSW, not for {model}"));
     }
     let mut status = Status::Fine;
@@ -43,7 +44,7 @@ pub fn run(args: &Check) -> Status {
                 continue;
             }
         };
-        if let Some(error) = CheckError::no_property(file, &loaded.system.program) {
+        if let Some(error) = CheckError::no_property(file, &loaded.system) {
             status = status.and(reject(file, &error));
             continue;
         }
@@ -51,16 +52,14 @@ pub fn run(args: &Check) -> Status {
         let mut progress = Progress::default();
         let checked = match stopped {
             Some(reason) => Ok(nothing_known(&loaded, &reason)),
-            None => solver.check(&loaded.system, model, &limits, &mut |s| progress.update(s)).map(
-                |(answers, stats)| {
-                    let system = &loaded.system;
-                    let vacuous =
-                        weir::vacuity::vacuous(system, model, &limits, &answers, &stats, &|s| {
-                            loaded.line(s)
-                        });
+            None => {
+                let task = Task::new(&loaded.system, model, &limits);
+                let found = check_with(engine, task, &mut |s| progress.update(s));
+                found.map(|(answers, stats)| {
+                    let vacuous = vacuous(task, &answers, &stats, &|s| loaded.line(s));
                     (answers, vacuous, stats)
-                },
-            ),
+                })
+            }
         };
         let (answers, vacuous, stats) = match checked {
             Ok(checked) => checked,
@@ -127,8 +126,8 @@ impl Files<'_> {
 /// The verdict in a word, with its mark and its color. Whether a final state is allowed
 /// is a question and no claim: either answer is as good.
 fn word(loaded: &Loaded, answer: &Answer) -> (&'static str, &'static str, Style) {
-    let kind = &loaded.system.program.properties[answer.property].kind;
-    if let Some(outcome) = json::outcome(kind, answer.verdict) {
+    let question = &loaded.system.questions[answer.property];
+    if let Some(outcome) = question.outcome(answer.verdict) {
         return (outcome, "•", NEUTRAL);
     }
     let mark = match answer.verdict {
@@ -157,18 +156,13 @@ fn human(
     let _ = writeln!(out, "{} under {model}{guesses}\n", paint(STRONG, &loaded.source.name));
     let mut table = Table::default();
     for answer in answers {
-        let property = &system.program.properties[answer.property];
-        let name = system.property_name(answer.property);
-        let mut text: String = match property.kind {
-            PropertyKind::Assertions => "nothing fails".to_owned(),
-            _ if system.bounds_property() == Some(answer.property) => {
-                "no value leaves its bound".to_owned()
-            }
-            _ => {
-                let words = loaded.source.text_of(property.span).split_whitespace();
-                words.collect::<Vec<_>>().join(" ")
-            }
+        let question = &system.questions[answer.property];
+        let name = question.name.clone();
+        let written = || {
+            let words = loaded.source.text_of(question.span).split_whitespace();
+            words.collect::<Vec<_>>().join(" ")
         };
+        let mut text = question.kind.text().map_or_else(written, ToOwned::to_owned);
         if let Some(rest) = text.strip_prefix(&name).and_then(|t| t.trim().strip_prefix(':')) {
             text = rest.trim().to_owned();
         }
@@ -185,15 +179,15 @@ fn human(
             let _ =
                 writeln!(out, "    {}", paint(style(Verdict::Unknown), &format!("but {reason}")));
         }
-        if let Evidence::Reason(reason) = &answer.evidence {
-            let _ = writeln!(out, "    {}", paint(QUIET, reason));
+        if let Some(reason) = reason(answer, stats) {
+            let _ = writeln!(out, "    {}", paint(QUIET, &reason));
         }
     }
     // The lines are indented.
     let layout = Layout { width: terminal::width() - 2, full: args.full };
     for answer in answers {
         if let Evidence::Run(run) = &answer.evidence {
-            let name = system.property_name(answer.property);
+            let name = &system.questions[answer.property].name;
             let shows = match answer.verdict {
                 Verdict::Holds => "how it is reached",
                 _ => "how it is violated",

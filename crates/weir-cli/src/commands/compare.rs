@@ -5,12 +5,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
-use weir::report::json::{CompareReport, CompareRow, kind, outcome};
+use weir::report::json::{CompareReport, CompareRow};
+use weir::report::reason;
 use weir::report::table::Table;
-use weir::{CheckError, Loaded, MemoryModel, Solver, Verdict};
-use weir_engine::Stats;
-use weir_model::answer::{Answer, Evidence};
-use weir_model::program::PropertyKind;
+use weir::solver::check_with;
+use weir::vacuity::vacuous;
+use weir::{CheckError, Loaded, MemoryModel, Verdict};
+use weir_engine::{Engine, Stats, Task};
+use weir_model::answer::Answer;
+use weir_model::question::Question;
 
 use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
 use crate::cli::Compare;
@@ -22,10 +25,10 @@ use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
 pub fn run(args: &Compare) -> Status {
     let named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();
     let models = if args.models.is_empty() { named } else { args.models.clone() };
-    let solvers: Result<Vec<Solver>, String> =
-        models.iter().map(|&model| args.search.solver(model)).collect();
-    let solvers = match solvers {
-        Ok(solvers) => solvers,
+    let engines: Result<Vec<&dyn Engine>, String> =
+        models.iter().map(|&model| args.search.engine(model)).collect();
+    let engines = match engines {
+        Ok(engines) => engines,
         Err(message) => return fail(&message),
     };
     let mut status = Status::Fine;
@@ -39,9 +42,9 @@ pub fn run(args: &Compare) -> Status {
                 continue;
             }
         };
-        let columns = match CheckError::no_property(file, &loaded.system.program) {
+        let columns = match CheckError::no_property(file, &loaded.system) {
             Some(error) => Err(error),
-            None => columns(args, &loaded, stopped.as_deref(), &models, &solvers),
+            None => columns(args, &loaded, stopped.as_deref(), &models, &engines),
         };
         let columns = match columns {
             Ok(columns) => columns,
@@ -51,7 +54,7 @@ pub fn run(args: &Compare) -> Status {
             }
         };
         let mut cells = columns.iter().flatten();
-        if cells.any(|cell| cell.answer.verdict == Verdict::Unknown) {
+        if cells.any(|cell| cell.verdict == Verdict::Unknown) {
             status = status.and(Status::Unknown);
         }
         match args.format {
@@ -67,17 +70,15 @@ pub fn run(args: &Compare) -> Status {
 
 /// The answer to a property under a model, and why it says little, if it does.
 struct Cell {
-    answer: Answer,
+    verdict: Verdict,
+    reason: Option<String>,
     vacuous: Option<String>,
 }
 
 impl Cell {
     /// What a person should know about it.
     fn note(&self) -> Option<&str> {
-        match &self.answer.evidence {
-            Evidence::Reason(reason) => Some(reason),
-            _ => self.vacuous.as_deref(),
-        }
+        self.reason.as_deref().or(self.vacuous.as_deref())
     }
 }
 
@@ -89,37 +90,35 @@ fn columns(
     loaded: &Loaded,
     stopped: Option<&str>,
     models: &[MemoryModel],
-    solvers: &[Solver],
+    engines: &[&dyn Engine],
 ) -> Result<Vec<Column>, CheckError> {
     let limits = args.search.limits();
-    let column = |(&model, solver): (&MemoryModel, &Solver)| {
+    let column = |(&model, engine): (&MemoryModel, &&dyn Engine)| {
         let mut progress = Progress::default();
-        let system = &loaded.system;
-        let (answers, vacuous) = match stopped {
-            Some(reason) => {
-                let (answers, vacuous, _) = nothing_known(loaded, reason);
-                (answers, vacuous)
-            }
+        let task = Task::new(&loaded.system, model, &limits);
+        let (answers, vacuous, stats) = match stopped {
+            Some(reason) => nothing_known(loaded, reason),
             None => {
                 let mut tell = |s: &Stats| progress.update(s);
-                let (answers, stats) = solver.check(system, model, &limits, &mut tell)?;
-                let vacuous =
-                    weir::vacuity::vacuous(system, model, &limits, &answers, &stats, &|s| {
-                        loaded.line(s)
-                    });
-                (answers, vacuous)
+                let (answers, stats) = check_with(*engine, task, &mut tell)?;
+                let vacuous = vacuous(task, &answers, &stats, &|s| loaded.line(s));
+                (answers, vacuous, stats)
             }
         };
-        let cells = answers.into_iter().zip(vacuous);
-        Ok(cells.map(|(answer, vacuous)| Cell { answer, vacuous }).collect())
+        let cell = |(answer, vacuous): (&Answer, Option<String>)| Cell {
+            verdict: answer.verdict,
+            reason: reason(answer, &stats),
+            vacuous,
+        };
+        Ok(answers.iter().zip(vacuous).map(cell).collect())
     };
-    models.iter().zip(solvers).map(column).collect()
+    models.iter().zip(engines).map(column).collect()
 }
 
 /// What stands in a cell, and its color. Whether a final state is reachable is a
 /// question, and the answer is yes or no.
-fn word(kind: &PropertyKind, verdict: Verdict) -> (&'static str, Style) {
-    match outcome(kind, verdict) {
+fn word(question: &Question, verdict: Verdict) -> (&'static str, Style) {
+    match question.outcome(verdict) {
         Some(_) if verdict == Verdict::Holds => ("yes", NEUTRAL),
         Some(_) => ("no", NEUTRAL),
         None => (verdict.name(), style(verdict)),
@@ -157,13 +156,12 @@ fn human(models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
     let mut notes: Vec<&str> = Vec::new();
     for ((loaded, columns), shown) in programs.iter().zip(distinct_names(programs)) {
         let system = &loaded.system;
-        for (i, property) in system.program.properties.iter().enumerate() {
-            let name = system.property_name(i);
-            let asks = kind(&property.kind).to_owned();
-            let name = if name == system.program.name { asks } else { name };
-            let mut row = vec![(shown.clone(), Style::new()), (name, Style::new())];
+        for (i, question) in system.questions.iter().enumerate() {
+            let is_program = question.name == system.program.name;
+            let name = if is_program { question.kind.name() } else { &question.name };
+            let mut row = vec![(shown.clone(), Style::new()), (name.to_owned(), Style::new())];
             for cell in columns.iter().map(|column| &column[i]) {
-                let (word, color) = word(&property.kind, cell.answer.verdict);
+                let (word, color) = word(question, cell.verdict);
                 let Some(note) = cell.note() else {
                     row.push((word.to_owned(), color));
                     continue;
@@ -198,27 +196,23 @@ fn human(models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
 
 fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> CompareReport {
     let system = &loaded.system;
-    let row = |(i, kind_of): (usize, &PropertyKind)| {
+    let row = |(i, question): (usize, &Question)| {
         let cells = || models.iter().map(ToString::to_string).zip(columns.iter().map(|c| &c[i]));
-        let reasons = cells().filter_map(|(model, cell)| match &cell.answer.evidence {
-            Evidence::Reason(reason) => Some((model, reason.clone())),
-            _ => None,
-        });
+        let reasons = cells().filter_map(|(model, cell)| Some((model, cell.reason.clone()?)));
         let vacuous = cells().filter_map(|(model, cell)| Some((model, cell.vacuous.clone()?)));
-        let verdict = |cell: &Cell| word(kind_of, cell.answer.verdict).0;
+        let verdict = |cell: &Cell| word(question, cell.verdict).0;
         CompareRow {
-            name: system.property_name(i),
-            kind: kind(kind_of),
+            name: question.name.clone(),
+            kind: question.kind.name(),
             verdicts: cells().map(|(model, cell)| (model, verdict(cell))).collect(),
             reasons: reasons.collect(),
             vacuous: vacuous.collect::<BTreeMap<_, _>>(),
         }
     };
-    let properties = system.program.properties.iter().map(|p| &p.kind);
     CompareReport {
         program: system.program.name.clone(),
         file: loaded.source.name.clone(),
         models: models.iter().map(ToString::to_string).collect(),
-        properties: properties.enumerate().map(row).collect(),
+        properties: system.questions.iter().enumerate().map(row).collect(),
     }
 }

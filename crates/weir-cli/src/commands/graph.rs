@@ -3,46 +3,65 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use weir::Solver;
 use weir::report::graph;
-use weir_engine::Limits;
 use weir_engine::graph::NoGraph;
+use weir_engine::{Limits, Task};
+use weir_model::limits::Stop;
 
 use super::{Status, complain, fail, note, print, stopped, write_whole};
 use crate::cli::{Graph, GraphFormat};
 use crate::limits;
-use crate::output::json;
+use crate::output::{advise, json};
 
 pub fn run(args: &Graph) -> Status {
     match draw(args) {
         Ok(status) => status,
-        Err(NoGraph::Refused(message)) => fail(&message),
-        Err(NoGraph::Stopped(reason)) => stopped(&reason),
+        Err(Undrawn::Failed(message)) => fail(&message),
+        Err(Undrawn::Stopped(reason)) => stopped(&reason),
     }
 }
 
-fn draw(args: &Graph) -> Result<Status, NoGraph> {
+/// Why nothing was drawn.
+enum Undrawn {
+    /// It cannot be.
+    Failed(String),
+    /// A limit was reached.
+    Stopped(String),
+}
+
+impl From<String> for Undrawn {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}
+
+impl From<Stop> for Undrawn {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop.to_string())
+    }
+}
+
+impl From<NoGraph> for Undrawn {
+    fn from(none: NoGraph) -> Self {
+        match none {
+            NoGraph::None => Self::Failed(format!("{none}; name another one with `--engine`")),
+            NoGraph::TooLarge(_) => Self::Failed(format!("{none}; `--most` allows more")),
+            NoGraph::Stopped(reason) => Self::Stopped(reason),
+        }
+    }
+}
+
+fn draw(args: &Graph) -> Result<Status, Undrawn> {
     let model = args.model.model;
     let format = format(args)?;
-    let engine = match args.engine.for_model(model)? {
-        Solver::Engine(weir_engine::Engine::Automata(_)) => {
-            weir_engine::Engine::Automata(args.automata.options())
-        }
-        Solver::Engine(other) => other,
-        Solver::Channels => {
-            return Err("channel machines are no states of the program; `weir channel of` \
-                        prints the machine"
-                .to_owned()
-                .into());
-        }
-    };
+    let limits = Limits { bound: args.bound.map(usize::from), ..limits::limits() };
+    let engine = args.automata.apply(args.engine);
+    engine.accepts(model, &limits).map_err(|e| advise(&e.into()))?;
     let loaded = match args.language.load(&args.file, &[model]) {
         Ok(loaded) => loaded,
         Err(error) => return Ok(complain(&error)),
     };
-    let limits = Limits { bound: args.bound.map(usize::from), ..limits::limits() };
-    let most = args.most as usize;
-    let found = weir_engine::graph::explore(&loaded.system, model, engine, &limits, most)?;
+    let found = engine.graph(Task::new(&loaded.system, model, &limits), args.most as usize)?;
     let text = match format {
         GraphFormat::Dot => graph::dot(&loaded, &found, &limits.budget)?,
         GraphFormat::Svg => svg(&graph::dot(&loaded, &found, &limits.budget)?)?,

@@ -7,7 +7,7 @@ use weir::live::{AskedFor, answers, asked, clients, lasso_file};
 use weir::load::read_text;
 use weir::report::run::{Layout, lasso_lines};
 use weir::report::table::Table;
-use weir::{CheckError, LoadError, Loaded, MemoryModel, Verdict};
+use weir::{CheckError, ENGINES, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::Certificate;
 use weir_check::lasso::Lasso as LassoFile;
 use weir_check::unblocked::{self, Unblocked};
@@ -45,7 +45,7 @@ pub fn run(args: &Live) -> Status {
     let program = &loaded.system.program;
     let asked = asked(program, &chosen);
     if asked.is_empty() {
-        return match CheckError::no_property(&args.file, program) {
+        return match CheckError::no_property(&args.file, &loaded.system) {
             Some(error) => reject(&args.file, &error),
             None => fail(&format!(
                 "`{}` has no `live` property; add one, such as `live terminates`, or use `weir check`",
@@ -54,7 +54,8 @@ pub fn run(args: &Live) -> Status {
         };
     }
     let report = Report { loaded: &loaded, args, model, asked: &asked };
-    let options = Options { model, flush_fair: args.flush_fair, limits: args.limits() };
+    let (flush_fair, limits) = (args.flush_fair, args.limits());
+    let options = Options { model, flush_fair, engine: ENGINES[0], limits };
     let answers = match stopped {
         Some(reason) => {
             let evidence = Evidence::Reason(reason);

@@ -8,7 +8,7 @@ use weir::report::table::Table;
 use weir::report::{herd, json};
 use weir::{LoadError, Loaded, MemoryModel, Reading};
 use weir_engine::explicit::Outcomes;
-use weir_model::program::{Property, PropertyKind};
+use weir_model::question::{Kind, Question};
 
 use super::{Status, complain, no_search, note, print, print_json, reject};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
@@ -83,8 +83,8 @@ fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
         let _ = writeln!(out, "  {line}");
         return out;
     }
-    let is_final = |p: &Property| matches!(p.kind, PropertyKind::Final(..));
-    let asks = system.program.properties.iter().any(is_final);
+    let is_final = |q: &Question| matches!(q.kind, Kind::Final { .. });
+    let asks = system.questions.iter().any(is_final);
     let mut table = Table::default();
     let names = outcomes.atoms.iter().map(|a| system.atom_name(*a));
     table.row([" ".to_owned()].into_iter().chain(names));

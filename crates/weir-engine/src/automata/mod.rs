@@ -88,9 +88,9 @@
 
 mod cycle;
 mod dfa;
+mod graph;
 pub mod language;
 mod operations;
-mod regex;
 mod runs;
 mod search;
 #[cfg(test)]
@@ -101,54 +101,49 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use weir_model::answer::{
-    Answer, BufferAutomaton, BufferAutomatonState, BufferSet, BufferState, Evidence, Run, Verdict,
+    Answer, BufferAutomaton, BufferAutomatonState, BufferSet, BufferState, Evidence, Run,
 };
 use weir_model::ids::{StateId, ValueId};
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{PropertyKind, Quantifier};
+use weir_model::question::Question;
 use weir_model::semantics::Form;
-use weir_model::system::System;
 
-use crate::graph::{self, Graph, NoGraph};
-use crate::stats::{Limits, Progress, Stats, unknown_all};
+use crate::engine::{Engine, Task};
+use crate::graph::{Graph, NoGraph};
+use crate::stats::{Limits, Progress, Stats};
 use cycle::Folding;
 use language::LanguageId;
-use operations::Action;
+use operations::Space;
 use search::Search;
 
-/// What can be switched off.
+/// The `automata` engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct Automata {
     /// Whether to leave out steps whose order does not matter.
     pub sleep_sets: bool,
     /// Whether to fold cycles in.
     pub acceleration: bool,
 }
 
-impl Default for Options {
+impl Default for Automata {
     fn default() -> Self {
         Self { sleep_sets: true, acceleration: true }
     }
 }
 
-impl Options {
+impl Automata {
     /// How the first search folds cycles in.
     fn folding(self) -> Folding {
         if self.acceleration { Folding::Paper } else { Folding::Never }
     }
 }
 
-/// Whether this engine is for a model.
-pub fn is_decided(model: MemoryModel) -> bool {
-    Form::of(model)[0] == Form::Tso
-}
-
-/// How many states that settle a property are looked at for a real run before cycles
+/// How many states that settle a question are looked at for a real run before cycles
 /// are folded in with more care.
 const TRIES: usize = 16;
 
-/// What is known of a property.
+/// What is known of a question.
 #[derive(Clone, Debug)]
 enum Found {
     Nothing,
@@ -171,91 +166,88 @@ impl Found {
     }
 }
 
-/// Answers every property of the system's program.
-///
-/// # Panics
-/// If [`is_decided`] says no.
-pub fn check(
-    system: &System,
-    model: MemoryModel,
-    options: Options,
-    limits: &Limits,
-    progress: Progress<'_>,
-) -> (Vec<Answer>, Stats) {
-    assert!(is_decided(model), "buffer automata are not for {model}");
-    let began = Instant::now();
-    let properties = &system.program.properties;
-    let mut found = vec![Found::Nothing; properties.len()];
-    let mut stats = Stats::default();
-    let all = match system.expanded(&limits.budget) {
-        Ok(all) => all,
-        Err(stop) => {
-            stats.stopped = Some(stop.to_string());
-            return (unknown_all(system, &stop.to_string()), stats);
-        }
-    };
-    for folding in [options.folding(), Folding::Repeatable] {
-        let mut search = Search::new(all, folding, options.sleep_sets, &limits.budget);
-        search.run(limits, began, progress, &mut |search, node| {
-            look(search, model, node, &mut found, &limits.budget)?;
-            Ok(match found.iter().all(Found::is_done) && !found.is_empty() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            })
-        });
-        if search.stats.stopped.is_none()
-            && let Err(stop) = exclude(&mut search, model, limits, &mut found)
-        {
-            search.stats.stopped = Some(stop.to_string());
-        }
-        stats = search.stats;
-        let is_spurious = |f: &Found| matches!(f, Found::Spurious(_));
-        let is_limited = stats.stopped.is_some() && !found.iter().all(Found::is_done);
-        if !found.iter().any(is_spurious) || is_limited || folding == Folding::Repeatable {
-            break;
-        }
-        found.iter_mut().filter(|f| is_spurious(f)).for_each(|f| *f = Found::Nothing);
+impl Engine for Automata {
+    fn name(&self) -> &'static str {
+        "automata"
     }
-    let answers = found.into_iter().enumerate().map(|(property, found)| {
-        let exists =
-            matches!(properties[property].kind, PropertyKind::Final(Quantifier::Exists, _));
-        let (yes, no) = match exists {
-            true => (Verdict::Violated, Verdict::Holds),
-            false => (Verdict::Holds, Verdict::Violated),
-        };
-        let (verdict, evidence) = match (found, &stats.stopped) {
-            (Found::Settled(run), _) => (no, Evidence::Run(*run)),
-            (Found::Excluded(evidence), _) => (yes, evidence),
-            (Found::Nothing | Found::Spurious(_), Some(reason)) => {
-                (Verdict::Unknown, Evidence::Reason(reason.clone()))
+
+    fn about(&self) -> &'static str {
+        "Buffer contents as automata, for TSO: a proof or a run, or no termination"
+    }
+
+    fn decides(&self, model: MemoryModel) -> bool {
+        Form::of(model)[0] == Form::Tso
+    }
+
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let began = Instant::now();
+        let limits = task.limits;
+        let mut found = vec![Found::Nothing; task.questions.len()];
+        let mut stats = Stats { engine: self.name(), ..Stats::default() };
+        let all = match task.system.expanded(&limits.budget) {
+            Ok(all) => all,
+            Err(stop) => {
+                stats.stopped = Some(stop.to_string());
+                return (task.unknown(&stop), stats);
             }
+        };
+        for folding in [self.folding(), Folding::Repeatable] {
+            let mut search = Search::new(all, folding, self.sleep_sets, &limits.budget);
+            search.run(limits, began, progress, &mut |search, node| {
+                look(search, task, node, &mut found)?;
+                Ok(match found.iter().all(Found::is_done) && !found.is_empty() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                })
+            });
+            if search.stats.stopped.is_none()
+                && let Err(stop) = exclude(&mut search, task.model, limits, &mut found)
+            {
+                search.stats.stopped = Some(stop.to_string());
+            }
+            stats = search.stats;
+            let is_spurious = |f: &Found| matches!(f, Found::Spurious(_));
+            let is_limited = stats.stopped.is_some() && !found.iter().all(Found::is_done);
+            if !found.iter().any(is_spurious) || is_limited || folding == Folding::Repeatable {
+                break;
+            }
+            found.iter_mut().filter(|f| is_spurious(f)).for_each(|f| *f = Found::Nothing);
+        }
+        let questions = task.questions.iter().zip(found).enumerate();
+        let answers = questions.map(|(i, (question, found))| match (found, &stats.stopped) {
+            (Found::Settled(run), _) => Answer::settled(i, question, *run),
+            (Found::Excluded(evidence), _) => Answer::excluded(i, question, evidence),
+            (Found::Nothing | Found::Spurious(_), Some(reason)) => Answer::unknown(i, reason),
             (Found::Nothing | Found::Spurious(_), None) => {
-                let reason = "a state was found to which no run leads; please report this";
-                (Verdict::Unknown, Evidence::Reason(reason.to_owned()))
+                Answer::unknown(i, "a state was found to which no run leads; please report this")
             }
-        };
-        Answer { property, verdict, evidence }
-    });
-    (answers.collect(), stats.clone())
+        });
+        (answers.collect(), stats.clone())
+    }
+
+    /// The stored states and the steps between them.
+    fn graph(&self, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
+        graph::graph(*self, task, most)
+    }
 }
 
-/// Looks whether a stored state settles properties, and for runs that do.
+/// Looks whether a stored state settles questions, and for runs that do.
 fn look(
     search: &Search<'_>,
-    model: MemoryModel,
+    task: Task<'_>,
     node: search::NodeId,
     found: &mut [Found],
-    budget: &Budget,
 ) -> Result<(), Stop> {
     let state = &search.nodes[node as usize].state;
-    for (property, found) in search.space.system.program.properties.iter().zip(found) {
+    for (question, found) in task.questions.iter().zip(found) {
         let tries = match found {
             _ if found.is_done() => continue,
             Found::Spurious(tries) => *tries,
             _ => 0,
         };
-        if search.space.settles(state, &property.kind) {
-            *found = match runs::run(search, model, node, &property.kind, budget)? {
+        if search.space.settles(state, question) {
+            let budget = &task.limits.budget;
+            *found = match runs::run(search, task.model, node, question, budget)? {
                 Some(run) => Found::Settled(Box::new(run)),
                 None => Found::Spurious(tries + 1),
             };
@@ -304,80 +296,28 @@ fn buffer_set(search: &mut Search<'_>, model: MemoryModel) -> Result<BufferSet, 
             buffers: state.buffers.iter().map(&mut number).collect(),
         });
     }
-    let automaton = |language: &LanguageId| {
-        let dfa = search.space.languages.get(*language);
-        let edge = |(letter, to): &(language::Letter, u32)| {
-            let (var, value) = search.space.store_of(*letter);
-            (var, value, *to as usize)
-        };
-        let state = |s: u32| BufferAutomatonState {
-            is_accepting: dfa.accepts_at(s),
-            edges: dfa.edges(s).iter().map(edge).collect(),
-        };
-        BufferAutomaton { states: (0..dfa.len() as u32).map(state).collect() }
-    };
+    let automaton = |language: &LanguageId| automaton(&search.space, *language);
     Ok(BufferSet { model, automata: used.iter().map(automaton).collect(), states })
 }
 
-/// The stored states of a program and the steps between them, with every violation.
-///
-/// # Errors
-/// If there are more than `most`, or a limit was hit.
-pub fn graph(
-    system: &System,
-    options: Options,
-    limits: &Limits,
-    most: usize,
-) -> Result<Graph, NoGraph> {
-    let all = system.expanded(&limits.budget).map_err(NoGraph::from)?;
-    let mut search = Search::new(all, options.folding(), options.sleep_sets, &limits.budget);
-    search.edges = Some(vec![]);
-    search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
-        Ok(match node as usize >= most {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
-    });
-    if search.nodes.len() > most {
-        return Err(graph::too_large(most));
-    }
-    if let Some(reason) = &search.stats.stopped {
-        return Err(NoGraph::Stopped(reason.clone()));
-    }
-    let space = &search.space;
-    let letter = |l| {
-        let (var, value) = space.store_of(l);
-        graph::show_store(system, var, value)
+/// An automaton of buffer contents, for others.
+fn automaton(space: &Space<'_>, language: LanguageId) -> BufferAutomaton {
+    let dfa = space.languages.get(language);
+    let edge = |(letter, to): &(language::Letter, u32)| {
+        let (var, value) = space.store_of(*letter);
+        (var, value, *to as usize)
     };
-    let buffer = |language: &LanguageId| {
-        let dfa = space.languages.get(*language);
-        regex::of(dfa, &letter).unwrap_or_else(|| format!("an automaton of {} states", dfa.len()))
+    let state = |s: u32| BufferAutomatonState {
+        is_accepting: dfa.accepts_at(s),
+        edges: dfa.edges(s).iter().map(edge).collect(),
     };
-    let nodes = search.nodes.iter().map(|node| graph::Node {
-        controls: space.controls(&node.state).iter().map(|s| StateId(*s)).collect(),
-        memory: space.memory(&node.state).iter().map(|v| ValueId(*v)).collect(),
-        buffers: node.state.buffers.iter().map(buffer).collect(),
-        is_initial: node.parent.is_none(),
-        settles: settled(&search, &node.state),
-    });
-    let edges = search.edges.iter().flatten().map(|edge| graph::Edge {
-        from: edge.from as usize,
-        to: edge.to as usize,
-        process: edge.action.process(),
-        label: match edge.action {
-            Action::Take(p, id) => system.show_op(system.transition(p, id).op),
-            Action::Commit(_, l) => format!("commit {}", letter(l)),
-        },
-        is_folded: edge.is_folded,
-    });
-    Ok(Graph { nodes: nodes.collect(), edges: edges.collect(), is_cut: false })
+    BufferAutomaton { states: (0..dfa.len() as u32).map(state).collect() }
 }
 
-/// The properties that some configuration of a state settles.
-fn settled(search: &Search<'_>, state: &operations::State) -> Vec<usize> {
-    let properties = search.space.system.program.properties.iter().enumerate();
-    let those = properties.filter(|(_, p)| search.space.settles(state, &p.kind));
-    those.map(|(i, _)| i).collect()
+/// The questions that some configuration of a state settles.
+fn settled(search: &Search<'_>, questions: &[Question], state: &operations::State) -> Vec<usize> {
+    let is_settled = |i: &usize| search.space.settles(state, &questions[*i]);
+    (0..questions.len()).filter(is_settled).collect()
 }
 
 /// What a search did that went on when it found violations.
@@ -385,35 +325,33 @@ fn settled(search: &Search<'_>, state: &operations::State) -> Vec<usize> {
 pub struct Exploration {
     /// What it did.
     pub stats: Stats,
-    /// For each property the stored states that settle it.
+    /// For each question the stored states that settle it.
     pub errors: Vec<usize>,
     /// How many cycles were folded in.
     pub folds: usize,
 }
 
-/// Explores a program to the end as the paper does, to count. Whether its errors are
-/// real is for [`check`] to say.
-pub fn explore(
-    system: &System,
-    options: Options,
-    limits: &Limits,
-    progress: Progress<'_>,
-) -> Exploration {
-    let mut errors = vec![0; system.program.properties.len()];
-    let mut folds = 0;
-    let all = match system.expanded(&limits.budget) {
-        Ok(all) => all,
-        Err(stop) => {
-            let stats = Stats { stopped: Some(stop.to_string()), ..Stats::default() };
-            return Exploration { stats, errors, folds };
-        }
-    };
-    let mut search = Search::new(all, options.folding(), options.sleep_sets, &limits.budget);
-    search.run(limits, Instant::now(), progress, &mut |search, node| {
-        let node = &search.nodes[node as usize];
-        settled(search, &node.state).into_iter().for_each(|i| errors[i] += 1);
-        folds += usize::from(node.fold.is_some());
-        Ok(ControlFlow::Continue(()))
-    });
-    Exploration { stats: search.stats, errors, folds }
+impl Automata {
+    /// Explores a program to the end as the paper does, to count. Whether its errors are
+    /// real is for [`Engine::check`] to say.
+    pub fn explore(self, task: Task<'_>, progress: Progress<'_>) -> Exploration {
+        let limits = task.limits;
+        let mut errors = vec![0; task.questions.len()];
+        let mut folds = 0;
+        let all = match task.system.expanded(&limits.budget) {
+            Ok(all) => all,
+            Err(stop) => {
+                let stats = Stats { stopped: Some(stop.to_string()), ..Stats::default() };
+                return Exploration { stats, errors, folds };
+            }
+        };
+        let mut search = Search::new(all, self.folding(), self.sleep_sets, &limits.budget);
+        search.run(limits, Instant::now(), progress, &mut |search, node| {
+            let node = &search.nodes[node as usize];
+            settled(search, task.questions, &node.state).into_iter().for_each(|i| errors[i] += 1);
+            folds += usize::from(node.fold.is_some());
+            Ok(ControlFlow::Continue(()))
+        });
+        Exploration { stats: search.stats, errors, folds }
+    }
 }

@@ -8,7 +8,8 @@
 use weir_model::answer::{Run, Snapshot};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{FenceKind, PropertyKind};
+use weir_model::program::FenceKind;
+use weir_model::question::Question;
 use weir_model::semantics::{Form, Step};
 use weir_model::system::Op;
 
@@ -23,31 +24,30 @@ type Words = Vec<Vec<Letter>>;
 /// Longer runs are not shown.
 const LONGEST: usize = 50_000;
 
-/// A run to a configuration of a stored state that settles a property, if the state
+/// A run to a configuration of a stored state that settles a question, if the state
 /// stands for one that can be reached as the cycles say.
 pub fn run(
     search: &Search<'_>,
     model: MemoryModel,
     node: NodeId,
-    kind: &PropertyKind,
+    question: &Question,
     budget: &Budget,
 ) -> Result<Option<Run>, Stop> {
-    let words = wanted(search, node, kind);
+    let words = wanted(search, node, question);
     let Some((start, actions)) = path(search, node, words, budget)? else { return Ok(None) };
     let start = search.space.memory(&search.nodes[start as usize].state);
     replay(&search.space, model, start, &actions, budget)
 }
 
-/// Buffer contents with which a state settles a property, as short as possible and
+/// Buffer contents with which a state settles a question, as short as possible and
 /// without a folded cycle if that will do.
-fn wanted(search: &Search<'_>, node: NodeId, kind: &PropertyKind) -> Words {
+fn wanted(search: &Search<'_>, node: NodeId, question: &Question) -> Words {
     let node = &search.nodes[node as usize];
-    let is_drained = matches!(kind, PropertyKind::NoDeadlock | PropertyKind::Final(..));
     let mut buffers = node.state.buffers.clone();
     if let Some((fold, _)) = &node.fold {
         buffers[fold.process.index()] = fold.before;
     }
-    let word = |id| match is_drained {
+    let word = |id| match question.is_about_rest() {
         true => vec![],
         false => search.space.languages.get(id).shortest().unwrap_or_default(),
     };

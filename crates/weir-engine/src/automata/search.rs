@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use weir_model::limits::{Budget, Stop};
-use weir_model::program::{PropertyKind, Quantifier};
+use weir_model::question::Question;
 use weir_model::system::Expanded;
 
 use super::cycle::{Cycles, Fold, Folding};
@@ -333,25 +333,10 @@ impl<'s> Search<'s> {
 }
 
 impl Space<'_> {
-    /// Whether some configuration of a state settles a question: shows that a property
-    /// is violated or, for `final exists`, that it holds.
-    pub fn settles(&self, state: &State, kind: &PropertyKind) -> bool {
-        let (system, controls, memory) = (self.system, self.controls(state), self.memory(state));
-        match kind {
-            PropertyKind::Never(formula) => system.holds(formula, controls, memory),
-            PropertyKind::Assertions => system.failed(controls).is_some(),
-            PropertyKind::NoDeadlock => {
-                self.may_be_drained(state) && system.is_deadlock(controls, memory)
-            }
-            PropertyKind::Final(quantifier, formula) => {
-                let wanted = *quantifier != Quantifier::Always;
-                let filter = system.program.filter.as_ref();
-                system.all_ended(controls)
-                    && self.may_be_drained(state)
-                    && filter.is_none_or(|f| system.holds(f, controls, memory))
-                    && system.holds(formula, controls, memory) == wanted
-            }
-        }
+    /// Whether some configuration of a state settles a question.
+    pub fn settles(&self, state: &State, question: &Question) -> bool {
+        (!question.is_about_rest() || self.may_be_drained(state))
+            && question.is_settled(&self.system, self.controls(state), self.memory(state))
     }
 }
 

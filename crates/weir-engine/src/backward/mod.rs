@@ -37,96 +37,86 @@ mod targets;
 
 use std::sync::Arc;
 
-use weir_model::answer::{Answer, Evidence, UpwardSet, Verdict};
+use weir_model::answer::{Answer, Evidence, Run, UpwardSet};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use crate::concrete::{self, Event};
-use crate::stats::{Limits, Progress, Stats, blame, unknown_all};
+use crate::engine::{Engine, Task};
+use crate::stats::{Progress, Stats, blame};
 use crate::wsts::{self, Outcome};
 use state::State;
 use steps::Dual;
 pub use steps::Step;
 
-/// Whether this engine decides reachability under a model.
-pub fn is_decided(model: MemoryModel) -> bool {
-    matches!(Form::of(model)[0], Form::Tso | Form::Pso | Form::NswFifo)
-}
+/// The `backward` engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Backward;
 
-/// Answers every property of the system's program, one after another.
-///
-/// # Panics
-/// If [`is_decided`] says no.
-pub fn check(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    progress: Progress<'_>,
-) -> (Vec<Answer>, Stats) {
-    assert!(is_decided(model), "backward search does not decide {model}");
-    let began = std::time::Instant::now();
-    let mut total = Stats {
-        engine: "backward",
-        within_bound: true,
-        elapsed: began.elapsed(),
-        ..Stats::default()
-    };
-    let made = system.expanded(&limits.budget);
-    let made = made.and_then(|all| Ok((all, Dual::new(all, model, &limits.budget)?)));
-    let (all, dual) = match made {
-        Ok(made) => made,
-        Err(stop) => {
-            total.stopped = Some(stop.to_string());
-            return (unknown_all(system, &stop.to_string()), total);
-        }
-    };
-    let mut answers = Vec::new();
-    for (property, asked) in system.program.properties.iter().enumerate() {
-        let unknown = |reason: String| {
-            let evidence = Evidence::Reason(reason);
-            Answer { property, verdict: Verdict::Unknown, evidence }
-        };
-        let targets = match targets::of(all, &asked.kind, &limits.budget) {
-            Ok(targets) => targets,
-            Err(reason) => {
-                answers.push(unknown(reason));
-                continue;
-            }
-        };
-        let (outcome, stats) = wsts::backward(&dual, targets, limits, progress);
-        total.add(stats);
-        let exists = matches!(asked.kind, PropertyKind::Final(Quantifier::Exists, _));
-        answers.push(match outcome {
-            Outcome::Unreachable(minimal) => {
-                let verdict = if exists { Verdict::Violated } else { Verdict::Holds };
-                let evidence = match limits.certificate {
-                    true => Evidence::Upward(Arc::new(UpwardSet {
-                        model,
-                        states: minimal.iter().map(State::parts).collect(),
-                    })),
-                    false => Evidence::Exhausted,
-                };
-                Answer { property, verdict, evidence }
-            }
-            Outcome::Reached(path) => match run(system, model, &dual, &path, &limits.budget) {
-                Ok(Some(run)) => {
-                    let verdict = if exists { Verdict::Holds } else { Verdict::Violated };
-                    Answer { property, verdict, evidence: Evidence::Run(run) }
-                }
-                Err(stop) => unknown(stop.to_string()),
-                Ok(None) => {
-                    unknown("a path was found that is not a run; please report this".to_owned())
-                }
-            },
-            Outcome::Stopped(reason) => unknown(reason),
-        });
+impl Engine for Backward {
+    fn name(&self) -> &'static str {
+        "backward"
     }
-    total.elapsed = began.elapsed();
-    blame(&limits.budget, &mut answers);
-    (answers, total)
+
+    fn about(&self) -> &'static str {
+        "Backward search with unbounded buffers, for TSO, PSO and NSW: slower than `views`"
+    }
+
+    fn decides(&self, model: MemoryModel) -> bool {
+        matches!(Form::of(model)[0], Form::Tso | Form::Pso | Form::NswFifo)
+    }
+
+    /// One question after another.
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let Task { system, questions, model, limits } = task;
+        let began = std::time::Instant::now();
+        let mut total = Stats { engine: self.name(), within_bound: true, ..Stats::default() };
+        let made = system.expanded(&limits.budget);
+        let made = made.and_then(|all| Ok((all, Dual::new(all, model, &limits.budget)?)));
+        let (all, dual) = match made {
+            Ok(made) => made,
+            Err(stop) => {
+                total.stopped = Some(stop.to_string());
+                total.elapsed = began.elapsed();
+                return (task.unknown(&stop), total);
+            }
+        };
+        let mut answers = Vec::new();
+        for (i, question) in questions.iter().enumerate() {
+            let targets = match targets::of(all, question, &limits.budget) {
+                Ok(targets) => targets,
+                Err(reason) => {
+                    answers.push(Answer::unknown(i, reason));
+                    continue;
+                }
+            };
+            let (outcome, stats) = wsts::backward(&dual, targets, limits, progress);
+            total.add(stats);
+            answers.push(match outcome {
+                Outcome::Unreachable(minimal) => {
+                    let states = || minimal.iter().map(State::parts).collect();
+                    let evidence = match limits.certificate {
+                        true => Evidence::Upward(Arc::new(UpwardSet { model, states: states() })),
+                        false => Evidence::Exhausted,
+                    };
+                    Answer::excluded(i, question, evidence)
+                }
+                Outcome::Reached(path) => match run(system, model, &dual, &path, &limits.budget) {
+                    Ok(Some(run)) => Answer::settled(i, question, run),
+                    Err(stop) => Answer::unknown(i, stop),
+                    Ok(None) => {
+                        Answer::unknown(i, "a path was found that is not a run; please report this")
+                    }
+                },
+                Outcome::Stopped(reason) => Answer::unknown(i, reason),
+            });
+        }
+        total.elapsed = began.elapsed();
+        blame(&limits.budget, &mut answers);
+        (answers, total)
+    }
 }
 
 /// The run of the store-buffer semantics that a path stands for, from the first
@@ -137,7 +127,7 @@ fn run(
     dual: &Dual<'_>,
     path: &[Step],
     budget: &Budget,
-) -> Result<Option<weir_model::answer::Run>, Stop> {
+) -> Result<Option<Run>, Stop> {
     let events: Vec<Event> = path.iter().flat_map(|step| dual.events(step)).collect();
     for memory in system.initial_memories() {
         if let Some(run) = concrete::run(system, model, &memory, &events, budget)? {

@@ -1,43 +1,30 @@
-//! The states that violate a property, with empty buffers.
+//! The states that settle a question, with empty buffers.
 
 use weir_model::ids::{StateId, ValueId, VarId};
 use weir_model::limits::Budget;
-use weir_model::program::{Atom, Formula, PropertyKind, Quantifier};
-use weir_model::system::{Expanded, StateKind};
+use weir_model::question::Question;
+use weir_model::system::Expanded;
 
 use super::state::{ANY, Buffers, State};
 
 /// More states than these are not asked for.
 const MOST: usize = 1 << 20;
 
-/// The states that settle a property, or why they cannot be named.
+/// The states that settle a question, or why they cannot be named.
 pub(super) fn of(
     system: Expanded<'_>,
-    kind: &PropertyKind,
+    question: &Question,
     budget: &Budget,
 ) -> Result<Vec<State>, String> {
-    let formulas: Vec<&Formula> = match kind {
-        PropertyKind::Never(formula) => vec![formula],
-        PropertyKind::Final(_, formula) => {
-            [formula].into_iter().chain(&system.program.filter).collect()
-        }
-        PropertyKind::Assertions | PropertyKind::NoDeadlock => vec![],
-    };
-    let mut asked = vec![*kind == PropertyKind::NoDeadlock; system.vars.len()];
-    for formula in formulas {
-        formula.atoms(&mut |a| {
-            if let Atom::Var(x) = a {
-                asked[x.index()] = true;
-            }
-        });
-    }
-    if matches!(kind, PropertyKind::Never(_)) && asked.contains(&true) {
+    if question.asks_for_memory_under_way() {
         return Err("backward search does not ask for memory while writes are under way".to_owned());
     }
+    let vars = (0..system.vars.len()).map(VarId::new);
+    let asked: Vec<bool> = vars.map(|x| question.asks_for(x)).collect();
     let mut targets = Vec::new();
     for memory in memories(system, &asked, budget)? {
         budget.tick().map_err(|stop| stop.to_string())?;
-        let controls = controls(system, kind, &memory, budget)?;
+        let controls = controls(system, question, &memory, budget)?;
         if targets.len() + controls.len() > MOST {
             return Err(format!("there are more than {MOST} target states"));
         }
@@ -82,20 +69,16 @@ fn longer(all: &[Vec<u32>], cells: &[u32], budget: &Budget) -> Result<Vec<Vec<u3
     Ok(longer)
 }
 
-/// All control states that settle a property with a memory.
+/// All control states that settle a question with a memory.
 fn controls(
     system: Expanded<'_>,
-    kind: &PropertyKind,
+    question: &Question,
     memory: &[u32],
     budget: &Budget,
 ) -> Result<Vec<Vec<u32>>, String> {
     let mut all: Vec<Vec<u32>> = vec![vec![]];
     for p in system.process_ids() {
-        let fits = |s: &StateId| match kind {
-            PropertyKind::Never(_) | PropertyKind::Assertions => true,
-            PropertyKind::NoDeadlock => system.is_stuck(p, *s, memory),
-            PropertyKind::Final(..) => system.state(p, *s).kind == StateKind::Ended,
-        };
+        let fits = |s: &StateId| question.may_be_at_with(&system, (p, *s), memory);
         let states = system.states(p);
         let states: Vec<u32> = states.filter(fits).map(|s| s.0).collect();
         if all.len() * states.len() > MOST {
@@ -109,15 +92,6 @@ fn controls(
         v => v,
     };
     let memory: Vec<u32> = memory.iter().enumerate().map(known).collect();
-    all.retain(|controls| match kind {
-        PropertyKind::Never(formula) => system.holds(formula, controls, &memory),
-        PropertyKind::Assertions => system.failed(controls).is_some(),
-        PropertyKind::NoDeadlock => system.is_deadlock(controls, &memory),
-        PropertyKind::Final(quantifier, formula) => {
-            let filter = system.program.filter.as_ref();
-            filter.is_none_or(|f| system.holds(f, controls, &memory))
-                && system.holds(formula, controls, &memory) == (*quantifier != Quantifier::Always)
-        }
-    });
+    all.retain(|controls| question.is_settled(&system, controls, &memory));
     Ok(all)
 }

@@ -36,8 +36,11 @@
 //! writes are marks inside the word (`view`); formulas about memory are decided by
 //! guessing the moment they refer to (`places`).
 
+mod bucket;
+mod graph;
 mod letters;
 mod places;
+mod rounds;
 mod search;
 mod space;
 mod subwords;
@@ -45,7 +48,40 @@ mod table;
 mod view;
 mod watch;
 
-mod graph;
+use weir_model::answer::Answer;
+use weir_model::ids::ProcessId;
+use weir_model::memory_model::MemoryModel;
+use weir_model::semantics::Form;
 
-pub use graph::graph;
-pub use search::{check, check_some, is_decided};
+use crate::engine::{Engine, Task};
+use crate::graph::{Graph, NoGraph};
+use crate::stats::{Progress, Stats};
+
+pub use search::check_some;
+
+/// The `views` engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Views;
+
+impl Engine for Views {
+    fn name(&self) -> &'static str {
+        "views"
+    }
+
+    fn about(&self) -> &'static str {
+        "Unbounded buffers, for SC, TSO, PSO and NSW: a proof or a run"
+    }
+
+    fn decides(&self, model: MemoryModel) -> bool {
+        matches!(Form::of(model)[0], Form::Sc | Form::Tso | Form::Pso | Form::NswFifo)
+    }
+
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let all: Vec<ProcessId> = task.system.process_ids().collect();
+        search::check_among(task, &all, progress)
+    }
+
+    fn graph(&self, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
+        graph::graph(task, most)
+    }
+}

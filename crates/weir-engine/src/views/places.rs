@@ -15,14 +15,14 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use weir_model::ids::{ProcessId, StateId, TransitionId, VarId};
 use weir_model::limits::Stop;
-use weir_model::program::{FenceKind, PropertyKind};
-use weir_model::system::{Op, Seen, StateKind, Transition};
+use weir_model::program::FenceKind;
+use weir_model::question::Kind;
+use weir_model::system::{Op, Seen, Standing, Transition};
 
 use super::letters::{Halt, Letter, MAX_LETTER};
 use super::space::Space;
 use super::table::ViewId;
 use super::view::View;
-use super::watch::asks_memory;
 
 /// A place: a control state with what is seen there.
 #[derive(Clone, Copy, Debug)]
@@ -37,15 +37,15 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Places {
     pub list: Vec<Place>,
-    /// For each property, the places that are worth a look.
+    /// For each question, the places that are worth a look.
     pub picks: Vec<Vec<u32>>,
 }
 
 impl Places {
-    /// One place, at which every property looks.
-    pub fn only(control: StateId, view: ViewId, properties: usize) -> Self {
+    /// One place, at which every question looks.
+    pub fn only(control: StateId, view: ViewId, questions: usize) -> Self {
         let list = vec![Place { control, view, from: None }];
-        Self { list, picks: vec![vec![0]; properties] }
+        Self { list, picks: vec![vec![0]; questions] }
     }
 
     /// The transitions to a place.
@@ -115,9 +115,9 @@ impl Space<'_> {
             }
             number += 1;
         }
-        let properties = 0..system.program.properties.len();
+        let questions = 0..self.questions.len();
         let picks =
-            properties.map(|i| self.picks(p, &list, i, last)).collect::<Result<_, Stop>>()?;
+            questions.map(|i| self.picks(p, &list, i, last)).collect::<Result<_, Stop>>()?;
         let places = Rc::new(Places { list, picks });
         self.places.insert(key, places.clone());
         Ok(places)
@@ -176,43 +176,36 @@ impl Space<'_> {
         views.into_iter().map(|v| table.settle(v, mask, newest)).collect()
     }
 
-    /// The places that are worth a look for a property: one of each kind that it
+    /// The places that are worth a look for a question: one of each kind that it
     /// can tell apart.
     fn picks(
         &self,
         p: ProcessId,
         list: &[Place],
-        property: usize,
+        number: usize,
         last: bool,
     ) -> Result<Vec<u32>, Stop> {
-        let kind = &self.system.program.properties[property].kind;
-        if last != (self.rules.lags && asks_memory(kind)) {
+        let question = &self.questions[number];
+        if last != self.is_asked_at_the_end(question) {
             return Ok(vec![]);
         }
-        let state = |place: &Place| &self.system.state(p, place.control).kind;
-        let idle = |place: &Place| self.table.view(place.view).stores.is_empty();
         let mut seen = Vec::new();
         let mut picks = Vec::new();
-        for (number, place) in list.iter().enumerate() {
+        for (i, place) in list.iter().enumerate() {
             self.budget().work(1 + seen.len() / 256)?;
-            let class = match kind {
-                PropertyKind::Never(_) | PropertyKind::Assertions => {
-                    self.watch.class(property, p, place.control)
-                }
-                PropertyKind::Final(..) if idle(place) && *state(place) == StateKind::Ended => {
-                    self.watch.class(property, p, place.control)
-                }
+            let state = self.system.state(p, place.control);
+            let is_idle = self.table.view(place.view).stores.is_empty();
+            if !question.may_be_at(state) || question.is_about_rest() && !is_idle {
+                continue;
+            }
+            let class = match question.kind {
                 // Whether it is stuck depends on memory.
-                PropertyKind::NoDeadlock
-                    if idle(place) && !matches!(state(place), StateKind::Failed(_)) =>
-                {
-                    (vec![i128::from(place.control.0)], false)
-                }
-                _ => continue,
+                Kind::NoDeadlock => (vec![i128::from(place.control.0)], Standing::Sound),
+                _ => self.watch.class(number, p, place.control),
             };
             if !seen.contains(&class) {
                 seen.push(class);
-                picks.push(number as u32);
+                picks.push(i as u32);
             }
         }
         Ok(picks)

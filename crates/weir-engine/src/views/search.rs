@@ -5,80 +5,33 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
-use weir_model::answer::{Answer, Evidence, Invariant, Run, Verdict};
+use weir_model::answer::{Answer, Evidence, Invariant, Run};
 use weir_model::ids::ProcessId;
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{PropertyKind, Quantifier};
-use weir_model::semantics::Form;
-use weir_model::system::{StateKind, System};
+use weir_model::question::Kind;
+use weir_model::system::StateKind;
 
+use super::bucket::Bucket;
 use super::letters::Halt;
 use super::places::Places;
+use super::rounds::{EVERYTHING, Round, rounds};
 use super::space::{Config, Space, Step};
 use super::subwords::{Level, MAX_LEVEL};
-use super::watch::{asks_memory, settles};
 use crate::concrete::{self, Event};
+use crate::engine::Task;
 use crate::stats::{Limits, Progress, Stats};
 
-/// Whether this engine decides reachability under a model.
-pub fn is_decided(model: MemoryModel) -> bool {
-    matches!(Form::of(model)[0], Form::Sc | Form::Tso | Form::Pso | Form::NswFifo)
-}
-
-/// How many bad configurations of one property are looked at for a real run
+/// How many configurations that settle one question are looked at for a real run
 /// before the level is raised.
 const TRIES: usize = 64;
 
-/// How much longer a round goes on for the sake of the other properties, once it
+/// How much longer a round goes on for the sake of the other questions, once it
 /// cannot decide one of them.
 const LONGER: usize = 8;
 
-/// What a short try may expand.
-const SHORT: usize = 1 << 15;
-
 /// How many configurations are expanded between two looks at what is stored.
 const CLOCK: usize = 1 << 8;
-
-/// How coarse a search is.
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    level: Level,
-    /// From how many configurations with the same state on those that differ in
-    /// sets of words only become one.
-    most: usize,
-    /// How many configurations it may expand before the next one gets its turn.
-    budget: usize,
-}
-
-/// Nothing is joined.
-const EVERYTHING: usize = usize::MAX;
-
-/// The rounds, from coarse to fine: longer words are told apart, and more
-/// configurations. The last ones join nothing, so that refinement ends.
-fn rounds() -> impl Iterator<Item = Round> {
-    // Some get a short try first: which one is quick cannot be told.
-    let short = [(1, 1), (1, 4), (2, 16)];
-    let long = [
-        (1, 1),
-        (1, 4),
-        (1, 16),
-        (2, 16),
-        (1, 64),
-        (2, 64),
-        (1, 256),
-        (2, 256),
-        (3, 256),
-        (1, 1024),
-        (2, 1024),
-        (1, EVERYTHING),
-        (2, EVERYTHING),
-        (3, EVERYTHING),
-        (MAX_LEVEL, EVERYTHING),
-    ];
-    let round = |budget| move |(k, most)| Round { level: Level(k), most, budget };
-    short.into_iter().map(round(SHORT)).chain(long.into_iter().map(round(usize::MAX)))
-}
 
 pub(super) struct Search<'s> {
     round: Round,
@@ -101,55 +54,7 @@ pub(super) struct Search<'s> {
     stats: Stats,
 }
 
-/// Configurations with the same state that do not cover one another.
-#[derive(Default)]
-struct Bucket {
-    ids: Vec<u32>,
-    /// The sketch of every view, configuration by configuration: most pairs are
-    /// told apart by these, in one sweep over memory.
-    sketches: Vec<u128>,
-}
-
-impl Bucket {
-    /// The configurations that may cover one with these sketches.
-    fn above(&self, sketch: &[u128]) -> impl Iterator<Item = u32> {
-        self.matching(sketch, |ours, theirs| theirs & !ours == 0)
-    }
-
-    /// The configurations that one with these sketches may cover.
-    fn below(&self, sketch: &[u128]) -> impl Iterator<Item = u32> {
-        self.matching(sketch, |ours, theirs| ours & !theirs == 0)
-    }
-
-    fn matching(
-        &self,
-        sketch: &[u128],
-        fits: impl Fn(u128, u128) -> bool,
-    ) -> impl Iterator<Item = u32> {
-        let all = self.sketches.chunks_exact(sketch.len()).zip(&self.ids);
-        all.filter(move |(ours, _)| ours.iter().zip(sketch).all(|(&a, &b)| fits(a, b)))
-            .map(|(_, &id)| id)
-    }
-
-    /// Of the configurations that are like it, the one that differs least from
-    /// one with these sketches.
-    fn nearest(&self, sketch: &[u128], is_like: impl Fn(u32) -> bool) -> Option<u32> {
-        let all = self.sketches.chunks_exact(sketch.len()).zip(&self.ids);
-        let distance = |ours: &[u128]| -> u32 {
-            ours.iter().zip(sketch).map(|(a, b)| (a ^ b).count_ones()).sum()
-        };
-        let alike = all.filter(|(_, id)| is_like(**id));
-        alike.min_by_key(|(ours, _)| distance(ours)).map(|(_, &id)| id)
-    }
-
-    fn remove(&mut self, id: u32, processes: usize) {
-        let Some(i) = self.ids.iter().position(|&c| c == id) else { return };
-        self.ids.remove(i);
-        self.sketches.drain(i * processes..(i + 1) * processes);
-    }
-}
-
-/// What is known of a property.
+/// What is known of a question.
 #[derive(Clone, Debug)]
 enum Found {
     Nothing,
@@ -177,27 +82,17 @@ impl<'s> Search<'s> {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub(super) fn to_draw(
-        system: &'s System,
-        model: MemoryModel,
-        budget: &Budget,
-    ) -> Result<Self, Stop> {
-        let active: Vec<ProcessId> = system.process_ids().collect();
+    pub(super) fn to_draw(task: Task<'s>) -> Result<Self, Stop> {
+        let active: Vec<ProcessId> = task.system.process_ids().collect();
         let round = Round { level: Level(1), most: EVERYTHING, budget: usize::MAX };
-        Self::new(system, model, &active, round, budget)
+        Self::new(task, &active, round)
     }
 
-    fn new(
-        system: &'s System,
-        model: MemoryModel,
-        active: &[ProcessId],
-        round: Round,
-        budget: &Budget,
-    ) -> Result<Self, Stop> {
+    fn new(task: Task<'s>, active: &[ProcessId], round: Round) -> Result<Self, Stop> {
         Ok(Self {
             round,
-            space: Space::new(system, model, active, round.level, budget)?,
-            model,
+            space: Space::new(task, active, round.level)?,
+            model: task.model,
             configs: vec![],
             parents: vec![],
             edges: vec![],
@@ -392,7 +287,7 @@ impl<'s> Search<'s> {
         self.configs.len() * config + self.buckets.len() * bucket + self.space.bytes()
     }
 
-    /// Looks whether processes can come to places that settle a property.
+    /// Looks whether processes can come to places that settle a question.
     fn look(&mut self, id: u32, config: &Config, found: &mut [Found]) -> Result<(), Halt> {
         for (index, found) in found.iter_mut().enumerate() {
             let tries = match found {
@@ -414,26 +309,26 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// What processes do by themselves to settle a property, if they can.
+    /// What processes do by themselves to settle a question, if they can.
     pub(super) fn settling(
         &mut self,
         config: &Config,
-        property: usize,
+        number: usize,
     ) -> Result<Option<Vec<Event>>, Halt> {
         let system = self.space.system;
-        let kind = &system.program.properties[property].kind;
-        let last = self.space.rules.lags && asks_memory(kind);
+        let question = &self.space.questions[number];
+        let last = self.space.is_asked_at_the_end(question);
         let memory = &config.state[system.processes.len()..];
         let mut all: Vec<(Rc<Places>, Vec<u32>)> = Vec::with_capacity(system.processes.len());
         for p in system.process_ids() {
             let places = match last {
                 // Wherever it goes by itself, it makes no difference to the formula.
-                true if !self.space.watch.asks(property, p) => self.space.rest_of(config, p),
+                true if !self.space.watch.asks(number, p) => self.space.rest_of(config, p),
                 true => self.space.last_places_of(config, p)?,
                 false => self.space.places_of(config, p)?,
             };
-            let mut picks = places.picks[property].clone();
-            if *kind == PropertyKind::NoDeadlock {
+            let mut picks = places.picks[number].clone();
+            if question.kind == Kind::NoDeadlock {
                 let control = |i: &u32| places.list[*i as usize].control;
                 picks.retain(|i| system.is_stuck(p, control(i), memory));
                 // One that has not ended makes it a deadlock.
@@ -453,7 +348,7 @@ impl<'s> Search<'s> {
             let control =
                 |((places, _), n): (&(Rc<Places>, _), &u32)| places.list[*n as usize].control.0;
             let controls: Vec<u32> = all.iter().zip(&numbers).map(control).collect();
-            if settles(system, kind, &controls, memory) {
+            if question.is_settled(system, &controls, memory) {
                 let mut events: Vec<Event> = last.then_some(Event::End).into_iter().collect();
                 for ((p, (places, _)), n) in system.process_ids().zip(&all).zip(numbers) {
                     events.extend(places.path(n).into_iter().map(|id| Event::Take(p, id)));
@@ -470,54 +365,29 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Answers every property of the system's program.
-///
-/// # Panics
-/// If [`is_decided`] says no.
-pub fn check(
-    system: &System,
-    model: MemoryModel,
-    limits: &Limits,
-    progress: Progress<'_>,
-) -> (Vec<Answer>, Stats) {
-    let all: Vec<ProcessId> = system.process_ids().collect();
-    check_among(system, model, &all, limits, progress)
-}
-
 /// Answers what it can about the runs in which only some processes act: a run
 /// of these is a run of all. Nothing holds for this reason.
-///
-/// # Panics
-/// If [`is_decided`] says no.
 pub fn check_some(
-    system: &System,
-    model: MemoryModel,
+    task: Task<'_>,
     active: &[ProcessId],
-    limits: &Limits,
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
-    let (mut answers, mut stats) = check_among(system, model, active, limits, progress);
-    for answer in &mut answers {
-        if !matches!(answer.evidence, Evidence::Run(_)) {
-            let why = "not found with some processes only".to_owned();
-            *answer = unknown(answer.property, why);
-        }
+    let (mut answers, mut stats) = check_among(task, active, progress);
+    for answer in answers.iter_mut().filter(|a| !a.has_run()) {
+        *answer = Answer::unknown(answer.property, "not found with some processes only");
     }
     stats.within_bound = false;
     (answers, stats)
 }
 
-fn check_among(
-    system: &System,
-    model: MemoryModel,
+pub(super) fn check_among(
+    task: Task<'_>,
     active: &[ProcessId],
-    limits: &Limits,
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
-    assert!(is_decided(model), "views do not decide {model}");
     let began = Instant::now();
-    let properties = &system.program.properties;
-    let mut found = vec![Found::Nothing; properties.len()];
+    let limits = task.limits;
+    let mut found = vec![Found::Nothing; task.questions.len()];
     let mut stats = Stats::default();
     // What shows that nothing else happens, if the last round saw everything.
     let mut proof = None;
@@ -534,7 +404,7 @@ fn check_among(
                 *f = Found::Nothing;
             }
         }
-        let mut search = match Search::new(system, model, active, round, &limits.budget) {
+        let mut search = match Search::new(task, active, round) {
             Ok(search) => search,
             Err(stop) => {
                 stats = Stats { engine: "views", within_bound: true, ..Stats::default() };
@@ -570,27 +440,19 @@ fn check_among(
             }
         }
     }
-    let answers = found.into_iter().enumerate().map(|(index, found)| {
-        let exists = matches!(properties[index].kind, PropertyKind::Final(Quantifier::Exists, _));
-        let (verdict, evidence) = match found {
-            Found::Settled(run) => (!exists, Evidence::Run(*run)),
-            Found::Spurious(_) => {
-                let undecided = || format!("not decided by subwords of up to {MAX_LEVEL} letters");
-                return unknown(index, stats.stopped.clone().unwrap_or_else(undecided));
-            }
-            Found::Nothing => match (&proof, &stats.stopped) {
-                (Some(proof), _) => (exists, proof.clone()),
-                (None, Some(reason)) => return unknown(index, reason.clone()),
-                (None, None) => return unknown(index, "the search was cut short".to_owned()),
-            },
-            Found::Excluded => (exists, Evidence::Exhausted),
-        };
-        let verdict = if verdict { Verdict::Violated } else { Verdict::Holds };
-        Answer { property: index, verdict, evidence }
+    let questions = task.questions.iter().zip(found).enumerate();
+    let answers = questions.map(|(i, (question, found))| match found {
+        Found::Settled(run) => Answer::settled(i, question, *run),
+        Found::Spurious(_) => {
+            let undecided = || format!("not decided by subwords of up to {MAX_LEVEL} letters");
+            Answer::unknown(i, stats.stopped.clone().unwrap_or_else(undecided))
+        }
+        Found::Nothing => match (&proof, &stats.stopped) {
+            (Some(proof), _) => Answer::excluded(i, question, proof.clone()),
+            (None, Some(reason)) => Answer::unknown(i, reason),
+            (None, None) => Answer::unknown(i, "the search was cut short"),
+        },
+        Found::Excluded => Answer::excluded(i, question, Evidence::Exhausted),
     });
     (answers.collect(), stats.clone())
-}
-
-fn unknown(property: usize, reason: String) -> Answer {
-    Answer { property, verdict: Verdict::Unknown, evidence: Evidence::Reason(reason) }
 }

@@ -22,8 +22,9 @@ use rustc_hash::FxHashMap;
 use weir_model::answer::ViewConfiguration;
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
-use weir_model::memory_model::{MemoryModel, Relaxation};
+use weir_model::memory_model::Relaxation;
 use weir_model::program::FenceKind;
+use weir_model::question::Question;
 use weir_model::system::{Op, Seen, System, Transition};
 
 use super::letters::{Halt, Letter, Letters};
@@ -34,6 +35,7 @@ use super::view::View;
 use super::watch::Watch;
 use crate::ahead::{ByPlace, overtakes};
 use crate::concrete::Event;
+use crate::engine::Task;
 
 /// What everybody can notice of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +79,7 @@ pub(super) struct Rules {
 /// What is fixed in a search, all its views and places.
 pub(super) struct Space<'s> {
     pub system: &'s System,
+    pub questions: &'s [Question],
     /// The processes that act; the others never write, nor come to a fence.
     active: Vec<ProcessId>,
     pub rules: Rules,
@@ -93,14 +96,9 @@ impl<'s> Space<'s> {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub fn new(
-        system: &'s System,
-        model: MemoryModel,
-        active: &[ProcessId],
-        level: Level,
-        budget: &Budget,
-    ) -> Result<Self, Stop> {
-        let model = model.normal();
+    pub fn new(task: Task<'s>, active: &[ProcessId], level: Level) -> Result<Self, Stop> {
+        let Task { system, questions, limits, .. } = task;
+        let (model, budget) = (task.model.normal(), &limits.budget);
         let rules = Rules {
             lags: model.has(Relaxation::WriteRead),
             waits: model.has(Relaxation::WriteWrite),
@@ -110,10 +108,11 @@ impl<'s> Space<'s> {
         let overtakes = |p| overtakes(system, p, rules.partial_fences, budget);
         Ok(Self {
             system,
+            questions,
             active: active.to_vec(),
             rules,
             table: Table::new(level, letters, model.has(Relaxation::ReadRead)),
-            watch: Watch::new(system),
+            watch: Watch::new(system, questions),
             places: FxHashMap::default(),
             overtakes: system.process_ids().map(overtakes).collect::<Result<_, _>>()?,
         })
@@ -122,6 +121,12 @@ impl<'s> Space<'s> {
     /// How much time and memory there is.
     pub fn budget(&self) -> &Budget {
         &self.table.letters.budget
+    }
+
+    /// Whether a question asks for memory at a moment at which processes may lag: then the
+    /// history ends there.
+    pub fn is_asked_at_the_end(&self, question: &Question) -> bool {
+        self.rules.lags && question.asks_for_memory_under_way()
     }
 
     /// A decoded configuration.
@@ -188,8 +193,8 @@ impl<'s> Space<'s> {
 
     /// The place where a process rests, and no other.
     pub fn rest_of(&self, config: &Config, p: ProcessId) -> Rc<Places> {
-        let properties = self.system.program.properties.len();
-        Rc::new(Places::only(Self::control(config, p), config.views[p.index()], properties))
+        let questions = self.questions.len();
+        Rc::new(Places::only(Self::control(config, p), config.views[p.index()], questions))
     }
 
     /// What a process sees of the newest memory.

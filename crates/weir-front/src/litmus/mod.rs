@@ -48,12 +48,16 @@ use std::collections::BTreeSet;
 
 use weir_model::program::{Atom, Expr, Formula, Program, Property, PropertyKind};
 
-use crate::{Diagnostic, Source};
+use crate::{Diagnostic, Language, Source};
 use condition::Tail;
 use cursor::Cursor;
 use errors::Errors;
 use location::Leaf;
 use test::{Layout, Test};
+
+/// Litmus tests in the X86 and X86_64 dialects.
+pub static LANGUAGE: Language =
+    Language { name: "litmus", endings: &["litmus"], looks_like: looks_like, read, declare: None };
 
 /// Whether a text begins like a litmus test of any architecture.
 pub fn looks_like(text: &str) -> bool {

@@ -21,7 +21,7 @@ use std::path::Path;
 use weir_model::program::{Program, Property, PropertyKind};
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Source, weir};
+use crate::{Diagnostic, Language, Source, weir};
 
 /// Reads a model.
 ///
@@ -68,6 +68,15 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     }
     Ok((program, source))
 }
+
+/// Promela, the language of Spin.
+pub static LANGUAGE: Language = Language {
+    name: "promela",
+    endings: &["pml", "prom", "promela"],
+    looks_like: looks_like,
+    read,
+    declare: None,
+};
 
 /// Whether a text looks like Promela rather than like one of the other languages.
 pub fn looks_like(text: &str) -> bool {

@@ -35,7 +35,16 @@ use std::path::Path;
 use weir_model::program::Program;
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Source};
+use crate::{Diagnostic, Language, Source};
+
+/// The language of Memorax and Dual-TSO.
+pub static LANGUAGE: Language = Language {
+    name: "rmm",
+    endings: &["rmm"],
+    looks_like: looks_like,
+    read,
+    declare: Some(|name| format!("{name} = 0 : [0:3]")),
+};
 
 /// Whether a text begins like a file of this language.
 pub fn looks_like(text: &str) -> bool {

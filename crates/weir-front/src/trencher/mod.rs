@@ -29,8 +29,12 @@ use weir_model::program::{
 };
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Source};
+use crate::{Diagnostic, Language, Source};
 use memory::Memory;
+
+/// The language of Trencher.
+pub static LANGUAGE: Language =
+    Language { name: "trencher", endings: &[], looks_like: looks_like, read, declare: None };
 
 /// Whether a text begins like a file of this language.
 pub fn looks_like(text: &str) -> bool {

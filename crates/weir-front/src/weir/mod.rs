@@ -27,7 +27,16 @@ use std::path::Path;
 use weir_model::program::Program;
 
 use crate::errors::Errors;
-use crate::{Diagnostic, MAX_TEXT, Source};
+use crate::{Diagnostic, Language, MAX_TEXT, Source};
+
+/// Weir's own language.
+pub static LANGUAGE: Language = Language {
+    name: "weir",
+    endings: &["weir"],
+    looks_like: |_| true,
+    read,
+    declare: Some(|name| format!("var {name}: 0..3")),
+};
 
 /// Reads a program.
 ///

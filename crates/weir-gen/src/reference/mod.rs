@@ -44,7 +44,7 @@ mod rewriting;
 
 use std::collections::BTreeSet;
 
-use weir_model::program::{Atom, Formula, LiveKind, Program, Property, PropertyKind, Quantifier};
+use weir_model::program::{Atom, Formula, LiveKind, Program, PropertyKind, Quantifier};
 
 pub use buffers::store_buffers;
 pub use domain::domains;
@@ -90,10 +90,10 @@ pub fn atoms(program: &Program) -> Vec<Atom> {
 impl Reached {
     /// Whether a property holds of what was reached; `atoms` are those that were asked
     /// for. `None` if buffers were full and no state settles it.
-    pub fn holds(&self, program: &Program, atoms: &[Atom], property: &Property) -> Option<bool> {
+    pub fn holds(&self, program: &Program, atoms: &[Atom], asked: &PropertyKind) -> Option<bool> {
         let is_true = |formula: &Formula, values: &[i128]| is_true(formula, atoms, values);
         let counts = |s: &&Vec<i128>| program.filter.as_ref().is_none_or(|f| is_true(f, s));
-        let (is_settled, otherwise) = match &property.kind {
+        let (is_settled, otherwise) = match asked {
             PropertyKind::Never(f) => (self.states.iter().any(|s| is_true(f, s)), true),
             PropertyKind::Assertions => (self.fails, true),
             PropertyKind::NoDeadlock => (self.deadlocks, true),

@@ -48,18 +48,8 @@ pub(super) fn domains(
         set.ok_or_else(|| {
             let var = VarId::new(x);
             let (decl, _) = program.decl(var);
-            let shown = program.var_name(var);
-            let error = BuildError {
-                message: format!("variable `{shown}` has no finite domain to guess reads from"),
-                span: decl.span,
-                help: format!(
-                    "this memory model lets reads be guessed: give the variable a domain, as in \
-                     `var {}: 0..3`, or say how far to look, with `--domain {shown}=0..7`",
-                    decl.name
-                ),
-                unbounded: shown,
-            };
-            error.into()
+            let (variable, declared) = (program.var_name(var), decl.name.clone());
+            BuildError { variable, declared, span: decl.span }.into()
         })
     };
     sets.vars.into_iter().enumerate().map(known).collect()

@@ -15,6 +15,7 @@ mod local;
 mod names;
 mod on_demand;
 mod polarity;
+mod questions;
 mod watch;
 
 pub(crate) use self::abstraction::Abstraction;
@@ -48,7 +49,7 @@ pub(crate) enum Reads {
 }
 
 pub(crate) fn build(
-    mut program: Program,
+    program: Program,
     rounds: Rounds,
     reads: Reads,
     budget: &Budget,
@@ -65,10 +66,7 @@ pub(crate) fn build(
         Reads::Guessed => Some(domain::domains(&program, &flows, budget)?),
     };
     let (abstractions, sets) = abstraction::explore(&program, &flows, guessed, budget)?;
-    let asked = program.properties.iter().map(|p| p.kind.clone()).collect();
-    watch::drop_unreachable(&mut program, &abstractions);
-    watch::ask_for_assertions(&mut program, &abstractions);
-    let bounded = watch::ask_for_bounds(&mut program, &abstractions);
+    let questions = questions::ask(&program, &abstractions);
     let mut vars = Vec::new();
     for decl in &program.vars {
         for init in &decl.init {
@@ -83,20 +81,16 @@ pub(crate) fn build(
         .zip(&program.processes)
         .map(|((flow, abstraction), p)| Automaton::new(p.name.clone(), flow, abstraction))
         .collect();
-    let guesses_reads = reads == Reads::Guessed;
-    let mut system = System::unfolded(program, vars, processes, watch, rounds);
-    system.asked = asked;
-    system.bounded = bounded;
-    system.guesses_reads = guesses_reads;
+    let mut system = System::unfolded(program, questions, vars, processes, watch, rounds);
+    system.guesses_reads = reads == Reads::Guessed;
     system.enter();
     Ok(system)
 }
 
 /// See [`System::unbuilt`].
-pub(crate) fn unbuilt(mut program: Program) -> System {
-    let watch = Watch::new(&program);
-    watch::ask_for_assertions(&mut program, &[]);
-    System::unfolded(program, vec![], vec![], watch, Rounds::Left)
+pub(crate) fn unbuilt(program: Program) -> System {
+    let (watch, questions) = (Watch::new(&program), questions::ask(&program, &[]));
+    System::unfolded(program, questions, vec![], vec![], watch, Rounds::Left)
 }
 
 /// What a control state is.

@@ -117,7 +117,7 @@ impl System {
             "overflow" => Stop::Left(Excess::Overflow),
             "endless" => Stop::Left(Excess::Endless),
             "values" => Stop::Left(Excess::Values),
-            "bound" if self.bounded => {
+            "bound" if self.may_leave_a_bound() => {
                 let mut number = || words.next()?.parse::<i128>().ok();
                 let (value, bound) = (number()?, (number()?, number()?));
                 let name = words.by_ref().collect::<Vec<_>>().join(" ");

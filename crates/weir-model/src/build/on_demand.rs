@@ -8,7 +8,7 @@ use crate::flow::Node;
 use crate::grow::Cells;
 use crate::ids::{LabelId, ProcessId, StateId, TransitionId, ValueId, VarId};
 use crate::program::Rmw;
-use crate::system::{Excess, Mark, Op, State, StateKind, System, Transition};
+use crate::system::{Excess, Mark, Op, Standing, State, StateKind, System, Transition};
 
 /// What a process does next.
 #[derive(Debug)]
@@ -114,9 +114,7 @@ impl System {
             Some(Stop::Failed(failure)) => StateKind::Failed(failure.clone()),
             Some(Stop::Left(excess)) => {
                 if matches!(excess, Excess::Bound { .. }) {
-                    // The label of what has left a bound is the last one of its process.
-                    let count = self.program.processes[process.index()].labels.len();
-                    labels = vec![LabelId::new(count - 1)];
+                    labels.clear();
                 }
                 StateKind::Left(excess.clone())
             }
@@ -287,6 +285,7 @@ impl System {
             .zip(from.registers.iter().zip(&to.registers))
             .any(|(asked, (before, after))| *asked && before != after);
         from.kind == StateKind::Inside
+            && to.standing() != Standing::OutOfBounds
             && !t.waits
             && t.mark.is_none()
             && !labels_differ

@@ -1,12 +1,9 @@
-//! What the properties observe of a process, as far as the construction of a system
+//! What the questions observe of a process, as far as the construction of a system
 //! depends on it.
 
-use super::abstraction::Abstraction;
 use super::polarity;
-use crate::ids::{LabelId, ProcessId, SpanId};
-use crate::program::{
-    Atom, BinOp, Formula, Label, LiveKind, Program, Property, PropertyKind, Stmt, StmtKind, UnOp,
-};
+use crate::ids::{LabelId, ProcessId};
+use crate::program::{Atom, Formula, LiveKind, Program, PropertyKind};
 
 /// What is asked of a label, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,74 +111,4 @@ impl Watch {
     pub fn marked(&self, process: usize) -> Vec<bool> {
         self.labels[process].iter().map(|asked| *asked != Asked::Never).collect()
     }
-}
-
-/// A program that asserts something, or that can fail in another way, is asked
-/// whether it fails, even if it does not ask itself.
-pub(super) fn ask_for_assertions(program: &mut Program, processes: &[Abstraction]) {
-    let failing = processes.iter().find_map(|p| p.fails);
-    let asserting = || program.processes.iter().find_map(|p| first_assertion(&p.body));
-    let span = failing.or_else(asserting);
-    let kind = PropertyKind::Assertions;
-    if let Some(span) = span
-        && program.properties.iter().all(|p| p.kind != kind)
-    {
-        program.properties.push(Property { name: None, kind, span });
-    }
-}
-
-/// The name of the label of what has left a bound. No language has such names.
-const LEFT: &str = "(left its bound)";
-
-/// A program in which a value can leave its bound is asked whether one does, last
-/// of all. And a state in which something has left a bound shows nothing else.
-pub(super) fn ask_for_bounds(program: &mut Program, processes: &[Abstraction]) -> bool {
-    let mut left: Option<(Formula, SpanId)> = None;
-    for (p, found) in processes.iter().enumerate() {
-        let Some(span) = found.leaves else { continue };
-        let labels = &mut program.processes[p].labels;
-        labels.push(Label { name: LEFT.to_owned(), span });
-        let here = Formula::Atom(Atom::At(ProcessId::new(p), LabelId::new(labels.len() - 1)));
-        left = Some(match left {
-            Some((earlier, span)) => (Formula::binary(BinOp::Or, earlier, here), span),
-            None => (here, span),
-        });
-    }
-    let Some((left, span)) = left else { return false };
-    for property in &mut program.properties {
-        if let PropertyKind::Never(formula) = &mut property.kind {
-            let inside = Formula::unary(UnOp::Not, left.clone());
-            let asked = std::mem::replace(formula, Formula::Const(0));
-            *formula = Formula::binary(BinOp::And, inside, asked);
-        }
-    }
-    let (name, kind) = (Some("bounds".to_owned()), PropertyKind::Never(left));
-    program.properties.push(Property { name, kind, span });
-    true
-}
-
-/// A label that its process cannot reach, whatever it reads, is where no process stands.
-pub(super) fn drop_unreachable(program: &mut Program, processes: &[Abstraction]) {
-    let unreachable = |p: ProcessId, l: LabelId| !processes[p.index()].labels.contains(&l);
-    let formulas = program.properties.iter_mut().filter_map(|property| match &mut property.kind {
-        PropertyKind::Never(formula) | PropertyKind::Final(_, formula) => Some(formula),
-        PropertyKind::Assertions | PropertyKind::NoDeadlock => None,
-    });
-    for formula in formulas {
-        formula.replace(&|atom| match atom {
-            Atom::At(p, l) if unreachable(*p, *l) => Some(Formula::Const(0)),
-            _ => None,
-        });
-    }
-}
-
-fn first_assertion(block: &[Stmt]) -> Option<SpanId> {
-    block.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::Assert(_) => Some(stmt.span),
-        StmtKind::If(_, then, other) => first_assertion(then).or_else(|| first_assertion(other)),
-        StmtKind::Loop(body) => first_assertion(body),
-        StmtKind::Choose(blocks) => blocks.iter().find_map(|b| first_assertion(b)),
-        StmtKind::Call(calls) => calls.iter().find_map(|c| first_assertion(&c.body)),
-        _ => None,
-    })
 }

@@ -1,5 +1,8 @@
 //! The states that an engine explored: DOT as in Linden and Wolper 2010, figure 3, and JSON.
 
+mod regex;
+mod words;
+
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -29,10 +32,11 @@ pub fn dot(loaded: &Loaded, graph: &Graph, budget: &Budget) -> Result<String, St
         for p in system.process_ids() {
             let name = &system.processes[p.index()].name;
             let at = place(loaded, p, node.controls[p.index()]);
-            lines.push(format!("{name}: {at}  {}", node.buffers[p.index()]));
+            let buffer = words::buffer(system, graph, &node.buffers[p.index()]);
+            lines.push(format!("{name}: {at}  {buffer}"));
         }
         lines.push(memory(loaded, node));
-        lines.extend(node.settles.iter().map(|i| format!("! {}", system.property_name(*i))));
+        lines.extend(node.settles.iter().map(|i| format!("! {}", system.questions[*i].name)));
         // Lines of a box end in `\l`, which keeps them to the left.
         let label: String = lines.iter().map(|l| escaped(l) + "\\l").collect();
         let mut style = String::new();
@@ -47,7 +51,7 @@ pub fn dot(loaded: &Loaded, graph: &Graph, budget: &Budget) -> Result<String, St
     for edge in &graph.edges {
         budget.tick()?;
         let style = if edge.is_folded { ", penwidth=2.5" } else { "" };
-        let label = escaped(&format!("{}: {}", process(loaded, edge), edge.label));
+        let label = escaped(&format!("{}: {}", process(loaded, edge), step(loaded, edge)));
         let (from, to) = (edge.from + 1, edge.to + 1);
         let _ = writeln!(out, "  s{from} -> s{to} [label=\"{label}\"{style}];");
     }
@@ -56,6 +60,12 @@ pub fn dot(loaded: &Loaded, graph: &Graph, budget: &Budget) -> Result<String, St
 
 fn process<'l>(loaded: &'l Loaded, edge: &Edge) -> &'l str {
     &loaded.system.processes[edge.process.index()].name
+}
+
+/// What happens in a step.
+fn step(loaded: &Loaded, edge: &Edge) -> String {
+    let happens = edge.happens.iter().map(|h| words::happening(&loaded.system, edge.process, h));
+    happens.collect::<Vec<_>>().join(" ")
 }
 
 /// Text within quotes of DOT.
@@ -158,17 +168,17 @@ impl Report {
                     .map(|p| place(loaded, p, node.controls[p.index()]))
                     .collect(),
                 memory: memory(loaded, node),
-                buffers: node.buffers.clone(),
-                settles: node.settles.iter().map(|i| system.property_name(*i)).collect(),
+                buffers: node.buffers.iter().map(|b| words::buffer(system, graph, b)).collect(),
+                settles: node.settles.iter().map(|i| system.questions[*i].name.clone()).collect(),
             })
         };
-        let step = |edge: &Edge| {
+        let report = |edge: &Edge| {
             budget.tick()?;
             Ok(StepReport {
                 from: edge.from,
                 to: edge.to,
                 process: process(loaded, edge).to_owned(),
-                step: edge.label.clone(),
+                step: step(loaded, edge),
                 folded: edge.is_folded,
             })
         };
@@ -177,7 +187,7 @@ impl Report {
             model: model.to_string(),
             cut: graph.is_cut,
             states: graph.nodes.iter().map(state).collect::<Result<_, Stop>>()?,
-            steps: graph.edges.iter().map(step).collect::<Result<_, Stop>>()?,
+            steps: graph.edges.iter().map(report).collect::<Result<_, Stop>>()?,
         })
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use weir_engine::explicit::Outcomes;
-use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::program::{Atom, Quantifier};
+use weir_model::question::Kind;
 
 use crate::load::Loaded;
 use crate::report::json::show_value;
@@ -12,8 +13,8 @@ use crate::report::json::show_value;
 pub fn block(loaded: &Loaded, outcomes: &Outcomes) -> String {
     let system = &loaded.system;
     let name = &system.program.name;
-    let quantifier = system.program.properties.iter().find_map(|p| match p.kind {
-        PropertyKind::Final(quantifier, _) => Some(quantifier),
+    let quantifier = system.questions.iter().find_map(|q| match q.kind {
+        Kind::Final { quantifier, .. } => Some(quantifier),
         _ => None,
     });
     let total = outcomes.states.len();

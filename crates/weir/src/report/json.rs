@@ -10,12 +10,13 @@ use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
 use weir_engine::explicit::Outcomes;
-use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::answer::{Answer, Evidence};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, PropertyKind, Quantifier};
+use weir_model::program::Atom;
 use weir_model::semantics::Form;
 
 use crate::load::{LoadError, Loaded};
+use crate::report::reason;
 use crate::vacuity::no_final_state;
 
 /// The answers of one program under one model.
@@ -92,29 +93,6 @@ pub struct StatsReport {
     pub seconds: f64,
 }
 
-/// What a property is, in a word or two.
-pub fn kind(kind: &PropertyKind) -> &'static str {
-    use weir_model::program::Quantifier::{Always, Exists, Never};
-    match kind {
-        PropertyKind::Never(_) => "never",
-        PropertyKind::Assertions => "assertions",
-        PropertyKind::NoDeadlock => "no deadlock",
-        PropertyKind::Final(Exists, _) => "final exists",
-        PropertyKind::Final(Never, _) => "final never",
-        PropertyKind::Final(Always, _) => "final always",
-    }
-}
-
-/// The answer to a question after a final state: whether it is allowed. Such a question
-/// claims nothing that could be violated.
-pub fn outcome(kind: &PropertyKind, verdict: Verdict) -> Option<&'static str> {
-    match (kind, verdict) {
-        (PropertyKind::Final(Quantifier::Exists, _), Verdict::Holds) => Some("allowed"),
-        (PropertyKind::Final(Quantifier::Exists, _), Verdict::Violated) => Some("forbidden"),
-        _ => None,
-    }
-}
-
 impl StatsReport {
     /// For the report.
     pub fn new(stats: &Stats) -> Self {
@@ -146,24 +124,16 @@ impl Report {
             .iter()
             .zip(vacuous)
             .map(|(answer, vacuous)| {
-                let property = &system.program.properties[answer.property];
-                let (reason, witness) = match &answer.evidence {
-                    Evidence::Run(_) => (None, witness(loaded, answer)),
-                    Evidence::Exhausted
-                    | Evidence::Invariant(_)
-                    | Evidence::Upward(_)
-                    | Evidence::Buffers(_) => (None, None),
-                    Evidence::Reason(reason) => (Some(reason.clone()), None),
-                };
+                let question = &system.questions[answer.property];
                 PropertyReport {
-                    name: system.property_name(answer.property),
-                    kind: kind(&property.kind),
-                    line: loaded.line(property.span),
+                    name: question.name.clone(),
+                    kind: question.kind.name(),
+                    line: loaded.line(question.span),
                     verdict: answer.verdict.name(),
-                    outcome: outcome(&property.kind, answer.verdict),
+                    outcome: question.outcome(answer.verdict),
                     vacuous: vacuous.clone(),
-                    reason,
-                    witness,
+                    reason: reason(answer, stats),
+                    witness: witness(loaded, answer),
                 }
             })
             .collect();

@@ -10,7 +10,25 @@ pub mod run;
 pub mod strategy;
 pub mod table;
 
+use weir_engine::Stats;
+use weir_model::answer::{Answer, Evidence};
 use weir_model::program::{LiveKind, Program};
+
+/// So many values of one variable or register are worth a word.
+const MANY: usize = 1000;
+
+/// Why there is no answer, and what could be done about it.
+pub fn reason(answer: &Answer, stats: &Stats) -> Option<String> {
+    let Evidence::Reason(reason) = &answer.evidence else { return None };
+    Some(match &stats.growth {
+        Some((name, count)) if *count >= MANY => format!(
+            "{reason}; `{name}` took more than {} values: say how far to look, with \
+             `--domain {name}=0..7`",
+            10_usize.pow(count.ilog10())
+        ),
+        _ => reason.clone(),
+    })
+}
 
 /// The most memory that this process has had, in bytes, where the system tells.
 pub fn peak_memory() -> Option<usize> {

@@ -11,7 +11,7 @@
 use std::fmt::Write as _;
 
 use weir_model::ids::{ProcessId, StateId, VarId};
-use weir_model::program::PropertyKind;
+use weir_model::question::Kind;
 use weir_model::system::{Expanded, Op, StateKind};
 
 /// The most values of a variable that fit a `byte`.
@@ -28,11 +28,8 @@ pub fn model(system: Expanded<'_>) -> Option<String> {
         let kind = if system.value_count(VarId::new(i)) <= BYTE { "byte" } else { "short" };
         let _ = writeln!(out, "{kind} {} = {};", variable(system, i), initial.0);
     }
-    let asks = |kind| system.program.properties.iter().any(|p| p.kind == kind);
-    let unasked = Unasked {
-        may_wait: !asks(PropertyKind::NoDeadlock),
-        may_fail: !asks(PropertyKind::Assertions),
-    };
+    let asks = |kind| system.questions.iter().any(|q| q.kind == kind);
+    let unasked = Unasked { may_wait: !asks(Kind::NoDeadlock), may_fail: !asks(Kind::Assertions) };
     for p in system.process_ids() {
         process(system, p, unasked, &mut out);
     }

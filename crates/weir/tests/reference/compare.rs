@@ -3,14 +3,15 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use weir_channel::decide;
-use weir_engine::{Engine, Limits, automata, backward, views};
+use weir::ENGINES;
+use weir_engine::{Limits, Task};
 use weir_gen::reference::{self, Reached};
 use weir_gen::{Rng, Shape, ask, program, shrink};
 use weir_model::answer::{Answer, Verdict};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::Program;
+use weir_model::program::{Program, PropertyKind};
+use weir_model::question::Kind;
 use weir_model::system::System;
 
 /// What was compared.
@@ -88,28 +89,17 @@ fn limits() -> Limits {
 
 /// Every engine that decides something under a model, with its name.
 fn answers(system: &System, model: MemoryModel) -> Vec<(&'static str, Vec<Answer>)> {
-    let mut engines = vec![("auto", Engine::Auto), ("explicit", Engine::Explicit)];
-    if views::is_decided(model) {
-        engines.push(("views", Engine::Views));
-    }
-    if backward::is_decided(model) {
-        engines.push(("backward", Engine::Backward));
-    }
-    if automata::is_decided(model) {
-        engines.push(("automata", Engine::Automata(automata::Options::default())));
-    }
-    let mut all: Vec<_> = engines
-        .into_iter()
-        .map(|(name, engine)| {
-            (name, weir_engine::check(system, model, engine, &limits(), &mut |_| {}).0)
-        })
-        .collect();
     // With bounded guesses a property that holds may not hold without.
-    if decide::is_decided(model) && !model.guesses_reads() {
-        let limits = Limits { budget: limits().budget.with_store(1 << 20), ..limits() };
-        all.push(("channels", decide::check(system, model, &limits, &mut |_| {}).0));
-    }
-    all
+    let engines = ENGINES.into_iter().filter(|e| e.accepts(model, &limits()).is_ok());
+    engines
+        .map(|engine| {
+            let bytes = if engine.name() == "channels" { 1 << 20 } else { 1 << 24 };
+            let limits = Limits { budget: limits().budget.with_store(bytes), ..limits() };
+            let (answers, _) =
+                engine.check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
+            (engine.name(), answers)
+        })
+        .collect()
 }
 
 /// Compares what is answered to the properties of a program with the reference.
@@ -124,8 +114,13 @@ fn compare_answers(
     let atoms = reference::atoms(asked);
     for (engine, answers) in found {
         for answer in answers {
-            let property = &system.program.properties[answer.property];
-            let expected = reached.holds(asked, &atoms, property);
+            let question = &system.questions[answer.property];
+            let kind = match asked.properties.get(answer.property) {
+                Some(property) => &property.kind,
+                None if question.kind == Kind::Assertions => &PropertyKind::Assertions,
+                None => continue,
+            };
+            let expected = reached.holds(asked, &atoms, kind);
             match (expected, answer.verdict) {
                 (_, Verdict::Unknown) => counts.unknown += 1,
                 (None, _) => {}
@@ -133,7 +128,7 @@ fn compare_answers(
                     counts.verdicts += 1;
                     counts.violated += u64::from(!holds);
                     if holds != (verdict == Verdict::Holds) {
-                        let name = system.property_name(answer.property);
+                        let name = &question.name;
                         let expected = if holds { "holds" } else { "violated" };
                         let verdict = verdict.name();
                         return Err(format!(
@@ -167,9 +162,9 @@ pub fn compare(program: &Program, model: MemoryModel) -> Result<Counts, String> 
             alone.properties = vec![program.properties[i].clone()];
             let Some(reached) = meaning(&alone, model) else { continue };
             let system = System::for_model(alone.clone(), model)
-                .map_err(|e| format!("property {i} alone: {}", e.message))?;
+                .map_err(|e| format!("property {i} alone: {e}"))?;
             let answers =
-                weir_engine::check(&system, model, Engine::Auto, &limits(), &mut |_| {}).0;
+                ENGINES[0].check(Task::new(&system, model, &limits()), &mut |_| {}).unwrap().0;
             compare_answers(&system, &alone, model, &[("auto", answers)], &reached, &mut counts)
                 .map_err(|e| format!("property {i} alone: {e}"))?;
         }

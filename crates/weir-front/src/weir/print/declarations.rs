@@ -40,7 +40,7 @@ impl Printer<'_> {
         let registers = registers.iter().map(|((p, r), bound)| (Atom::Reg(*p, *r), bound));
         for (atom, (low, high)) in vars.chain(registers) {
             let name = self.names.atom(atom);
-            self.line(&format!("// read this with --domain {name}={low}..{high}"));
+            self.line(&format!("// looked at only while {name} is in {low}..{high}"));
         }
     }
 

@@ -2,7 +2,8 @@
 
 use weir_model::answer::Snapshot;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
-use weir_model::program::{Atom, PropertyKind, Stmt, StmtKind};
+use weir_model::program::{Atom, Stmt, StmtKind};
+use weir_model::question::Kind;
 use weir_model::system::StateKind;
 
 use super::words::{element, statements};
@@ -16,11 +17,8 @@ const MAX_QUOTE: usize = 50;
 /// registers that the property asks for are shown with it.
 pub fn lines(loaded: &Loaded, end: &Snapshot, property: usize) -> Vec<String> {
     let system = &loaded.system;
-    let kind = &system.program.properties[property].kind;
-    let mut asked = Vec::new();
-    if let PropertyKind::Never(formula) | PropertyKind::Final(_, formula) = kind {
-        formula.atoms(&mut |a| asked.push(*a));
-    }
+    let question = &system.questions[property];
+    let asked = question.atoms();
     let mut table = Table::default();
     for (p, &id) in system.process_ids().zip(&end.controls) {
         let state = system.state(p, id);
@@ -33,7 +31,7 @@ pub fn lines(loaded: &Loaded, end: &Snapshot, property: usize) -> Vec<String> {
             StateKind::Failed(failure) => format!("fails: {failure}"),
             StateKind::Left(excess) => format!("is lost: {excess}"),
             StateKind::Ended => "has ended".to_owned(),
-            StateKind::Inside if *kind == PropertyKind::NoDeadlock => {
+            StateKind::Inside if question.kind == Kind::NoDeadlock => {
                 waits(loaded, p, id, &end.memory)
             }
             StateKind::Inside => {

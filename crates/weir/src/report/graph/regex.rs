@@ -1,8 +1,9 @@
-//! Prints a language as a regular expression, by state elimination.
+//! Prints the language of an automaton as a regular expression, by state elimination.
 
 use std::collections::BTreeMap;
 
-use super::dfa::{Dfa, Letter};
+use weir_model::answer::BufferAutomaton;
+use weir_model::ids::{ValueId, VarId};
 
 /// Longer expressions are not worth reading.
 const LONGEST: usize = 400;
@@ -69,11 +70,14 @@ impl Expression {
 }
 
 /// The regular expression of an automaton; `None` if it is long.
-pub fn of(dfa: &Dfa, letter: &dyn Fn(Letter) -> String) -> Option<String> {
-    if dfa.is_empty() {
+pub fn of(
+    automaton: &BufferAutomaton,
+    letter: &dyn Fn(VarId, ValueId) -> String,
+) -> Option<String> {
+    let number = automaton.states.len();
+    if !automaton.states.iter().any(|s| s.is_accepting) {
         return Some("∅".to_owned());
     }
-    let number = dfa.len();
     let (start, end) = (number, number + 1);
     let mut edges: BTreeMap<(usize, usize), Expression> = BTreeMap::new();
     let add = |edges: &mut BTreeMap<_, Expression>, from, to, e: Expression| {
@@ -85,13 +89,12 @@ pub fn of(dfa: &Dfa, letter: &dyn Fn(Letter) -> String) -> Option<String> {
     };
     let empty = || Expression::atom(EMPTY_WORD.to_owned());
     add(&mut edges, start, 0, empty());
-    for state in 0..number as u32 {
-        let from = state as usize;
-        if dfa.accepts_at(state) {
+    for (from, state) in automaton.states.iter().enumerate() {
+        if state.is_accepting {
             add(&mut edges, from, end, empty());
         }
-        for (l, to) in dfa.edges(state) {
-            add(&mut edges, from, *to as usize, Expression::atom(letter(*l)));
+        for (var, value, to) in &state.edges {
+            add(&mut edges, from, *to, Expression::atom(letter(*var, *value)));
         }
     }
     let mut left: Vec<usize> = (0..number).collect();
@@ -126,29 +129,32 @@ pub fn of(dfa: &Dfa, letter: &dyn Fn(Letter) -> String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::language::{LanguageId, Languages};
+    use weir_model::answer::BufferAutomatonState;
+
     use super::*;
+
+    /// The expression of an automaton over the stores `a`, `b` and `c`.
+    fn shown(states: &[(bool, &[(u32, usize)])]) -> Option<String> {
+        let state = |(is_accepting, edges): &(bool, &[(u32, usize)])| BufferAutomatonState {
+            is_accepting: *is_accepting,
+            edges: edges.iter().map(|(l, to)| (VarId(0), ValueId(*l), *to)).collect(),
+        };
+        let automaton = BufferAutomaton { states: states.iter().map(state).collect() };
+        of(&automaton, &|_, l| ["a", "b", "c"][l.index()].to_owned())
+    }
 
     #[test]
     fn expressions() {
-        let mut all = Languages::default();
-        let name = |l: Letter| ["a", "b", "c"][l.0 as usize].to_owned();
-        let show = |all: &Languages, id| of(all.get(id), &name).unwrap();
-        let (a, b) = (Letter(0), Letter(1));
-        assert_eq!(show(&all, LanguageId::NONE), "∅");
-        assert_eq!(show(&all, LanguageId::EMPTY_WORD), "ε");
-        let ab = all.word(&[a, b]).unwrap();
-        assert_eq!(show(&all, ab), "ab");
-        let repeated = all.then_star(LanguageId::EMPTY_WORD, ab).unwrap();
-        assert_eq!(show(&all, repeated), "[ab]*");
-        let one = all.word(&[a]).unwrap();
-        let ba = all.word(&[b, a]).unwrap();
-        let more = all.then_star(one, ba).unwrap();
-        assert_eq!(show(&all, more), "a[ba]*");
-        let either = all.union(one, ba).unwrap();
-        let either = all.then_star(LanguageId::EMPTY_WORD, either).unwrap();
-        assert_eq!(show(&all, either), "[a | ba]*");
-        let long = all.word(&vec![a; 500]).unwrap();
-        assert_eq!(of(all.get(long), &name), None);
+        assert_eq!(shown(&[(false, &[])]).unwrap(), "∅");
+        assert_eq!(shown(&[(true, &[])]).unwrap(), "ε");
+        assert_eq!(shown(&[(false, &[(0, 1)]), (false, &[(1, 2)]), (true, &[])]).unwrap(), "ab");
+        assert_eq!(shown(&[(true, &[(0, 1)]), (false, &[(1, 0)])]).unwrap(), "[ab]*");
+        let behind = [(false, &[(0, 1)][..]), (true, &[(1, 2)]), (false, &[(0, 1)])];
+        assert_eq!(shown(&behind).unwrap(), "a[ba]*");
+        assert_eq!(shown(&[(true, &[(0, 0), (1, 1)]), (false, &[(0, 0)])]).unwrap(), "[a | ba]*");
+        let next: Vec<Vec<(u32, usize)>> = (1..=500).map(|to| vec![(0, to)]).collect();
+        let mut long: Vec<(bool, &[(u32, usize)])> = next.iter().map(|e| (false, &e[..])).collect();
+        long.push((true, &[]));
+        assert_eq!(shown(&long), None);
     }
 }

@@ -1,0 +1,104 @@
+//! Reading the configurations of a certificate.
+
+use weir_model::answer::Words;
+use weir_model::ids::{ValueId, VarId};
+
+use super::super::Certificate;
+use super::{Checker, Letter, Set, Sight, State};
+use crate::witness::find_states;
+
+impl Checker<'_> {
+    /// Reads the configurations of a certificate.
+    pub(super) fn read(
+        &self,
+        certificate: &Certificate,
+    ) -> Result<Vec<(State, Vec<Sight>)>, String> {
+        let system = self.system;
+        let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
+        if certificate.variables != names {
+            return Err("the variables are not those of the program".to_owned());
+        }
+        let value = |x: VarId, v: i128| Ok::<_, String>(system.vars[x.index()].id(v));
+        let variable = |name: &String| {
+            let found = names.iter().position(|n| n == name).map(VarId::new);
+            found.ok_or_else(|| format!("there is no variable `{name}`"))
+        };
+        let vars = || (0..system.vars.len()).map(VarId::new);
+        let mut letters: Vec<Letter> = Vec::new();
+        for letter in &certificate.letters {
+            if letter.len() != names.len() {
+                return Err("a letter does not have the variables of the program".to_owned());
+            }
+            let cells = vars().zip(letter).map(|(x, v)| v.map(|v| value(x, v)).transpose());
+            letters.push(cells.collect::<Result<_, _>>()?);
+        }
+        let letter = |&l: &u32| {
+            letters.get(l as usize).cloned().ok_or_else(|| format!("there is no letter {l}"))
+        };
+        let words = |words: &Words| -> Result<Set<Letter>, String> {
+            words.iter().map(|w| w.iter().map(letter).collect()).collect::<Result<_, _>>()
+        };
+        let values = |x: VarId, words: &Vec<Vec<i128>>| -> Result<Set<ValueId>, String> {
+            words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect()).collect::<Result<_, _>>()
+        };
+        let mut all = Vec::new();
+        for configuration in &certificate.configurations {
+            let n = system.processes.len();
+            if configuration.views.len() != n {
+                return Err("a configuration does not have the processes of the program".to_owned());
+            }
+            if configuration.memory.len() != names.len() {
+                return Err("a memory does not have the variables of the program".to_owned());
+            }
+            let memory = vars().zip(&configuration.memory).map(|(x, &v)| value(x, v));
+            let state = State {
+                controls: find_states(system, &configuration.states)?,
+                memory: memory.collect::<Result<_, _>>()?,
+            };
+            let mut sights = Vec::new();
+            for view in &configuration.views {
+                if view.segments.len() != view.marks.len() + 1 {
+                    return Err("a view needs one more segment than marks".to_owned());
+                }
+                let mut sight = Sight { first: words(&view.segments[0])?, ..Sight::newest() };
+                for (mark, segment) in view.marks.iter().zip(&view.segments[1..]) {
+                    let own = (variable(&mark.variable)?, letter(&mark.letter)?, words(segment)?);
+                    sight.rest.push(own);
+                }
+                for past in &view.past {
+                    let x = variable(&past.variable)?;
+                    sight.past.insert(x, values(x, &past.values)?);
+                }
+                for stores in &view.stores {
+                    let x = variable(&stores.variable)?;
+                    let entry = (values(x, &stores.older)?, value(x, stores.last)?);
+                    sight.stores.insert(x, entry);
+                }
+                self.is_closed(&sight)?;
+                sights.push(sight);
+            }
+            all.push((state, sights));
+        }
+        Ok(all)
+    }
+
+    /// Sets of words have to be closed under subwords, within the level.
+    pub(super) fn is_closed(&self, sight: &Sight) -> Result<(), String> {
+        fn closed<L: Clone + Ord>(set: &Set<L>, level: usize) -> bool {
+            let shorter = |w: &Vec<L>| {
+                w.len() <= 1
+                    || (0..w.len()).all(|skip| {
+                        let mut w = w.clone();
+                        w.remove(skip);
+                        set.contains(&w)
+                    })
+            };
+            set.iter().all(|w| !w.is_empty() && w.len() <= level && shorter(w))
+        }
+        let segments = [&sight.first].into_iter().chain(sight.rest.iter().map(|r| &r.2));
+        let stores = sight.stores.values().map(|s| &s.0);
+        let fine = segments.into_iter().all(|s| closed(s, self.level))
+            && sight.past.values().chain(stores).all(|s| closed(s, self.level));
+        if fine { Ok(()) } else { Err("a set of words lacks a subword".to_owned()) }
+    }
+}

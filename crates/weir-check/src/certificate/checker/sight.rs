@@ -1,0 +1,213 @@
+//! What one process sees, and what becomes of that.
+
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+
+use super::{Checker, Letter, Set, Sight};
+
+impl Checker<'_> {
+    /// What `p` sees of a memory state in a control state.
+    pub(super) fn see(&self, p: ProcessId, state: StateId, memory: &[ValueId]) -> Letter {
+        let mask = self.reads(p, state);
+        memory.iter().zip(mask).map(|(v, m)| m.then_some(*v)).collect()
+    }
+
+    /// What is left of a sight when the process has come to a control state.
+    pub(super) fn narrow(&self, p: ProcessId, state: StateId, sight: Sight) -> Sight {
+        let mask = self.reads(p, state);
+        let blank =
+            |l: &Letter| -> Letter { l.iter().zip(mask).map(|(v, m)| v.filter(|_| *m)).collect() };
+        let words = |s: &Set<Letter>| -> Set<Letter> {
+            let blanked = s.iter().map(|w| w.iter().map(blank).collect::<Vec<_>>());
+            blanked.filter(|w| w.iter().flatten().any(Option::is_some)).collect()
+        };
+        let mut narrow = Sight { first: words(&sight.first), ..sight.clone() };
+        narrow.rest.clear();
+        for (x, letter, after) in &sight.rest {
+            if mask[x.index()] {
+                narrow.rest.push((*x, blank(letter), words(after)));
+            } else {
+                let here = self.concat(&self.pieces(&blank(letter)), &words(after));
+                let last = narrow.last().clone();
+                *narrow.last() = self.concat(&last, &here);
+            }
+        }
+        narrow.past.retain(|x, _| mask[x.index()]);
+        if !mask.contains(&true) {
+            narrow.first.clear();
+        }
+        narrow
+    }
+
+    /// Whether whatever `other` may see `sight` may see as well, having come
+    /// past some of its own writes if need be.
+    pub(super) fn covers(&self, sight: &Sight, other: &Sight) -> bool {
+        let stores = sight.stores.len() == other.stores.len()
+            && sight
+                .stores
+                .iter()
+                .zip(&other.stores)
+                .all(|((x, a), (y, b))| x == y && a.1 == b.1 && b.0.is_subset(&a.0));
+        let past = other.past.iter().all(|(x, theirs)| {
+            theirs.is_empty() || sight.past.get(x).is_some_and(|ours| theirs.is_subset(ours))
+        });
+        let Some(passed) = sight.rest.len().checked_sub(other.rest.len()) else { return false };
+        let first = match passed {
+            0 => sight.first.clone(),
+            _ => {
+                let (_, letter, after) = &sight.rest[passed - 1];
+                self.concat(&self.pieces(letter), after)
+            }
+        };
+        let rest = sight.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
+            (ours.0, &ours.1) == (theirs.0, &theirs.1) && theirs.2.is_subset(&ours.2)
+        });
+        stores && past && rest && other.first.is_subset(&first)
+    }
+
+    /// Removes stuttering: drops a set before the same letter.
+    pub(super) fn tidy(&self, mut sight: Sight, newest: &Letter) -> Sight {
+        let nexts: Vec<Letter> =
+            sight.rest.iter().map(|r| r.1.clone()).chain([newest.clone()]).collect();
+        let sets = [&mut sight.first].into_iter().chain(sight.rest.iter_mut().map(|r| &mut r.2));
+        for (set, next) in sets.zip(nexts) {
+            if set.is_subset(&self.pieces(&next)) {
+                set.clear();
+            }
+        }
+        sight
+    }
+
+    /// The values of a variable that a process may read, besides that of the newest memory:
+    /// what stands in the past and in the word, from an own write to the variable on.
+    pub(super) fn visible(&self, sight: &Sight, x: VarId) -> Vec<ValueId> {
+        if let Some((_, last)) = sight.stores.get(&x) {
+            return vec![*last];
+        }
+        let own = sight.rest.iter().position(|(y, ..)| *y == x);
+        let rest = &sight.rest[own.unwrap_or(0)..];
+        let before = if own.is_none() { Some(&sight.first) } else { None };
+        let sets = before.into_iter().chain(rest.iter().map(|(_, _, set)| set));
+        let letters = sets.flatten().flatten().chain(rest.iter().map(|(_, letter, _)| letter));
+        let past = sight.past.get(&x).filter(|_| own.is_none()).into_iter().flatten().flatten();
+        letters.filter_map(|l| l[x.index()]).chain(past.copied()).collect()
+    }
+
+    /// The variables that a process may read before its next full fence.
+    pub(super) fn reads(&self, p: ProcessId, state: StateId) -> &[bool] {
+        self.at(&self.reads[p.index()], p, state)
+    }
+
+    /// The variables that a process may write before its next fence for writes.
+    pub(super) fn writes(&self, p: ProcessId, state: StateId) -> &[bool] {
+        self.at(&self.writes[p.index()], p, state)
+    }
+
+    pub(super) fn at<'t>(
+        &'t self,
+        rows: &'t [Vec<bool>],
+        p: ProcessId,
+        state: StateId,
+    ) -> &'t [bool] {
+        self.system.state(p, state).place().map_or(&self.everything, |place| &rows[place])
+    }
+
+    /// An own write that is not the last any more is a letter like any other.
+    pub(super) fn unmark(&self, mut sight: Sight, x: VarId) -> Sight {
+        if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
+            let (_, letter, after) = sight.rest.remove(i);
+            let here = self.concat(&self.pieces(&letter), &after);
+            let before = if i == 0 { &mut sight.first } else { &mut sight.rest[i - 1].2 };
+            *before = self.concat(before, &here);
+        }
+        sight
+    }
+
+    /// A process reads a value: as early in its word as it can.
+    pub(super) fn look(
+        &self,
+        sight: &Sight,
+        x: VarId,
+        d: ValueId,
+        newest: &[ValueId],
+    ) -> Vec<Sight> {
+        if let Some((_, last)) = sight.stores.get(&x) {
+            return if *last == d { vec![sight.clone()] } else { vec![] };
+        }
+        let has = |l: &Letter| l[x.index()] == Some(d);
+        let mut now = sight.clone();
+        if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
+            if has(&sight.rest[i].1) {
+                return vec![now];
+            }
+            for _ in 0..=i {
+                now = self.pass(now);
+            }
+            now.past.remove(&x);
+        } else if let Some(past) = sight.past.get(&x).filter(|past| past.contains(&vec![d])) {
+            let left = self.concat(&Set::from([vec![d]]), &self.behind(past, &d));
+            now.past.insert(x, left);
+            return vec![now];
+        }
+        loop {
+            let places: Vec<&Letter> =
+                now.first.iter().filter(|w| w.len() == 1 && has(&w[0])).map(|w| &w[0]).collect();
+            if self.level == 1 && !places.is_empty() {
+                return vec![now];
+            }
+            if !places.is_empty() {
+                let stand = |letter: &&Letter| {
+                    let before = self.before(&now.first, letter);
+                    let mut there = self.remember(Sight { first: before, ..now.clone() });
+                    there.past.remove(&x);
+                    let left = self.behind(&now.first, letter);
+                    there.first = self.concat(&Set::from([vec![(*letter).clone()]]), &left);
+                    there
+                };
+                return places.iter().map(stand).collect();
+            }
+            let Some((_, letter, _)) = now.rest.first().cloned() else { break };
+            now = self.pass(now);
+            now.past.remove(&x);
+            if has(&letter) {
+                now.first = self.concat(&self.pieces(&letter), &now.first);
+                return vec![now];
+            }
+        }
+        if newest[x.index()] != d {
+            return vec![];
+        }
+        now = self.remember(now);
+        now.past.remove(&x);
+        now.first.clear();
+        vec![now]
+    }
+
+    /// What a process leaves behind it can be read later, if reads overtake.
+    pub(super) fn remember(&self, mut sight: Sight) -> Sight {
+        if self.past {
+            for x in (0..self.system.vars.len()).map(VarId::new) {
+                let values: Set<ValueId> = sight
+                    .first
+                    .iter()
+                    .filter_map(|w| w.iter().map(|l| l[x.index()]).collect::<Option<_>>())
+                    .collect();
+                if !values.is_empty() {
+                    let past = sight.past.remove(&x).unwrap_or_default();
+                    sight.past.insert(x, self.concat(&past, &values));
+                }
+            }
+        }
+        sight
+    }
+
+    /// A process comes past its first own write, which has reached memory.
+    pub(super) fn pass(&self, sight: Sight) -> Sight {
+        let mut sight = self.remember(sight);
+        let (x, letter, after) = sight.rest.remove(0);
+        sight.past.remove(&x);
+        sight.first = self.pieces(&letter);
+        let mut sight = self.remember(sight);
+        sight.first = after;
+        sight
+    }
+}

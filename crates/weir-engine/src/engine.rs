@@ -1,0 +1,246 @@
+//! What an engine is: one entry, the models that it decides, and what it is called.
+//!
+//! [`Engine::check`] is how engines are asked, all of them. Around the search of an engine it
+//! does what is the same for everybody: it refuses what the engine cannot decide, answers
+//! what needs no search, and respects bounds.
+
+use std::fmt;
+
+use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::memory_model::MemoryModel;
+use weir_model::question::{Kind, Question};
+use weir_model::semantics::has_bounded_guesses;
+use weir_model::system::System;
+
+use crate::graph::{Graph, NoGraph};
+use crate::stats::{Limits, Progress, Stats};
+
+/// What an engine is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'t> {
+    /// The system.
+    pub system: &'t System,
+    /// What is asked of it: some of its own questions, or others about places at which its
+    /// processes are seen.
+    pub questions: &'t [Question],
+    /// The memory model.
+    pub model: MemoryModel,
+    /// How far to go.
+    pub limits: &'t Limits,
+}
+
+impl<'t> Task<'t> {
+    /// All questions of a system.
+    pub fn new(system: &'t System, model: MemoryModel, limits: &'t Limits) -> Self {
+        Self { system, questions: &system.questions, model, limits }
+    }
+
+    /// Whether the system has every read of the model.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub fn is_served(&self) -> Result<(), Refusal> {
+        match self.system.serves(self.model) {
+            true => Ok(()),
+            false => Err(Refusal::Unserved(self.model)),
+        }
+    }
+
+    /// Every question is unknown for this reason.
+    pub fn unknown(&self, reason: &impl ToString) -> Vec<Answer> {
+        (0..self.questions.len()).map(|i| Answer::unknown(i, reason.to_string())).collect()
+    }
+
+    /// The same within other limits.
+    #[must_use]
+    pub fn within(self, limits: &'t Limits) -> Self {
+        Self { limits, ..self }
+    }
+}
+
+/// An engine: a way to answer questions about the reachable states of a system.
+pub trait Engine: fmt::Debug + Sync {
+    /// Its name, on the command line and in reports.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in a line.
+    fn about(&self) -> &'static str;
+
+    /// Whether it is for a model.
+    fn decides(&self, model: MemoryModel) -> bool;
+
+    /// Whether it decides a model only if the number of guessed reads is bounded.
+    fn needs_bounded_guesses(&self, _model: MemoryModel) -> bool {
+        false
+    }
+
+    /// Answers questions, each with what shows the answer. The model is one that it
+    /// [decides](Self::decides), and the system has every read of it. [`check`](Self::check)
+    /// is what others call.
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats);
+
+    /// The states that it explores, if that is what it does, to the end even if questions are
+    /// settled.
+    ///
+    /// # Errors
+    /// If it has no such graph, the graph has more than `most` states, or a limit is reached.
+    fn graph(&self, _task: Task<'_>, _most: usize) -> Result<Graph, NoGraph> {
+        Err(NoGraph::None)
+    }
+
+    /// Whether it can be asked about a model within limits.
+    ///
+    /// # Errors
+    /// Why not, if it cannot.
+    fn accepts(&self, model: MemoryModel, limits: &Limits) -> Result<(), Refusal> {
+        if !self.decides(model) {
+            return Err(Refusal::undecided(self.name(), |model| self.decides(model), model));
+        }
+        match limits.guesses {
+            Some(_) if !has_bounded_guesses(model) => Err(Refusal::NoGuesses(model)),
+            None if self.needs_bounded_guesses(model) => Err(Refusal::Unbounded(model)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Answers questions: there is one answer for each, in their order.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    fn check(
+        &self,
+        task: Task<'_>,
+        progress: Progress<'_>,
+    ) -> Result<(Vec<Answer>, Stats), Refusal> {
+        self.accepts(task.model, task.limits)?;
+        task.is_served()?;
+        let known = known_from_code(task);
+        if !task.limits.certificate
+            && let Some(answers) = known.iter().cloned().collect::<Option<Vec<_>>>()
+        {
+            let stats = Stats { engine: "code", within_bound: true, ..Stats::default() };
+            return Ok((answers, stats));
+        }
+        let (mut answers, mut stats) = self.search(task, progress);
+        respect_bounds(task, &mut answers);
+        for (answer, known) in answers.iter_mut().zip(known) {
+            if let Some(known) = known.filter(|_| !answer.is_known()) {
+                *answer = known;
+            }
+        }
+        if !answers.iter().all(Answer::is_known) {
+            stats.growth = task.system.growth();
+        }
+        Ok((answers, stats))
+    }
+}
+
+/// Why an engine cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is not for the model.
+    Undecided {
+        /// The engine.
+        engine: &'static str,
+        /// The models that it is for, of those that have names or are studied.
+        decides: Vec<MemoryModel>,
+        /// The model.
+        model: MemoryModel,
+    },
+    /// The system was built without the guessed reads of the model.
+    Unserved(MemoryModel),
+    /// Reads are guessed under the model, and this engine needs a bound on how many.
+    Unbounded(MemoryModel),
+    /// There is a bound on guesses, and the model has none.
+    NoGuesses(MemoryModel),
+}
+
+impl Refusal {
+    fn undecided(
+        engine: &'static str,
+        decides: impl Fn(MemoryModel) -> bool,
+        model: MemoryModel,
+    ) -> Self {
+        let named = MemoryModel::NAMED.into_iter().map(|(_, model)| model);
+        let guessing = [MemoryModel::GUESS, MemoryModel::GUESS_WW];
+        let decides = named.chain(guessing).filter(|m| decides(*m)).collect();
+        Self::Undecided { engine, decides, model }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undecided { engine, decides, model } => {
+                write!(f, "the engine `{engine}` is for ")?;
+                for (i, known) in decides.iter().enumerate() {
+                    let before = match i {
+                        0 => "",
+                        _ if i + 1 == decides.len() => " and ",
+                        _ => ", ",
+                    };
+                    write!(f, "{before}{known}")?;
+                }
+                write!(f, ", not for {model}")
+            }
+            Self::Unserved(model) => {
+                write!(f, "the system was built without the guessed reads of {model}")
+            }
+            Self::Unbounded(model) => {
+                write!(f, "this engine decides {model} only with a bound on guesses")
+            }
+            Self::NoGuesses(model) => write!(
+                f,
+                "a bound on guesses is for {} and {}, in which reads are guessed, not for {model}",
+                MemoryModel::GUESS,
+                MemoryModel::GUESS_WW
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Answers that need no search: no process can come to the places that a formula asks for,
+/// whatever it reads.
+fn known_from_code(task: Task<'_>) -> Vec<Option<Answer>> {
+    let bounded = task.system.bounds_question().is_some();
+    let answer = |(i, question): (usize, &Question)| {
+        let is_known = !bounded && question.is_excluded();
+        is_known.then(|| Answer::excluded(i, question, Evidence::Exhausted))
+    };
+    task.questions.iter().enumerate().map(answer).collect()
+}
+
+/// Searches see no bounds, only processes that loop where a value left one. While such a
+/// place can be reached, runs stay valid; `holds` becomes `unknown`.
+///
+/// The same goes for a process that stopped because Weir cannot follow it
+/// ([`System::excess`]).
+fn respect_bounds(task: Task<'_>, answers: &mut [Answer]) {
+    if let Some(reason) = task.system.excess() {
+        for answer in answers.iter_mut().filter(|a| a.is_known() && !a.has_run()) {
+            *answer = Answer::unknown(answer.property, reason);
+        }
+    }
+    if task.system.bounds_question().is_none() {
+        return;
+    }
+    let bounds = task.questions.iter().position(|q| q.kind == Kind::Bounds);
+    let reason = match bounds.map(|i| (&answers[i].verdict, &answers[i].evidence)) {
+        Some((Verdict::Holds, _)) => return,
+        Some((_, Evidence::Reason(reason))) => {
+            format!("it is not known whether a value leaves its bound: {reason}")
+        }
+        Some((_, Evidence::Run(run))) => {
+            let controls: Vec<u32> = run.end(task.system).controls.iter().map(|s| s.0).collect();
+            task.system.out_of_bounds(&controls).map_or_else(String::new, ToString::to_string)
+        }
+        _ => "a value may leave its bound".to_owned(),
+    };
+    for answer in answers.iter_mut() {
+        if Some(answer.property) == bounds || answer.is_known() && !answer.has_run() {
+            *answer = Answer::unknown(answer.property, &reason);
+        }
+    }
+}

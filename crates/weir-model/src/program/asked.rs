@@ -1,0 +1,90 @@
+//! What a program asks about itself: properties, runs without end, games.
+
+use super::Formula;
+use crate::ids::{LabelId, ProcessId, SpanId};
+
+/// Something asked of the program.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Property {
+    /// The name that a person gave it.
+    pub name: Option<String>,
+    /// What is asked.
+    pub kind: PropertyKind,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// What a property asks.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub enum PropertyKind {
+    /// No reachable state satisfies the formula.
+    Never(Formula),
+    /// No assertion fails, no index leaves its array, no value leaves the
+    /// domain that was given for it.
+    Assertions,
+    /// No reachable state in which some process has not ended and none can go on.
+    NoDeadlock,
+    /// About the states in which every process has ended and every write has
+    /// reached memory.
+    Final(Quantifier, Formula),
+}
+
+/// How many final states have to satisfy a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// At least one.
+    Exists,
+    /// None.
+    Never,
+    /// All.
+    Always,
+}
+
+/// Something asked about runs without end.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Live {
+    /// The name that a person gave it.
+    pub name: Option<String>,
+    /// What is asked.
+    pub kind: LiveKind,
+    /// Where it was written.
+    pub span: SpanId,
+}
+
+/// What is asked about runs without end. A run is *fair* if no process that can
+/// take a step from some moment on stops taking steps.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub enum LiveKind {
+    /// Some run satisfies the formula infinitely often (repeated reachability,
+    /// Atig et al. 2010, section 3.4).
+    Exists(Formula),
+    /// No run satisfies the formula infinitely often.
+    Never(Formula),
+    /// Every fair run without end satisfies the formula infinitely often.
+    Always(Formula),
+    /// There is no fair run without end.
+    Terminates,
+}
+
+/// A game of the program against its memory (Spengler 2024): one player picks
+/// instructions, the other picks which buffered writes reach memory.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Game {
+    /// The name that a person gave it.
+    pub name: Option<String>,
+    /// What the process player is after.
+    pub objective: Objective,
+    /// The local states that count, `Q_W`: it is enough that one process is in one.
+    pub targets: Vec<(ProcessId, LabelId)>,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// What the process player of a game is after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Objective {
+    /// `game reach`: to get to a target, a reachability condition.
+    Reach,
+    /// `game avoid`: never to get to a target, a safety condition.
+    Avoid,
+}

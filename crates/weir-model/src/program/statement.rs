@@ -1,0 +1,141 @@
+//! Statements: what a process does.
+
+use super::{BinOp, Code};
+use crate::ids::{LabelId, MethodId, RegId, SpanId, VarId};
+
+/// A statement and where it came from.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Where it came from.
+    pub span: SpanId,
+}
+
+impl Stmt {
+    /// A statement with its place in the source.
+    pub fn new(kind: StmtKind, span: SpanId) -> Self {
+        Self { kind, span }
+    }
+}
+
+/// What a statement does.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub enum StmtKind {
+    /// Names the place of the statement that follows.
+    Label(LabelId),
+    /// One step that does nothing.
+    Nop,
+    /// `r = e`.
+    Assign(RegId, Code),
+    /// `r = any(…)`: one of these values, whichever.
+    Any(RegId, Vec<i128>),
+    /// `r = x`: one read.
+    Load(RegId, Place),
+    /// `x = e`: one write.
+    Store(Place, Code),
+    /// One atomic read-write; the register gets the value that was read, unless the
+    /// operation says otherwise.
+    Rmw(RegId, Place, Rmw),
+    /// A fence.
+    Fence(FenceKind),
+    /// Goes on only if the condition holds; otherwise the process stops here.
+    Assume(Code),
+    /// Fails if the condition does not hold.
+    Assert(Code),
+    /// Two ways to go on.
+    If(Code, Vec<Stmt>, Vec<Stmt>),
+    /// For ever, or until `break`.
+    Loop(Vec<Stmt>),
+    /// Leaves the innermost loop.
+    Break,
+    /// Goes back to the head of the innermost loop.
+    Continue,
+    /// Goes to a label of the same process.
+    Goto(LabelId),
+    /// One of the blocks, whichever.
+    Choose(Vec<Vec<Stmt>>),
+    /// Runs the block (loads and assignments to temporaries only) until the
+    /// condition holds after it. A process in here *waits*: going round is no
+    /// progress, which is what tells a deadlock from a loop.
+    Await(Vec<Stmt>, Code),
+    /// Ends the process.
+    Exit,
+    /// One of these calls, whichever: one step. What comes after is what follows
+    /// a `return`.
+    Call(Vec<Call>),
+    /// Returns from the call around it: one step.
+    Return(Option<Code>),
+}
+
+/// A call of a method of the object.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Call {
+    /// The method.
+    pub method: MethodId,
+    /// The register that gets the argument, and the values that it may have.
+    pub argument: Option<(RegId, Vec<i128>)>,
+    /// What the method does.
+    pub body: Vec<Stmt>,
+}
+
+/// A shared variable, or an array element that is known when the statement runs.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Place {
+    /// The variable, or the array's first element.
+    pub first: VarId,
+    /// Number of elements that `index` may choose from.
+    pub len: u32,
+    /// Which element, from 0; an index outside `0..len` is a failure of the
+    /// program. `None` is `first` itself.
+    pub index: Option<Code>,
+}
+
+impl Place {
+    /// One variable.
+    pub fn var(var: VarId) -> Self {
+        Self { first: var, len: 1, index: None }
+    }
+}
+
+/// What an atomic read-write does with the value that it reads.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub enum Rmw {
+    /// Writes `new` if the value is `expected`, otherwise writes it back as it was.
+    Cas {
+        /// The value that lets the write happen.
+        expected: Code,
+        /// What is written then.
+        new: Code,
+    },
+    /// As [`Rmw::Cas`], but the register gets 1 if `new` was written, otherwise 0.
+    CasFlag {
+        /// The value that lets the write happen.
+        expected: Code,
+        /// What is written then.
+        new: Code,
+    },
+    /// Writes this value.
+    Swap(Code),
+    /// Writes `old op e`.
+    Fetch(BinOp, Code),
+    /// Waits until `when` holds of the value, and writes `new` at once. In both,
+    /// the register that gets the value stands for it.
+    Update {
+        /// What the process waits for.
+        when: Code,
+        /// What is written then.
+        new: Code,
+    },
+}
+
+/// Which operations a fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FenceKind {
+    /// `fence`: everything.
+    Full,
+    /// `rfence`: reads before it with reads after it.
+    Read,
+    /// `wfence`: writes before it with writes after it.
+    Write,
+}

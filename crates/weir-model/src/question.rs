@@ -1,0 +1,198 @@
+//! Questions: what is asked of a system, which states settle it, and which verdict that gives.
+//!
+//! A program has properties; its [`System`] has one question for each, and those that everybody
+//! wants to know: whether something fails, and whether a value leaves its bound. Engines,
+//! checkers and reports see questions only. To ask something else of a system, make a
+//! [`Question`] and hand it to an engine.
+//!
+//! A state *settles* a question if it alone gives the answer: it is a bad one or, for
+//! `final exists`, the one that was looked for. If no reachable state does, the answer is the
+//! other one.
+
+use crate::answer::Verdict;
+use crate::ids::{ProcessId, SpanId, StateId, VarId};
+use crate::program::{Atom, Formula, Quantifier};
+use crate::system::{Standing, State, StateKind, System};
+
+/// A question about the states that a system reaches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What it is called in reports and files.
+    pub name: String,
+    /// What is asked.
+    pub kind: Kind,
+    /// Where it stands.
+    pub span: SpanId,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// No reachable state satisfies the formula. States in which a value has left its bound
+    /// do not count.
+    Never(Formula),
+    /// No assertion fails, no index leaves its array, no value leaves the domain that was
+    /// given for it.
+    Assertions,
+    /// No reachable state in which some process has not ended and none can go on.
+    NoDeadlock,
+    /// About the states in which every process has ended and every write has reached memory.
+    Final {
+        /// How many of them have to satisfy the formula.
+        quantifier: Quantifier,
+        /// The formula.
+        formula: Formula,
+        /// Only states that satisfy this count.
+        filter: Option<Formula>,
+    },
+    /// No value leaves the bound that was given for it.
+    Bounds,
+}
+
+impl Kind {
+    /// What it is called in files, and in reports where a question has no name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Never(_) => "never",
+            Self::Assertions => "assertions",
+            Self::NoDeadlock => "no deadlock",
+            Self::Final { quantifier: Quantifier::Exists, .. } => "final exists",
+            Self::Final { quantifier: Quantifier::Never, .. } => "final never",
+            Self::Final { quantifier: Quantifier::Always, .. } => "final always",
+            Self::Bounds => "bounds",
+        }
+    }
+
+    /// What it says, where the text of the program does not.
+    pub fn text(&self) -> Option<&'static str> {
+        match self {
+            Self::Assertions => Some("nothing fails"),
+            Self::Bounds => Some("no value leaves its bound"),
+            Self::Never(_) | Self::NoDeadlock | Self::Final { .. } => None,
+        }
+    }
+}
+
+impl Question {
+    /// Whether a formula is never true.
+    pub fn never(name: impl Into<String>, formula: Formula) -> Self {
+        Self { name: name.into(), kind: Kind::Never(formula), span: SpanId::NONE }
+    }
+
+    /// The verdict if some reachable state settles it, or if none does.
+    pub fn verdict(&self, is_settled: bool) -> Verdict {
+        match is_settled == self.is_search() {
+            true => Verdict::Holds,
+            false => Verdict::Violated,
+        }
+    }
+
+    /// Whether a state is looked for: either answer is as good.
+    fn is_search(&self) -> bool {
+        matches!(self.kind, Kind::Final { quantifier: Quantifier::Exists, .. })
+    }
+
+    /// The answer to a question that looks for a state: whether it is allowed.
+    pub fn outcome(&self, verdict: Verdict) -> Option<&'static str> {
+        match verdict {
+            Verdict::Holds if self.is_search() => Some("allowed"),
+            Verdict::Violated if self.is_search() => Some("forbidden"),
+            _ => None,
+        }
+    }
+
+    /// Whether only states settle it in which every write has reached memory.
+    #[inline]
+    pub fn is_about_rest(&self) -> bool {
+        matches!(self.kind, Kind::NoDeadlock | Kind::Final { .. })
+    }
+
+    /// Whether control states and memory settle it, given that every write has reached
+    /// memory where [that matters](Self::is_about_rest).
+    #[inline]
+    pub fn is_settled(&self, system: &System, controls: &[u32], memory: &[u32]) -> bool {
+        match &self.kind {
+            Kind::Never(formula) => {
+                system.holds(formula, controls, memory) && system.out_of_bounds(controls).is_none()
+            }
+            Kind::Assertions => system.failed(controls).is_some(),
+            Kind::NoDeadlock => system.is_deadlock(controls, memory),
+            Kind::Final { quantifier, formula, .. } => {
+                self.is_final(system, controls, memory)
+                    && system.holds(formula, controls, memory)
+                        == (*quantifier != Quantifier::Always)
+            }
+            Kind::Bounds => system.out_of_bounds(controls).is_some(),
+        }
+    }
+
+    /// Whether it is about final states and this is one that counts.
+    fn is_final(&self, system: &System, controls: &[u32], memory: &[u32]) -> bool {
+        let Kind::Final { filter, .. } = &self.kind else { return false };
+        system.all_ended(controls)
+            && filter.as_ref().is_none_or(|f| system.holds(f, controls, memory))
+    }
+
+    /// Whether a process may be at a control state in a state that settles it, whatever memory is.
+    pub fn may_be_at(&self, state: &State) -> bool {
+        match self.kind {
+            Kind::Never(_) | Kind::Assertions | Kind::Bounds => true,
+            Kind::NoDeadlock => state.standing() != Standing::Failed,
+            Kind::Final { .. } => state.kind == StateKind::Ended,
+        }
+    }
+
+    /// Whether a process may be at a control state in a state with this memory that settles it.
+    pub fn may_be_at_with(
+        &self,
+        system: &System,
+        (process, state): (ProcessId, StateId),
+        memory: &[u32],
+    ) -> bool {
+        self.may_be_at(system.state(process, state))
+            && (self.kind != Kind::NoDeadlock || system.is_stuck(process, state, memory))
+    }
+
+    /// The formulas that decide which states settle it.
+    pub fn formulas(&self) -> impl Iterator<Item = &Formula> {
+        let (formula, filter) = match &self.kind {
+            Kind::Never(formula) => (Some(formula), None),
+            Kind::Final { formula, filter, .. } => (Some(formula), filter.as_ref()),
+            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds => (None, None),
+        };
+        formula.into_iter().chain(filter)
+    }
+
+    /// The atoms of its formulas.
+    pub fn atoms(&self) -> Vec<Atom> {
+        let mut atoms = Vec::new();
+        self.formulas().for_each(|f| f.atoms(&mut |a| atoms.push(*a)));
+        atoms
+    }
+
+    /// Whether the value of a variable decides whether a state settles it.
+    pub fn asks_for(&self, var: VarId) -> bool {
+        self.kind == Kind::NoDeadlock || self.atoms().contains(&Atom::Var(var))
+    }
+
+    /// Whether it asks for memory while writes may be under way.
+    pub fn asks_for_memory_under_way(&self) -> bool {
+        !self.is_about_rest() && self.atoms().iter().any(|a| matches!(a, Atom::Var(_)))
+    }
+
+    /// Whether a process stands at a label in every state that settles it.
+    pub fn needs_label(&self) -> bool {
+        let Kind::Never(formula) = &self.kind else { return false };
+        let only_labels = self.atoms().iter().all(|a| matches!(a, Atom::At(..)));
+        only_labels && formula.eval(&mut |_| 0).is_ok_and(|v| v == 0)
+    }
+
+    /// Whether no state settles it, whatever the processes do: its formula is never true.
+    pub fn is_excluded(&self) -> bool {
+        match &self.kind {
+            Kind::Final { quantifier: Quantifier::Always, .. } => false,
+            Kind::Never(formula) | Kind::Final { formula, .. } => formula.is_never(&[]),
+            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds => false,
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Systems: a program as automata, one per process, over finitely many variables (Atig et
+//! al. 2012, section 3.1).
+//!
+//! A control state is a place in the code together with the values of the live registers;
+//! an operation contains the value that it reads. Everything is numbered densely, in the
+//! order in which a search meets it: control states and values are created when a search
+//! reaches them ([`System::steps`]). Engines that need all of them call
+//! [`System::expanded`]. Semantics and engines see systems only.
+
+mod automaton;
+mod code;
+mod error;
+mod evaluate;
+mod show;
+mod steps;
+
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+pub use crate::build::{Access, CodeStep, Expanded};
+pub use automaton::{
+    Automaton, Excess, Failure, Mark, Op, Standing, State, StateKind, Transition, Variable,
+};
+pub use code::Accesses;
+pub use error::{BuildError, Unbuilt};
+pub use steps::{Seen, Steps, StepsOn};
+
+use crate::build::{self, Expansion, Rounds, Watch};
+use crate::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
+use crate::limits::{Budget, Stop};
+use crate::memory_model::MemoryModel;
+use crate::program::{FenceKind, Label, Program};
+use crate::question::{Kind, Question};
+
+/// A program as automata.
+///
+/// ```
+/// use weir_model::{limits::Budget, program::*, ids::*, system::System};
+///
+/// let span = SpanId(0);
+/// let program = Program {
+///     vars: vec![Decl::scalar("x", 0, span)],
+///     processes: vec![Process {
+///         name: "p".into(),
+///         body: vec![Stmt::new(StmtKind::Store(Place::var(VarId(0)), Expr::Const(7)), span)],
+///         ..Process::default()
+///     }],
+///     ..Program::default()
+/// };
+/// let system = System::new(program).unwrap();
+/// let all = system.expanded(&Budget::new()).unwrap();
+/// assert_eq!(all.values(VarId(0)).len(), 2);
+/// assert_eq!(all.states(ProcessId(0)).count(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The program that it came from, for names.
+    pub program: Program,
+    /// What is asked of it.
+    pub questions: Vec<Question>,
+    /// The variables.
+    pub vars: Arc<[Variable]>,
+    /// The processes.
+    pub processes: Arc<[Automaton]>,
+    /// Whether reads return any value of their variable's domain.
+    pub(crate) guesses_reads: bool,
+    pub(crate) watch: Arc<Watch>,
+    pub(crate) rounds: Rounds,
+    /// Why some control state that was met goes no further although the program would.
+    pub(crate) excess: Arc<OnceLock<String>>,
+    expansion: Arc<OnceLock<Expansion>>,
+}
+
+impl System {
+    /// The system of a program.
+    ///
+    /// # Errors
+    /// Never for a program that a front end made.
+    pub fn new(program: Program) -> Result<Self, BuildError> {
+        Self::for_model(program, MemoryModel::SC)
+    }
+
+    /// The system of a program for questions about one memory model. Where the model lets
+    /// reads be guessed ([`MemoryModel::guesses_reads`]), a read returns any value of
+    /// its variable's domain; otherwise this is [`System::new`].
+    ///
+    /// # Errors
+    /// As for [`System::new`].
+    pub fn for_model(program: Program, model: MemoryModel) -> Result<Self, BuildError> {
+        let built = Self::for_model_within(program, model, &Budget::new());
+        built.map_err(Unbuilt::without_limits)
+    }
+
+    /// As [`System::for_model`], within limits.
+    ///
+    /// # Errors
+    /// As for [`System::for_model`], and if a limit is reached.
+    pub fn for_model_within(
+        program: Program,
+        model: MemoryModel,
+        budget: &Budget,
+    ) -> Result<Self, Unbuilt> {
+        let reads = match model.guesses_reads() {
+            true => build::Reads::Guessed,
+            false => build::Reads::Written,
+        };
+        build::build(program, build::Rounds::Left, reads, budget)
+    }
+
+    /// Whether the system has every read that a model can make. Engines answer
+    /// `unknown` for one that has not.
+    pub fn serves(&self, model: MemoryModel) -> bool {
+        self.guesses_reads || !model.guesses_reads()
+    }
+
+    /// The system of a program with every round of an `await` as a transition,
+    /// those that change nothing too. What is reachable is the same; but a process
+    /// that waits for ever takes steps for ever.
+    ///
+    /// # Errors
+    /// As for [`System::new`].
+    pub fn with_rounds(program: Program) -> Result<Self, BuildError> {
+        Self::with_rounds_within(program, &Budget::new()).map_err(Unbuilt::without_limits)
+    }
+
+    /// What is left of a program whose system was not built: its names and questions, and
+    /// no automata. Reports need it to say that nothing is known; it must not be searched.
+    pub fn unbuilt(program: Program) -> Self {
+        build::unbuilt(program)
+    }
+
+    /// As [`System::with_rounds`], within limits.
+    ///
+    /// # Errors
+    /// As for [`System::new`], and if a limit is reached.
+    pub fn with_rounds_within(program: Program, budget: &Budget) -> Result<Self, Unbuilt> {
+        build::build(program, build::Rounds::Kept, build::Reads::Written, budget)
+    }
+
+    /// A system of which no control state was met.
+    pub(crate) fn unfolded(
+        program: Program,
+        questions: Vec<Question>,
+        vars: Vec<Variable>,
+        processes: Vec<Automaton>,
+        watch: Watch,
+        rounds: Rounds,
+    ) -> Self {
+        let (excess, expansion) = (Arc::default(), Arc::default());
+        let (vars, processes, watch) = (vars.into(), processes.into(), Arc::new(watch));
+        Self {
+            program,
+            questions,
+            vars,
+            processes,
+            guesses_reads: false,
+            watch,
+            rounds,
+            excess,
+            expansion,
+        }
+    }
+
+    /// The system with all its control states.
+    ///
+    /// # Errors
+    /// If the budget is used up before.
+    pub fn expanded(&self, budget: &Budget) -> Result<Expanded<'_>, Stop> {
+        if self.expansion.get().is_none() {
+            let expansion = build::expand(self, budget)?;
+            self.expansion.get_or_init(|| expansion);
+        }
+        Ok(Expanded::new(self, self.expansion.get().expect("it was made")))
+    }
+
+    /// The system in which a process can also stop at any of these control
+    /// states, once its buffers are empty: a `fence` leads from each to a state of
+    /// its own that nothing leaves. Returns the labels of these states, which
+    /// stand nowhere else.
+    ///
+    /// # Panics
+    /// If the transitions of the system were looked at before.
+    pub fn with_stops(mut self, process: ProcessId, at: &[StateId]) -> (Self, Vec<LabelId>) {
+        let mut stops = Vec::new();
+        for &from in at {
+            let State { node, in_call, place, registers, span, next, .. } =
+                self.state(process, from);
+            assert!(next.get().is_none(), "nothing leaves a state that was not looked at");
+            let (at, place, span) = ((*node, *in_call), *place, *span);
+            let registers = registers.clone();
+            let labels = &mut self.program.processes[process.index()].labels;
+            let label = LabelId::new(labels.len());
+            labels.push(Label { name: format!("stop{}", from.0), span });
+            let kind = StateKind::Inside;
+            let mut state = State::new(at, place, kind, registers, [label].into(), false, span);
+            state.is_stop = true;
+            let processes = Arc::get_mut(&mut self.processes).expect("nobody else has the system");
+            let automaton = &mut processes[process.index()];
+            let to = StateId::new(automaton.states.push(state));
+            let op = Op::Fence(FenceKind::Full);
+            let stop = Transition { from, op, to, waits: false, mark: None, span };
+            automaton.stops.insert(from, stop);
+            stops.push(label);
+        }
+        (self, stops)
+    }
+
+    /// The memories that a run may begin with, one after another: there is one for each
+    /// combination of initial values.
+    pub fn initial_memories(&self) -> impl Iterator<Item = Vec<u32>> {
+        let any = self.vars.iter().all(|x| !x.initial.is_empty());
+        let mut next: Option<Vec<usize>> = any.then(|| vec![0; self.vars.len()]);
+        std::iter::from_fn(move || {
+            let chosen = next.as_mut()?;
+            let memory = self.vars.iter().zip(chosen.iter()).map(|(x, &i)| x.initial[i].0);
+            let memory = memory.collect();
+            let last = (0..chosen.len()).rfind(|&x| chosen[x] + 1 < self.vars[x].initial.len());
+            match last {
+                Some(x) => {
+                    chosen[x] += 1;
+                    chosen[x + 1..].fill(0);
+                }
+                None => next = None,
+            }
+            Some(memory)
+        })
+    }
+
+    /// A control state.
+    #[inline]
+    pub fn state(&self, process: ProcessId, state: StateId) -> &State {
+        self.processes[process.index()].states.get(state.index())
+    }
+
+    /// How many control states of a process were met.
+    pub fn met(&self, process: ProcessId) -> usize {
+        self.processes[process.index()].states.len()
+    }
+
+    /// Why some control state that was met goes no further although the program would, if
+    /// there is one. Then that nothing was found shows nothing.
+    pub fn excess(&self) -> Option<&str> {
+        self.excess.get().map(String::as_str)
+    }
+
+    /// The variable or register that took most values, with their number.
+    pub fn growth(&self) -> Option<(String, usize)> {
+        let vars = self.vars.iter().map(|v| (v.name.clone(), v.count()));
+        let registers = self.process_ids().flat_map(|p| {
+            let declared = &self.program.processes[p.index()].registers;
+            declared.iter().enumerate().map(move |(r, register)| {
+                let states = self.processes[p.index()].states.iter();
+                let values: HashSet<i128> = states.map(|s| s.registers[r]).collect();
+                (register.display.clone(), values.len())
+            })
+        });
+        // A register that copies a variable is not what grows.
+        let most = vars.max_by_key(|(_, count)| *count);
+        let local = registers.max_by_key(|(_, count)| *count);
+        match (most, local) {
+            (Some(var), Some(register)) if register.1 > 2 * var.1 => Some(register),
+            (var, register) => var.or(register),
+        }
+    }
+
+    /// The ids of the processes.
+    pub fn process_ids(&self) -> impl Iterator<Item = ProcessId> + use<> {
+        (0..self.processes.len()).map(ProcessId::new)
+    }
+
+    /// Whether some value may leave its bound.
+    pub(crate) fn may_leave_a_bound(&self) -> bool {
+        self.processes.iter().any(|p| p.abstraction.leaves.is_some())
+    }
+
+    /// The question whether a value leaves its bound, if one could.
+    pub fn bounds_question(&self) -> Option<usize> {
+        self.questions.iter().position(|q| q.kind == Kind::Bounds)
+    }
+
+    /// The values that a read may guess, for semantics in which reads take place before it is
+    /// known what they return.
+    ///
+    /// # Panics
+    /// If they were not worked out: where reads do not range over a domain, they are those of
+    /// the [expanded](System::expanded) system.
+    pub(crate) fn guesses(&self, var: VarId) -> Vec<ValueId> {
+        match self.expansion.get() {
+            Some(expansion) => expansion.values(var).to_vec(),
+            None => {
+                assert!(self.guesses_reads, "what may be guessed is not known");
+                (0..self.vars[var.index()].count()).map(ValueId::new).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The engines: the one table of them.
+//!
+//! `--engine` and its help, `weir graph`, `weir bench` and the pages list what is here. A new
+//! engine is a module that implements [`Engine`] and a row of [`ENGINES`].
+
+use weir_channel::decide::Channels;
+use weir_engine::{Automata, Backward, Engine, Explicit, Views};
+
+use crate::portfolio::Auto;
+
+/// All engines; the first is the one that answers unless somebody asks for another.
+pub static ENGINES: [&dyn Engine; 6] =
+    [&Auto, &Explicit, &Views, &Backward, &Channels, &AUTOMATA[0]];
+
+/// The engine of a name.
+pub fn engine(name: &str) -> Option<&'static dyn Engine> {
+    ENGINES.into_iter().find(|engine| engine.name() == name)
+}
+
+/// The automata engine, with what can be switched off.
+static AUTOMATA: [Automata; 4] = [
+    Automata { sleep_sets: true, acceleration: true },
+    Automata { sleep_sets: true, acceleration: false },
+    Automata { sleep_sets: false, acceleration: true },
+    Automata { sleep_sets: false, acceleration: false },
+];
+
+/// The automata engine with or without sleep sets and acceleration.
+pub fn automata(wanted: Automata) -> &'static dyn Engine {
+    AUTOMATA.iter().find(|engine| **engine == wanted).expect("there are all four")
+}
