@@ -118,11 +118,40 @@ pub fn readable(system: &System, process: ProcessId, budget: &Budget) -> Result<
     spread(system, process, Look::Ahead, reads, is_full, budget)
 }
 
-fn written(access: &Access) -> Vec<Range<usize>> {
+/// What an access puts into a buffer.
+fn buffered(access: &Access) -> Vec<Range<usize>> {
     match access {
         Access::Write(range) => vec![range.clone()],
         _ => vec![],
     }
+}
+
+/// For each place, the variables that can be written from there on, atomically or not.
+///
+/// # Errors
+/// If a limit is reached.
+pub(crate) fn written(
+    system: &System,
+    process: ProcessId,
+    budget: &Budget,
+) -> Result<ByPlace, Stop> {
+    let writes = |access: &Access| match access {
+        Access::Write(range) | Access::Arw(range) => vec![range.clone()],
+        _ => vec![],
+    };
+    spread(system, process, Look::Ahead, writes, |_| false, budget)
+}
+
+/// For each place, the variables that can be read or written from there on.
+///
+/// # Errors
+/// If a limit is reached.
+pub(crate) fn used(system: &System, process: ProcessId, budget: &Budget) -> Result<ByPlace, Stop> {
+    let uses = |access: &Access| match access {
+        Access::Read(range) | Access::Write(range) | Access::Arw(range) => vec![range.clone()],
+        _ => vec![],
+    };
+    spread(system, process, Look::Ahead, uses, |_| false, budget)
 }
 
 /// For each place, the variables of which a waiting write may yet be
@@ -151,7 +180,7 @@ pub(crate) fn unseen(
     process: ProcessId,
     budget: &Budget,
 ) -> Result<ByPlace, Stop> {
-    spread(system, process, Look::Behind, written, is_full, budget)
+    spread(system, process, Look::Behind, buffered, is_full, budget)
 }
 
 /// For each place, the variables of which a write may be waiting there.
@@ -162,5 +191,5 @@ pub(crate) fn waiting(
     budget: &Budget,
 ) -> Result<ByPlace, Stop> {
     let stops = |access: &Access| empties_stores(access, partial_fences);
-    spread(system, process, Look::Behind, written, stops, budget)
+    spread(system, process, Look::Behind, buffered, stops, budget)
 }

@@ -75,6 +75,11 @@ impl Store {
         Self { budget: budget.clone(), ..Self::default() }
     }
 
+    /// Lets it grow within other limits.
+    pub fn set_budget(&mut self, budget: &Budget) {
+        self.budget = budget.clone();
+    }
+
     /// Number of configurations.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -351,7 +351,7 @@ impl Node {
     }
 
     /// The register that the node sets on its way to its `i`th successor, if any.
-    fn sets(&self, i: usize) -> Option<RegId> {
+    pub fn sets(&self, i: usize) -> Option<RegId> {
         match self {
             Node::Call(ways) => ways[i].1.as_ref().map(|(r, _)| *r),
             Node::Assign(r, ..) | Node::Any(r, ..) | Node::Load(r, ..) | Node::Rmw(r, ..) => {

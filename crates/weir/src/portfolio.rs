@@ -12,54 +12,14 @@
 use std::time::Instant;
 
 use weir_channel::decide::Channels;
+use weir_engine::explicit::Asked;
 use weir_engine::graph::{Graph, NoGraph};
 use weir_engine::{Engine, Explicit, Limits, Progress, Stats, Task, Views, blame, views};
 use weir_model::answer::Answer;
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
+use weir_model::question::Question;
 use weir_model::semantics::has_bounded_guesses;
-
-/// A search with less than all the memory there is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Explicit {
-        bound: Option<usize>,
-        bytes: usize,
-    },
-    Views {
-        bytes: usize,
-    },
-    /// Views, with any two processes at a time.
-    Pairs {
-        bytes: usize,
-    },
-}
-
-/// Short runs are found first. Then what small sets of views prove or refute;
-/// then bugs that need two processes of many; then whatever takes longer.
-const STAGES: [Stage; 11] = [
-    Stage::Explicit { bound: Some(2), bytes: 1 << 20 },
-    Stage::Explicit { bound: None, bytes: 1 << 20 },
-    Stage::Views { bytes: 16 << 20 },
-    Stage::Pairs { bytes: 16 << 20 },
-    Stage::Explicit { bound: Some(1), bytes: 64 << 20 },
-    Stage::Views { bytes: 256 << 20 },
-    Stage::Explicit { bound: Some(1), bytes: 512 << 20 },
-    Stage::Views { bytes: 1 << 30 },
-    Stage::Explicit { bound: Some(2), bytes: 1 << 30 },
-    Stage::Views { bytes: usize::MAX },
-    Stage::Explicit { bound: None, bytes: usize::MAX },
-];
-
-impl Stage {
-    /// The same search with so much memory at most.
-    fn within(self, most: usize) -> Self {
-        match self {
-            Self::Explicit { bound, bytes } => Self::Explicit { bound, bytes: bytes.min(most) },
-            Self::Views { bytes } => Self::Views { bytes: bytes.min(most) },
-            Self::Pairs { bytes } => Self::Pairs { bytes: bytes.min(most) },
-        }
-    }
-}
 
 /// More processes than this are not tried two by two.
 const MOST_TO_PAIR: usize = 8;
@@ -107,41 +67,182 @@ impl Engine for Auto {
 }
 
 /// The explicit search and views in turns.
+///
+/// Short runs are found first. Then a [slice](weir_model::system::System::slice) for what is still open may be enough to see that
+/// it is never settled. Then what small sets of views prove or refute; then bugs that need two
+/// processes of many; then whatever takes longer. Explicit searches are paused and go on later;
+/// one that never filled a buffer may become a proof, so it goes before those that look for
+/// bugs with shorter buffers.
 fn in_turns(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-    let limits = task.limits;
-    let began = Instant::now();
-    let mut answers: Vec<Answer> = Vec::new();
-    let mut stats = Stats::default();
-    let most = limits.budget.store().unwrap_or(usize::MAX);
-    for (i, stage) in STAGES.into_iter().enumerate() {
-        // With little memory some stages are the same as earlier ones.
-        if STAGES[..i].iter().any(|s| s.within(most) == stage.within(most)) {
-            continue;
+    let bounded = |bound| Limits { bound: task.limits.bound.or(bound), ..task.limits.clone() };
+    let (one, two, any) = (bounded(Some(1)), bounded(Some(2)), bounded(None));
+    let mut turns = Turns::new(task);
+    let mut two = Paused::new(task.within(&two));
+    let mut any = Paused::new(task.within(&any));
+    let mut one = Paused::new(task.within(&one));
+    'turns: {
+        if turns.explicit(&mut two, MIB, progress) || turns.explicit(&mut any, MIB, progress) {
+            break 'turns;
         }
-        let within = |bytes: usize, bound: Option<usize>| Limits {
-            bound: limits.bound.or(bound),
-            budget: limits.budget.clone().with_store(bytes),
-            ..limits.clone()
-        };
-        let (found, last) = match stage.within(most) {
-            Stage::Explicit { bound, bytes } => {
-                Explicit.search(task.within(&within(bytes, bound)), progress)
+        if turns.slice(any.may_prove(), progress) {
+            break 'turns;
+        }
+        if any.may_prove() && turns.explicit(&mut any, 64 * MIB, progress) {
+            break 'turns;
+        }
+        if turns.views(16 * MIB, progress) || turns.pairs(16 * MIB, progress) {
+            break 'turns;
+        }
+        for (explicit, views) in [(128 * MIB, 256 * MIB), (512 * MIB, 1024 * MIB)] {
+            let search = if any.may_prove() { &mut any } else { &mut one };
+            if turns.explicit(search, explicit, progress) || turns.views(views, progress) {
+                break 'turns;
             }
-            Stage::Views { bytes } => Views.search(task.within(&within(bytes, None)), progress),
-            Stage::Pairs { bytes } => match pairs(task.within(&within(bytes, None)), progress) {
-                Some(found) => found,
-                None => continue,
-            },
-        };
-        stats = last;
-        replace_unknown(&mut answers, found);
-        if answers.iter().all(Answer::is_known) || limits.budget.check().is_err() {
-            break;
+        }
+        let _ = turns.explicit(&mut two, 1024 * MIB, progress)
+            || turns.views(usize::MAX, progress)
+            || turns.explicit(&mut any, usize::MAX, progress);
+    }
+    turns.end()
+}
+
+/// A mebibyte.
+const MIB: usize = 1 << 20;
+
+/// An explicit search that has not begun, is paused, or could not begin.
+enum Paused<'t> {
+    Waiting(Task<'t>),
+    Begun(Box<Asked<'t>>),
+}
+
+impl<'t> Paused<'t> {
+    fn new(task: Task<'t>) -> Self {
+        Self::Waiting(task)
+    }
+
+    /// Whether it may still show that nothing settles a question: no buffer was full so far.
+    fn may_prove(&self) -> bool {
+        matches!(self, Self::Begun(asked) if asked.stats().within_bound)
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Waiting(_) => 0,
+            Self::Begun(asked) => asked.stats().bytes,
         }
     }
-    stats.elapsed = began.elapsed();
-    blame(&limits.budget, &mut answers);
-    (answers, stats)
+
+    fn go_on(&mut self, budget: &Budget, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        if let Self::Waiting(task) = self {
+            match Asked::new(*task) {
+                Ok(asked) => *self = Self::Begun(Box::new(asked)),
+                Err(stop) => return (task.unknown(&stop), Stats::default()),
+            }
+        }
+        let Self::Begun(asked) = self else { unreachable!("it has begun") };
+        asked.go_on(budget, progress);
+        asked.answers(budget)
+    }
+}
+
+/// What is known after some turns.
+struct Turns<'t> {
+    task: Task<'t>,
+    began: Instant,
+    answers: Vec<Answer>,
+    stats: Stats,
+    /// What views had in their last turn.
+    views: usize,
+    /// What paused searches keep.
+    kept: usize,
+}
+
+impl<'t> Turns<'t> {
+    fn new(task: Task<'t>) -> Self {
+        let (answers, stats) = (task.unknown(&"nothing was searched"), Stats::default());
+        Self { task, began: Instant::now(), answers, stats, views: 0, kept: 0 }
+    }
+
+    /// The limits of a turn, if there is so much memory.
+    fn within(&self, bytes: usize) -> Limits {
+        let limits = self.task.limits;
+        let most = limits.budget.store().unwrap_or(usize::MAX).saturating_sub(self.kept);
+        Limits { budget: limits.budget.clone().with_store(bytes.min(most)), ..limits.clone() }
+    }
+
+    /// Takes over what a turn has found. Whether nothing is left to do.
+    fn take(&mut self, (found, stats): (Vec<Answer>, Stats)) -> bool {
+        replace_unknown(&mut self.answers, found);
+        self.stats = stats;
+        self.is_over()
+    }
+
+    fn is_over(&self) -> bool {
+        self.answers.iter().all(Answer::is_known) || self.task.limits.budget.check().is_err()
+    }
+
+    fn explicit(&mut self, search: &mut Paused<'t>, bytes: usize, progress: Progress<'_>) -> bool {
+        self.kept -= search.bytes().min(self.kept);
+        let limits = self.within(bytes);
+        let found = search.go_on(&limits.budget, progress);
+        self.kept += search.bytes();
+        self.take(found)
+    }
+
+    fn views(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
+        let limits = self.within(bytes);
+        // With little memory it would be the same search again.
+        let bytes = limits.budget.store().unwrap_or(usize::MAX);
+        if std::mem::replace(&mut self.views, bytes) >= bytes {
+            return false;
+        }
+        let found = Views.search(self.task.within(&limits), progress);
+        self.take(found)
+    }
+
+    fn pairs(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
+        let limits = self.within(bytes);
+        match pairs(self.task.within(&limits), progress) {
+            Some(found) => self.take(found),
+            None => false,
+        }
+    }
+
+    /// Looks whether a slice for the open questions is enough to see that nothing settles
+    /// them. A run of the slice shows nothing, so the explicit search looks at it only where it
+    /// may prove something.
+    fn slice(&mut self, explicit_may_prove: bool, progress: Progress<'_>) -> bool {
+        let Task { system, questions, model, limits } = self.task;
+        let open: Vec<usize> =
+            (0..questions.len()).filter(|&i| !self.answers[i].is_known()).collect();
+        let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
+        let Ok(Some(sliced)) = system.slice(&asked, &limits.budget) else { return false };
+        for (explicit, views) in [(16 * MIB, 16 * MIB), (64 * MIB, 64 * MIB)] {
+            let engines: [(&dyn Engine, usize); 2] = [(&Explicit, explicit), (&Views, views)];
+            for (engine, bytes) in engines.into_iter().skip(usize::from(!explicit_may_prove)) {
+                let limits = self.within(bytes);
+                let task = Task { system: &sliced, questions: &asked, model, limits: &limits };
+                let (found, stats) = engine.search(task, progress);
+                let is_settled = found.iter().any(Answer::has_run);
+                for (i, answer) in open.iter().zip(found) {
+                    if answer.is_known() && !answer.has_run() && sliced.excess().is_none() {
+                        self.answers[*i] = Answer { property: *i, ..answer };
+                        self.stats = stats.clone();
+                    }
+                }
+                if is_settled || self.is_over() {
+                    return self.is_over();
+                }
+            }
+        }
+        false
+    }
+
+    fn end(mut self) -> (Vec<Answer>, Stats) {
+        self.stats.elapsed = self.began.elapsed();
+        blame(&self.task.limits.budget, &mut self.answers);
+        (self.answers, self.stats)
+    }
 }
 
 /// Looks for runs of any two processes, if there are others.

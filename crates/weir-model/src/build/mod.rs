@@ -16,6 +16,7 @@ mod names;
 mod on_demand;
 mod polarity;
 mod questions;
+mod slice;
 mod watch;
 
 pub(crate) use self::abstraction::Abstraction;
@@ -26,8 +27,9 @@ pub(crate) use self::on_demand::Next;
 pub(crate) use self::watch::Watch;
 
 use crate::flow::{Flow, NodeId};
-use crate::limits::Budget;
+use crate::limits::{self, Budget};
 use crate::program::Program;
+use crate::question::Question;
 use crate::system::{Automaton, Excess, Failure, System, Unbuilt, Variable};
 
 /// Whether the rounds of an `await` that change nothing are transitions.
@@ -55,12 +57,37 @@ pub(crate) fn build(
     budget: &Budget,
 ) -> Result<System, Unbuilt> {
     let watch = Watch::new(&program);
-    let flows: Vec<Flow> = program
-        .processes
-        .iter()
-        .enumerate()
-        .map(|(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p], budget))
-        .collect::<Result<_, _>>()?;
+    let flows = flows(&program, &watch, budget)?;
+    finish(program, watch, flows, rounds, reads, budget)
+}
+
+/// See [`System::slice`].
+pub(crate) fn slice(
+    program: Program,
+    questions: &[Question],
+    budget: &Budget,
+) -> Result<Option<System>, Unbuilt> {
+    let watch = Watch::new(&program);
+    let mut flows = flows(&program, &watch, budget)?;
+    if !slice::cut(&program, &mut flows, questions, budget)? {
+        return Ok(None);
+    }
+    finish(program, watch, flows, Rounds::Left, Reads::Written, budget).map(Some)
+}
+
+fn flows(program: &Program, watch: &Watch, budget: &Budget) -> Result<Vec<Flow>, limits::Stop> {
+    let flow = |(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p], budget);
+    program.processes.iter().enumerate().map(flow).collect()
+}
+
+fn finish(
+    program: Program,
+    watch: Watch,
+    flows: Vec<Flow>,
+    rounds: Rounds,
+    reads: Reads,
+    budget: &Budget,
+) -> Result<System, Unbuilt> {
     let guessed = match reads {
         Reads::Written => None,
         Reads::Guessed => Some(domain::domains(&program, &flows, budget)?),

@@ -6,21 +6,15 @@ use super::local::{Local, Settled, forget, stopped};
 use super::{Key, Rounds, Stop};
 use crate::flow::Node;
 use crate::grow::Cells;
-use crate::ids::{LabelId, ProcessId, StateId, TransitionId, ValueId, VarId};
+use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use crate::program::Rmw;
-use crate::system::{Excess, Mark, Op, Standing, State, StateKind, System, Transition};
+use crate::system::{Excess, Mark, Op, State, StateKind, System, Transition};
 
 /// What a process does next.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// One of these transitions, whatever is in memory; they are numbered from `first`.
-    Free {
-        first: u32,
-        list: Box<[Transition]>,
-        /// Whether there is one only, and nothing that is asked can tell whether it was taken,
-        /// other than by what it does to memory or buffers.
-        is_quiet: bool,
-    },
+    Free { first: u32, list: Box<[Transition]> },
     /// It reads the variable; what then depends on the value.
     Read {
         var: VarId,
@@ -260,34 +254,32 @@ impl System {
                 kept.push(t);
             }
         }
-        let is_quiet = matches!(&kept[..], [t] if self.is_quiet(process, t));
         // One thread at a time, so that the transitions of a state stand together.
         let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
         let first = automaton.transitions.len() as u32;
         for t in &kept {
             automaton.transitions.push(*t);
         }
-        Next::Free { first, list: kept.into(), is_quiet }
+        Next::Free { first, list: kept.into() }
     }
 
-    /// Whether nothing that is asked can tell where a transition begins from where it ends. One
-    /// that goes back in the code is left out, so that every loop has a place to stand at.
-    fn is_quiet(&self, process: ProcessId, t: &Transition) -> bool {
-        let (from, to) = (self.state(process, t.from), self.state(process, t.to));
+    /// Whether nothing that is asked can tell two control states of a process apart. One that
+    /// does not come later in the code is told apart, so that every loop has a place to stand at.
+    fn is_quiet(&self, process: ProcessId, from: StateId, to: StateId) -> bool {
+        let (from, to) = (self.state(process, from), self.state(process, to));
         let asked = &self.watch.labels[process.index()];
-        let has = |labels: &[LabelId], l: &LabelId| labels.contains(l);
-        let labels_differ = (from.labels.iter())
-            .any(|l| !has(&to.labels, l) && asked.get(l.index()).is_none_or(|a| a.shows_leaving()))
-            || (to.labels.iter()).any(|l| {
-                !has(&from.labels, l) && asked.get(l.index()).is_none_or(|a| a.shows_entering())
-            });
+        let left = from.labels.iter().filter(|l| !to.labels.contains(l));
+        let entered = to.labels.iter().filter(|l| !from.labels.contains(l));
+        // A label that was added later is asked about.
+        let labels_differ = left
+            .into_iter()
+            .any(|l| asked.get(l.index()).is_none_or(|a| a.shows_leaving()))
+            || entered.into_iter().any(|l| asked.get(l.index()).is_none_or(|a| a.shows_entering()));
         let registers_differ = (self.watch.always[process.index()].iter())
             .zip(from.registers.iter().zip(&to.registers))
             .any(|(asked, (before, after))| *asked && before != after);
         from.kind == StateKind::Inside
-            && to.standing() != Standing::OutOfBounds
-            && !t.waits
-            && t.mark.is_none()
+            && !matches!(to.kind, StateKind::Left(_))
             && !labels_differ
             && !registers_differ
             && self.processes[process.index()].flow.is_before(from.node, to.node)
@@ -308,7 +300,9 @@ impl System {
         let to = self.intern(process, to.key);
         // A round of an `await` that changes nothing: no step is needed to wait.
         let idle = waits && from == to && self.rounds == Rounds::Left;
-        (!idle).then_some(Transition { from, op, to, waits, mark, span: located.span })
+        let is_quiet = !waits && mark.is_none() && self.is_quiet(process, from, to);
+        let span = located.span;
+        (!idle).then_some(Transition { from, op, to, waits, is_quiet, mark, span })
     }
 
     /// The transition of a load or an atomic read-write for one value; `None` if it waits

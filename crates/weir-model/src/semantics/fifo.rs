@@ -92,6 +92,18 @@ impl<'s> Fifo<'s> {
         (buffers, at)
     }
 
+    /// The buffers of one process.
+    #[inline]
+    fn buffers(&self, config: &[u32], process: ProcessId) -> Buffers {
+        let mut at = self.head.len();
+        for _ in 0..2 * process.index() {
+            at += 1 + config[at] as usize;
+        }
+        let first = at + 1..at + 1 + config[at] as usize;
+        let second = first.end + 1..first.end + 1 + config[first.end] as usize;
+        Buffers { first, second }
+    }
+
     /// The word of a process for a variable: past values, oldest first.
     fn word<'c>(
         &self,
@@ -323,26 +335,21 @@ impl Semantics for Fifo<'_> {
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
-        let mut at = self.head.len();
-        for _ in 0..2 * process.index() {
-            at += 1 + config[at] as usize;
-        }
-        let first = at + 1..at + 1 + config[at] as usize;
-        let second = config[first.end] as usize;
+        let Buffers { first, second } = self.buffers(config, process);
         let mut newest = false;
         let rule = match t.op {
             Op::Nop => Rule::Nop,
-            Op::Write(x, d) if first.len() + second < self.bound => {
+            Op::Write(x, d) if first.len() + second.len() < self.bound => {
                 let later = |&i: &usize| self.alphabet.decode(config[i]).var > x;
                 let place = first.clone().find(later).unwrap_or(first.end);
-                config[at] += 1;
+                config[first.start - 1] += 1;
                 config.insert(place, self.alphabet.encode(Event::write(x, d)));
                 Rule::Write
             }
             Op::Fence(FenceKind::Write) if !self.partial_fences || first.is_empty() => {
                 Rule::WriteFence
             }
-            Op::Fence(FenceKind::Full) if first.is_empty() && second == 0 => {
+            Op::Fence(FenceKind::Full) if first.is_empty() && second.is_empty() => {
                 newest = true;
                 Rule::Fence
             }
@@ -359,6 +366,57 @@ impl Semantics for Fifo<'_> {
         }
         config[process.index()] = t.to.0;
         Some(rule)
+    }
+
+    fn sees(&self, config: &[u32], process: ProcessId, var: VarId) -> Option<ValueId> {
+        if !self.words[process.index()].is_empty() {
+            return None;
+        }
+        let Buffers { first, second } = self.buffers(config, process);
+        let last = |buffer: Range<usize>| {
+            let mut events = config[buffer].iter().rev().map(|&l| self.alphabet.decode(l));
+            events.find(|e| e.var == var)
+        };
+        let own = last(first).or_else(|| last(second));
+        Some(own.map_or_else(|| self.head.get(config, var), |e| e.value))
+    }
+
+    fn has_under_way(&self, config: &[u32], process: ProcessId, var: VarId) -> bool {
+        let Buffers { first, second } = self.buffers(config, process);
+        config[first.start..second.end].iter().enumerate().any(|(i, &l)| {
+            first.start + i != second.start - 1 && self.alphabet.decode(l).var == var
+        })
+    }
+
+    fn update_quietly(
+        &self,
+        config: &mut Vec<u32>,
+        process: ProcessId,
+        may: &dyn Fn(&[u32], VarId) -> bool,
+    ) -> Option<Step> {
+        if self.words.iter().any(|words| !words.is_empty()) {
+            return None;
+        }
+        let Buffers { first, second } = self.buffers(config, process);
+        let letter = |config: &[u32], at: usize| self.alphabet.decode(config[at]);
+        if !second.is_empty() {
+            let event = letter(config, second.start);
+            if may(config, event.var) {
+                config[second.start - 1] -= 1;
+                config.remove(second.start);
+                self.head.set(config, event.var, event.value);
+                return Some(Step::memory(process, Rule::Update, event));
+            }
+        }
+        // The first write to a variable is the oldest: they are ordered by variable.
+        let at = first.clone().find(|&i| may(config, letter(config, i).var))?;
+        let event = letter(config, at);
+        let moved = config[at];
+        config[second.start - 1] += 1;
+        config.insert(second.end, moved);
+        config.remove(at);
+        config[first.start - 1] -= 1;
+        Some(Step::memory(process, Rule::TransferWrite, event))
     }
 
     fn kinds(&self, config: &[u32]) -> Vec<Kind> {

@@ -107,19 +107,27 @@ pub trait Semantics: Sync {
         None
     }
 
-    /// Lets a process go on while it stands before a [quiet](System::quiet_step) step that it can
-    /// [take quietly](Semantics::take_quietly). Whatever is reachable from a configuration of
-    /// what is asked is reachable from there too.
-    fn go_quietly(
+    /// The value that a process sees of a variable, if there is one only and it sees it as long
+    /// as nobody else writes the variable; `None` also where that is not known.
+    fn sees(&self, _config: &[u32], _process: ProcessId, _var: VarId) -> Option<ValueId> {
+        None
+    }
+
+    /// Whether a process has a write to a variable under way, or may have.
+    fn has_under_way(&self, _config: &[u32], _process: ProcessId, _var: VarId) -> bool {
+        true
+    }
+
+    /// Takes a step of the buffers of a process, in place, that concerns a write to a variable
+    /// of which `may` holds: nobody else uses the variable, and no question asks for it. `None`, and
+    /// nothing changed, if there is none.
+    fn update_quietly(
         &self,
-        config: &mut Vec<u32>,
-        process: ProcessId,
-        taken: &mut dyn FnMut(Step, &[u32]),
-    ) {
-        while let Some((id, t)) = self.system().quiet_step(process, control(config, process)) {
-            let Some(rule) = self.take_quietly(config, process, t) else { break };
-            taken(Step::take(process, rule, id), config);
-        }
+        _config: &mut Vec<u32>,
+        _process: ProcessId,
+        _may: &dyn Fn(&[u32], VarId) -> bool,
+    ) -> Option<Step> {
+        None
     }
 
     /// Takes the first step that is wanted, if there is one, and returns it.
@@ -186,7 +194,8 @@ impl Step {
         Self { process, rule, transition: Some(transition), event: None, source: None, way: 0 }
     }
 
-    fn memory(process: ProcessId, rule: Rule, event: Event) -> Self {
+    /// A step of the buffers of a process by a rule.
+    pub fn memory(process: ProcessId, rule: Rule, event: Event) -> Self {
         Self { process, rule, transition: None, event: Some(event), source: None, way: 0 }
     }
 }

@@ -3,7 +3,7 @@
 //! *Configuration*: control states and memory. Fences have no effect.
 
 use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::ProcessId;
+use crate::ids::{ProcessId, ValueId, VarId};
 use crate::system::{Op, System, Transition};
 
 pub(super) struct Sc<'s> {
@@ -71,6 +71,14 @@ impl Semantics for Sc<'_> {
         };
         config[process.index()] = t.to.0;
         Some(rule)
+    }
+
+    fn sees(&self, config: &[u32], _process: ProcessId, var: VarId) -> Option<ValueId> {
+        Some(self.head.get(config, var))
+    }
+
+    fn has_under_way(&self, _config: &[u32], _process: ProcessId, _var: VarId) -> bool {
+        false
     }
 
     fn kinds(&self, _config: &[u32]) -> Vec<Kind> {

@@ -7,9 +7,11 @@
 //! buffer in order, and reads happen in order anyway. A full fence is an atomic
 //! read-write without a variable (Atig et al. 2010, section 1.1).
 
+use std::ops::Range;
+
 use super::alphabet::Alphabet;
 use super::{Event, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::{ProcessId, VarId};
+use crate::ids::{ProcessId, ValueId, VarId};
 use crate::program::FenceKind;
 use crate::system::{Op, System, Transition};
 
@@ -24,6 +26,16 @@ impl<'s> Tso<'s> {
     pub fn new(system: &'s System, bound: usize) -> Self {
         let alphabet = Alphabet::of_stores(system);
         Self { system, head: Head::new(system), alphabet, bound }
+    }
+
+    /// Where the writes of a process are.
+    #[inline]
+    fn buffer(&self, config: &[u32], process: ProcessId) -> Range<usize> {
+        let mut at = self.head.len();
+        for _ in 0..process.index() {
+            at += 1 + config[at] as usize;
+        }
+        at + 1..at + 1 + config[at] as usize
     }
 }
 
@@ -116,16 +128,13 @@ impl Semantics for Tso<'_> {
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
-        let mut at = self.head.len();
-        for _ in 0..process.index() {
-            at += 1 + config[at] as usize;
-        }
-        let len = config[at] as usize;
+        let Range { start, end } = self.buffer(config, process);
+        let len = end - start;
         let rule = match t.op {
             Op::Nop => Rule::Nop,
             Op::Write(x, d) if len < self.bound => {
-                config[at] += 1;
-                config.insert(at + 1 + len, self.alphabet.encode(Event::write(x, d)));
+                config[start - 1] += 1;
+                config.insert(end, self.alphabet.encode(Event::write(x, d)));
                 Rule::Write
             }
             Op::Fence(kind) if kind != FenceKind::Full || len == 0 => super::fence_rule(kind),
@@ -133,6 +142,33 @@ impl Semantics for Tso<'_> {
         };
         config[process.index()] = t.to.0;
         Some(rule)
+    }
+
+    fn sees(&self, config: &[u32], process: ProcessId, var: VarId) -> Option<ValueId> {
+        let own = config[self.buffer(config, process)].iter().rev();
+        let last = own.map(|&l| self.alphabet.decode(l)).find(|e| e.var == var);
+        Some(last.map_or_else(|| self.head.get(config, var), |e| e.value))
+    }
+
+    fn has_under_way(&self, config: &[u32], process: ProcessId, var: VarId) -> bool {
+        config[self.buffer(config, process)].iter().any(|&l| self.alphabet.decode(l).var == var)
+    }
+
+    fn update_quietly(
+        &self,
+        config: &mut Vec<u32>,
+        process: ProcessId,
+        may: &dyn Fn(&[u32], VarId) -> bool,
+    ) -> Option<Step> {
+        let buffer = self.buffer(config, process);
+        let event = self.alphabet.decode(*config[buffer.clone()].first()?);
+        if !may(config, event.var) {
+            return None;
+        }
+        config[buffer.start - 1] -= 1;
+        config.remove(buffer.start);
+        self.head.set(config, event.var, event.value);
+        Some(Step::memory(process, Rule::Update, event))
     }
 
     fn kinds(&self, config: &[u32]) -> Vec<Kind> {

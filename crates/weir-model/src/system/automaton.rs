@@ -275,6 +275,9 @@ pub struct Transition {
     pub to: StateId,
     /// Stays inside one `await`: waiting, not progress.
     pub waits: bool,
+    /// Whether nothing that is asked can tell whether it was taken, other than by what it does to
+    /// memory or buffers.
+    pub is_quiet: bool,
     /// Whether a call begins or ends with it; its operation is `nop` then.
     pub mark: Option<Mark>,
     /// Where in the source.

@@ -29,7 +29,7 @@ use crate::build::{self, Expansion, Rounds, Watch};
 use crate::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
-use crate::program::{FenceKind, Label, Program};
+use crate::program::{FenceKind, Label, Program, Property, PropertyKind};
 use crate::question::{Kind, Question};
 
 /// A program as automata.
@@ -105,6 +105,35 @@ impl System {
             false => build::Reads::Written,
         };
         build::build(program, build::Rounds::Left, reads, budget)
+    }
+
+    /// The system without what cannot influence the answer to some of its questions, under SC,
+    /// TSO, PSO or NSW; `None` if that is nothing. What no state of the slice settles, no state
+    /// of the system settles; the converse is false. The slice has the places, registers and
+    /// variables of the system, so it can be asked the same questions.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn slice(&self, questions: &[Question], budget: &Budget) -> Result<Option<Self>, Unbuilt> {
+        if self.guesses_reads || self.bounds_question().is_some() || self.program.object.is_some() {
+            return Ok(None);
+        }
+        let property = |q: &Question| {
+            let kind = match &q.kind {
+                Kind::Never(formula) => PropertyKind::Never(formula.clone()),
+                Kind::Assertions => PropertyKind::Assertions,
+                Kind::NoDeadlock => PropertyKind::NoDeadlock,
+                Kind::Final { quantifier, formula, .. } => {
+                    PropertyKind::Final(*quantifier, formula.clone())
+                }
+                Kind::Bounds => return None,
+            };
+            Some(Property { name: Some(q.name.clone()), kind, span: q.span })
+        };
+        let properties = questions.iter().filter_map(property).collect();
+        let (live, games, observed) = (vec![], vec![], None);
+        let program = Program { properties, live, games, observed, ..self.program.clone() };
+        build::slice(program, questions, budget)
     }
 
     /// Whether the system has every read that a model can make. Engines answer
@@ -198,7 +227,7 @@ impl System {
             let automaton = &mut processes[process.index()];
             let to = StateId::new(automaton.states.push(state));
             let op = Op::Fence(FenceKind::Full);
-            let stop = Transition { from, op, to, waits: false, mark: None, span };
+            let stop = Transition { from, op, to, waits: false, is_quiet: false, mark: None, span };
             automaton.stops.insert(from, stop);
             stops.push(label);
         }

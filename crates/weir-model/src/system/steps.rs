@@ -84,8 +84,8 @@ impl System {
         }
     }
 
-    /// The transition of a process that is at a control state with no other, if nothing that is
-    /// asked can tell whether it was taken, other than by what it does to memory or buffers.
+    /// The only transition of a process in a control state, whatever is in memory, if it is
+    /// quiet.
     #[inline]
     pub fn quiet_step(
         &self,
@@ -93,7 +93,27 @@ impl System {
         state: StateId,
     ) -> Option<(TransitionId, &Transition)> {
         match self.next(process, state) {
-            Next::Free { first, list, is_quiet: true } => Some((TransitionId(*first), &list[0])),
+            Next::Free { first, list } => match &**list {
+                [t] if t.is_quiet => Some((TransitionId(*first), t)),
+                _ => None,
+            },
+            Next::Read { .. } => None,
+        }
+    }
+
+    /// The only transition of a process that is about to read a value, not atomically, if it is
+    /// quiet.
+    #[inline]
+    pub fn quiet_read(
+        &self,
+        process: ProcessId,
+        state: StateId,
+        value: ValueId,
+    ) -> Option<(TransitionId, &Transition)> {
+        match self.next(process, state) {
+            Next::Read { var, atomic: false, on, stop: None } => {
+                self.on_value(process, state, *var, on, value).filter(|(_, t)| t.is_quiet)
+            }
             _ => None,
         }
     }

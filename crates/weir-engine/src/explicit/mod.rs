@@ -1,0 +1,269 @@
+//! The explicit engine: breadth-first search over configurations.
+//!
+//! The search is complete up to the bound on buffers. It records whether a step was
+//! omitted because a buffer is full. If that never happens, every configuration was seen
+//! and the answers are exact, also for systems with loops. The store is the queue:
+//! configurations are numbered as they are found and expanded in that order, so the same
+//! input gives the same answers, counts and runs each time.
+//!
+//! # Configurations at rest
+//!
+//! A step is *quiet* if its process has no other, no other process can observe it, and no
+//! other process can disable it or change what it does:
+//!
+//! * a local step, a write into the own buffer, a fence with that buffer empty
+//!   ([`Semantics::take_quietly`]),
+//! * a read of a variable that no other process will write any more; whether the own last
+//!   write is still in the buffer or not, its value is the same,
+//! * where there are no loops, the step of a write from buffer to memory, if no other process
+//!   will use the variable any more and no property mentions it before the end.
+//!
+//! Quiet steps are taken at once, as part of the step before. Let `rest(c)` be the
+//! configuration to which the quiet steps of `c` lead. They change no part of the state
+//! that a property mentions ([`System::quiet_step`]), so `c` settles what `rest(c)`
+//! settles; a process that has ended, failed or is stuck has no quiet step, and where
+//! properties speak of states without writes under way, there are none to update. For
+//! every step from `c` to `d` that is not quiet there is one from `rest(c)` to a
+//! configuration whose rest is `rest(d)` (or, for words of history, allows whatever it
+//! allows): its process has not moved, and what it sees was not changed. What makes a step
+//! quiet remains so until it is taken. So the configurations at rest settle what all of
+//! them do. A write that finds its buffer full is not quiet, and is recorded as before.
+//! Chains of quiet steps end: none goes back in the code.
+//!
+//! Runs contain all their steps (`retold`).
+
+mod quiet;
+mod retold;
+mod search;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use weir_model::answer::{Answer, Evidence};
+use weir_model::ids::{ProcessId, StateId};
+use weir_model::limits::{Budget, Stop};
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Atom, PropertyKind};
+use weir_model::question::Question;
+use weir_model::semantics::{Form, Semantics};
+use weir_model::system::System;
+
+use crate::engine::{Engine, Refusal, Task};
+use crate::graph::{self, Graph, NoGraph};
+use crate::stats::{Progress, Stats};
+use crate::store::{ConfigId, Store};
+use search::Search;
+
+/// The bound on buffers for systems with loops when none is given.
+pub const DEFAULT_BOUND: usize = 4;
+
+/// The explicit engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Explicit;
+
+impl Engine for Explicit {
+    fn name(&self) -> &'static str {
+        "explicit"
+    }
+
+    fn about(&self) -> &'static str {
+        "Breadth-first over configurations, any memory model, buffers up to a bound"
+    }
+
+    fn decides(&self, _: MemoryModel) -> bool {
+        true
+    }
+
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        match Asked::new(task) {
+            Ok(mut asked) => {
+                asked.go_on(&task.limits.budget, progress);
+                asked.answers(&task.limits.budget)
+            }
+            Err(stop) => (task.unknown(&stop), stopped(&stop)),
+        }
+    }
+
+    fn graph(&self, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
+        graph::configurations(task, most)
+    }
+}
+
+/// An explicit search that can be paused, and go on with a larger budget.
+pub struct Asked<'t> {
+    search: Search<'t>,
+    system: &'t System,
+    questions: &'t [Question],
+    /// The first configuration that settles each question.
+    settled: Vec<Option<ConfigId>>,
+    /// Whether only configurations settle a question in which a process stands at a label.
+    needs_label: Vec<bool>,
+}
+
+impl<'t> Asked<'t> {
+    /// A search that has not begun.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn new(task: Task<'t>) -> Result<Self, Stop> {
+        let Task { system, questions, .. } = task;
+        Ok(Self {
+            search: Search::new(task)?,
+            system,
+            questions,
+            settled: vec![None; questions.len()],
+            needs_label: questions.iter().map(Question::needs_label).collect(),
+        })
+    }
+
+    /// Searches until every question is settled, there is nothing left to see, or a limit is
+    /// reached.
+    pub fn go_on(&mut self, budget: &Budget, progress: Progress<'_>) {
+        let Self { search, system, questions, settled, needs_label } = self;
+        search.go_on(budget, progress, &mut |semantics, config, id| {
+            let stands = |(p, s): (usize, &u32)| {
+                !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty()
+            };
+            let at_label = semantics.controls(config).iter().enumerate().any(stands);
+            for ((question, settled), needs_label) in
+                questions.iter().zip(&mut *settled).zip(&*needs_label)
+            {
+                if settled.is_none()
+                    && (at_label || !needs_label)
+                    && settles(semantics, config, question)
+                {
+                    *settled = Some(id);
+                }
+            }
+            match settled.iter().all(Option::is_some) {
+                true if !settled.is_empty() => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        });
+    }
+
+    /// What it has done so far.
+    pub fn stats(&self) -> &Stats {
+        self.search.stats()
+    }
+
+    /// What is known so far.
+    pub fn answers(&self, budget: &Budget) -> (Vec<Answer>, Stats) {
+        let stats = self.search.stats();
+        let answer = |(i, question): (usize, &Question)| match self.settled[i] {
+            Some(id) => match self.search.run_to(id, question, budget) {
+                Ok(run) => Answer::settled(i, question, run),
+                Err(stop) => Answer::unknown(i, stop),
+            },
+            None if stats.is_exact() => Answer::excluded(i, question, Evidence::Exhausted),
+            None => Answer::unknown(i, reason(stats)),
+        };
+        (self.questions.iter().enumerate().map(answer).collect(), stats.clone())
+    }
+}
+
+/// Why there may be more than was seen.
+fn reason(stats: &Stats) -> String {
+    stats.stopped.clone().unwrap_or_else(|| {
+        let bound = stats.bound.unwrap_or_default();
+        format!(
+            "nothing found with buffers of up to {bound}, but the program can fill them further"
+        )
+    })
+}
+
+/// Whether a configuration settles a question.
+pub(crate) fn settles(semantics: &dyn Semantics, config: &[u32], question: &Question) -> bool {
+    let (controls, memory) = (semantics.controls(config), semantics.memory(config));
+    let is_settled = || question.is_settled(semantics.system(), controls, memory);
+    match question.is_about_rest() {
+        true => semantics.is_drained(config) && is_settled(),
+        false => is_settled() && semantics.is_settled(config),
+    }
+}
+
+fn is_final(semantics: &dyn Semantics, config: &[u32]) -> bool {
+    let system = semantics.system();
+    let (controls, memory) = (semantics.controls(config), semantics.memory(config));
+    system.all_ended(controls)
+        && semantics.is_drained(config)
+        && system.program.filter.as_ref().is_none_or(|f| system.holds(f, controls, memory))
+}
+
+/// Which questions are settled by one of up to `most` configurations under SC, met depth first:
+/// a quick look that finds what happens in most runs.
+pub fn glance(system: &System, questions: &[Question], most: usize, budget: &Budget) -> Vec<bool> {
+    let semantics = Form::of(MemoryModel::SC)[0].semantics(system, MemoryModel::SC, 1);
+    let semantics = semantics.as_ref();
+    let mut settled = vec![false; questions.len()];
+    let mut store = Store::within(budget);
+    let (mut config, mut scratch) = (Vec::new(), Vec::new());
+    let initial = semantics.initial().take(most).map_while(|c| store.insert(&c, None).ok());
+    let mut open: Vec<ConfigId> = initial.flatten().collect();
+    while let Some(id) = open.pop() {
+        store.read(id, &mut config);
+        for (settled, question) in settled.iter_mut().zip(questions) {
+            *settled = *settled || settles(semantics, &config, question);
+        }
+        if store.len() >= most || settled.iter().all(|s| *s) || budget.tick().is_err() {
+            break;
+        }
+        let _ = semantics.successors(&config, &mut scratch, &mut |_, next| {
+            open.extend(store.insert(next, None).ok().flatten());
+        });
+    }
+    settled
+}
+
+/// What a search did that could not begin.
+fn stopped(stop: &Stop) -> Stats {
+    Stats { engine: Explicit.name(), stopped: Some(stop.to_string()), ..Stats::default() }
+}
+
+/// All final states of a program, as the values of what it observes.
+#[derive(Clone, Debug)]
+pub struct Outcomes {
+    /// What is observed.
+    pub atoms: Vec<Atom>,
+    /// The values in each final state, with whether the state satisfies the
+    /// formula of the first final-state property.
+    pub states: BTreeSet<(Vec<i128>, bool)>,
+    /// What the search did.
+    pub stats: Stats,
+}
+
+/// Finds the final states of a program.
+///
+/// # Errors
+/// If the system was built without the guessed reads of the model.
+pub fn outcomes(task: Task<'_>, progress: Progress<'_>) -> Result<Outcomes, Refusal> {
+    task.is_served()?;
+    let system = task.system;
+    let program = &system.program;
+    let atoms = program.observed.clone().unwrap_or_else(|| program.everything());
+    let formula = program.properties.iter().find_map(|p| match &p.kind {
+        PropertyKind::Final(_, formula) => Some(formula),
+        _ => None,
+    });
+    let mut states = BTreeSet::new();
+    let mut left = None;
+    let mut search = match Search::new(task) {
+        Ok(search) => search,
+        Err(stop) => return Ok(Outcomes { atoms, states, stats: stopped(&stop) }),
+    };
+    search.go_on(&task.limits.budget, progress, &mut |semantics, config, _| {
+        if left.is_none() {
+            left = system.left(semantics.controls(config)).map(ToString::to_string);
+        }
+        if is_final(semantics, config) {
+            let (controls, memory) = (semantics.controls(config), semantics.memory(config));
+            let values = atoms.iter().map(|a| system.atom(*a, controls, memory)).collect();
+            let picked = formula.is_none_or(|f| system.holds(f, controls, memory));
+            states.insert((values, picked));
+        }
+        ControlFlow::Continue(())
+    });
+    let mut stats = search.stats().clone();
+    stats.stopped = stats.stopped.or(left).or_else(|| system.excess().map(str::to_owned));
+    Ok(Outcomes { atoms, states, stats })
+}
