@@ -67,7 +67,7 @@ impl Engine for Explicit {
     }
 
     fn about(&self) -> &'static str {
-        "Breadth-first over configurations, any memory model, buffers up to a bound"
+        "Breadth-first search, for any memory model, with buffers up to a bound"
     }
 
     fn decides(&self, _: MemoryModel) -> bool {

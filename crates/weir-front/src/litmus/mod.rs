@@ -57,7 +57,7 @@ use test::{Layout, Test};
 
 /// Litmus tests in the X86 and X86_64 dialects.
 pub static LANGUAGE: Language =
-    Language { name: "litmus", endings: &["litmus"], looks_like: looks_like, read, declare: None };
+    Language { name: "litmus", endings: &["litmus"], looks_like, read, declare: None };
 
 /// Whether a text begins like a litmus test of any architecture.
 pub fn looks_like(text: &str) -> bool {

@@ -73,7 +73,7 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
 pub static LANGUAGE: Language = Language {
     name: "promela",
     endings: &["pml", "prom", "promela"],
-    looks_like: looks_like,
+    looks_like,
     read,
     declare: None,
 };

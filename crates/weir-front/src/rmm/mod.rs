@@ -41,7 +41,7 @@ use crate::{Diagnostic, Language, Source};
 pub static LANGUAGE: Language = Language {
     name: "rmm",
     endings: &["rmm"],
-    looks_like: looks_like,
+    looks_like,
     read,
     declare: Some(|name| format!("{name} = 0 : [0:3]")),
 };

@@ -34,7 +34,7 @@ use memory::Memory;
 
 /// The language of Trencher.
 pub static LANGUAGE: Language =
-    Language { name: "trencher", endings: &[], looks_like: looks_like, read, declare: None };
+    Language { name: "trencher", endings: &[], looks_like, read, declare: None };
 
 /// Whether a text begins like a file of this language.
 pub fn looks_like(text: &str) -> bool {
