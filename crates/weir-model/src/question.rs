@@ -177,7 +177,9 @@ impl Question {
 
     /// Whether it asks for memory while writes may be under way.
     pub fn asks_for_memory_under_way(&self) -> bool {
-        !self.is_about_rest() && self.atoms().iter().any(|a| matches!(a, Atom::Var(_)))
+        let mut asks = false;
+        self.formulas().for_each(|f| f.atoms(&mut |a| asks |= matches!(a, Atom::Var(_))));
+        asks && !self.is_about_rest()
     }
 
     /// Whether a process stands at a label in every state that settles it.
