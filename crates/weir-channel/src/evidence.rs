@@ -7,6 +7,8 @@ mod closed;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use weir_check::evidence::counted;
+use weir_check::{Kind, Rejected};
 use weir_model::fingerprint::Fingerprint;
 
 use crate::ids::{MessageId, StateId, TransitionId};
@@ -116,6 +118,40 @@ impl Evidence {
     }
 }
 
+impl weir_check::Evidence for Evidence {
+    type Subject = Machine;
+    const FORMATS: &'static [&'static str] = &[RUN, SET];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, machine: &Machine) -> Result<(), Rejected> {
+        check(machine, self)
+    }
+
+    fn what(&self) -> String {
+        let state = &self.state;
+        match (&self.steps, &self.configurations) {
+            (Some(steps), _) => {
+                format!("a run of {} that reaches `{state}`", counted(steps.len(), "step"))
+            }
+            (None, set) => format!(
+                "a closed set of {} from which alone `{state}` can be reached",
+                counted(set.as_ref().map_or(0, Vec::len), "minimal configuration")
+            ),
+        }
+    }
+
+    fn model(&self) -> String {
+        format!("{} channels", self.semantics.as_deref().unwrap_or("lossy"))
+    }
+
+    fn settles(&self, _: &Machine) -> Vec<String> {
+        vec![self.state.clone()]
+    }
+}
+
+/// All kinds of evidence about machines.
+pub static KINDS: [Kind<Machine>; 1] = [Kind::of::<Evidence>()];
+
 impl Held {
     fn new(machine: &Machine, at: &Configuration) -> Self {
         let name = |m: &MessageId| machine.message_name(*m).to_owned();
@@ -154,21 +190,26 @@ impl Held {
 /// evidence.configurations.as_mut().unwrap().pop();
 /// assert!(check(&machine, &evidence).is_err());
 /// ```
-pub fn check(machine: &Machine, evidence: &Evidence) -> Result<(), String> {
+pub fn check(machine: &Machine, evidence: &Evidence) -> Result<(), Rejected> {
     if evidence.version != VERSION {
-        return Err(format!("it has version {}, and only {VERSION} is known", evidence.version));
+        let format = if evidence.format == SET { SET } else { RUN };
+        let found = (evidence.format.clone(), evidence.version);
+        return Err(Rejected::Format { found, expected: (format, VERSION) });
     }
-    if evidence.machine != machine.name() {
-        return Err(format!("it is about the machine `{}`", evidence.machine));
-    }
-    if evidence.fingerprint != Fingerprint::of_text(&text::print(machine)) {
-        return Err("it was made for another machine".to_owned());
+    if evidence.machine != machine.name()
+        || evidence.fingerprint != Fingerprint::of_text(&text::print(machine))
+    {
+        return Err(Rejected::Other { what: "machine" });
     }
     let names = Names::new(machine);
     let contents = match evidence.channels.as_str() {
         "empty" => Contents::Empty,
         "any" => Contents::Any,
-        other => return Err(format!("`channels` is `{other}`, not `empty` or `any`")),
+        other => {
+            return Err(Rejected::Malformed(format!(
+                "`channels` is `{other}`, not `empty` or `any`"
+            )));
+        }
     };
     let goal = Goal { state: names.state(&evidence.state)?, contents };
     match (evidence.format.as_str(), &evidence.steps, &evidence.configurations) {
@@ -177,9 +218,11 @@ pub fn check(machine: &Machine, evidence: &Evidence) -> Result<(), String> {
             let set = configurations.iter().map(|held| names.configuration(held));
             closed::check(machine, &set.collect::<Result<Vec<_>, _>>()?, &goal)
         }
-        (RUN, ..) => Err("a run has `steps` and no `configurations`".to_owned()),
-        (SET, ..) => Err("a set has `configurations` and no `steps`".to_owned()),
-        (other, ..) => Err(format!("unknown format `{other}`")),
+        (RUN, ..) => Err(Rejected::malformed("a run has `steps` and no `configurations`")),
+        (SET, ..) => Err(Rejected::malformed("a set has `configurations` and no `steps`")),
+        (other, ..) => {
+            Err(Rejected::Malformed(format!("unknown format `{other}`")))
+        }
     }
 }
 
@@ -189,21 +232,25 @@ fn run(
     evidence: &Evidence,
     steps: &[Taken],
     goal: &Goal,
-) -> Result<(), String> {
+) -> Result<(), Rejected> {
     let semantics = match evidence.semantics.as_deref() {
         Some("perfect") => Semantics::Perfect,
         Some("lossy") => Semantics::Lossy,
-        _ => return Err("`semantics` of a run is `perfect` or `lossy`".to_owned()),
+        _ => return Err(Rejected::malformed("`semantics` of a run is `perfect` or `lossy`")),
     };
     let step = |taken: &Taken| match taken.transition < machine.transitions().len() {
         true => {
             let transition = TransitionId::new(taken.transition);
             Ok(Step { transition, after: names.configuration(&taken.after)? })
         }
-        false => Err(format!("there is no transition {}", taken.transition)),
+        false => Err(Rejected::Malformed(format!("there is no transition {}", taken.transition))),
     };
     let steps = steps.iter().map(step).collect::<Result<Vec<_>, _>>()?;
-    replay(machine, &Run { semantics, steps }, goal).map_err(|error| error.to_string())
+    let count = steps.len();
+    replay(machine, &Run { semantics, steps }, goal).map_err(|error| match error.step {
+        number if number <= count => Rejected::Step { number, reason: error.reason },
+        _ => Rejected::End(error.reason),
+    })
 }
 
 /// The names of a machine, to be looked up often.
@@ -222,19 +269,23 @@ impl<'m> Names<'m> {
         }
     }
 
-    fn state(&self, name: &str) -> Result<StateId, String> {
-        self.states.get(name).copied().ok_or_else(|| format!("there is no control state `{name}`"))
+    fn state(&self, name: &str) -> Result<StateId, Rejected> {
+        self.states
+            .get(name)
+            .copied()
+            .ok_or_else(|| Rejected::Malformed(format!("there is no control state `{name}`")))
     }
 
-    fn configuration(&self, held: &Held) -> Result<Configuration, String> {
+    fn configuration(&self, held: &Held) -> Result<Configuration, Rejected> {
         let message = |name: &String| {
             let id = self.messages.get(name.as_str()).copied();
-            id.ok_or_else(|| format!("there is no message `{name}`"))
+            id.ok_or_else(|| Rejected::Malformed(format!("there is no message `{name}`")))
         };
         let mut channels = vec![vec![]; self.machine.channels().count()];
         for (name, word) in &held.channels {
             let channel = self.machine.channel(name);
-            let channel = channel.ok_or_else(|| format!("there is no channel `{name}`"))?;
+            let channel = channel
+                .ok_or_else(|| Rejected::Malformed(format!("there is no channel `{name}`")))?;
             channels[channel.index()] = word.iter().map(message).collect::<Result<Word, _>>()?;
         }
         Ok(Configuration { state: self.state(&held.state)?, channels })

@@ -2,18 +2,19 @@
 
 use weir_model::program::Program;
 
+use crate::Rejected;
+
 /// Checks that a file has a format and a version, and was made for a program.
 pub(crate) fn check(
     (format, version, fingerprint): (&str, u32, &str),
-    expected: (&str, u32),
+    expected: (&'static str, u32),
     program: &Program,
-) -> Result<(), String> {
+) -> Result<(), Rejected> {
     if (format, version) != expected {
-        let (name, number) = expected;
-        return Err(format!("this is {format} version {version}, not {name} version {number}"));
+        return Err(Rejected::Format { found: (format.to_owned(), version), expected });
     }
     if fingerprint != program.fingerprint() {
-        return Err("it was made for another program".to_owned());
+        return Err(Rejected::Other { what: "program" });
     }
     Ok(())
 }

@@ -29,14 +29,21 @@
 
 pub mod buffers;
 pub mod certificate;
+pub mod closed;
+pub mod evidence;
 mod header;
 pub mod lasso;
+pub mod live_set;
+mod rejected;
 pub mod replay;
+pub mod store_buffers;
 pub mod strategy;
 pub mod unblocked;
 pub mod upward;
 pub mod witness;
 
 pub use certificate::Certificate;
-pub use replay::{Rejected, check};
+pub use evidence::{Checked, Evidence, KINDS, Kind, Subject, certify};
+pub use rejected::Rejected;
+pub use replay::check;
 pub use witness::{Witness, check_lines};

@@ -17,8 +17,6 @@
 //! checker checks only what they state: a write that moves is under way, and a value that
 //! is seen was once in memory.
 
-use std::fmt;
-
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{Access, MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
@@ -26,31 +24,13 @@ use weir_model::semantics::Form;
 use weir_model::system::{Op, System};
 
 use crate::header;
+use crate::rejected::Rejected;
 use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep, state_names};
 
 /// The most ways to bring a write and a read together that are followed.
 const MOST_WAYS: usize = 256;
 
-/// Why a witness is not one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
-    /// The step, from 1, if it is one step's fault.
-    pub step: Option<usize>,
-    /// What is wrong.
-    pub reason: String,
-}
-
-impl fmt::Display for Rejected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.step {
-            Some(step) => write!(f, "step {step}: {}", self.reason),
-            None => f.write_str(&self.reason),
-        }
-    }
-}
-
-impl std::error::Error for Rejected {}
-
+/// What is wrong with a part of a run, in words.
 type Check<T> = Result<T, String>;
 
 /// Checks that a witness is a run of the system under its model, and that its
@@ -59,30 +39,31 @@ type Check<T> = Result<T, String>;
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
-    let whole = |reason: String| Rejected { step: None, reason };
     let found = (witness.format.as_str(), witness.version, witness.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program).map_err(whole)?;
-    let model: MemoryModel =
-        witness.model.parse().map_err(|e| whole(format!("memory model: {e}")))?;
+    header::check(found, (FORMAT, VERSION), &system.program)?;
+    let model: MemoryModel = witness.model.parse().map_err(Rejected::no_model)?;
     if witness.property >= system.questions.len() {
-        return Err(whole(format!("the program has no property {}", witness.property)));
+        let reason = format!("the program has no property {}", witness.property);
+        return Err(Rejected::Malformed(reason));
     }
     let name = &system.questions[witness.property].name;
     if witness.property_name != *name {
-        return Err(whole(format!("property {} is called `{name}`", witness.property)));
+        let reason = format!("property {} is called `{name}`", witness.property);
+        return Err(Rejected::Malformed(reason));
     }
     let forms = Form::of(model);
     if !forms.iter().any(|form| form.name() == witness.semantics) {
-        return Err(whole(format!("{model} has no semantics called `{}`", witness.semantics)));
+        let reason = format!("{model} has no semantics called `{}`", witness.semantics);
+        return Err(Rejected::Malformed(reason));
     }
-    let mut replay = Replay::new(system, model, &witness.initial).map_err(whole)?;
+    let mut replay = Replay::new(system, model, &witness.initial).map_err(Rejected::Start)?;
     replay.two_levels = witness.semantics == Form::Pso.name();
     for (i, step) in witness.steps.iter().enumerate() {
-        replay.step(step).map_err(|reason| Rejected { step: Some(i + 1), reason })?;
+        replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;
     }
-    replay.ends_in(&witness.end).map_err(whole)?;
-    replay.can_drain().map_err(whole)?;
-    replay.settles(witness.property).map_err(whole)
+    replay.ends_in(&witness.end).map_err(Rejected::End)?;
+    replay.can_drain().map_err(Rejected::End)?;
+    replay.settles(witness.property).map_err(Rejected::SettlesNothing)
 }
 
 /// When an operation takes effect: during the memory state with this number,

@@ -14,7 +14,9 @@ use weir_model::program::{Atom, BinOp, Expr, Formula, Program};
 use weir_model::question::Question;
 use weir_model::system::{Expanded, Mark, Op};
 
+use crate::Rejected;
 use crate::certificate::{self, Certificate};
+use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::witness::expanded;
 use crate::{header, lasso};
 
@@ -51,6 +53,32 @@ pub struct Unblocked {
     pub certificate: Option<Certificate>,
 }
 
+impl Evidence for Unblocked {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        check(&subject.system().program, self)?;
+        within_bounds(subject.system(), |_| false)
+    }
+
+    fn what(&self) -> String {
+        match self.stops.len() {
+            0 => "the absence of blocking pairs".to_owned(),
+            stops => format!("a proof for blocking pairs at {}", counted(stops, "control state")),
+        }
+    }
+
+    fn model(&self) -> String {
+        "TSO".to_owned()
+    }
+
+    fn settles(&self, _: &dyn Subject) -> Vec<String> {
+        vec!["obstruction-free".to_owned()]
+    }
+}
+
 const CLIENT: ProcessId = ProcessId(0);
 
 /// Checks that no blocking pair of the object is reachable under TSO with its
@@ -58,7 +86,7 @@ const CLIENT: ProcessId = ProcessId(0);
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
+pub fn check(program: &Program, file: &Unblocked) -> Result<(), Rejected> {
     let system = lasso::system(program, Some(file.clients))?;
     let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
@@ -67,20 +95,23 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
     for name in &file.stops {
         let found = system.find_state(CLIENT, name);
         let found = found.filter(|s| all.states(CLIENT).any(|known| known == *s));
-        let found = found.ok_or_else(|| format!("the client has no control state {name}"))?;
+        let found = found.ok_or_else(|| {
+            Rejected::Malformed(format!("the client has no control state {name}"))
+        })?;
         if !stops.insert(found) {
-            return Err(format!("the stop {name} is there twice"));
+            return Err(Rejected::Malformed(format!("the stop {name} is there twice")));
         }
     }
     let memories = Memories::new(all)?;
     let beside = left(all, &memories, |q| !stops.contains(&q));
     if beside.contains(&true) {
-        return Err("a client can run alone for ever beside the stops".to_owned());
+        let reason = "a client can run alone for ever beside the stops";
+        return Err(Rejected::RunsForever(reason.to_owned()));
     }
     if stops.is_empty() {
         return match file.certificate {
             None => Ok(()),
-            Some(_) => Err("there is a certificate and no stops".to_owned()),
+            Some(_) => Err(Rejected::malformed("there is a certificate and no stops")),
         };
     }
     let blocking = left(all, &memories, |_| true);
@@ -88,8 +119,8 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
     let rebuilt = lasso::system(program, Some(file.clients))?;
     let again = |q: &StateId| rebuilt.find_state(CLIENT, &system.state_name(CLIENT, *q));
     let again: Option<Vec<StateId>> = at.iter().map(again).collect();
-    let (mut stopping, labels) =
-        rebuilt.with_stops(CLIENT, &again.ok_or("a control state was not found again")?);
+    let again = again.ok_or_else(|| Rejected::malformed("a control state was not found again"))?;
+    let (mut stopping, labels) = rebuilt.with_stops(CLIENT, &again);
     let asked: Vec<Formula> = at
         .iter()
         .zip(labels)
@@ -101,9 +132,11 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), String> {
         .collect();
     let formula = any_of(&asked);
     stopping.questions = vec![Question::never("blocking pair", formula)];
-    let certificate = file.certificate.as_ref().ok_or("there are stops and no certificate")?;
+    let certificate = file.certificate.as_ref();
+    let certificate =
+        certificate.ok_or_else(|| Rejected::malformed("there are stops and no certificate"))?;
     if certificate.properties != [0] || certificate.model != "TSO" {
-        return Err("the certificate is about something else".to_owned());
+        return Err(Rejected::malformed("the certificate is about something else"));
     }
     certificate::check_for(&stopping, certificate, &system.program)
 }
@@ -129,7 +162,7 @@ struct Memories<'s> {
 }
 
 impl<'s> Memories<'s> {
-    fn new(system: Expanded<'s>) -> Result<Self, String> {
+    fn new(system: Expanded<'s>) -> Result<Self, Rejected> {
         let mut weights = vec![0; system.vars.len()];
         let mut count = 1_usize;
         for x in (0..system.vars.len()).rev() {
@@ -138,9 +171,9 @@ impl<'s> Memories<'s> {
         }
         match count.saturating_mul(system.state_count(CLIENT)) <= MAX_PAIRS {
             true => Ok(Self { system, weights, count }),
-            false => Err(format!(
+            false => Err(Rejected::TooLarge(format!(
                 "there are more than {MAX_PAIRS} pairs of states and memories to check"
-            )),
+            ))),
         }
     }
 

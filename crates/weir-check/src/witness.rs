@@ -9,6 +9,9 @@ use weir_model::limits::Budget;
 use weir_model::semantics::{Event, EventKind, Rule, Step};
 use weir_model::system::{Excess, Expanded, Op, Seen, StateKind, System, Transition};
 
+use crate::Rejected;
+use crate::evidence::{Evidence, Subject, counted};
+
 /// What `format` says in a witness file.
 pub const FORMAT: &str = "weir-witness";
 
@@ -113,6 +116,29 @@ impl Witness {
     }
 }
 
+impl Evidence for Witness {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        crate::check(subject.system(), self)?;
+        check_lines(subject.system(), &self.steps, &|span| subject.line(span))
+    }
+
+    fn what(&self) -> String {
+        format!("a run of {}", counted(self.steps.len(), "step"))
+    }
+
+    fn model(&self) -> String {
+        self.model.clone()
+    }
+
+    fn settles(&self, _: &dyn Subject) -> Vec<String> {
+        vec![self.property_name.clone()]
+    }
+}
+
 impl WitnessStep {
     /// A step, with names.
     pub fn new(system: &System, step: &Step, line: &dyn Fn(SpanId) -> usize) -> Self {
@@ -202,7 +228,7 @@ pub fn check_lines(
     system: &System,
     steps: &[WitnessStep],
     line: &dyn Fn(SpanId) -> usize,
-) -> Result<(), String> {
+) -> Result<(), Rejected> {
     let mut controls: Vec<StateId> = system.processes.iter().map(|p| p.initial).collect();
     for (number, step) in steps.iter().enumerate() {
         let Some(p) = system.processes.iter().position(|p| p.name == step.process) else {
@@ -213,7 +239,8 @@ pub fn check_lines(
         let Some(named) = step.line else { continue };
         let found = line(taken.span);
         if named != found {
-            return Err(format!("step {}: it is on line {found}, not {named}", number + 1));
+            let reason = format!("it is on line {found}, not {named}");
+            return Err(Rejected::Step { number: number + 1, reason });
         }
     }
     Ok(())
@@ -233,13 +260,15 @@ pub(crate) fn state_names(system: &System, controls: &[StateId]) -> Vec<String> 
 ///
 /// # Errors
 /// If there are not as many as processes, or one has no such control state.
-pub(crate) fn find_states(system: &System, names: &[String]) -> Result<Vec<StateId>, String> {
+pub(crate) fn find_states(system: &System, names: &[String]) -> Result<Vec<StateId>, Rejected> {
     if names.len() != system.processes.len() {
-        return Err("there is not one control state for each process".to_owned());
+        return Err(Rejected::malformed("there is not one control state for each process"));
     }
     let find = |(p, name): (ProcessId, &String)| {
         let found = system.find_state(p, name);
-        found.ok_or_else(|| format!("process {} has no control state {name}", p.index()))
+        found.ok_or_else(|| {
+            Rejected::Malformed(format!("process {} has no control state {name}", p.index()))
+        })
     };
     system.process_ids().zip(names).map(find).collect()
 }
@@ -249,11 +278,13 @@ pub(crate) fn find_states(system: &System, names: &[String]) -> Result<Vec<State
 ///
 /// # Errors
 /// Why it is not known how the process goes on.
-pub(crate) fn is_followed(system: &System, p: ProcessId, state: StateId) -> Result<(), String> {
+pub(crate) fn is_followed(system: &System, p: ProcessId, state: StateId) -> Result<(), Rejected> {
     match &system.state(p, state).kind {
         StateKind::Left(excess) if !matches!(excess, Excess::Bound { .. }) => {
             let name = &system.processes[p.index()].name;
-            Err(format!("the transitions of process `{name}` are not known: {excess}"))
+            Err(Rejected::NotFollowed(format!(
+                "the transitions of process `{name}` are not known: {excess}"
+            )))
         }
         _ => Ok(()),
     }

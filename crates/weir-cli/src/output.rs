@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::Style;
+use weir::certify::Unaccepted;
 use weir::report::json::ErrorReport;
 use weir::{CheckError, LoadError};
 use weir_engine::Refusal;
@@ -97,12 +98,24 @@ pub fn complain(error: &LoadError) -> Status {
 
 /// Says why what is asked of a file cannot be asked.
 pub fn reject(file: &str, error: &CheckError) -> Status {
+    if let CheckError::Internal(error) = error {
+        return internal(error);
+    }
     let message = advise(error);
     match JSON_ERRORS.load(Ordering::Relaxed) {
         true => print_json(&ErrorReport::new(message).file(file)),
         false => note(&format!("error: {message}")),
     }
     Status::Wrong
+}
+
+/// Says that a checker rejects what was found. It is not shown.
+pub fn internal(error: &Unaccepted) -> Status {
+    match JSON_ERRORS.load(Ordering::Relaxed) {
+        true => print_json(&ErrorReport::new(error.to_string())),
+        false => note(&error.to_string()),
+    }
+    Status::Internal
 }
 
 /// Why something cannot be asked, and what to do about it on the command line.

@@ -14,6 +14,7 @@ mod engine;
 pub mod explicit;
 pub mod graph;
 pub mod guided;
+pub mod reachable;
 mod stats;
 pub mod store;
 pub mod views;

@@ -44,6 +44,7 @@
 //!
 //! `k` is raised until a proof or a violation is found or the limits are reached.
 
+use weir_model::answer::{Buffered, StoreBuffer, StoreTail};
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, Seen, System};
@@ -74,6 +75,20 @@ pub fn frozen<'s>(
     extent: &Extent,
 ) -> Result<Graph<'s>, Unfinished> {
     Fold::new(system, bound, Tails::Frozen).graph(extent)
+}
+
+/// The configurations of the folded graph of a system under TSO, in its order.
+///
+/// # Errors
+/// If a limit is hit.
+pub fn configurations(
+    system: &System,
+    level: usize,
+    extent: &Extent,
+) -> Result<Vec<Buffered>, Unfinished> {
+    let fold = Fold::new(system, level, Tails::Folded);
+    let graph = fold.graph(extent)?;
+    Ok((0..graph.len()).map(|node| fold.buffered(&graph.config(node))).collect())
 }
 
 /// The rest of a buffer after its oldest writes, abstracted.
@@ -157,6 +172,25 @@ impl<'s> Fold<'s> {
         };
         let all = self.system.processes.iter();
         all.map(|_| Buffer { oldest: part(), set: part(), last: part() }).collect()
+    }
+
+    /// A configuration as data.
+    fn buffered(&self, config: &[u32]) -> Buffered {
+        let n = self.system.processes.len();
+        let write = |letter: &u32| (self.var(*letter), self.value(*letter));
+        let tail = |buffer: &Buffer| StoreTail {
+            writes: buffer.set.iter().map(write).collect(),
+            last: buffer.last.iter().map(write).collect(),
+        };
+        let buffer = |buffer: &Buffer| StoreBuffer {
+            oldest: buffer.oldest.iter().map(write).collect(),
+            tail: (!buffer.last.is_empty()).then(|| tail(buffer)),
+        };
+        Buffered {
+            controls: config[..n].iter().map(|s| StateId(*s)).collect(),
+            memory: config[n..n + self.system.vars.len()].iter().map(|d| ValueId(*d)).collect(),
+            buffers: self.buffers(config).iter().map(buffer).collect(),
+        }
     }
 
     fn write_out(&self, head: &[u32], buffers: &[Buffer], out: &mut Vec<u32>) {

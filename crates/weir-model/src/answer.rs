@@ -1,6 +1,6 @@
 //! Answers: the verdict of an engine on a question, and the evidence for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{StateId, ValueId, VarId};
@@ -218,4 +218,34 @@ pub struct BufferState {
     pub memory: Vec<ValueId>,
     /// For each process an index into the automata.
     pub buffers: Vec<usize>,
+}
+
+/// A configuration of store buffers under SC or TSO, for sets of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Buffered {
+    /// The control state of each process.
+    pub controls: Vec<StateId>,
+    /// Memory.
+    pub memory: Vec<ValueId>,
+    /// The buffer of each process.
+    pub buffers: Vec<StoreBuffer>,
+}
+
+/// The contents of a store buffer, or a set of contents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StoreBuffer {
+    /// The oldest writes, oldest first; all of them if there is no tail.
+    pub oldest: Vec<(VarId, ValueId)>,
+    /// What is known of the writes behind them, if there are any.
+    pub tail: Option<StoreTail>,
+}
+
+/// Every word over a set of writes in which these and no others are the last writes to their
+/// variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StoreTail {
+    /// The writes that occur.
+    pub writes: BTreeSet<(VarId, ValueId)>,
+    /// The last write to each variable that occurs.
+    pub last: BTreeMap<VarId, ValueId>,
 }

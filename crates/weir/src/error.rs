@@ -4,6 +4,7 @@ use std::fmt;
 
 use weir_front::Diagnostic;
 
+use crate::certify::Unaccepted;
 use crate::load::LoadError;
 use crate::solver::CheckError;
 
@@ -15,6 +16,8 @@ pub enum Error {
     Load(LoadError),
     /// The request does not fit the program, the memory model or the engine; in words, why.
     Unsupported(String),
+    /// What was found is not accepted by its checker.
+    Internal(Unaccepted),
 }
 
 impl Error {
@@ -36,6 +39,7 @@ impl fmt::Display for Error {
         match self {
             Self::Load(error) => error.fmt(f),
             Self::Unsupported(reason) => f.write_str(reason),
+            Self::Internal(error) => error.fmt(f),
         }
     }
 }
@@ -45,6 +49,7 @@ impl std::error::Error for Error {
         match self {
             Self::Load(error) => Some(error),
             Self::Unsupported(_) => None,
+            Self::Internal(error) => Some(error),
         }
     }
 }
@@ -57,6 +62,15 @@ impl From<LoadError> for Error {
 
 impl From<CheckError> for Error {
     fn from(error: CheckError) -> Self {
-        Self::Unsupported(error.to_string())
+        match error {
+            CheckError::Internal(error) => Self::Internal(error),
+            error => Self::Unsupported(error.to_string()),
+        }
+    }
+}
+
+impl From<Unaccepted> for Error {
+    fn from(error: Unaccepted) -> Self {
+        Self::Internal(error)
     }
 }

@@ -2,11 +2,10 @@
 
 use weir_check::lasso::{self, Asked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question};
-use weir_model::answer::Verdict;
 use weir_model::program::Program;
 
+use crate::certify::{Unaccepted, accepted};
 use crate::load::Loaded;
-use crate::report::live_name;
 
 /// Something that is asked.
 #[derive(Clone, Debug)]
@@ -26,7 +25,7 @@ pub fn asked<'p>(program: &'p Program, chosen: &[Progress]) -> Vec<AskedFor<'p>>
         let live = program.live.iter().enumerate();
         return live
             .map(|(i, live)| AskedFor {
-                name: live_name(program, i),
+                name: program.live_name(i),
                 question: Question::Live(&live.kind),
                 file: Asked::Live(i),
             })
@@ -43,18 +42,21 @@ pub fn asked<'p>(program: &'p Program, chosen: &[Progress]) -> Vec<AskedFor<'p>>
 }
 
 /// Answers what is asked. Every lasso is one that its checker accepts.
-pub fn answers(loaded: &Loaded, asked: &[AskedFor<'_>], options: &Options) -> Vec<Answer> {
+///
+/// # Errors
+/// If the checker rejects a lasso.
+pub fn answers(
+    loaded: &Loaded,
+    asked: &[AskedFor<'_>],
+    options: &Options,
+) -> Result<Vec<Answer>, Unaccepted> {
     let questions: Vec<Question<'_>> = asked.iter().map(|a| a.question).collect();
-    let mut answers = weir_live::answers(&loaded.system, &questions, options);
-    for (asked, answer) in asked.iter().zip(&mut answers) {
+    let answers = weir_live::answers(&loaded.system, &questions, options);
+    for (asked, answer) in asked.iter().zip(&answers) {
         let Evidence::Lasso(lasso) = &answer.evidence else { continue };
-        let file = lasso_file(loaded, asked, lasso, options.flush_fair);
-        if let Err(why) = lasso::check(&loaded.system.program, &file) {
-            let reason = format!("a lasso was found that its checker rejects: {why}");
-            *answer = Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(reason) };
-        }
+        accepted(lasso_file(loaded, asked, lasso, options.flush_fair), loaded)?;
     }
-    answers
+    Ok(answers)
 }
 
 /// How many clients an object has.

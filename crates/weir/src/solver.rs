@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use weir_check::Witness;
 use weir_engine::explicit::{self, Outcomes};
 use weir_engine::{Engine, Limits, Progress, Refusal, Stats, Task};
-use weir_model::answer::Answer;
+use weir_model::answer::{Answer, Evidence};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::System;
 
+use crate::certify::Unaccepted;
 use crate::engines::ENGINES;
 
 /// Why a question cannot be asked.
@@ -23,6 +25,8 @@ pub enum CheckError {
     AsksGames(String),
     /// The engine cannot be asked.
     Refused(Refusal),
+    /// A run was found that its checker rejects.
+    Internal(Unaccepted),
 }
 
 impl CheckError {
@@ -54,6 +58,7 @@ impl fmt::Display for CheckError {
             Self::AsksLive(name) => write!(f, "`{name}` is about infinite runs"),
             Self::AsksGames(name) => write!(f, "`{name}` has only games"),
             Self::Refused(refusal) => refusal.fmt(f),
+            Self::Internal(error) => error.fmt(f),
         }
     }
 }
@@ -70,7 +75,7 @@ impl From<Refusal> for CheckError {
 /// order.
 ///
 /// # Errors
-/// If the program has no property.
+/// If the program has no property, or the checker rejects a run.
 pub fn check(
     system: &System,
     model: MemoryModel,
@@ -79,10 +84,10 @@ pub fn check(
     check_with(ENGINES[0], Task::new(system, model, limits), &mut |_| {})
 }
 
-/// Has an engine answer.
+/// Has an engine answer. Every run is one that its checker accepts.
 ///
 /// # Errors
-/// If the program has no property, or the engine cannot be asked.
+/// If the program has no property, the engine cannot be asked, or the checker rejects a run.
 pub fn check_with(
     engine: &dyn Engine,
     task: Task<'_>,
@@ -91,8 +96,23 @@ pub fn check_with(
     let program = &task.system.program;
     match CheckError::no_property(&program.name, task.system) {
         Some(error) => Err(error),
-        None => Ok(engine.check(task, progress)?),
+        None => {
+            let (answers, stats) = engine.check(task, progress)?;
+            for answer in &answers {
+                accept_run(task.system, answer)?;
+            }
+            Ok((answers, stats))
+        }
     }
+}
+
+/// Checks the run of an answer, if it rests on one.
+fn accept_run(system: &System, answer: &Answer) -> Result<(), CheckError> {
+    let Evidence::Run(run) = &answer.evidence else { return Ok(()) };
+    let witness = Witness::new(system, run, answer.property, &|_| 0);
+    let what = || weir_check::Evidence::what(&witness);
+    weir_check::check(system, &witness)
+        .map_err(|why| CheckError::Internal(Unaccepted { what: what(), why }))
 }
 
 /// Finds all final states of a system under a model.

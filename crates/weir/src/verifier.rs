@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use weir_check::Witness;
 use weir_check::strategy::StrategyFile;
+use weir_check::{Evidence as _, Witness};
 use weir_engine::{Engine, Limits as EngineLimits, Stats, Task};
 use weir_front::Language;
 use weir_live::Evidence as LiveEvidence;
@@ -14,7 +14,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Objective, Program};
 
 use crate::bounds::Bound;
-use crate::certify::{self, Checked};
+use crate::certify::{self, Checked, accepted};
 use crate::engines::ENGINES;
 use crate::error::Error;
 use crate::limits::Limits;
@@ -320,7 +320,7 @@ impl Verifier {
                 let unknown = weir_live::Answer { verdict: Verdict::Unknown, evidence };
                 vec![unknown; asked.len()]
             }
-            None => live::answers(&loaded, &asked, &options),
+            None => live::answers(&loaded, &asked, &options)?,
         };
         let answers = asked.iter().zip(found).enumerate().map(|(i, (asked, found))| {
             let (mut reason, mut run, mut witness) = (None, None, None);
@@ -329,7 +329,7 @@ impl Verifier {
                     let shown = lasso_lines(&loaded, &lasso.run, lasso.stem, Layout::default());
                     run = Some(Run::new(&loaded, &lasso.run, Some(lasso.stem), &shown));
                     let file = live::lasso_file(&loaded, asked, lasso, options.flush_fair);
-                    witness = serde_json::to_string(&file).ok();
+                    witness = Some(file.to_json());
                 }
                 LiveEvidence::Reason(why) => reason = Some(why.clone()),
                 _ => {}
@@ -386,9 +386,12 @@ impl Verifier {
                 line: loaded.line(game.span),
                 winner: outcome.winner,
                 argument: outcome.argument,
-                strategy: found.map(|(winner, strategy)| {
-                    StrategyFile::new(&loaded.system, i, how, winner, strategy)
-                }),
+                strategy: found
+                    .map(|(winner, strategy)| {
+                        let file = StrategyFile::new(&loaded.system, i, how, winner, strategy);
+                        accepted(file, &loaded)
+                    })
+                    .transpose()?,
                 table: found.map_or_else(Vec::new, |(_, found)| strategy::lines(&loaded, found)),
             })
         };
@@ -462,7 +465,7 @@ fn unbuilt(
     }
 }
 
-/// An answer with names. A run that its checker rejects is none.
+/// An answer with names.
 fn named(loaded: &Loaded, answer: &EngineAnswer, vacuous: Option<String>) -> Answer {
     let system = &loaded.system;
     let mut named = Answer {
@@ -478,14 +481,9 @@ fn named(loaded: &Loaded, answer: &EngineAnswer, vacuous: Option<String>) -> Ans
         Evidence::Run(run) => {
             let line = |span| loaded.line(span);
             let witness = Witness::new(system, run, answer.property, &line);
-            if let Err(why) = weir_check::check(system, &witness) {
-                named.verdict = Verdict::Unknown;
-                named.reason = Some(format!("a run was found that its checker rejects: {why}"));
-                return named;
-            }
             let shown = lines(loaded, run, answer.property, Layout::default());
             named.run = Some(Run::new(loaded, run, None, &shown));
-            named.witness = serde_json::to_string(&witness).ok();
+            named.witness = Some(witness.to_json());
         }
         Evidence::Reason(reason) => named.reason = Some(reason.clone()),
         _ => {}

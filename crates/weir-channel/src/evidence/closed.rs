@@ -17,6 +17,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use weir_check::Rejected;
+
 use crate::ids::{MessageId, StateId};
 use crate::machine::{Configuration, Machine, Op, Transition, Word};
 use crate::regex::{Class, Node, Regex};
@@ -33,8 +35,11 @@ const WORK_EACH: usize = 100;
 struct Work(usize);
 
 impl Work {
-    fn spend(&mut self, words: usize) -> Result<(), String> {
-        self.0 = self.0.checked_sub(words + 1).ok_or("it is too much work to check it")?;
+    fn spend(&mut self, words: usize) -> Result<(), Rejected> {
+        self.0 = self
+            .0
+            .checked_sub(words + 1)
+            .ok_or_else(|| Rejected::TooLarge("it is too much work to check it".to_owned()))?;
         Ok(())
     }
 }
@@ -47,7 +52,7 @@ struct Set<'s> {
 
 impl Set<'_> {
     /// Whether something is above a configuration of the set.
-    fn has(&self, state: StateId, channels: &[Word], work: &mut Work) -> Result<bool, String> {
+    fn has(&self, state: StateId, channels: &[Word], work: &mut Work) -> Result<bool, Rejected> {
         let Some(some) = self.by_state.get(&state) else { return Ok(false) };
         work.spend(some.len())?;
         let is_below_it = |c: &Configuration| {
@@ -62,7 +67,7 @@ pub(super) fn check(
     machine: &Machine,
     minimal: &[Configuration],
     goal: &Goal,
-) -> Result<(), String> {
+) -> Result<(), Rejected> {
     let mut by_state: BTreeMap<StateId, Vec<&Configuration>> = BTreeMap::new();
     minimal.iter().for_each(|c| by_state.entry(c.state).or_default().push(c));
     let set = Set { machine, by_state };
@@ -70,10 +75,8 @@ pub(super) fn check(
 
     for channels in asked(machine, goal.contents, &mut work)? {
         if !set.has(goal.state, &channels, &mut work)? {
-            return Err(format!(
-                "{} has the state in question and is not in the set",
-                show(machine, goal.state, &channels)
-            ));
+            let state = format!("{}, which has the state in question,", show(machine, goal.state, &channels));
+            return Err(Rejected::Missing { state });
         }
     }
     for transition in machine.transitions() {
@@ -81,17 +84,16 @@ pub(super) fn check(
         for after in after {
             for channels in before(machine, transition, &after.channels, &mut work)? {
                 if !set.has(transition.from, &channels, &mut work)? {
-                    return Err(format!(
-                        "{} is not in the set, and has a step into it",
-                        show(machine, transition.from, &channels)
-                    ));
+                    let place = show(machine, transition.to, &after.channels);
+                    let step = format!("a step of {}", show(machine, transition.from, &channels));
+                    return Err(Rejected::LeadsIn { place, step });
                 }
             }
         }
     }
     let start = machine.start();
     if set.has(start.state, &start.channels, &mut work)? {
-        return Err("the machine begins in the set".to_owned());
+        return Err(Rejected::InitialInside { place: show(machine, start.state, &start.channels) });
     }
     Ok(())
 }
@@ -107,7 +109,11 @@ fn show(machine: &Machine, state: StateId, channels: &[Word]) -> String {
 
 /// The least contents that are asked for. Words with the same strong messages and no
 /// others are below all.
-fn asked(machine: &Machine, contents: Contents, work: &mut Work) -> Result<Vec<Vec<Word>>, String> {
+fn asked(
+    machine: &Machine,
+    contents: Contents,
+    work: &mut Work,
+) -> Result<Vec<Vec<Word>>, Rejected> {
     let channels = machine.channels().count();
     if contents == Contents::Empty {
         return Ok(vec![vec![vec![]; channels]]);
@@ -125,7 +131,7 @@ fn asked(machine: &Machine, contents: Contents, work: &mut Work) -> Result<Vec<V
 }
 
 /// All ways to take one word of each list.
-fn one_of_each(lists: &[Vec<Word>], work: &mut Work) -> Result<Vec<Vec<Word>>, String> {
+fn one_of_each(lists: &[Vec<Word>], work: &mut Work) -> Result<Vec<Vec<Word>>, Rejected> {
     let mut all: Vec<Vec<Word>> = vec![vec![]];
     for words in lists {
         work.spend(all.len().saturating_mul(words.len()).saturating_mul(lists.len()))?;
@@ -144,7 +150,7 @@ fn before(
     transition: &Transition,
     after: &[Word],
     work: &mut Work,
-) -> Result<Vec<Vec<Word>>, String> {
+) -> Result<Vec<Vec<Word>>, Rejected> {
     let mut lists = Vec::new();
     for channel in machine.channels() {
         let after = &after[channel.index()];
@@ -172,7 +178,7 @@ fn words_before(
     op: Option<&Op>,
     after: &Word,
     work: &mut Work,
-) -> Result<Vec<Word>, String> {
+) -> Result<Vec<Word>, Rejected> {
     let anything = Regex::anything();
     let start = vec![guard.unwrap_or(&anything).node().clone()];
     let sent = match op {

@@ -59,7 +59,7 @@ impl Control {
 
     /// Whether a process has no guessed reads, and no strong writes in its channel.
     fn is_idle(&self, p: ProcessId) -> bool {
-        self.reads[p.index()].iter().all(|groups| *groups == [vec![]])
+        self.reads[p.index()].iter().all(|groups| *groups == [Vec::<u32>::new()])
     }
 
     fn name(&self, system: Expanded<'_>) -> String {
@@ -69,7 +69,7 @@ impl Control {
             self.memory.iter().enumerate().map(|(x, v)| value(x, *v)).collect();
         let mut name = format!("({}) [{}]", controls.join(","), memory.join(","));
         for (p, vars) in self.reads.iter().enumerate() {
-            for (x, groups) in vars.iter().enumerate().filter(|(_, g)| **g != [vec![]]) {
+            for (x, groups) in vars.iter().enumerate().filter(|(_, g)| **g != [Vec::<u32>::new()]) {
                 let group =
                     |g: &Vec<u32>| g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ");
                 let groups: Vec<String> = groups.iter().map(group).collect();

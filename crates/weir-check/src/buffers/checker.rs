@@ -21,6 +21,7 @@ use weir_model::system::{Expanded, Op, System};
 
 use super::automaton::Automaton;
 use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
+use crate::Rejected;
 use crate::header;
 use crate::witness::{expanded, find_states, is_followed};
 
@@ -29,19 +30,20 @@ use crate::witness::{expanded, find_states, is_followed};
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn check(system: &System, set: &Buffers) -> Result<(), String> {
+pub fn check(system: &System, set: &Buffers) -> Result<(), Rejected> {
     let found = (set.format.as_str(), set.version, set.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
-    let model: MemoryModel = set.model.parse().map_err(|e| format!("memory model: {e}"))?;
+    let model: MemoryModel = set.model.parse().map_err(Rejected::no_model)?;
     if model.normal().without(Relaxation::Rwf) != MemoryModel::TSO.normal() {
-        return Err(format!("there are no sets of buffer contents for {model}"));
+        let what = "sets of buffer contents";
+        return Err(Rejected::Model { what, model: model.to_string() });
     }
     let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
     if set.variables != names {
-        return Err("the variables are not those of the program".to_owned());
+        return Err(Rejected::malformed("the variables are not those of the program"));
     }
     if set.properties.is_empty() {
-        return Err("it names no property".to_owned());
+        return Err(Rejected::SettlesNothing("it names no property".to_owned()));
     }
     let automata: Result<Vec<_>, _> = set.automata.iter().map(|a| read(system, a)).collect();
     let checker = Checker { system, all: expanded(system), automata: automata? };
@@ -68,28 +70,30 @@ struct Checker<'s> {
 }
 
 impl Checker<'_> {
-    fn read(&self, state: &State) -> Result<Read<'_>, String> {
+    fn read(&self, state: &State) -> Result<Read<'_>, Rejected> {
         let system = self.system;
         let n = system.processes.len();
         if state.buffers.len() != n {
-            return Err("a state does not have the processes of the program".to_owned());
+            return Err(Rejected::malformed("a state does not have the processes of the program"));
         }
         if state.memory.len() != system.vars.len() {
-            return Err("a memory does not have the variables of the program".to_owned());
+            return Err(Rejected::malformed("a memory does not have the variables of the program"));
         }
         let controls = find_states(system, &state.states)?;
         for (p, s) in system.process_ids().zip(&controls) {
             is_followed(system, p, *s)?;
         }
-        let automaton =
-            |i: &usize| self.automata.get(*i).ok_or_else(|| format!("there is no automaton {i}"));
+        let automaton = |i: &usize| {
+            let found = self.automata.get(*i);
+            found.ok_or_else(|| Rejected::Malformed(format!("there is no automaton {i}")))
+        };
         let memory = vars(system).zip(&state.memory).map(|(x, v)| value(system, x, *v).0);
         let memory = memory.collect();
         let buffers: Result<Vec<_>, _> = state.buffers.iter().map(automaton).collect();
         Ok(((controls.iter().map(|s| s.0).collect(), memory), buffers?))
     }
 
-    fn check(&self, properties: &[usize], states: &[Read<'_>]) -> Result<(), String> {
+    fn check(&self, properties: &[usize], states: &[Read<'_>]) -> Result<(), Rejected> {
         let system = self.system;
         let mut stored: BTreeMap<&Head, Vec<&[&Automaton]>> = BTreeMap::new();
         for (head, buffers) in states {
@@ -107,13 +111,14 @@ impl Checker<'_> {
         let controls: Vec<u32> = system.processes.iter().map(|p| p.initial.0).collect();
         for memory in initial_memories(system) {
             if !contains(&(controls.clone(), memory), &vec![&empty; controls.len()]) {
-                return Err("an initial configuration is not in the set".to_owned());
+                return Err(Rejected::InitialOutside);
             }
         }
         for property in properties {
-            let question = system.questions.get(*property).ok_or("there is no such property")?;
+            let question = system.questions.get(*property).ok_or_else(Rejected::no_property)?;
             if let Some(i) = states.iter().position(|s| self.settles(s, question)) {
-                return Err(format!("state {i} settles `{}`", question.name));
+                let property = question.name.clone();
+                return Err(Rejected::Settled { place: format!("state {i}"), property });
             }
         }
         for (i, state) in states.iter().enumerate() {
@@ -123,9 +128,8 @@ impl Checker<'_> {
                     buffers[p.index()] = &buffer;
                     if !contains(&head, &buffers) {
                         let process = &system.processes[p.index()].name;
-                        return Err(format!(
-                            "state {i}: {what} of `{process}` leads out of the set"
-                        ));
+                        let step = format!("{what} of `{process}`");
+                        return Err(Rejected::LeadsOut { place: format!("state {i}"), step });
                     }
                 }
             }

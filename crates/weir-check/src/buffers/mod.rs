@@ -9,6 +9,8 @@ use weir_model::answer::{BufferAutomaton, BufferSet};
 use weir_model::ids::{ValueId, VarId};
 use weir_model::system::System;
 
+use crate::Rejected;
+use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
 use crate::witness::state_names;
 
 use automaton::{Automaton, Letter};
@@ -74,6 +76,29 @@ pub struct State {
     pub buffers: Vec<usize>,
 }
 
+impl Evidence for Buffers {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        check(subject.system(), self)?;
+        within_bounds(subject.system(), |question| self.properties.contains(&question))
+    }
+
+    fn what(&self) -> String {
+        format!("a set of {} with buffer automata", counted(self.states.len(), "state"))
+    }
+
+    fn model(&self) -> String {
+        self.model.clone()
+    }
+
+    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
+        question_names(subject.system(), self.properties.iter().copied())
+    }
+}
+
 impl Buffers {
     /// The file of a set that settles some properties.
     pub fn new(system: &System, set: &BufferSet, properties: Vec<usize>) -> Self {
@@ -115,26 +140,29 @@ fn value(system: &System, x: VarId, value: i128) -> ValueId {
 }
 
 /// Reads an automaton, whose variables and values have to be the program's.
-fn read(system: &System, places: &[Place]) -> Result<Automaton, String> {
+fn read(system: &System, places: &[Place]) -> Result<Automaton, Rejected> {
     let mut read = Automaton::default();
     for place in places {
         let mut edges: Vec<(Letter, usize)> = Vec::new();
         for Edge(name, number, to) in &place.edges {
             let var = system.vars.iter().position(|v| v.name == *name).map(VarId::new);
-            let var = var.ok_or_else(|| format!("there is no variable `{name}`"))?;
+            let var =
+                var.ok_or_else(|| Rejected::Malformed(format!("there is no variable `{name}`")))?;
             let letter = (var, value(system, var, *number));
             if *to >= places.len() {
-                return Err(format!("an automaton has no place {to}"));
+                return Err(Rejected::Malformed(format!("an automaton has no place {to}")));
             }
             if edges.iter().any(|(l, _)| *l == letter) {
-                return Err(format!("two edges of one place are for `{name}` = {number}"));
+                return Err(Rejected::Malformed(format!(
+                    "two edges of one place are for `{name}` = {number}"
+                )));
             }
             edges.push((letter, *to));
         }
         read.places.push((place.accepting, edges));
     }
     if !read.accepts_something() {
-        return Err("an automaton accepts nothing".to_owned());
+        return Err(Rejected::malformed("an automaton accepts nothing"));
     }
     Ok(read)
 }

@@ -33,6 +33,7 @@ use weir_model::program::{Atom, FenceKind, Program};
 use weir_model::system::{Access, CodeStep, StateKind, System};
 
 use super::{Certificate, FORMAT, VERSION};
+use crate::Rejected;
 use crate::header;
 
 /// Checks that a certificate is an inductive set of the system under its model
@@ -40,7 +41,7 @@ use crate::header;
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(system: &System, certificate: &Certificate) -> Result<(), String> {
+pub fn check(system: &System, certificate: &Certificate) -> Result<(), Rejected> {
     check_for(system, certificate, &system.program)
 }
 
@@ -50,10 +51,10 @@ pub(crate) fn check_for(
     system: &System,
     certificate: &Certificate,
     program: &Program,
-) -> Result<(), String> {
+) -> Result<(), Rejected> {
     let Certificate { format, version, fingerprint, .. } = certificate;
     header::check((format, *version, fingerprint), (FORMAT, VERSION), program)?;
-    let model: MemoryModel = certificate.model.parse().map_err(|e| format!("memory model: {e}"))?;
+    let model: MemoryModel = certificate.model.parse().map_err(Rejected::no_model)?;
     let checker = Checker::new(system, model, certificate)?;
     let sets = checker.read(certificate)?;
     let mut by_state: BTreeMap<&State, Vec<&Vec<Sight>>> = BTreeMap::new();
@@ -67,20 +68,20 @@ pub(crate) fn check_for(
     };
     for initial in checker.initial() {
         if !contains(&initial) {
-            return Err("an initial configuration is not in the set".to_owned());
+            return Err(Rejected::InitialOutside);
         }
     }
     for (number, set) in sets.iter().enumerate() {
         let place = || format!("configuration {number}");
         for (what, next) in checker.successors(set)? {
             if !contains(&next) {
-                return Err(format!("{}: {what} leads out of the set", place()));
+                return Err(Rejected::LeadsOut { place: place(), step: what });
             }
         }
         for &property in &certificate.properties {
             if checker.settles(set, property)? {
-                let name = &system.questions[property].name;
-                return Err(format!("{}: it is one that `{name}` rules out", place()));
+                let property = system.questions[property].name.clone();
+                return Err(Rejected::Settled { place: place(), property });
             }
         }
     }
@@ -149,14 +150,15 @@ impl<'s> Checker<'s> {
         system: &'s System,
         model: MemoryModel,
         certificate: &Certificate,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Rejected> {
         let normal = model.normal().with(Relaxation::Rwf);
         let known = [MemoryModel::TSO.with(Relaxation::Rwf), MemoryModel::PSO, MemoryModel::NSW];
         if model.normal() != MemoryModel::SC && !known.contains(&normal) {
-            return Err(format!("there are no certificates for {model}"));
+            return Err(Rejected::Model { what: "certificates", model: model.to_string() });
         }
         if !(1..=8).contains(&certificate.level) {
-            return Err(format!("level {} is not from 1 to 8", certificate.level));
+            let reason = format!("level {} is not from 1 to 8", certificate.level);
+            return Err(Rejected::Malformed(reason));
         }
         let buffers = model.has(Relaxation::WriteRead);
         let (partial_fences, stores) =
@@ -180,7 +182,7 @@ impl<'s> Checker<'s> {
             system.process_ids().map(|p| if asks { f(p) } else { nothing(p) }).collect()
         };
         let asked =
-            |&p: &usize| Ok(system.questions.get(p).ok_or("there is no such property")?.atoms());
+            |&p: &usize| Ok(system.questions.get(p).ok_or_else(Rejected::no_property)?.atoms());
         Ok(Self {
             system,
             level: certificate.level,
@@ -191,14 +193,14 @@ impl<'s> Checker<'s> {
             everything: vec![true; system.vars.len()],
             reads: all(buffers, &|p| ahead(system, p, &read, &is_full)),
             writes: all(stores, &|p| ahead(system, p, &written, &is_for_writes)),
-            asked: certificate.properties.iter().map(asked).collect::<Result<_, String>>()?,
+            asked: certificate.properties.iter().map(asked).collect::<Result<_, Rejected>>()?,
         })
     }
 
     /// Whether processes can go by themselves to where they settle a property.
-    fn settles(&self, config: &(State, Vec<Sight>), property: usize) -> Result<bool, String> {
+    fn settles(&self, config: &(State, Vec<Sight>), property: usize) -> Result<bool, Rejected> {
         let system = self.system;
-        let question = system.questions.get(property).ok_or("there is no such property")?;
+        let question = system.questions.get(property).ok_or_else(Rejected::no_property)?;
         let atoms = question.atoms();
         let memory: Vec<u32> = config.0.memory.iter().map(|v| v.0).collect();
         // With buffers, memory at a moment is that of a history that ends then.

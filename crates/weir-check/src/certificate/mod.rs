@@ -8,6 +8,8 @@ use weir_model::answer::{Invariant, ViewParts, Words};
 use weir_model::ids::{ValueId, VarId};
 use weir_model::system::System;
 
+use crate::Rejected;
+use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
 use crate::witness::state_names;
 
 pub use checker::check;
@@ -106,6 +108,29 @@ pub struct Stores {
     pub older: Vec<Vec<i128>>,
     /// The last value.
     pub last: i128,
+}
+
+impl Evidence for Certificate {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        check(subject.system(), self)?;
+        within_bounds(subject.system(), |question| self.properties.contains(&question))
+    }
+
+    fn what(&self) -> String {
+        format!("an inductive set of {}", counted(self.configurations.len(), "configuration"))
+    }
+
+    fn model(&self) -> String {
+        self.model.clone()
+    }
+
+    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
+        question_names(subject.system(), self.properties.iter().copied())
+    }
 }
 
 impl Certificate {

@@ -10,6 +10,7 @@ use weir_model::program::{FenceKind, Formula, LiveKind, Program};
 use weir_model::system::{Mark, Op, Seen, System};
 
 use super::{Asked, FORMAT, Lasso, VERSION, system};
+use crate::Rejected;
 use crate::header;
 use crate::witness::{Configuration, WitnessStep, state_names};
 
@@ -17,48 +18,50 @@ use crate::witness::{Configuration, WitnessStep, state_names};
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(program: &Program, lasso: &Lasso) -> Result<(), String> {
-    let model: MemoryModel = lasso.model.parse().map_err(|e| format!("memory model: {e}"))?;
+pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
+    let model: MemoryModel = lasso.model.parse().map_err(Rejected::no_model)?;
     let buffered = match model.normal() {
         m if m == MemoryModel::SC => false,
         m if m == MemoryModel::TSO => true,
-        _ => return Err(format!("a lasso is a run under SC or TSO, not under {model}")),
+        _ => return Err(Rejected::Model { what: "lassos", model: model.to_string() }),
     };
     let system = system(program, lasso.clients)?;
     let found = (lasso.format.as_str(), lasso.version, lasso.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
-    let mut replay = Replay::new(&system, buffered, &lasso.initial)?;
+    let mut replay = Replay::new(&system, buffered, &lasso.initial).map_err(Rejected::Start)?;
     for (i, step) in lasso.stem.iter().enumerate() {
-        replay.step(step).map_err(|e| format!("step {}: {e}", i + 1))?;
+        replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;
     }
     let turn = replay.config.clone();
     if !replay.is_at(&lasso.turn) {
-        return Err("the cycle does not begin where the file says".to_owned());
+        return Err(Rejected::Cycle("the cycle does not begin where the file says".to_owned()));
     }
     if lasso.cycle.is_empty() {
-        return Err("the cycle has no steps".to_owned());
+        return Err(Rejected::Cycle("the cycle has no steps".to_owned()));
     }
     let mut round = Round::new(&replay);
     for (i, step) in lasso.cycle.iter().enumerate() {
-        let done = replay.step(step);
-        let done = done.map_err(|e| format!("step {}: {e}", lasso.stem.len() + i + 1))?;
+        let number = lasso.stem.len() + i + 1;
+        let done = replay.step(step).map_err(|reason| Rejected::Step { number, reason })?;
         round.add(&replay, done);
     }
     if !replay.can_repeat(&turn, &round) {
-        return Err("the cycle does not end where it begins".to_owned());
+        return Err(Rejected::Cycle("the cycle does not end where it begins".to_owned()));
     }
     if lasso.flush_fair && !round.is_flush_fair() {
-        return Err("some write never reaches memory".to_owned());
+        return Err(Rejected::Cycle("some write never reaches memory".to_owned()));
     }
     match &lasso.property {
         Asked::Progress(_) if lasso.clients.is_none() => {
-            Err("progress properties are for objects".to_owned())
+            Err(Rejected::malformed("progress properties are for objects"))
         }
-        Asked::Progress(name) => round.violates(name, &replay),
+        Asked::Progress(name) => round.violates(name, &replay).map_err(Rejected::SettlesNothing),
         Asked::Live(index) => {
             let live = system.program.live.get(*index);
-            let live = live.ok_or(format!("the program does not ask for {index}"))?;
-            round.settles(&system, &live.kind)
+            let live = live.ok_or_else(|| {
+                Rejected::Malformed(format!("the program does not ask for {index}"))
+            })?;
+            round.settles(&system, &live.kind).map_err(Rejected::SettlesNothing)
         }
     }
 }

@@ -9,7 +9,9 @@ use weir_model::ids::SpanId;
 use weir_model::program::Program;
 use weir_model::system::System;
 
-use crate::witness::{Configuration, WitnessStep};
+use crate::Rejected;
+use crate::evidence::{Evidence, Subject, counted, within_bounds};
+use crate::witness::{Configuration, WitnessStep, check_lines};
 
 pub use checker::check;
 
@@ -63,6 +65,44 @@ pub enum Asked {
     Live(usize),
 }
 
+impl Asked {
+    /// What the question is called.
+    pub fn name(&self, program: &Program) -> String {
+        match self {
+            Self::Progress(name) => name.clone(),
+            Self::Live(index) => program.live_name(*index),
+        }
+    }
+}
+
+impl Evidence for Lasso {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        let program = &subject.system().program;
+        check(program, self)?;
+        let steps = [self.stem.as_slice(), &self.cycle].concat();
+        check_lines(&system(program, self.clients)?, &steps, &|span| subject.line(span))?;
+        // Past a bound a process loops in a sink state that is not of the program.
+        within_bounds(subject.system(), |_| false)
+    }
+
+    fn what(&self) -> String {
+        let stem = counted(self.stem.len(), "step");
+        format!("a lasso of {stem} and a cycle of {}", self.cycle.len())
+    }
+
+    fn model(&self) -> String {
+        self.model.clone()
+    }
+
+    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
+        vec![self.property.name(&subject.system().program)]
+    }
+}
+
 impl Lasso {
     /// The file of a run whose steps from `stem` on are the cycle.
     pub fn new(
@@ -100,14 +140,21 @@ impl Lasso {
 ///
 /// # Errors
 /// If the program has none with so many clients.
-pub fn system(program: &Program, clients: Option<usize>) -> Result<System, String> {
+pub fn system(program: &Program, clients: Option<usize>) -> Result<System, Rejected> {
     let program = match (clients, &program.object) {
         (Some(count), Some(_)) => {
-            program.with_clients(count).ok_or(format!("an object cannot have {count} clients"))?
+            let with = program.with_clients(count);
+            with.ok_or_else(|| {
+                Rejected::Malformed(format!("an object cannot have {count} clients"))
+            })?
         }
         (None, None) => program.clone(),
-        (Some(_), None) => return Err("the program is not an object and has no clients".to_owned()),
-        (None, Some(_)) => return Err("the program is an object: it needs clients".to_owned()),
+        (Some(_), None) => {
+            return Err(Rejected::malformed("the program is not an object and has no clients"));
+        }
+        (None, Some(_)) => {
+            return Err(Rejected::malformed("the program is an object: it needs clients"));
+        }
     };
-    System::with_rounds(program).map_err(|e| e.to_string())
+    System::with_rounds(program).map_err(|e| Rejected::NotFollowed(e.to_string()))
 }

@@ -24,6 +24,7 @@ use weir_model::ids::ProcessId;
 use weir_model::program::Objective;
 use weir_model::system::System;
 
+use crate::Rejected;
 use crate::header;
 
 use super::rules::{self, Config, Move, ViewKey};
@@ -37,28 +38,35 @@ const MAX_TURN: usize = 20_000_000;
 ///
 /// # Errors
 /// Why it does not.
-pub fn check(system: &System, file: &StrategyFile) -> Result<(), String> {
+pub fn check(system: &System, file: &StrategyFile) -> Result<(), Rejected> {
     let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
     if file.game >= system.program.games.len() {
-        return Err(format!("the program has no game number {}", file.game));
+        return Err(Rejected::Malformed(format!("the program has no game number {}", file.game)));
     }
-    let board = Board::new(system, file.game).map_err(|e| e.message)?;
+    let board = Board::new(system, file.game).map_err(|e| Rejected::Malformed(e.message))?;
     let fairness = Fairness::ALL.into_iter().find(|f| f.name() == file.fairness);
-    let fairness = fairness.ok_or_else(|| format!("there is no fairness `{}`", file.fairness))?;
+    let fairness = fairness
+        .ok_or_else(|| Rejected::Malformed(format!("there is no fairness `{}`", file.fairness)))?;
     let buffers = Buffers::ALL.into_iter().find(|b| b.name() == file.semantics);
-    let buffers = buffers.ok_or_else(|| format!("there is no semantics `{}`", file.semantics))?;
+    let buffers = buffers.ok_or_else(|| {
+        Rejected::Malformed(format!("there is no semantics `{}`", file.semantics))
+    })?;
     let objective = board.objective();
     let by_process = match file.winner.as_str() {
         "process" => true,
         "update" => false,
-        other => return Err(format!("there is no player `{other}`")),
+        other => return Err(Rejected::Malformed(format!("there is no player `{other}`"))),
     };
     if fairness == Fairness::Update && (objective == Objective::Avoid || buffers == Buffers::Load) {
-        return Err("update fairness is for `game reach` with store buffers".to_owned());
+        return Err(Rejected::Malformed(
+            "update fairness is for `game reach` with store buffers".to_owned(),
+        ));
     }
     if buffers == Buffers::Load && board.long_wait().is_some() {
-        return Err("with load buffers an `await` can read only one variable".to_owned());
+        return Err(Rejected::Malformed(
+            "with load buffers an `await` can read only one variable".to_owned(),
+        ));
     }
     // Section 8: process fairness has no effect in a reachability game.
     let fairness = match (fairness, objective) {
@@ -70,12 +78,14 @@ pub fn check(system: &System, file: &StrategyFile) -> Result<(), String> {
         let wins = (objective == Objective::Reach) == by_process;
         return match begins_in_target {
             true if wins => Ok(()),
-            true => Err("the game begins in a target, so the opponent wins".to_owned()),
-            false => Err("the game does not begin in a target".to_owned()),
+            true => Err(Rejected::Loses(
+                "the game begins in a target, so the opponent wins".to_owned(),
+            )),
+            false => Err(Rejected::Loses("the game does not begin in a target".to_owned())),
         };
     }
     if begins_in_target {
-        return Err("the game begins in a target".to_owned());
+        return Err(Rejected::Loses("the game begins in a target".to_owned()));
     }
     let plain = fairness == Fairness::None && buffers == Buffers::Store;
     let checker = Checker { board, fairness, buffers };
@@ -85,7 +95,9 @@ pub fn check(system: &System, file: &StrategyFile) -> Result<(), String> {
         Shape::NeverUpdate if !by_process && plain => checker.never_update(),
         Shape::Process(turns) if by_process => checker.process(turns),
         Shape::Update(turns) if !by_process => checker.update(turns),
-        _ => Err("this kind of strategy is not one for this player and game".to_owned()),
+        _ => Err(Rejected::Malformed(
+            "this kind of strategy is not one for this player and game".to_owned(),
+        )),
     }
 }
 
@@ -100,12 +112,14 @@ impl Checker<'_> {
         self.board.system
     }
 
-    fn process_named(&self, name: &str) -> Result<ProcessId, String> {
+    fn process_named(&self, name: &str) -> Result<ProcessId, Rejected> {
         let found = self.system().processes.iter().position(|p| p.name == name);
-        found.map(ProcessId::new).ok_or_else(|| format!("there is no process `{name}`"))
+        found
+            .map(ProcessId::new)
+            .ok_or_else(|| Rejected::Malformed(format!("there is no process `{name}`")))
     }
 
-    fn action(&self, action: &Action) -> Result<Move, String> {
+    fn action(&self, action: &Action) -> Result<Move, Rejected> {
         let process = self.process_named(&action.process)?;
         Ok((process, action.transitions.clone()))
     }
@@ -128,14 +142,18 @@ impl Checker<'_> {
 
     /// A view as a configuration of its process alone: memory is what it reads, and one
     /// message that changes nothing keeps it from fencing.
-    fn views(&self, process: &str, moves: &[ViewMove]) -> Result<(), String> {
+    fn views(&self, process: &str, moves: &[ViewMove]) -> Result<(), Rejected> {
         let process = self.process_named(process)?;
         let mut table: BTreeMap<ViewKey, &ViewMove> = BTreeMap::new();
         for entry in moves {
-            let view = rules::view(&self.board, process, entry)
-                .ok_or_else(|| format!("state {} is not of this program", entry.state))?;
+            let view = rules::view(&self.board, process, entry).ok_or_else(|| {
+                Rejected::Malformed(format!("state {} is not of this program", entry.state))
+            })?;
             if table.insert(view, entry).is_some() {
-                return Err(format!("there are two moves for one view of state {}", entry.state));
+                return Err(Rejected::Malformed(format!(
+                    "there are two moves for one view of state {}",
+                    entry.state
+                )));
             }
         }
         let start = rules::start(self.system());
@@ -145,26 +163,30 @@ impl Checker<'_> {
         let mut next: Vec<Vec<usize>> = Vec::new();
         while let Some(view) = order.get(next.len()).cloned() {
             let (state, values, fence) = &view;
-            let told = table
-                .get(&view)
-                .ok_or_else(|| format!("there is no move for a view of state {}", state.0))?;
+            let told = table.get(&view).ok_or_else(|| {
+                Rejected::Loses(format!("there is no move for a view of state {}", state.0))
+            })?;
             let mut config = start.clone();
             config.states[process.index()] = *state;
             config.memory.clone_from(values);
             let read_back = values.first().map(|d| (weir_model::ids::VarId(0), *d, true));
             if !fence {
-                let message = read_back.ok_or("a buffer without variables cannot fill")?;
+                let message = read_back
+                    .ok_or_else(|| Rejected::malformed("a buffer without variables cannot fill"))?;
                 config.buffers[process.index()].push(message);
             }
             let can = rules::moves(&self.board, Buffers::Store, &config, process);
-            let (_, after) = can
-                .into_iter()
-                .find(|((_, p), _)| *p == told.transitions)
-                .ok_or_else(|| format!("the move in state {} is not possible there", state.0))?;
+            let (_, after) =
+                can.into_iter().find(|((_, p), _)| *p == told.transitions).ok_or_else(|| {
+                    Rejected::Loses(format!("the move in state {} is not possible there", state.0))
+                })?;
             let to = after.states[process.index()];
             if self.board.is_target(process, to) {
                 if self.board.objective() == Objective::Avoid {
-                    return Err(format!("the move in state {} leads to a target", state.0));
+                    return Err(Rejected::Loses(format!(
+                        "the move in state {} leads to a target",
+                        state.0
+                    )));
                 }
                 next.push(vec![]);
                 continue;
@@ -192,7 +214,7 @@ impl Checker<'_> {
     }
 
     /// The update player never updates: each process is alone with what it wrote.
-    fn never_update(&self) -> Result<(), String> {
+    fn never_update(&self) -> Result<(), Rejected> {
         for process in self.system().process_ids() {
             let name = &self.system().processes[process.index()].name;
             let start = rules::start(self.system());
@@ -206,7 +228,9 @@ impl Checker<'_> {
                 for (_, mut after) in rules::moves(&self.board, Buffers::Store, &at, process) {
                     if self.board.is_target(process, after.states[process.index()]) {
                         if self.board.objective() == Objective::Reach {
-                            return Err(format!("`{name}` reaches a target by itself"));
+                            return Err(Rejected::Loses(format!(
+                                "`{name}` reaches a target by itself"
+                            )));
                         }
                         continue;
                     }
@@ -223,7 +247,9 @@ impl Checker<'_> {
                 next.push(follow);
             }
             if self.board.objective() == Objective::Avoid && no_way_round(&next).is_err() {
-                return Err(format!("`{name}` can go on for ever without a target"));
+                return Err(Rejected::Loses(format!(
+                    "`{name}` can go on for ever without a target"
+                )));
             }
         }
         Ok(())
@@ -232,20 +258,23 @@ impl Checker<'_> {
     fn configs<'t>(
         &self,
         places: impl Iterator<Item = &'t super::Place>,
-    ) -> Result<Vec<Config>, String> {
+    ) -> Result<Vec<Config>, Rejected> {
         let mut all = Vec::new();
         for (number, place) in places.enumerate() {
-            let config = rules::config(&self.board, place)
-                .ok_or_else(|| format!("position {number} is not a configuration"))?;
+            let config = rules::config(&self.board, place).ok_or_else(|| {
+                Rejected::Malformed(format!("position {number} is not a configuration"))
+            })?;
             all.push(config);
         }
         match all.first() {
             Some(first) if *first == rules::start(self.system()) => Ok(all),
-            _ => Err("the first position is not where the game begins".to_owned()),
+            _ => Err(Rejected::Malformed(
+                "the first position is not where the game begins".to_owned(),
+            )),
         }
     }
 
-    fn process(&self, turns: &[ProcessMove]) -> Result<(), String> {
+    fn process(&self, turns: &[ProcessMove]) -> Result<(), Rejected> {
         let configs = self.configs(turns.iter().map(|t| &t.at))?;
         let objective = self.board.objective();
         let (mut next, mut played, mut enabled) = (Vec::new(), Vec::new(), Vec::new());
@@ -256,20 +285,21 @@ impl Checker<'_> {
             let Some(action) = &turn.action else {
                 let won = objective == Objective::Reach && can.is_empty() && self.is_unfair(at);
                 if !won {
-                    return Err(format!("there is no move at position {number}"));
+                    return Err(Rejected::Loses(format!("there is no move at position {number}")));
                 }
                 next.push(vec![]);
                 played.push(vec![]);
                 continue;
             };
             let action = self.action(action)?;
-            let (_, after) = can
-                .into_iter()
-                .find(|(m, _)| *m == action)
-                .ok_or_else(|| format!("the move at position {number} is not possible there"))?;
+            let (_, after) = can.into_iter().find(|(m, _)| *m == action).ok_or_else(|| {
+                Rejected::Loses(format!("the move at position {number} is not possible there"))
+            })?;
             if self.board.is_won(&after.states) {
                 if objective == Objective::Avoid {
-                    return Err(format!("the move at position {number} leads to a target"));
+                    return Err(Rejected::Loses(format!(
+                        "the move at position {number} leads to a target"
+                    )));
                 }
                 next.push(vec![]);
                 played.push(vec![]);
@@ -279,7 +309,9 @@ impl Checker<'_> {
             // expects; so there is an end to it.
             let mut expected = BTreeMap::new();
             for &n in &turn.next {
-                let config = configs.get(n).ok_or_else(|| format!("there is no position {n}"))?;
+                let config = configs
+                    .get(n)
+                    .ok_or_else(|| Rejected::Malformed(format!("there is no position {n}")))?;
                 expected.insert(config, n);
             }
             let mut seen = BTreeSet::from([after.clone()]);
@@ -288,7 +320,9 @@ impl Checker<'_> {
             while let Some(config) = work.pop() {
                 self.is_small(seen.len(), &config)?;
                 let n = expected.get(&config).ok_or_else(|| {
-                    format!("position {number} does not cover every move of the update player")
+                    Rejected::Loses(format!(
+                        "position {number} does not cover every move of the update player"
+                    ))
                 })?;
                 follow.push(*n);
                 for one in rules::updates(&self.board, self.buffers, &config) {
@@ -308,7 +342,7 @@ impl Checker<'_> {
         }
     }
 
-    fn update(&self, turns: &[UpdateMove]) -> Result<(), String> {
+    fn update(&self, turns: &[UpdateMove]) -> Result<(), Rejected> {
         let configs = self.configs(turns.iter().map(|t| &t.at))?;
         let objective = self.board.objective();
         let (mut next, mut played, mut enabled) = (Vec::new(), Vec::new(), Vec::new());
@@ -321,23 +355,30 @@ impl Checker<'_> {
             let can = self.moves(at);
             enabled.push(self.enabled(at));
             if can.is_empty() && self.is_unfair(at) {
-                return Err(format!("position {number} is a deadlock with something in a buffer"));
+                return Err(Rejected::Loses(format!(
+                    "position {number} is a deadlock with something in a buffer"
+                )));
             }
             let (mut follow, mut by) = (Vec::new(), Vec::new());
             for (action, after) in can {
                 if self.board.is_won(&after.states) {
                     if objective == Objective::Reach {
-                        return Err(format!("a move at position {number} leads to a target"));
+                        return Err(Rejected::Loses(format!(
+                            "a move at position {number} leads to a target"
+                        )));
                     }
                     continue;
                 }
-                let (_, n) = replies
-                    .iter()
-                    .find(|(m, _)| *m == action)
-                    .ok_or_else(|| format!("position {number} does not answer every move"))?;
-                let reply = configs.get(*n).ok_or_else(|| format!("there is no position {n}"))?;
+                let (_, n) = replies.iter().find(|(m, _)| *m == action).ok_or_else(|| {
+                    Rejected::Loses(format!("position {number} does not answer every move"))
+                })?;
+                let reply = configs
+                    .get(*n)
+                    .ok_or_else(|| Rejected::Malformed(format!("there is no position {n}")))?;
                 if !self.can_become(&after, reply)? {
-                    return Err(format!("an answer at position {number} is not possible"));
+                    return Err(Rejected::Loses(format!(
+                        "an answer at position {number} is not possible"
+                    )));
                 }
                 follow.push(*n);
                 by.push(action.0);
@@ -358,7 +399,7 @@ impl Checker<'_> {
     ///
     /// The goal is known, so this terminates: messages only get fewer,
     /// and in load buffers none is added that the wanted buffer does not end with.
-    fn can_become(&self, after: &Config, wanted: &Config) -> Result<bool, String> {
+    fn can_become(&self, after: &Config, wanted: &Config) -> Result<bool, Rejected> {
         if self.buffers == Buffers::Load {
             return Ok(after.states == wanted.states
                 && after.memory == wanted.memory
@@ -398,10 +439,12 @@ impl Checker<'_> {
     }
 
     /// That what the update player can do in one turn is not too much to look at.
-    fn is_small(&self, seen: usize, at: &Config) -> Result<(), String> {
+    fn is_small(&self, seen: usize, at: &Config) -> Result<(), Rejected> {
         let messages: usize = at.buffers.iter().map(Vec::len).sum();
         match seen.saturating_mul(messages + at.memory.len() + 1) > MAX_TURN {
-            true => Err("the buffers are too long to check every update".to_owned()),
+            true => Err(Rejected::TooLarge(
+                "the buffers are too long to check every update".to_owned(),
+            )),
             false => Ok(()),
         }
     }

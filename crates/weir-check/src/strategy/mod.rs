@@ -13,6 +13,8 @@ use weir_model::game::{Buffers, Configuration, Fairness, Message, Player, Strate
 use weir_model::ids::{ProcessId, TransitionId, VarId};
 use weir_model::system::System;
 
+use crate::Rejected;
+use crate::evidence::{Evidence, Subject, within_bounds};
 use crate::witness::state_names;
 
 pub use checker::check;
@@ -143,6 +145,33 @@ pub struct Place {
 /// A message: the variable, its value, and whether it is an own-message of a load buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaceMessage(pub String, pub i128, #[serde(default)] pub bool);
+
+impl Evidence for StrategyFile {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        check(subject.system(), self)?;
+        within_bounds(subject.system(), |_| false)
+    }
+
+    fn what(&self) -> String {
+        format!("a strategy of the {} player", self.winner)
+    }
+
+    fn model(&self) -> String {
+        match self.fairness.as_str() {
+            "none" => self.semantics.clone(),
+            fairness => format!("{} and {fairness} fairness", self.semantics),
+        }
+    }
+
+    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
+        let known = self.game < subject.system().program.games.len();
+        known.then(|| subject.system().game_name(self.game)).into_iter().collect()
+    }
+}
 
 impl StrategyFile {
     /// The file of a strategy.

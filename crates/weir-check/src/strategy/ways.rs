@@ -6,6 +6,8 @@ use weir_model::graph::components;
 use weir_model::ids::ProcessId;
 use weir_model::system::System;
 
+use crate::Rejected;
+
 /// The turns of a strategy and what may come after each.
 pub struct Turns {
     pub next: Vec<Vec<usize>>,
@@ -18,7 +20,7 @@ pub struct Turns {
 impl Turns {
     /// No way through the turns passes infinitely often where a process is enabled and
     /// plays in it only finitely often.
-    pub fn always_fair(&self, system: &System) -> Result<(), String> {
+    pub fn always_fair(&self, system: &System) -> Result<(), Rejected> {
         for process in system.process_ids() {
             let ways = |n: usize| -> Vec<usize> {
                 let all = self.next[n].iter().zip(&self.played[n]);
@@ -29,7 +31,8 @@ impl Turns {
                 let round = ways(n).into_iter().any(|to| component[to] == component[n]);
                 if round && self.enabled[n].contains(&process) {
                     let name = &system.processes[process.index()].name;
-                    return Err(format!("`{name}` can be enabled for ever and never played"));
+                    let reason = format!("`{name}` can be enabled for ever and never played");
+                    return Err(Rejected::Loses(reason));
                 }
             }
         }
@@ -38,7 +41,7 @@ impl Turns {
 
     /// No way through the turns is fair to all processes: take a component, and as long
     /// as some process is enabled in it and never played in, take away where it is.
-    pub fn never_fair(&self) -> Result<(), String> {
+    pub fn never_fair(&self) -> Result<(), Rejected> {
         let mut work: Vec<BTreeSet<usize>> = vec![(0..self.next.len()).collect()];
         while let Some(set) = work.pop() {
             let ways = |n: usize| -> Vec<usize> {
@@ -65,7 +68,7 @@ impl Turns {
                 let bad: BTreeSet<usize> = part.iter().filter(unfair).copied().collect();
                 if bad.is_empty() {
                     let way = "the process player can go on for ever and be fair to all processes";
-                    return Err(way.to_owned());
+                    return Err(Rejected::Loses(way.to_owned()));
                 }
                 work.push(&part - &bad);
             }
@@ -75,13 +78,15 @@ impl Turns {
 }
 
 /// That no way leads round.
-pub fn no_way_round(next: &[Vec<usize>]) -> Result<(), String> {
+pub fn no_way_round(next: &[Vec<usize>]) -> Result<(), Rejected> {
     let component = components(next.len(), |n| next[n].clone());
     let mut size = vec![0; next.len()];
     component.iter().for_each(|c| size[*c] += 1);
     let round = (0..next.len()).find(|&n| size[component[n]] > 1 || next[n].contains(&n));
     match round {
-        Some(n) => Err(format!("play can return to position {n} infinitely often")),
+        Some(n) => {
+            Err(Rejected::Loses(format!("play can return to position {n} infinitely often")))
+        }
         None => Ok(()),
     }
 }

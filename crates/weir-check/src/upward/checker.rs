@@ -22,6 +22,7 @@ use weir_model::question::Question;
 use weir_model::system::{Access, Expanded, Op, System};
 
 use super::{FORMAT, UpwardSets, VERSION, read, vars};
+use crate::Rejected;
 use crate::header;
 use crate::witness::{expanded, is_followed};
 
@@ -30,13 +31,13 @@ use crate::witness::{expanded, is_followed};
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn check(system: &System, sets: &UpwardSets) -> Result<(), String> {
+pub fn check(system: &System, sets: &UpwardSets) -> Result<(), Rejected> {
     let found = (sets.format.as_str(), sets.version, sets.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
-    let model: MemoryModel = sets.model.parse().map_err(|e| format!("memory model: {e}"))?;
+    let model: MemoryModel = sets.model.parse().map_err(Rejected::no_model)?;
     let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
     if sets.variables != names {
-        return Err("the variables are not those of the program".to_owned());
+        return Err(Rejected::malformed("the variables are not those of the program"));
     }
     let checker = Checker::new(system, model)?;
     for p in system.process_ids() {
@@ -68,11 +69,11 @@ struct Checker<'s> {
 type Places = Vec<Vec<bool>>;
 
 impl<'s> Checker<'s> {
-    fn new(system: &'s System, model: MemoryModel) -> Result<Self, String> {
+    fn new(system: &'s System, model: MemoryModel) -> Result<Self, Rejected> {
         let normal = model.normal().with(Relaxation::Rwf);
         let known = [MemoryModel::TSO.with(Relaxation::Rwf), MemoryModel::PSO, MemoryModel::NSW];
         if !known.contains(&normal) {
-            return Err(format!("there are no upward-closed sets for {model}"));
+            return Err(Rejected::Model { what: "upward-closed sets", model: model.to_string() });
         }
         let model = model.normal();
         Ok(Self {
@@ -85,8 +86,9 @@ impl<'s> Checker<'s> {
         })
     }
 
-    fn check(&self, property: usize, states: &[UpwardState]) -> Result<(), String> {
-        let question = self.system.questions.get(property).ok_or("there is no such property")?;
+    fn check(&self, property: usize, states: &[UpwardState]) -> Result<(), Rejected> {
+        let question = self.system.questions.get(property);
+        let question = question.ok_or_else(Rejected::no_property)?;
         let name = &question.name;
         let mut by_controls: BTreeMap<&[StateId], Vec<&UpwardState>> = BTreeMap::new();
         for state in states {
@@ -98,22 +100,21 @@ impl<'s> Checker<'s> {
         };
         for bad in self.bad(question)? {
             if !contains(&bad) {
-                return Err(format!("a state that settles `{name}` is not in the set"));
+                return Err(Rejected::Missing { state: format!("a state that settles `{name}`") });
             }
         }
         let rules: Vec<Rules> = self.system.process_ids().map(|p| self.rules(p)).collect();
         for (number, state) in states.iter().enumerate() {
+            let place = || format!("state {number} for `{name}`");
             if self.is_initial(state) {
-                return Err(format!("state {number} for `{name}`: it is initial"));
+                return Err(Rejected::InitialInside { place: place() });
             }
             for p in self.system.process_ids() {
                 for (what, before) in self.before(state, p, &rules[p.index()]) {
                     if !contains(&before) {
                         let process = &self.system.processes[p.index()].name;
-                        return Err(format!(
-                            "state {number} for `{name}`: {what} of `{process}` leads to it from \
-                             outside of the set"
-                        ));
+                        let step = format!("{what} of `{process}`");
+                        return Err(Rejected::LeadsIn { place: place(), step });
                     }
                 }
             }
@@ -123,10 +124,11 @@ impl<'s> Checker<'s> {
 
     /// All states that settle a question, with empty buffers: others can empty
     /// theirs first.
-    fn bad(&self, question: &Question) -> Result<Vec<UpwardState>, String> {
+    fn bad(&self, question: &Question) -> Result<Vec<UpwardState>, Rejected> {
         let system = self.system;
         if question.asks_for_memory_under_way() {
-            return Err("upward-closed sets do not speak of memory at a moment".to_owned());
+            let reason = "upward-closed sets do not speak of memory at a moment";
+            return Err(Rejected::SettlesNothing(reason.to_owned()));
         }
         let values = |x: VarId| match question.asks_for(x) {
             true => self.all.values(x).iter().map(|v| Some(v.0)).collect(),

@@ -9,6 +9,8 @@ use weir_model::ids::{ValueId, VarId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
+use crate::Rejected;
+use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
 use crate::witness::{find_states, state_names};
 
 pub use checker::check;
@@ -116,6 +118,30 @@ pub struct Past {
     pub values: Vec<Option<i128>>,
 }
 
+impl Evidence for UpwardSets {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        check(subject.system(), self)?;
+        within_bounds(subject.system(), |question| self.sets.iter().any(|s| s.property == question))
+    }
+
+    fn what(&self) -> String {
+        let states = self.sets.iter().map(|set| set.states.len()).sum();
+        format!("an upward-closed set of {}", counted(states, "minimal state"))
+    }
+
+    fn model(&self) -> String {
+        self.model.clone()
+    }
+
+    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
+        question_names(subject.system(), self.sets.iter().map(|set| set.property))
+    }
+}
+
 impl UpwardSets {
     /// The file of some sets, each for a property.
     pub fn new(system: &System, model: MemoryModel, sets: &[(usize, &[UpwardState])]) -> Self {
@@ -176,22 +202,22 @@ fn write(system: &System, buffers: &UpwardBuffers) -> Buffers {
 }
 
 /// Reads a minimal state, whose processes and values have to be the program's.
-fn read(system: &System, minimal: &Minimal) -> Result<UpwardState, String> {
+fn read(system: &System, minimal: &Minimal) -> Result<UpwardState, Rejected> {
     let variable = |name: &String| {
         let found = system.vars.iter().position(|v| v.name == *name).map(VarId::new);
-        found.ok_or_else(|| format!("there is no variable `{name}`"))
+        found.ok_or_else(|| Rejected::Malformed(format!("there is no variable `{name}`")))
     };
     let value =
-        |x: VarId, v: Option<i128>| Ok::<_, String>(v.map(|v| system.vars[x.index()].id(v)));
+        |x: VarId, v: Option<i128>| Ok::<_, Rejected>(v.map(|v| system.vars[x.index()].id(v)));
     let values = |x: VarId, all: &[Option<i128>]| {
-        all.iter().map(|v| value(x, *v)).collect::<Result<Vec<_>, String>>()
+        all.iter().map(|v| value(x, *v)).collect::<Result<Vec<_>, Rejected>>()
     };
     let n = system.processes.len();
     if minimal.buffers.len() != n {
-        return Err("a state does not have the processes of the program".to_owned());
+        return Err(Rejected::malformed("a state does not have the processes of the program"));
     }
     if minimal.memory.len() != system.vars.len() {
-        return Err("a memory does not have the variables of the program".to_owned());
+        return Err(Rejected::malformed("a memory does not have the variables of the program"));
     }
     let mut buffers = Vec::new();
     for read in &minimal.buffers {
@@ -204,7 +230,7 @@ fn read(system: &System, minimal: &Minimal) -> Result<UpwardState, String> {
             let var = variable(&message.variable)?;
             let value = value(var, message.value)?;
             if message.own && found.future.iter().any(|m| m.own && m.var == var) {
-                return Err("a process has two own messages of one variable".to_owned());
+                return Err(Rejected::malformed("a process has two own messages of one variable"));
             }
             found.future.push(UpwardMessage { var, value, own: message.own });
         }

@@ -34,7 +34,7 @@ pub fn run(args: &Certify) -> Status {
     match args.format {
         Format::Json => print_json(&serde_json::json!({
             "accepted": accepted,
-            "reason": checked.reason,
+            "reason": checked.reason.as_ref().map(ToString::to_string),
             "model": checked.model,
             "properties": checked.properties,
         })),

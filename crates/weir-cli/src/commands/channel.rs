@@ -28,7 +28,7 @@ use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use super::stats::{details, summary};
-use super::{Status, complain, fail, note, print, print_json, stopped, write_json};
+use super::{Status, complain, fail, note, print, print_json, stopped, write_accepted};
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
 };
@@ -197,7 +197,9 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
     for (path, evidence, what) in [(&args.witness, run, "run"), (&args.certificate, proof, "proof")]
     {
         match (path, evidence) {
-            (Some(path), Some(evidence)) => status = status.and(write_json(path, &evidence)),
+            (Some(path), Some(evidence)) => {
+                status = status.and(write_accepted(path, evidence, machine));
+            }
             (Some(path), None) => {
                 note(&format!("no {what} was found, so `{}` was not written", path.display()));
             }

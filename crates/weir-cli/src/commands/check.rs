@@ -15,7 +15,8 @@ use weir_model::answer::{Answer, Evidence};
 
 use super::stats::{details, summary};
 use super::{
-    Status, complain, fail, note, nothing_known, print, print_json, reject, unbuilt, write_json,
+    Status, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
+    write_accepted, write_json,
 };
 use crate::cli::Check;
 use crate::cli::options::Format;
@@ -101,11 +102,15 @@ impl Files<'_> {
         }
         if let Some(path) = self.certificate {
             let written = json::certificate(loaded, answers)
-                .map(|found| write_json(path, &found))
+                .map(|found| write_accepted(path, found, loaded))
                 .or_else(|| {
-                    json::upward_sets(loaded, answers).map(|found| write_json(path, &found))
+                    let sets = json::upward_sets(loaded, answers);
+                    sets.map(|found| write_accepted(path, found, loaded))
                 })
-                .or_else(|| json::buffers(loaded, answers).map(|found| write_json(path, &found)));
+                .or_else(|| {
+                    let set = json::buffers(loaded, answers);
+                    set.map(|found| write_accepted(path, found, loaded))
+                });
             if let Some(written) = written {
                 status = status.and(written);
                 self.certificate = None;

@@ -8,7 +8,7 @@ use weir::{LoadError, Loaded, MemoryModel, Reading, Verdict};
 use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
 use weir_model::limits::Stop;
 
-use super::{Status, complain, fail, print, write_whole};
+use super::{Status, complain, fail, print, reject, write_whole};
 use crate::cli::litmus::{Litmus, LitmusCommand, LitmusGen};
 use crate::limits;
 use crate::output::paint;
@@ -76,7 +76,7 @@ fn table(cycles: &[Cycle], models: &[(&str, MemoryModel)]) -> Status {
     for cycle in cycles {
         let verdicts = match verdicts(cycle, models) {
             Ok(verdicts) => verdicts,
-            Err(error) => return complain(&error),
+            Err(status) => return status,
         };
         if verdicts.contains(&Verdict::Unknown) {
             status = Status::Unknown;
@@ -94,22 +94,26 @@ fn table(cycles: &[Cycle], models: &[(&str, MemoryModel)]) -> Status {
 }
 
 /// What each model says of a cycle's test.
-fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict>, LoadError> {
+fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict>, Status> {
     if models.is_empty() {
         return Ok(vec![]);
     }
     let name = format!("{}.litmus", cycle.name());
     let guessing = models.iter().map(|(_, model)| *model).find(|m| m.guesses_reads());
     let reading = Reading { model: guessing.unwrap_or(MemoryModel::SC), ..limits::reading() };
-    let loaded = Loaded::read(&name, &cycle.text(), &reading)?;
+    let loaded = Loaded::read(&name, &cycle.text(), &reading);
+    let loaded = loaded.map_err(|error| complain(&error))?;
     let limits = limits::limits();
     let ask = |(_, model): &(&str, MemoryModel)| {
         let answers = weir::solver::check(&loaded.system, *model, &limits);
-        answers.map_or(Verdict::Unknown, |(answers, _)| answers[0].verdict)
+        answers.map(|(answers, _)| answers[0].verdict).map_err(|error| reject(&name, &error))
     };
-    let verdicts = models.iter().map(ask).collect();
+    let verdicts = models.iter().map(ask).collect::<Result<_, _>>()?;
     // The limits are those of all tests together: after this one there is nothing left.
-    let stopped = |stop: Stop| LoadError::Stopped { name, reason: stop.to_string(), unbuilt: None };
+    let stopped = |stop: Stop| {
+        let name = name.clone();
+        complain(&LoadError::Stopped { name, reason: stop.to_string(), unbuilt: None })
+    };
     limits.budget.check().map_err(stopped)?;
     Ok(verdicts)
 }

@@ -13,7 +13,9 @@ use weir_check::lasso::Lasso as LassoFile;
 use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 
-use super::{Status, complain, fail, print, print_json, reject, write_json};
+use super::{
+    Status, complain, fail, internal, print, print_json, reject, write_accepted, write_json,
+};
 use crate::cli::live::Live;
 use crate::cli::options::Format;
 use crate::limits;
@@ -61,7 +63,10 @@ pub fn run(args: &Live) -> Status {
             let evidence = Evidence::Reason(reason);
             vec![Answer { verdict: Verdict::Unknown, evidence }; asked.len()]
         }
-        None => answers(&loaded, &asked, &options),
+        None => match answers(&loaded, &asked, &options) {
+            Ok(answers) => answers,
+            Err(error) => return internal(&error),
+        },
     };
     match args.format {
         Format::Human => print(&report.human(&answers)),
@@ -215,7 +220,7 @@ impl Report<'_> {
                         ..Certificate::new(stopping, set, vec![0])
                     }),
                 };
-                status = status.and(write_json(path, &file));
+                status = status.and(write_accepted(path, file, self.loaded));
             }
         }
         status

@@ -15,15 +15,20 @@ pub mod reduce;
 pub mod show;
 mod stats;
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use weir::certify::accepted;
 use weir::{LoadError, Loaded, Verdict};
+use weir_check::Evidence;
 use weir_engine::Stats;
 use weir_model::answer::Answer;
 use weir_model::program::Program;
 
 use crate::limits;
-use crate::output::{complain, fail, note, print, print_json, reject, write_json, write_whole};
+use crate::output::{
+    complain, fail, internal, note, print, print_json, reject, write_json, write_whole,
+};
 
 /// The exit status, worst first where several files are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +42,8 @@ pub enum Status {
     Wrong = 2,
     /// Something is unknown.
     Unknown = 3,
+    /// Weir contradicts itself: a checker rejects what was found.
+    Internal = 4,
 }
 
 impl Status {
@@ -46,6 +53,7 @@ impl Status {
             Self::Unknown => 1,
             Self::Violated => 2,
             Self::Wrong => 3,
+            Self::Internal => 4,
         }
     }
 
@@ -96,6 +104,14 @@ fn no_search(reason: &str) -> Stats {
         stopped: Some(reason.to_owned()),
         elapsed: limits::budget().elapsed(),
         ..Stats::default()
+    }
+}
+
+/// Writes evidence to a file, if its checker accepts it.
+fn write_accepted<E: Evidence>(path: &Path, evidence: E, subject: &E::Subject) -> Status {
+    match accepted(evidence, subject) {
+        Ok(evidence) => write_json(path, &evidence),
+        Err(error) => internal(&error),
     }
 }
 

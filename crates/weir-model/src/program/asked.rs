@@ -1,6 +1,6 @@
 //! What a program asks about itself: properties, runs without end, games.
 
-use super::Formula;
+use super::{Formula, Program};
 use crate::ids::{LabelId, ProcessId, SpanId};
 
 /// Something asked of the program.
@@ -87,4 +87,29 @@ pub enum Objective {
     Reach,
     /// `game avoid`: never to get to a target, a safety condition.
     Avoid,
+}
+
+impl Program {
+    /// What a person calls something that the program asks about runs without end.
+    pub fn live_name(&self, index: usize) -> String {
+        let Some(live) = self.live.get(index) else { return format!("live #{}", index + 1) };
+        if let Some(name) = &live.name {
+            return name.clone();
+        }
+        let base = match live.kind {
+            LiveKind::Exists(_) => "live exists",
+            LiveKind::Never(_) => "live never",
+            LiveKind::Always(_) => "live always",
+            LiveKind::Terminates => "live terminates",
+        };
+        let same = |i: &usize| {
+            let other = &self.live[*i];
+            let kind = std::mem::discriminant(&other.kind);
+            other.name.is_none() && kind == std::mem::discriminant(&live.kind)
+        };
+        match (0..self.live.len()).filter(same).count() {
+            1 => base.to_owned(),
+            _ => format!("{base} #{}", (0..=index).filter(same).count()),
+        }
+    }
 }

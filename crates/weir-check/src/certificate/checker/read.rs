@@ -5,6 +5,7 @@ use weir_model::ids::{ValueId, VarId};
 
 use super::super::Certificate;
 use super::{Checker, Letter, Set, Sight, State};
+use crate::Rejected;
 use crate::witness::find_states;
 
 impl Checker<'_> {
@@ -12,43 +13,50 @@ impl Checker<'_> {
     pub(super) fn read(
         &self,
         certificate: &Certificate,
-    ) -> Result<Vec<(State, Vec<Sight>)>, String> {
+    ) -> Result<Vec<(State, Vec<Sight>)>, Rejected> {
         let system = self.system;
         let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
         if certificate.variables != names {
-            return Err("the variables are not those of the program".to_owned());
+            return Err(Rejected::malformed("the variables are not those of the program"));
         }
-        let value = |x: VarId, v: i128| Ok::<_, String>(system.vars[x.index()].id(v));
+        let value = |x: VarId, v: i128| Ok::<_, Rejected>(system.vars[x.index()].id(v));
         let variable = |name: &String| {
             let found = names.iter().position(|n| n == name).map(VarId::new);
-            found.ok_or_else(|| format!("there is no variable `{name}`"))
+            found.ok_or_else(|| Rejected::Malformed(format!("there is no variable `{name}`")))
         };
         let vars = || (0..system.vars.len()).map(VarId::new);
         let mut letters: Vec<Letter> = Vec::new();
         for letter in &certificate.letters {
             if letter.len() != names.len() {
-                return Err("a letter does not have the variables of the program".to_owned());
+                return Err(Rejected::malformed(
+                    "a letter does not have the variables of the program",
+                ));
             }
             let cells = vars().zip(letter).map(|(x, v)| v.map(|v| value(x, v)).transpose());
             letters.push(cells.collect::<Result<_, _>>()?);
         }
         let letter = |&l: &u32| {
-            letters.get(l as usize).cloned().ok_or_else(|| format!("there is no letter {l}"))
+            let found = letters.get(l as usize).cloned();
+            found.ok_or_else(|| Rejected::Malformed(format!("there is no letter {l}")))
         };
-        let words = |words: &Words| -> Result<Set<Letter>, String> {
+        let words = |words: &Words| -> Result<Set<Letter>, Rejected> {
             words.iter().map(|w| w.iter().map(letter).collect()).collect::<Result<_, _>>()
         };
-        let values = |x: VarId, words: &Vec<Vec<i128>>| -> Result<Set<ValueId>, String> {
+        let values = |x: VarId, words: &Vec<Vec<i128>>| -> Result<Set<ValueId>, Rejected> {
             words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect()).collect::<Result<_, _>>()
         };
         let mut all = Vec::new();
         for configuration in &certificate.configurations {
             let n = system.processes.len();
             if configuration.views.len() != n {
-                return Err("a configuration does not have the processes of the program".to_owned());
+                return Err(Rejected::malformed(
+                    "a configuration does not have the processes of the program",
+                ));
             }
             if configuration.memory.len() != names.len() {
-                return Err("a memory does not have the variables of the program".to_owned());
+                return Err(Rejected::malformed(
+                    "a memory does not have the variables of the program",
+                ));
             }
             let memory = vars().zip(&configuration.memory).map(|(x, &v)| value(x, v));
             let state = State {
@@ -58,7 +66,7 @@ impl Checker<'_> {
             let mut sights = Vec::new();
             for view in &configuration.views {
                 if view.segments.len() != view.marks.len() + 1 {
-                    return Err("a view needs one more segment than marks".to_owned());
+                    return Err(Rejected::malformed("a view needs one more segment than marks"));
                 }
                 let mut sight = Sight { first: words(&view.segments[0])?, ..Sight::newest() };
                 for (mark, segment) in view.marks.iter().zip(&view.segments[1..]) {
@@ -83,7 +91,7 @@ impl Checker<'_> {
     }
 
     /// Sets of words have to be closed under subwords, within the level.
-    pub(super) fn is_closed(&self, sight: &Sight) -> Result<(), String> {
+    pub(super) fn is_closed(&self, sight: &Sight) -> Result<(), Rejected> {
         fn closed<L: Clone + Ord>(set: &Set<L>, level: usize) -> bool {
             let shorter = |w: &Vec<L>| {
                 w.len() <= 1
@@ -99,6 +107,6 @@ impl Checker<'_> {
         let stores = sight.stores.values().map(|s| &s.0);
         let fine = segments.into_iter().all(|s| closed(s, self.level))
             && sight.past.values().chain(stores).all(|s| closed(s, self.level));
-        if fine { Ok(()) } else { Err("a set of words lacks a subword".to_owned()) }
+        if fine { Ok(()) } else { Err(Rejected::malformed("a set of words lacks a subword")) }
     }
 }

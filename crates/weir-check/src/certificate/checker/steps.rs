@@ -7,6 +7,7 @@ use weir_model::program::{Atom, FenceKind};
 use weir_model::system::{Op, Seen, Standing};
 
 use super::{Checker, Set, Sight, State};
+use crate::Rejected;
 use crate::witness::is_followed;
 
 /// An action, and its result.
@@ -35,7 +36,7 @@ impl Checker<'_> {
     pub(super) fn successors(
         &self,
         config: &(State, Vec<Sight>),
-    ) -> Result<Vec<Successor>, String> {
+    ) -> Result<Vec<Successor>, Rejected> {
         let (state, sights) = config;
         let mut all = Vec::new();
         for p in self.system.process_ids() {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use weir::certify::{Unaccepted, accepted};
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
@@ -15,7 +16,7 @@ use weir_model::answer::Run;
 use super::counts;
 use crate::cli::channel::ChannelPcp;
 use crate::cli::options::Format;
-use crate::commands::{Status, complain, fail, note, print, print_json, write_json};
+use crate::commands::{Status, complain, fail, internal, note, print, print_json, write_json};
 use crate::limits;
 use crate::output::paint;
 use crate::progress::Progress;
@@ -58,7 +59,7 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
         solve(instance, &loaded.system, args.model, &limits, &mut |s| progress.update(s));
     drop(progress);
     match solved {
-        Solved::Solution(indices, run) => match accepted(loaded, &run) {
+        Solved::Solution(indices, run) => match witness(loaded, &run) {
             Ok(witness) => {
                 report(args, instance, Ok(&indices), &stats);
                 match &args.witness {
@@ -66,7 +67,7 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
                     None => Status::Fine,
                 }
             }
-            Err(reason) => report(args, instance, Err(&reason), &stats),
+            Err(error) => internal(&error),
         },
         Solved::Unknown(reason) => {
             if let Some(path) = &args.witness {
@@ -77,13 +78,9 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
     }
 }
 
-/// The witness of a run, if `weir-check` accepts it.
-fn accepted(loaded: &Loaded, run: &Run) -> Result<Witness, String> {
-    let witness = Witness::new(&loaded.system, run, 0, &|span| loaded.line(span));
-    match weir_check::check(&loaded.system, &witness) {
-        Ok(()) => Ok(witness),
-        Err(error) => Err(format!("the run that was found is not valid: {error}")),
-    }
+/// The witness of a run, which its checker accepts.
+fn witness(loaded: &Loaded, run: &Run) -> Result<Witness, Unaccepted> {
+    accepted(Witness::new(&loaded.system, run, 0, &|span| loaded.line(span)), loaded)
 }
 
 #[derive(Serialize)]

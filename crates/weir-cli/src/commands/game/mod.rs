@@ -5,6 +5,7 @@ mod play;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use weir::certify::{Unaccepted, accepted};
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::{draw, strategy};
@@ -16,7 +17,9 @@ use weir_game::{Options, Outcome};
 use weir_model::game::{Buffers, NoGame, Player};
 use weir_model::program::Objective;
 
-use super::{Status, complain, fail, no_search, note, print, print_json, write_json, write_whole};
+use super::{
+    Status, complain, fail, internal, no_search, note, print, print_json, write_json, write_whole,
+};
 use crate::cli::game::Game;
 use crate::cli::options::Format;
 use crate::limits;
@@ -53,7 +56,10 @@ pub fn run(args: &Game) -> Status {
             return super::stopped(&reason);
         }
         return match solve(&loaded, games[0], args) {
-            Ok(outcome) => play::run(&loaded, games[0], &options, &outcome, player.into()),
+            Ok(outcome) => match file(&loaded, games[0], &options, &outcome) {
+                Ok(_) => play::run(&loaded, games[0], &options, &outcome, player.into()),
+                Err(error) => internal(&error),
+            },
             Err(status) => status,
         };
     }
@@ -78,10 +84,10 @@ pub fn run(args: &Game) -> Status {
             Some(Player::Update) => Status::Violated,
             None => Status::Unknown,
         });
-        let file = outcome.winner.zip(outcome.strategy.as_ref()).map(|(winner, strategy)| {
-            let how = (options.fairness, options.buffers);
-            StrategyFile::new(&loaded.system, game, how, winner, strategy)
-        });
+        let file = match file(&loaded, game, &options, &outcome) {
+            Ok(file) => file,
+            Err(error) => return internal(&error),
+        };
         if args.format == Format::Human {
             let title = if number == 0 { heading(&loaded, &options) } else { String::new() };
             print(&(title + &human(&loaded, game, &outcome)));
@@ -134,6 +140,20 @@ fn solve(loaded: &Loaded, game: usize, args: &Game) -> Result<Outcome, Status> {
             errors: vec![Diagnostic::new(message, loaded.source.range(span))],
         })
     })
+}
+
+/// The file of the strategy that wins, if one was found. Its checker accepts it.
+fn file(
+    loaded: &Loaded,
+    game: usize,
+    options: &Options,
+    outcome: &Outcome,
+) -> Result<Option<StrategyFile>, Unaccepted> {
+    let Some((winner, strategy)) = outcome.winner.zip(outcome.strategy.as_ref()) else {
+        return Ok(None);
+    };
+    let how = (options.fairness, options.buffers);
+    accepted(StrategyFile::new(&loaded.system, game, how, winner, strategy), loaded).map(Some)
 }
 
 fn heading(loaded: &Loaded, options: &Options) -> String {

@@ -1,0 +1,123 @@
+//! Files of closed sets: all configurations of store buffers that a program can reach under SC
+//! or TSO, as JSON. The format and what it means are in `docs/closed-set.md`; [`check`] says
+//! whether a set shows what it says.
+//!
+//! The set has to contain every initial configuration, every step from a configuration of it has
+//! to lead to one of it, and none may settle one of the properties.
+
+use serde::{Deserialize, Serialize};
+use weir_model::answer::{Buffered, StoreBuffer};
+use weir_model::memory_model::MemoryModel;
+use weir_model::system::System;
+
+use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::store_buffers::{Closed, Configuration};
+use crate::{Rejected, header};
+
+/// What `format` says in such a file.
+pub const FORMAT: &str = "weir-closed-set";
+
+/// The version of the format that is written.
+pub const VERSION: u32 = 1;
+
+/// A closed set of configurations that shows what a program cannot do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClosedSet {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// The name of the program, for the reader.
+    pub program: String,
+    /// The program that it was made for ([`Program::fingerprint`]).
+    ///
+    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
+    pub fingerprint: String,
+    /// The memory model.
+    pub model: String,
+    /// The properties that it settles, by their place in the program, from 0.
+    pub properties: Vec<usize>,
+    /// The variables, in the order of memories.
+    pub variables: Vec<String>,
+    /// The configurations.
+    pub configurations: Vec<Configuration>,
+}
+
+impl ClosedSet {
+    /// The file of a set that settles some properties.
+    pub fn new(
+        system: &System,
+        model: MemoryModel,
+        properties: Vec<usize>,
+        set: &[Buffered],
+    ) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            program: system.program.name.clone(),
+            fingerprint: system.program.fingerprint(),
+            model: model.to_string(),
+            properties,
+            variables: system.vars.iter().map(|v| v.name.clone()).collect(),
+            configurations: set.iter().map(|c| Configuration::new(system, c)).collect(),
+        }
+    }
+}
+
+impl Evidence for ClosedSet {
+    type Subject = dyn Subject;
+    const FORMATS: &'static [&'static str] = &[FORMAT];
+    const VERSION: u32 = VERSION;
+
+    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+        check(subject.system(), self)?;
+        within_bounds(subject.system(), |question| self.properties.contains(&question))
+    }
+
+    fn what(&self) -> String {
+        format!("a closed set of {}", counted(self.configurations.len(), "configuration"))
+    }
+
+    fn model(&self) -> String {
+        self.model.clone()
+    }
+
+    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
+        question_names(subject.system(), self.properties.iter().copied())
+    }
+}
+
+/// Checks that a set is closed and settles its properties.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(system: &System, file: &ClosedSet) -> Result<(), Rejected> {
+    let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
+    header::check(found, (FORMAT, VERSION), &system.program)?;
+    if file.properties.is_empty() {
+        return Err(Rejected::SettlesNothing("it is said to settle nothing".to_owned()));
+    }
+    let asked = file.properties.iter().map(|&p| system.questions.get(p));
+    let asked = asked.collect::<Option<Vec<_>>>().ok_or_else(Rejected::no_property)?;
+    let about = ("closed sets", file.model.as_str());
+    let contents = (file.variables.as_slice(), file.configurations.as_slice());
+    let set = Closed::check(system, about, None, contents, &mut |_, _, _| {})?;
+    for (i, Buffered { controls, memory, buffers }) in set.all.iter().enumerate() {
+        if buffers.iter().any(|b| b.tail.is_some()) {
+            return Err(Rejected::malformed("a closed set has no tails"));
+        }
+        let drained = buffers.iter().all(|b| *b == StoreBuffer::default());
+        let controls: Vec<u32> = controls.iter().map(|s| s.0).collect();
+        let memory: Vec<u32> = memory.iter().map(|d| d.0).collect();
+        let settles = asked.iter().find(|question| {
+            (drained || !question.is_about_rest())
+                && question.is_settled(system, &controls, &memory)
+        });
+        if let Some(question) = settles {
+            let (place, property) = (format!("configuration {i}"), question.name.clone());
+            return Err(Rejected::Settled { place, property });
+        }
+    }
+    Ok(())
+}

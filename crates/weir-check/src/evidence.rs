@@ -1,0 +1,227 @@
+//! What every kind of evidence has in common, and the table of all kinds.
+//!
+//! A kind is one module with a type that implements [`Evidence`], and one line in [`KINDS`].
+//! [`certify`] reads a text of any kind and checks it.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use weir_model::ids::SpanId;
+use weir_model::system::System;
+
+use crate::Rejected;
+use crate::buffers::Buffers;
+use crate::certificate::Certificate;
+use crate::closed::ClosedSet;
+use crate::lasso::Lasso;
+use crate::live_set::LiveSet;
+use crate::strategy::StrategyFile;
+use crate::unblocked::Unblocked;
+use crate::upward::UpwardSets;
+use crate::witness::Witness;
+
+/// A program that evidence is about: its system, and where it stands in its text.
+pub trait Subject {
+    /// The system of the program.
+    fn system(&self) -> &System;
+
+    /// The line of a span, from 1.
+    fn line(&self, span: SpanId) -> usize;
+}
+
+/// Evidence for an answer, as a file that its checker reads without trusting who wrote it.
+pub trait Evidence: Serialize + DeserializeOwned {
+    /// What it is about: a program ([`Subject`]), or a channel machine.
+    type Subject: ?Sized;
+
+    /// The names of its formats: one, or one for each form that the type has.
+    const FORMATS: &'static [&'static str];
+
+    /// The version of its format that is written and read.
+    const VERSION: u32;
+
+    /// Checks that it shows what it says.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    fn check(&self, subject: &Self::Subject) -> Result<(), Rejected>;
+
+    /// What it is, in a few words.
+    fn what(&self) -> String;
+
+    /// The memory model that it is about, in words.
+    fn model(&self) -> String;
+
+    /// The names of the questions that it settles.
+    fn settles(&self, subject: &Self::Subject) -> Vec<String>;
+
+    /// Reads it from JSON.
+    ///
+    /// # Errors
+    /// If it has another format or version, or is not built as its format says.
+    fn from_json(text: &str) -> Result<Self, Rejected> {
+        let header = Header::read(text)?;
+        if !Self::FORMATS.contains(&header.format.as_str()) || header.version != Self::VERSION {
+            let found = (header.format, header.version);
+            return Err(Rejected::Format { found, expected: (Self::FORMATS[0], Self::VERSION) });
+        }
+        serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))
+    }
+
+    /// Writes it as JSON.
+    fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("strings and numbers are always written")
+    }
+}
+
+/// What every file of evidence begins with.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+    model: Option<String>,
+}
+
+impl Header {
+    fn read(text: &str) -> Result<Self, Rejected> {
+        serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))
+    }
+}
+
+/// The name of the memory model that evidence is about, where it names one.
+pub fn model_of(text: &str) -> Option<String> {
+    Header::read(text).ok()?.model
+}
+
+/// What became of a piece of evidence.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// Why it is rejected; nothing if it is accepted.
+    pub reason: Option<Rejected>,
+    /// What it is, in a few words.
+    pub what: String,
+    /// The memory model that it is about.
+    pub model: String,
+    /// The names of the questions that it settles.
+    pub properties: Vec<String>,
+}
+
+/// A kind of evidence, as the table has it.
+#[derive(Debug)]
+pub struct Kind<S: ?Sized + 'static> {
+    /// The names of its formats.
+    pub formats: &'static [&'static str],
+    check: fn(&str, &S) -> Result<Checked, Rejected>,
+}
+
+impl<S: ?Sized + 'static> Kind<S> {
+    /// The kind of a type.
+    pub const fn of<E: Evidence<Subject = S>>() -> Self {
+        Self { formats: E::FORMATS, check: read_and_check::<E> }
+    }
+}
+
+fn read_and_check<E: Evidence>(text: &str, subject: &E::Subject) -> Result<Checked, Rejected> {
+    let evidence = E::from_json(text)?;
+    Ok(Checked {
+        reason: evidence.check(subject).err(),
+        what: evidence.what(),
+        model: evidence.model(),
+        properties: evidence.settles(subject),
+    })
+}
+
+/// All kinds of evidence about programs.
+pub static KINDS: [Kind<dyn Subject>; 9] = [
+    Kind::of::<Witness>(),
+    Kind::of::<Certificate>(),
+    Kind::of::<UpwardSets>(),
+    Kind::of::<Buffers>(),
+    Kind::of::<ClosedSet>(),
+    Kind::of::<Lasso>(),
+    Kind::of::<LiveSet>(),
+    Kind::of::<Unblocked>(),
+    Kind::of::<StrategyFile>(),
+];
+
+/// Checks evidence of any kind about a program.
+///
+/// # Errors
+/// If the text is no evidence, or of another version.
+pub fn certify(text: &str, subject: &(dyn Subject + 'static)) -> Result<Checked, Rejected> {
+    certify_as(&KINDS, text, subject)
+}
+
+/// Checks evidence of one of some kinds.
+///
+/// # Errors
+/// If the text is no evidence of these kinds, or of another version.
+pub fn certify_as<S: ?Sized>(
+    kinds: &[Kind<S>],
+    text: &str,
+    subject: &S,
+) -> Result<Checked, Rejected> {
+    let Header { format, .. } = Header::read(text)?;
+    let kind = kinds.iter().find(|kind| kind.formats.contains(&format.as_str()));
+    let kind = kind.ok_or_else(|| {
+        Rejected::Unreadable(format!("there is no evidence with the format `{format}`"))
+    })?;
+    (kind.check)(text, subject)
+}
+
+/// Rejects evidence for what holds only within bounds, unless it excludes the question whether
+/// a value leaves its bound.
+pub(crate) fn within_bounds(
+    system: &System,
+    excludes: impl Fn(usize) -> bool,
+) -> Result<(), Rejected> {
+    match system.bounds_question() {
+        Some(question) if !excludes(question) => Err(Rejected::Bounds),
+        _ => Ok(()),
+    }
+}
+
+/// The names of some questions, as far as the system has them.
+pub(crate) fn question_names(
+    system: &System,
+    questions: impl IntoIterator<Item = usize>,
+) -> Vec<String> {
+    let found = questions.into_iter().filter_map(|i| system.questions.get(i));
+    found.map(|question| question.name.clone()).collect()
+}
+
+/// A number with its thousands apart.
+pub fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A number of things: `1 step`, `2 steps`.
+pub fn counted(n: usize, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn thousands() {
+        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(super::grouped(n), text);
+        }
+    }
+
+    #[test]
+    fn formats_are_told_apart() {
+        let mut names: Vec<&str> = super::KINDS.iter().flat_map(|k| k.formats).copied().collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
