@@ -220,9 +220,7 @@ pub fn check(machine: &Machine, evidence: &Evidence) -> Result<(), Rejected> {
         }
         (RUN, ..) => Err(Rejected::malformed("a run has `steps` and no `configurations`")),
         (SET, ..) => Err(Rejected::malformed("a set has `configurations` and no `steps`")),
-        (other, ..) => {
-            Err(Rejected::Malformed(format!("unknown format `{other}`")))
-        }
+        (other, ..) => Err(Rejected::Malformed(format!("unknown format `{other}`"))),
     }
 }
 

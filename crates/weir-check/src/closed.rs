@@ -96,7 +96,7 @@ pub fn check(system: &System, file: &ClosedSet) -> Result<(), Rejected> {
     let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
     if file.properties.is_empty() {
-        return Err(Rejected::SettlesNothing("it is said to settle nothing".to_owned()));
+        return Err(Rejected::SettlesNothing("it names no property".to_owned()));
     }
     let asked = file.properties.iter().map(|&p| system.questions.get(p));
     let asked = asked.collect::<Option<Vec<_>>>().ok_or_else(Rejected::no_property)?;

@@ -131,7 +131,7 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
     let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
     header::check(found, (FORMAT, VERSION), &system.program)?;
     if file.questions.is_empty() {
-        return Err(Rejected::SettlesNothing("it is said to settle nothing".to_owned()));
+        return Err(Rejected::SettlesNothing("it names no property".to_owned()));
     }
     let mut edges = Vec::new();
     let about = ("live sets", file.model.as_str());
@@ -152,7 +152,7 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
     for question in &file.questions {
         let kinds = match question {
             Asked::Progress(_) if file.clients.is_none() => {
-                return Err(Rejected::malformed("progress is asked of objects"));
+                return Err(Rejected::malformed("progress properties are for objects"));
             }
             Asked::Progress(name) => graph.violations(name)?,
             Asked::Live(index) => {

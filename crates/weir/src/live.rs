@@ -1,7 +1,16 @@
 //! Questions about runs without end: what a program asks, and lassos that their checker accepts.
 
+use std::collections::BTreeMap;
+
+use weir_check::Certificate;
 use weir_check::lasso::{self, Asked};
+use weir_check::live_set::LiveSet;
+use weir_check::unblocked::{self, Unblocked};
+use weir_engine::reachable;
+use weir_live::fold;
+use weir_live::graph::Extent;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question};
+use weir_model::ids::ProcessId;
 use weir_model::program::Program;
 
 use crate::certify::{Unaccepted, accepted};
@@ -75,4 +84,91 @@ pub fn lasso_file(
     let (clients, asked) = (clients(loaded), asked.file.clone());
     let run = (&found.run, found.stem);
     lasso::Lasso::new(&loaded.system, clients, asked, flush_fair, run, &|span| loaded.line(span))
+}
+
+/// A proof about runs without end, as a file.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// No blocking pair is reachable.
+    Unblocked(Unblocked),
+    /// A closed set has no run of the kind that would settle the questions the other way.
+    Set(LiveSet),
+}
+
+/// The proof that settles most of what is asked, the first of several; none if no answer rests
+/// on one. Its checker has not seen it yet.
+///
+/// # Errors
+/// If a limit is reached before its configurations are listed.
+pub fn proof(
+    loaded: &Loaded,
+    asked: &[AskedFor<'_>],
+    answers: &[Answer],
+    options: &Options,
+) -> Result<Option<Proof>, String> {
+    let level = |answer: &Answer| match &answer.evidence {
+        Evidence::Exhausted(_) => Some(None),
+        Evidence::Folded { level, .. } => Some(Some(*level)),
+        _ => None,
+    };
+    let mut sets: BTreeMap<Option<usize>, Vec<Asked>> = BTreeMap::new();
+    for (asked, answer) in asked.iter().zip(answers) {
+        if let Some(level) = level(answer) {
+            sets.entry(level).or_default().push(asked.file.clone());
+        }
+    }
+    let most = sets.iter().rev().max_by_key(|(_, questions)| questions.len());
+    let unblocked = answers.iter().find_map(|a| match &a.evidence {
+        Evidence::Unblocked(proof) => Some(proof),
+        _ => None,
+    });
+    match (unblocked, most) {
+        (Some(found), None) => Ok(Some(Proof::Unblocked(unblocked_file(loaded, found)))),
+        (Some(found), Some((_, questions))) if questions.len() == 1 => {
+            Ok(Some(Proof::Unblocked(unblocked_file(loaded, found))))
+        }
+        (_, Some((level, questions))) => {
+            let set = live_set(loaded, *level, questions.clone(), options)?;
+            Ok(Some(Proof::Set(set)))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn live_set(
+    loaded: &Loaded,
+    level: Option<usize>,
+    questions: Vec<Asked>,
+    options: &Options,
+) -> Result<LiveSet, String> {
+    let system = &loaded.system;
+    let budget = &options.limits.budget;
+    let set = match level {
+        Some(level) => {
+            let extent = Extent::new(budget);
+            fold::configurations(system, level, &extent).map_err(|e| e.to_string())?
+        }
+        None => {
+            reachable::configurations(system, options.model, budget).map_err(|e| e.to_string())?
+        }
+    };
+    let about = (options.model, options.flush_fair);
+    Ok(LiveSet::new(system, clients(loaded), about, questions, (level, &set)))
+}
+
+fn unblocked_file(loaded: &Loaded, found: &weir_live::blocking::Unblocked) -> Unblocked {
+    let system = &loaded.system;
+    let stops = found.stops.iter().map(|s| system.state_name(ProcessId(0), *s));
+    Unblocked {
+        format: unblocked::FORMAT.to_owned(),
+        version: unblocked::VERSION,
+        program: system.program.name.clone(),
+        fingerprint: system.program.fingerprint(),
+        clients: system.program.processes.len(),
+        stops: stops.collect(),
+        certificate: found.invariant.as_ref().map(|(set, stopping)| Certificate {
+            fingerprint: system.program.fingerprint(),
+            ..Certificate::new(stopping, set, vec![0])
+        }),
+    }
 }

@@ -75,7 +75,10 @@ pub(super) fn check(
 
     for channels in asked(machine, goal.contents, &mut work)? {
         if !set.has(goal.state, &channels, &mut work)? {
-            let state = format!("{}, which has the state in question,", show(machine, goal.state, &channels));
+            let state = format!(
+                "{}, which has the state in question,",
+                show(machine, goal.state, &channels)
+            );
             return Err(Rejected::Missing { state });
         }
     }

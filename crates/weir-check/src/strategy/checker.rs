@@ -78,9 +78,9 @@ pub fn check(system: &System, file: &StrategyFile) -> Result<(), Rejected> {
         let wins = (objective == Objective::Reach) == by_process;
         return match begins_in_target {
             true if wins => Ok(()),
-            true => Err(Rejected::Loses(
-                "the game begins in a target, so the opponent wins".to_owned(),
-            )),
+            true => {
+                Err(Rejected::Loses("the game begins in a target, so the opponent wins".to_owned()))
+            }
             false => Err(Rejected::Loses("the game does not begin in a target".to_owned())),
         };
     }
@@ -442,9 +442,9 @@ impl Checker<'_> {
     fn is_small(&self, seen: usize, at: &Config) -> Result<(), Rejected> {
         let messages: usize = at.buffers.iter().map(Vec::len).sum();
         match seen.saturating_mul(messages + at.memory.len() + 1) > MAX_TURN {
-            true => Err(Rejected::TooLarge(
-                "the buffers are too long to check every update".to_owned(),
-            )),
+            true => {
+                Err(Rejected::TooLarge("the buffers are too long to check every update".to_owned()))
+            }
             false => Ok(()),
         }
     }

@@ -41,7 +41,7 @@ pub struct Live {
     /// Write the first lasso found to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
-    /// Write the proof of obstruction-freedom under TSO to this file, for `weir certify`
+    /// Write the proof that settles most of what is asked to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// Print every step of long runs, and long buffers whole

@@ -12,6 +12,7 @@ use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
 use weir_engine::{Engine, Limits, Stats, Task, Views};
 use weir_model::answer::{Answer, Evidence};
+use weir_model::limits::Budget;
 
 use super::stats::{details, summary};
 use super::{
@@ -77,7 +78,7 @@ pub fn run(args: &Check) -> Status {
                 print_json(&json::Report::new(&loaded, model, &answers, &vacuous, &stats));
             }
         }
-        status = status.and(files.write(&loaded, &answers));
+        status = status.and(files.write(&loaded, model, &answers, &limits.budget));
     }
     if status != Status::Wrong {
         files.note_unwritten();
@@ -92,7 +93,13 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    fn write(&mut self, loaded: &Loaded, answers: &[Answer]) -> Status {
+    fn write(
+        &mut self,
+        loaded: &Loaded,
+        model: MemoryModel,
+        answers: &[Answer],
+        budget: &Budget,
+    ) -> Status {
         let mut status = Status::Fine;
         if let Some(path) = self.witness
             && let Some(found) = answers.iter().find_map(|a| json::witness(loaded, a))
@@ -110,6 +117,13 @@ impl Files<'_> {
                 .or_else(|| {
                     let set = json::buffers(loaded, answers);
                     set.map(|found| write_accepted(path, found, loaded))
+                })
+                .or_else(|| match json::closed_set(loaded, model, answers, budget) {
+                    Ok(set) => set.map(|found| write_accepted(path, found, loaded)),
+                    Err(reason) => {
+                        note(&format!("`{}` was not written: {reason}", path.display()));
+                        Some(Status::Unknown)
+                    }
                 });
             if let Some(written) = written {
                 status = status.and(written);

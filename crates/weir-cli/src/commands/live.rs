@@ -3,18 +3,16 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use weir::live::{AskedFor, answers, asked, clients, lasso_file};
+use weir::live::{AskedFor, Proof, answers, asked, clients, lasso_file, proof};
 use weir::load::read_text;
 use weir::report::run::{Layout, lasso_lines};
 use weir::report::table::Table;
 use weir::{CheckError, ENGINES, LoadError, Loaded, MemoryModel, Verdict};
-use weir_check::Certificate;
 use weir_check::lasso::Lasso as LassoFile;
-use weir_check::unblocked::{self, Unblocked};
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 
 use super::{
-    Status, complain, fail, internal, print, print_json, reject, write_accepted, write_json,
+    Status, complain, fail, internal, note, print, print_json, reject, write_accepted, write_json,
 };
 use crate::cli::live::Live;
 use crate::cli::options::Format;
@@ -73,7 +71,7 @@ pub fn run(args: &Live) -> Status {
         Format::Json => print_json(&report.json(&answers)),
     }
     let status = answers.iter().fold(Status::Fine, |s, a| s.and(a.verdict.into()));
-    status.and(report.write_evidence(&answers))
+    status.and(report.write_evidence(&answers, &options))
 }
 
 struct Report<'a> {
@@ -185,7 +183,7 @@ impl Report<'_> {
         }
     }
 
-    fn write_evidence(&self, answers: &[Answer]) -> Status {
+    fn write_evidence(&self, answers: &[Answer], options: &Options) -> Status {
         let mut status = Status::Fine;
         if let Some(path) = self.args.witness.as_deref() {
             let first = self.asked.iter().zip(answers).find_map(|(asked, a)| match &a.evidence {
@@ -196,32 +194,20 @@ impl Report<'_> {
                 status = status.and(write_json(path, &file));
             }
         }
-        if let (Some(path), Some(clients)) = (self.args.certificate.as_deref(), self.clients()) {
-            let proof = answers.iter().find_map(|a| match &a.evidence {
-                Evidence::Unblocked(proof) => Some(proof),
-                _ => None,
+        if let Some(path) = self.args.certificate.as_deref() {
+            let found = proof(self.loaded, self.asked, answers, options);
+            status = status.and(match found {
+                Ok(Some(Proof::Unblocked(file))) => write_accepted(path, file, self.loaded),
+                Ok(Some(Proof::Set(file))) => write_accepted(path, file, self.loaded),
+                Ok(None) => {
+                    note(&format!("no proof was found, so `{}` was not written", path.display()));
+                    Status::Fine
+                }
+                Err(reason) => {
+                    note(&format!("`{}` was not written: {reason}", path.display()));
+                    Status::Unknown
+                }
             });
-            if let Some(proof) = proof {
-                let system = &self.loaded.system;
-                let set = proof.invariant.as_ref();
-                let file = Unblocked {
-                    format: unblocked::FORMAT.to_owned(),
-                    version: unblocked::VERSION,
-                    program: system.program.name.clone(),
-                    fingerprint: system.program.fingerprint(),
-                    clients,
-                    stops: proof
-                        .stops
-                        .iter()
-                        .map(|s| system.state_name(weir_model::ids::ProcessId(0), *s))
-                        .collect(),
-                    certificate: set.map(|(set, stopping)| Certificate {
-                        fingerprint: system.program.fingerprint(),
-                        ..Certificate::new(stopping, set, vec![0])
-                    }),
-                };
-                status = status.and(write_accepted(path, file, self.loaded));
-            }
         }
         status
     }

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 use weir_check::buffers::Buffers;
+use weir_check::closed::ClosedSet;
 use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
 use weir_engine::explicit::Outcomes;
+use weir_engine::reachable::{self, NotListed};
 use weir_model::answer::{Answer, Evidence};
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Atom;
 use weir_model::semantics::Form;
@@ -190,6 +193,26 @@ pub fn buffers(loaded: &Loaded, answers: &[Answer]) -> Option<Buffers> {
     let (_, first) = shown.first()?;
     let same = shown.iter().filter(|(_, set)| Arc::ptr_eq(set, first));
     Some(Buffers::new(&loaded.system, first, same.map(|(property, _)| *property).collect()))
+}
+
+/// The closed set of all answers that rest on an exhaustive search, if any does and the memory
+/// model has closed sets.
+///
+/// # Errors
+/// If a limit is reached before all configurations are listed.
+pub fn closed_set(
+    loaded: &Loaded,
+    model: MemoryModel,
+    answers: &[Answer],
+    budget: &Budget,
+) -> Result<Option<ClosedSet>, NotListed> {
+    let shown = answers.iter().filter(|a| matches!(a.evidence, Evidence::Exhausted));
+    let properties: Vec<usize> = shown.map(|a| a.property).collect();
+    if properties.is_empty() || !reachable::is_listed(model) {
+        return Ok(None);
+    }
+    let set = reachable::configurations(&loaded.system, model, budget)?;
+    Ok(Some(ClosedSet::new(&loaded.system, model, properties, &set)))
 }
 
 /// All final states of one program under one model.
