@@ -106,9 +106,7 @@ impl Evidence for LiveSet {
     fn what(&self) -> String {
         let size = counted(self.configurations.len(), "configuration");
         match self.level {
-            Some(level) => {
-                format!("a live set of {size}, folded behind {}", counted(level, "write"))
-            }
+            Some(_) => format!("a live set of {size} with folded buffers"),
             None => format!("a live set of {size}"),
         }
     }
@@ -196,13 +194,16 @@ struct Part {
     edges: Vec<Edge>,
 }
 
+/// A condition on a strongly connected part.
+type Condition<'g> = Box<dyn Fn(&Part) -> bool + 'g>;
+
 /// A kind of run without end: which configurations and steps it has from some moment on, and
 /// what has to be true of those that it has again and again. The conditions are such that a
 /// larger part meets them if a smaller one does.
 struct Kind<'g> {
     node: Box<dyn Fn(usize) -> bool + 'g>,
     edge: Box<dyn Fn(&Edge) -> bool + 'g>,
-    meets: Vec<Box<dyn Fn(&Part) -> bool + 'g>>,
+    meets: Vec<Condition<'g>>,
 }
 
 struct Graph<'s> {

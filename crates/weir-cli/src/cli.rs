@@ -159,6 +159,9 @@ pub struct Check {
     /// Write the proof that properties hold to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    /// Check the proofs of properties that hold, as `weir certify` would
+    #[arg(long)]
+    pub verify: bool,
     /// Print every step of long runs, and long buffers whole
     #[arg(long)]
     pub full: bool,

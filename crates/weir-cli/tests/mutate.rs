@@ -249,6 +249,8 @@ fn parser(format: &str) -> fn(&str) -> bool {
         weir_check::certificate::FORMAT => reads::<weir_check::Certificate>,
         weir_check::upward::FORMAT => reads::<weir_check::upward::UpwardSets>,
         weir_check::buffers::FORMAT => reads::<weir_check::buffers::Buffers>,
+        weir_check::closed::FORMAT => reads::<weir_check::closed::ClosedSet>,
+        weir_check::live_set::FORMAT => reads::<weir_check::live_set::LiveSet>,
         weir_check::lasso::FORMAT => reads::<weir_check::lasso::Lasso>,
         weir_check::unblocked::FORMAT => reads::<weir_check::unblocked::Unblocked>,
         weir_check::strategy::FORMAT => reads::<weir_check::strategy::StrategyFile>,

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use weir::certify::{Checked, certify, model};
 use weir::{Loaded, MemoryModel, Reading};
 use weir_check::Rejected;
+use weir_check::evidence::certify_as;
 use weir_engine::Limits;
 
 /// The program of a sample, as `weir certify` loads it.
@@ -158,6 +159,16 @@ impl Truth {
                 let exists = found.properties[0] == "meet";
                 assert_eq!(verdict, if exists { "holds" } else { "violated" }, "{said}");
             }
+            "weir-live-set" => {
+                let fair = if said["flush_fair"] == true { " --flush-fair" } else { "" };
+                let clients = format!(" --clients {}", said["clients"]);
+                let model = found.model.to_lowercase();
+                let line = format!("live {file} --model {model}{fair}{clients}");
+                for name in &found.properties {
+                    // What a limit keeps the search from is no contradiction.
+                    assert_ne!(verdict_of(self.ask(&line), name), "violated", "{name}: {said}");
+                }
+            }
             "weir-unblocked" => {
                 let line = format!("live {file} --property obstruction-free");
                 assert_eq!(verdict_of(self.ask(&line), "obstruction-free"), "holds", "{said}");
@@ -221,6 +232,87 @@ fn changed_evidence_is_rejected_or_true() {
         }
         eprintln!("{}: {rejected} rejected, {accepted} accepted", sample.name);
         assert!(rejected > 20, "{}", sample.name);
+    }
+}
+
+/// Changes that are rejected for one reason each: the sample, the place that is changed, the new
+/// value (`null` takes the last element of a list away), and the variant of the reason.
+fn rejections() -> Vec<(&'static str, &'static str, Value, &'static str)> {
+    let mut all = vec![
+        ("witness under TSO", "property", json!(9), "Malformed"),
+        ("witness under TSO", "initial/buffers/0", json!(["w(x,1)"]), "Start"),
+        ("witness under TSO", "steps/0/rule", json!("update"), "Step"),
+        ("witness under TSO", "steps/0/line", json!(99), "Step"),
+        ("witness under TSO", "final/states/0", json!("99"), "End"),
+        ("certificate under TSO", "configurations", json!(null), "LeadsOut"),
+        ("certificate under TSO", "configurations", json!([]), "InitialOutside"),
+        ("certificate under TSO", "model", json!("TSO+r->w"), "Model"),
+        ("upward-closed set", "sets/0/states", json!([]), "Missing"),
+        ("upward-closed set", "model", json!("SC"), "Model"),
+        ("buffer set", "states", json!([]), "InitialOutside"),
+        ("buffer set", "properties", json!([]), "SettlesNothing"),
+        ("closed set", "configurations", json!(null), "LeadsOut"),
+        ("closed set", "configurations", json!([]), "InitialOutside"),
+        ("closed set", "properties", json!([]), "SettlesNothing"),
+        ("closed set", "properties", json!([7]), "Malformed"),
+        ("closed set", "model", json!("PSO"), "Model"),
+        ("closed set", "configurations/0/memory", json!([]), "Malformed"),
+        ("live set", "configurations", json!(null), "LeadsOut"),
+        ("live set", "configurations", json!([]), "InitialOutside"),
+        ("live set", "questions", json!([{ "progress": "wait-free" }]), "RunsForever"),
+        ("live set", "questions", json!([{ "progress": "quick" }]), "Malformed"),
+        ("live set", "questions", json!([]), "SettlesNothing"),
+        ("folded live set", "configurations", json!(null), "LeadsOut"),
+        ("folded live set", "model", json!("NSW"), "Model"),
+        ("lasso of a program", "cycle", json!([]), "Cycle"),
+        ("lasso of a program", "stem", json!(null), "Cycle"),
+        ("proof with stops", "stops", json!([]), "RunsForever"),
+        ("proof with stops", "certificate/configurations", json!([]), "InitialOutside"),
+        ("strategy by views", "game", json!(9), "Malformed"),
+        ("strategy by views", "strategy/views/moves", json!([]), "Loses"),
+        ("strategy by configurations", "winner", json!("nobody"), "Malformed"),
+        ("run of a machine", "steps", json!([]), "End"),
+        ("set of a machine", "configurations", json!([]), "Missing"),
+    ];
+    for name in ["witness under SC", "closed set", "live set", "buffer set", "set of a machine"] {
+        all.push((name, "fingerprint", json!("0"), "Other"));
+    }
+    all
+}
+
+#[test]
+fn evidence_is_rejected_for_the_right_reason() {
+    let samples = samples("reasons");
+    for (name, place, value, expected) in rejections() {
+        let sample = samples.iter().find(|s| s.name == name).unwrap();
+        let mut changed: Value = serde_json::from_str(&sample.text).unwrap();
+        let place: Vec<String> = place.split('/').map(str::to_owned).collect();
+        match at(&mut changed, &place) {
+            Value::Array(items) if value.is_null() => drop(items.pop()),
+            found => *found = value.clone(),
+        }
+        let text = changed.to_string();
+        let reason = match sample.channel {
+            true => {
+                let text_of = fs::read_to_string(root().join(sample.file)).unwrap();
+                let machine = weir_channel::text::read(&text_of).unwrap();
+                certify_as(&weir_channel::evidence::KINDS, &text, &machine).unwrap().reason
+            }
+            false => certify(&text, &load(sample)).unwrap().reason,
+        };
+        let reason = reason.unwrap_or_else(|| panic!("{name}: {place:?} = {value} is accepted"));
+        let shown = format!("{reason:?}");
+        assert!(shown.starts_with(expected), "{name}: {place:?} = {value}: {shown}");
+    }
+    // Another version or format is not read at all.
+    for sample in samples.iter().filter(|s| !s.channel) {
+        let mut changed: Value = serde_json::from_str(&sample.text).unwrap();
+        changed["version"] = json!(99);
+        let why = certify(&changed.to_string(), &load(sample)).unwrap_err();
+        assert!(matches!(why, Rejected::Format { .. }), "{}: {why}", sample.name);
+        changed["format"] = json!("weir-none");
+        let why = certify(&changed.to_string(), &load(sample)).unwrap_err();
+        assert!(matches!(why, Rejected::Unreadable(_)), "{}: {why}", sample.name);
     }
 }
 

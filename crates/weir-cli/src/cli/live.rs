@@ -44,6 +44,9 @@ pub struct Live {
     /// Write the proof that settles most of what is asked to this file, for `weir certify`
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    /// Check the proof that settles most of what is asked, as `weir certify` would
+    #[arg(long)]
+    pub verify: bool,
     /// Print every step of long runs, and long buffers whole
     #[arg(long)]
     pub full: bool,
@@ -54,7 +57,7 @@ impl Live {
         Limits {
             bound: Some(self.bound.into()),
             budget: limits::budget(),
-            certificate: self.certificate.is_some(),
+            certificate: self.certificate.is_some() || self.verify,
             guesses: None,
         }
     }

@@ -198,7 +198,7 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
     {
         match (path, evidence) {
             (Some(path), Some(evidence)) => {
-                status = status.and(write_accepted(path, evidence, machine));
+                status = status.and(write_accepted(Some(path), evidence, machine));
             }
             (Some(path), None) => {
                 note(&format!("no {what} was found, so `{}` was not written", path.display()));

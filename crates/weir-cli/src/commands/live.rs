@@ -66,12 +66,15 @@ pub fn run(args: &Live) -> Status {
             Err(error) => return internal(&error),
         },
     };
+    let written = report.write_evidence(&answers, &options);
+    if written == Status::Internal {
+        return written;
+    }
     match args.format {
         Format::Human => print(&report.human(&answers)),
         Format::Json => print_json(&report.json(&answers)),
     }
-    let status = answers.iter().fold(Status::Fine, |s, a| s.and(a.verdict.into()));
-    status.and(report.write_evidence(&answers, &options))
+    answers.iter().fold(written, |s, a| s.and(a.verdict.into()))
 }
 
 struct Report<'a> {
@@ -194,17 +197,21 @@ impl Report<'_> {
                 status = status.and(write_json(path, &file));
             }
         }
-        if let Some(path) = self.args.certificate.as_deref() {
+        let path = self.args.certificate.as_deref();
+        if path.is_some() || self.args.verify {
             let found = proof(self.loaded, self.asked, answers, options);
             status = status.and(match found {
                 Ok(Some(Proof::Unblocked(file))) => write_accepted(path, file, self.loaded),
                 Ok(Some(Proof::Set(file))) => write_accepted(path, file, self.loaded),
                 Ok(None) => {
-                    note(&format!("no proof was found, so `{}` was not written", path.display()));
+                    if let Some(path) = path {
+                        let path = path.display();
+                        note(&format!("no proof was found, so `{path}` was not written"));
+                    }
                     Status::Fine
                 }
                 Err(reason) => {
-                    note(&format!("`{}` was not written: {reason}", path.display()));
+                    note(&format!("the proof was not made: {reason}"));
                     Status::Unknown
                 }
             });

@@ -107,10 +107,10 @@ fn no_search(reason: &str) -> Stats {
     }
 }
 
-/// Writes evidence to a file, if its checker accepts it.
-fn write_accepted<E: Evidence>(path: &Path, evidence: E, subject: &E::Subject) -> Status {
+/// Checks evidence, and writes it if there is a file for it.
+fn write_accepted<E: Evidence>(path: Option<&Path>, evidence: E, subject: &E::Subject) -> Status {
     match accepted(evidence, subject) {
-        Ok(evidence) => write_json(path, &evidence),
+        Ok(evidence) => path.map_or(Status::Fine, |path| write_json(path, &evidence)),
         Err(error) => internal(&error),
     }
 }

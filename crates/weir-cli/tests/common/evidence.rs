@@ -19,7 +19,7 @@ pub struct Sample {
 
 /// How to make each: its name, the command, the program, the option that writes it, and
 /// more options.
-const ALL: [(&str, &str, &str, &str, &str); 17] = [
+const ALL: [(&str, &str, &str, &str, &str); 20] = [
     ("witness under SC", "check", "examples/deadlock-violated.weir", "--witness", "--model sc"),
     ("witness under TSO", "check", "examples/store-buffering.weir", "--witness", "--model tso"),
     ("witness under PSO", "check", "examples/spinlock.weir", "--witness", "--model pso"),
@@ -58,6 +58,27 @@ const ALL: [(&str, &str, &str, &str, &str); 17] = [
         "examples/peterson-fenced.weir",
         "--certificate",
         "--model tso --engine automata",
+    ),
+    (
+        "closed set",
+        "check",
+        "litmus/SB+mfences.litmus",
+        "--certificate",
+        "--model tso --engine explicit",
+    ),
+    (
+        "live set",
+        "live",
+        "examples/objects/spin-lock.weir",
+        "--certificate",
+        "--model sc --property deadlock-free",
+    ),
+    (
+        "folded live set",
+        "live",
+        "examples/objects/overwrite.weir",
+        "--certificate",
+        "--model tso --clients 1 --property lock-free",
     ),
     ("lasso of a program", "live", "examples/live.weir", "--witness", "--model tso"),
     ("lasso of an object", "live", "examples/objects/overwrite.weir", "--witness", "--model tso"),
