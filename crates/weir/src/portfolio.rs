@@ -87,6 +87,9 @@ fn in_turns(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         if turns.slice(any.may_prove(), progress) {
             break 'turns;
         }
+        if turns.views(2 * MIB, progress) {
+            break 'turns;
+        }
         if any.may_prove() && turns.explicit(&mut any, 64 * MIB, progress) {
             break 'turns;
         }
@@ -163,11 +166,18 @@ impl<'t> Turns<'t> {
         Self { task, began: Instant::now(), answers, stats, views: 0, kept: 0 }
     }
 
-    /// The limits of a turn, if there is so much memory.
+    /// The limits of a turn. Paused searches keep what they have, so that an explicit search
+    /// may take a quarter of what there is, before its last turn.
     fn within(&self, bytes: usize) -> Limits {
         let limits = self.task.limits;
         let most = limits.budget.store().unwrap_or(usize::MAX).saturating_sub(self.kept);
         Limits { budget: limits.budget.clone().with_store(bytes.min(most)), ..limits.clone() }
+    }
+
+    /// What an explicit search may take if it is to be paused.
+    fn share(&self, bytes: usize) -> usize {
+        let most = self.task.limits.budget.store().unwrap_or(usize::MAX);
+        if bytes == usize::MAX { bytes } else { bytes.min(most / 4) }
     }
 
     /// Takes over what a turn has found. Whether nothing is left to do.
@@ -183,7 +193,7 @@ impl<'t> Turns<'t> {
 
     fn explicit(&mut self, search: &mut Paused<'t>, bytes: usize, progress: Progress<'_>) -> bool {
         self.kept -= search.bytes().min(self.kept);
-        let limits = self.within(bytes);
+        let limits = self.within(self.share(bytes));
         let found = search.go_on(&limits.budget, progress);
         self.kept += search.bytes();
         self.take(found)
