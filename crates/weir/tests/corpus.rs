@@ -231,10 +231,11 @@ fn first_sentence(text: &str) -> String {
 fn index() -> String {
     let mut page = String::from(
         "# The corpus\n\n\
-         Algorithms that people use, each with the fences that each memory model needs and the\n\
-         reason. What stands in a file as `// expect:` is tested, and so is that every fence\n\
-         marked `// needed:` is. A name ends with the number of processes; `-fenced` has the\n\
-         fewest fences for NSW and so for every model, `-fenced-tso` those for TSO.\n\n\
+         Published algorithms, each with the fences that each memory model needs, and the reason for each\n\
+         fence. The tests check every `// expect:` line, and that every fence marked `// needed:` is\n\
+         needed. A name ends with the number of processes. `-fenced` has the fewest fences for NSW, and\n\
+         so for every model; `-fenced-tso` has the fewest for TSO. The sources are in the\n\
+         [bibliography](../docs/bibliography.md#algorithms-of-the-corpus).\n\n\
          | program | what it is | SC | TSO | PSO | NSW |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
