@@ -349,7 +349,9 @@ mod tests {
             [(MemoryModel::SC, false), (MemoryModel::TSO, true), (MemoryModel::NSW, true)]
         {
             let limits = Limits::default();
-            for engine in ENGINES.into_iter().filter(|e| e.decides(model)) {
+            // Its channel machine is too large.
+            let engines = ENGINES.into_iter().filter(|e| e.name() != "channels");
+            for engine in engines.filter(|e| e.decides(model)) {
                 let task = Task::new(&system, model, &limits);
                 let (answers, stats) = engine.check(task, &mut |_| {}).unwrap();
                 let said = vacuous(Task::new(&system, model, &limits), &answers, &stats, &|_| 1);
