@@ -121,7 +121,15 @@ impl<S: ?Sized + 'static> Kind<S> {
 }
 
 fn read_and_check<E: Evidence>(text: &str, subject: &E::Subject) -> Result<Checked, Rejected> {
-    let evidence = E::from_json(text)?;
+    let evidence = match E::from_json(text) {
+        Ok(evidence) => evidence,
+        Err(reason @ Rejected::Format { .. }) => {
+            let model = model_of(text).unwrap_or_default();
+            let what = "evidence of another version".to_owned();
+            return Ok(Checked { reason: Some(reason), what, model, properties: vec![] });
+        }
+        Err(unreadable) => return Err(unreadable),
+    };
     Ok(Checked {
         reason: evidence.check(subject).err(),
         what: evidence.what(),
@@ -146,7 +154,7 @@ pub static KINDS: [Kind<dyn Subject>; 9] = [
 /// Checks evidence of any kind about a program.
 ///
 /// # Errors
-/// If the text is no evidence, or of another version.
+/// If the text is no evidence.
 pub fn certify(text: &str, subject: &(dyn Subject + 'static)) -> Result<Checked, Rejected> {
     certify_as(&KINDS, text, subject)
 }
@@ -154,7 +162,7 @@ pub fn certify(text: &str, subject: &(dyn Subject + 'static)) -> Result<Checked,
 /// Checks evidence of one of some kinds.
 ///
 /// # Errors
-/// If the text is no evidence of these kinds, or of another version.
+/// If the text is no evidence of these kinds.
 pub fn certify_as<S: ?Sized>(
     kinds: &[Kind<S>],
     text: &str,

@@ -112,7 +112,7 @@ fn a_lasso_shows_only_what_it_shows() {
         ("property", serde_json::json!({"progress": "obstruction-free"}), "is obstruction-free"),
         ("flush_fair", Value::Bool(true), "some write never reaches memory"),
         ("clients", Value::from(3), "another program"),
-        ("model", Value::from("PSO"), "SC or TSO"),
+        ("model", Value::from("PSO"), "there are no lassos for PSO"),
         ("property", serde_json::json!({"live": 0}), "does not ask for"),
     ] {
         let mut wrong = lasso.clone();

@@ -31,7 +31,7 @@ pub fn model(text: &str) -> Option<MemoryModel> {
 /// Checks evidence about a program.
 ///
 /// # Errors
-/// If the text is no evidence, or of another version.
+/// If the text is no evidence.
 pub fn certify(text: &str, loaded: &Loaded) -> Result<Checked, Rejected> {
     weir_check::certify(text, loaded)
 }

@@ -28,7 +28,7 @@ use weir_model::semantics::Form;
 use weir_model::system::System;
 
 use super::stats::{details, summary};
-use super::{Status, complain, fail, note, print, print_json, stopped, write_accepted};
+use super::{Status, accepted_text, complain, fail, note, print, print_json, stopped, write_whole};
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
 };
@@ -198,7 +198,10 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
     {
         match (path, evidence) {
             (Some(path), Some(evidence)) => {
-                status = status.and(write_accepted(Some(path), evidence, machine));
+                status = status.and(match accepted_text(evidence, machine) {
+                    Ok(text) => write_whole(path, &text),
+                    Err(wrong) => wrong,
+                });
             }
             (Some(path), None) => {
                 note(&format!("no {what} was found, so `{}` was not written", path.display()));

@@ -16,8 +16,8 @@ use weir_model::limits::Budget;
 
 use super::stats::{details, summary};
 use super::{
-    Status, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
-    write_accepted, write_json,
+    Status, accepted_text, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
+    write_json, write_whole,
 };
 use crate::cli::Check;
 use crate::cli::options::Format;
@@ -76,11 +76,17 @@ pub fn run(args: &Check) -> Status {
             }
         };
         drop(progress);
-        let written = files.write(&loaded, model, &answers, &limits.budget);
-        status = status.and(written);
-        if written == Status::Internal {
-            continue;
-        }
+        let proof = match files.proof(&loaded, model, &answers, &limits.budget) {
+            Ok(proof) => proof,
+            Err(Status::Unknown) => {
+                status = status.and(Status::Unknown);
+                None
+            }
+            Err(wrong) => {
+                status = status.and(wrong);
+                continue;
+            }
+        };
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         match args.format {
             Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
@@ -88,6 +94,7 @@ pub fn run(args: &Check) -> Status {
                 print_json(&json::Report::new(&loaded, model, &answers, &vacuous, &stats));
             }
         }
+        status = status.and(files.write(&loaded, &answers, proof.as_deref()));
     }
     if status != Status::Wrong {
         files.note_unwritten();
@@ -104,13 +111,44 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    fn write(
-        &mut self,
+    /// The text of the proof of the answers that rest on one, if it is to be written or checked.
+    ///
+    /// # Errors
+    /// If its checker rejects it, or it cannot be made: unknown then, and a note says why.
+    fn proof(
+        &self,
         loaded: &Loaded,
         model: MemoryModel,
         answers: &[Answer],
         budget: &Budget,
-    ) -> Status {
+    ) -> Result<Option<String>, Status> {
+        if self.certificate.is_none() && !self.verify {
+            return Ok(None);
+        }
+        if let Some(found) = json::certificate(loaded, answers) {
+            return accepted_text(found, loaded).map(Some);
+        }
+        if let Some(found) = json::upward_sets(loaded, answers) {
+            return accepted_text(found, loaded).map(Some);
+        }
+        if let Some(found) = json::buffers(loaded, answers) {
+            return accepted_text(found, loaded).map(Some);
+        }
+        match json::closed_set(loaded, model, answers, budget) {
+            Ok(Some(found)) => accepted_text(found, loaded).map(Some),
+            Ok(None) if self.verify && answers.iter().any(|a| a.is_known() && !a.has_run()) => {
+                note("what rests on no run was not verified: the engine has no proof for it");
+                Err(Status::Unknown)
+            }
+            Ok(None) => Ok(None),
+            Err(reason) => {
+                note(&format!("the proof was not made: {reason}"));
+                Err(Status::Unknown)
+            }
+        }
+    }
+
+    fn write(&mut self, loaded: &Loaded, answers: &[Answer], proof: Option<&str>) -> Status {
         let mut status = Status::Fine;
         if let Some(path) = self.witness
             && let Some(found) = answers.iter().find_map(|a| json::witness(loaded, a))
@@ -118,33 +156,9 @@ impl Files<'_> {
             status = status.and(write_json(path, &found));
             self.witness = None;
         }
-        if self.certificate.is_some() || self.verify {
-            let path = self.certificate;
-            let written = json::certificate(loaded, answers)
-                .map(|found| write_accepted(path, found, loaded))
-                .or_else(|| {
-                    let sets = json::upward_sets(loaded, answers);
-                    sets.map(|found| write_accepted(path, found, loaded))
-                })
-                .or_else(|| {
-                    let set = json::buffers(loaded, answers);
-                    set.map(|found| write_accepted(path, found, loaded))
-                })
-                .or_else(|| match json::closed_set(loaded, model, answers, budget) {
-                    Ok(set) => set.map(|found| write_accepted(path, found, loaded)),
-                    Err(reason) => {
-                        note(&format!("the proof was not made: {reason}"));
-                        Some(Status::Unknown)
-                    }
-                });
-            let rests_on_proof = |a: &Answer| a.is_known() && !a.has_run();
-            if let Some(written) = written {
-                status = status.and(written);
-                self.certificate = None;
-            } else if self.verify && answers.iter().any(rests_on_proof) {
-                note("what rests on no run was not verified: the engine has no proof for it");
-                status = status.and(Status::Unknown);
-            }
+        if let Some((path, proof)) = self.certificate.zip(proof) {
+            status = status.and(write_whole(path, proof));
+            self.certificate = None;
         }
         status
     }

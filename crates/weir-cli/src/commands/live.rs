@@ -12,7 +12,8 @@ use weir_check::lasso::Lasso as LassoFile;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 
 use super::{
-    Status, complain, fail, internal, note, print, print_json, reject, write_accepted, write_json,
+    Status, accepted_text, complain, fail, internal, note, print, print_json, reject, write_json,
+    write_whole,
 };
 use crate::cli::live::Live;
 use crate::cli::options::Format;
@@ -66,15 +67,17 @@ pub fn run(args: &Live) -> Status {
             Err(error) => return internal(&error),
         },
     };
-    let written = report.write_evidence(&answers, &options);
-    if written == Status::Internal {
-        return written;
-    }
+    let (proof, status) = match report.proof(&answers, &options) {
+        Ok(proof) => (proof, Status::Fine),
+        Err(Status::Unknown) => (None, Status::Unknown),
+        Err(wrong) => return wrong,
+    };
     match args.format {
         Format::Human => print(&report.human(&answers)),
         Format::Json => print_json(&report.json(&answers)),
     }
-    answers.iter().fold(written, |s, a| s.and(a.verdict.into()))
+    let status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
+    status.and(report.write_evidence(&answers, proof.as_deref()))
 }
 
 struct Report<'a> {
@@ -186,7 +189,26 @@ impl Report<'_> {
         }
     }
 
-    fn write_evidence(&self, answers: &[Answer], options: &Options) -> Status {
+    /// The text of the proof that settles most, if it is to be written or checked.
+    ///
+    /// # Errors
+    /// If its checker rejects it, or it cannot be made: unknown then, and a note says why.
+    fn proof(&self, answers: &[Answer], options: &Options) -> Result<Option<String>, Status> {
+        if self.args.certificate.is_none() && !self.args.verify {
+            return Ok(None);
+        }
+        match proof(self.loaded, self.asked, answers, options) {
+            Ok(Some(Proof::Unblocked(file))) => accepted_text(file, self.loaded).map(Some),
+            Ok(Some(Proof::Set(file))) => accepted_text(file, self.loaded).map(Some),
+            Ok(None) => Ok(None),
+            Err(reason) => {
+                note(&format!("the proof was not made: {reason}"));
+                Err(Status::Unknown)
+            }
+        }
+    }
+
+    fn write_evidence(&self, answers: &[Answer], proof: Option<&str>) -> Status {
         let mut status = Status::Fine;
         if let Some(path) = self.args.witness.as_deref() {
             let first = self.asked.iter().zip(answers).find_map(|(asked, a)| match &a.evidence {
@@ -197,24 +219,12 @@ impl Report<'_> {
                 status = status.and(write_json(path, &file));
             }
         }
-        let path = self.args.certificate.as_deref();
-        if path.is_some() || self.args.verify {
-            let found = proof(self.loaded, self.asked, answers, options);
-            status = status.and(match found {
-                Ok(Some(Proof::Unblocked(file))) => write_accepted(path, file, self.loaded),
-                Ok(Some(Proof::Set(file))) => write_accepted(path, file, self.loaded),
-                Ok(None) => {
-                    if let Some(path) = path {
-                        let path = path.display();
-                        note(&format!("no proof was found, so `{path}` was not written"));
-                    }
-                    Status::Fine
-                }
-                Err(reason) => {
-                    note(&format!("the proof was not made: {reason}"));
-                    Status::Unknown
-                }
-            });
+        match (self.args.certificate.as_deref(), proof) {
+            (Some(path), Some(proof)) => status = status.and(write_whole(path, proof)),
+            (Some(path), None) => {
+                note(&format!("no proof was found, so `{}` was not written", path.display()));
+            }
+            (None, _) => {}
         }
         status
     }

@@ -15,7 +15,6 @@ pub mod reduce;
 pub mod show;
 mod stats;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use weir::certify::accepted;
@@ -27,7 +26,7 @@ use weir_model::program::Program;
 
 use crate::limits;
 use crate::output::{
-    complain, fail, internal, note, print, print_json, reject, write_json, write_whole,
+    complain, fail, internal, json, note, print, print_json, reject, write_json, write_whole,
 };
 
 /// The exit status, worst first where several files are given.
@@ -107,11 +106,12 @@ fn no_search(reason: &str) -> Stats {
     }
 }
 
-/// Checks evidence, and writes it if there is a file for it.
-fn write_accepted<E: Evidence>(path: Option<&Path>, evidence: E, subject: &E::Subject) -> Status {
-    match accepted(evidence, subject) {
-        Ok(evidence) => path.map_or(Status::Fine, |path| write_json(path, &evidence)),
-        Err(error) => internal(&error),
+/// Evidence as the text of its file, if its checker accepts it; otherwise says that it does not.
+fn accepted_text<E: Evidence>(evidence: E, subject: &E::Subject) -> Result<String, Status> {
+    let evidence = accepted(evidence, subject).map_err(|error| internal(&error))?;
+    match json(&evidence) {
+        Ok(text) => Ok(text + "\n"),
+        Err(error) => Err(fail(&format!("evidence cannot be written: {error}"))),
     }
 }
 
