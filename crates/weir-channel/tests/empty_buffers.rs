@@ -39,6 +39,8 @@ fn verdicts(
     engine: &'static dyn Engine,
 ) -> Option<Vec<Verdict>> {
     let limits = Limits { budget: Budget::new().with_store(1 << 24), ..Limits::default() };
+    // Under SC there are no buffers, and nothing to look back from.
+    let engine = if engine.decides(model) { engine } else { &Explicit };
     let (answers, _) = engine.check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
     let verdicts: Vec<Verdict> = answers.iter().map(|a| a.verdict).collect();
     (!verdicts.contains(&Verdict::Unknown)).then_some(verdicts)

@@ -169,7 +169,7 @@ fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
     let (answers, stats) = weir::solver::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Unknown);
     let reason = weir::report::reason(&answers[0], &stats).expect("a reason");
-    assert!(reason.contains("`x` took more than 1000 values"), "{reason}");
+    assert!(reason.contains("`x` took more than 10000 values"), "{reason}");
     assert!(reason.contains("--domain x=0..7"), "{reason}");
     // What is found is found.
     let loaded = load(COUNTER, &[]).unwrap();
