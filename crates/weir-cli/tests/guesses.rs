@@ -151,7 +151,10 @@ fn guesses_have_to_make_sense() {
     let file = "litmus/SB.litmus";
     wrong(&["check", file, "--guesses", "1"], "in which reads are guessed");
     wrong(&["check", file, "--guesses", "0", "--model", "tso+r->r/w"], "1..=16");
-    wrong(&["check", file, "--engine", "channels", "--model", "nsw"], "the engine `channels` is for TSO");
+    wrong(
+        &["check", file, "--engine", "channels", "--model", "nsw"],
+        "the engine `channels` is for TSO",
+    );
     wrong(&["check", file, "--engine", "channels", "--model", "tso+r->r/w"], "--guesses N");
     wrong(&["channel", "of", file, "--model", "tso+r->r/w"], "--guesses");
     wrong(&["channel", "of", file, "--model", "pso", "--process", "P0"], "one machine");
