@@ -273,7 +273,7 @@ fn for_something_else() {
     bad(&|s| s.model = "x86".to_owned(), "memory model");
     bad(&|s| s.variables.reverse(), "variables");
     bad(&|s| s.properties = vec![7], "no such property");
-    bad(&|s| s.properties.clear(), "settle nothing");
+    bad(&|s| s.properties.clear(), "it names no property");
     bad(&|s| s.states.clear(), "an initial configuration");
     bad(&|s| s.states[0].buffers.truncate(1), "processes");
     bad(&|s| s.states[0].memory.clear(), "a memory does not have");

@@ -163,7 +163,7 @@ pub struct Label {
 pub struct Object {
     /// Its name.
     pub name: String,
-    /// Its methods; a [`MethodId`] is an index here.
+    /// Its methods; a [`MethodId`](crate::ids::MethodId) is an index here.
     pub methods: Vec<Method>,
     /// Where it was declared.
     pub span: SpanId,

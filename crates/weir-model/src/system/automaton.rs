@@ -107,7 +107,7 @@ pub struct State {
     /// Where in the code.
     pub(crate) node: NodeId,
     pub(super) in_call: bool,
-    /// Whether the process was stopped here ([`System::with_stops`]).
+    /// Whether the process was stopped here ([`with_stops`](crate::system::System::with_stops)).
     pub is_stop: bool,
     /// The state of the abstraction that it belongs to.
     pub(crate) place: Option<usize>,
@@ -150,7 +150,7 @@ impl State {
         self.in_call
     }
 
-    /// The place of the code ([`System::code`]) at which the process stands.
+    /// The place of the code ([`code`](crate::system::System::code)) at which the process stands.
     #[inline]
     pub fn place(&self) -> Option<usize> {
         self.place
