@@ -42,7 +42,7 @@ fn rmm_errors_point_at_the_text() {
         ("syncrd: $r := x", "VIPS", "syncrd"),
         ("locked { read: x = 1; write: y := 1 }", "two places", "write"),
         ("locked { read: $r := x; write: [$r] := 1 }", "two places", "write"),
-        ("locked { M: nop }", "no label in a locked block", "M"),
+        ("locked { M: nop }", "a label is not allowed in a locked block", "M"),
         ("locked { goto L }", "`goto` is not allowed in a locked block", "goto"),
         ("locked { if $r = 0 then nop }", "`if` is not allowed in a locked block", "if"),
         (
