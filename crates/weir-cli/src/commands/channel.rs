@@ -127,11 +127,15 @@ fn translated(system: &System, args: &ChannelOf) -> Result<Machine, Status> {
         let made =
             Translation::new(system, model, args.guesses.map(usize::from), &limits::budget());
         return made.map(|t| t.machine).map_err(|error| {
-            let stop = match error {
-                TranslationError::Stopped(stop) => Some(stop),
+            let stop = match &error {
+                TranslationError::Stopped(stop) => Some(*stop),
                 _ => None,
             };
-            refuse(&format!("`{}`: {error}", args.file), stop)
+            let advice = match &error {
+                TranslationError::Unbounded(_) => ": --guesses N",
+                _ => "",
+            };
+            refuse(&format!("`{}`: {error}{advice}", args.file), stop)
         });
     };
     if Form::of(model)[0] != Form::Tso {
