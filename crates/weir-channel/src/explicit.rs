@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use weir_engine::store::{ConfigId, Full, Store};
 use weir_engine::{Limits, Progress, Stats};
+use weir_model::ids::Cell;
 use weir_model::limits::Budget;
 
 pub use again::{Again, Lasso, again};
@@ -170,7 +171,7 @@ impl Search<'_> {
     }
 }
 
-fn encode(at: &Configuration) -> Vec<u32> {
+fn encode(at: &Configuration) -> Vec<Cell> {
     let mut cells = vec![u32::from(at.state.0)];
     for word in &at.channels {
         cells.push(u32::try_from(word.len()).expect("words within the bound"));
@@ -179,7 +180,7 @@ fn encode(at: &Configuration) -> Vec<u32> {
     cells
 }
 
-fn decode(cells: &[u32], channels: usize) -> Configuration {
+fn decode(cells: &[Cell], channels: usize) -> Configuration {
     let (&state, mut rest) = cells.split_first().expect("a configuration has a state");
     let mut words = Vec::with_capacity(channels);
     while let Some((&length, others)) = rest.split_first() {

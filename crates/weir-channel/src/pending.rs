@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weir_model::ids::{ProcessId, VarId};
+use weir_model::ids::{ProcessId, StateId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op};
@@ -81,12 +81,12 @@ pub(crate) fn room(
 /// of the channels. PSO and its like have those.
 pub(crate) fn room_of_channels(
     room: &[Vec<Vec<Option<usize>>>],
-    controls: &[u32],
+    controls: &[StateId],
     channels: &HashMap<(ProcessId, VarId), ChannelId>,
 ) -> Vec<Option<usize>> {
     let mut all = vec![None; channels.len()];
     for ((p, x), channel) in channels {
-        let at = controls[p.index()] as usize;
+        let at = controls[p.index()].index();
         all[channel.index()] = room[p.index()][at][x.index()];
     }
     all

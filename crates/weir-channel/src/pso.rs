@@ -17,7 +17,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::ids::{
+    ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId, VarId,
+};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp, System};
@@ -30,7 +32,7 @@ use crate::{
 };
 
 /// A control state: those of the processes, and memory.
-type Control = (Vec<u32>, Vec<u32>);
+type Control = (Vec<ProgramState>, Vec<ValueId>);
 
 /// The machine of a program under PSO. Its channels are empty and its control states
 /// called as [`control_name`] says exactly where the program can be with empty
@@ -51,7 +53,7 @@ pub(crate) fn translation(
     let mut maker = Maker::new(system, budget)?;
     let start = maker.draft.builder.state("start")?;
     for memory in system.initial_memories() {
-        let controls = system.processes.iter().map(|p| p.initial.0).collect();
+        let controls = system.processes.iter().map(|p| p.initial).collect();
         let to = maker.state((controls, memory))?;
         maker.draft.builder.transition(Transition::new(start, to))?;
     }
@@ -68,9 +70,9 @@ pub(crate) fn translation(
 }
 
 /// The name of a control state.
-pub fn control_name(system: Expanded<'_>, controls: &[u32], memory: &[u32]) -> String {
-    let controls: Vec<String> = controls.iter().map(u32::to_string).collect();
-    let value = |(x, v): (usize, &u32)| system.value(VarId::new(x), ValueId(*v)).to_string();
+pub fn control_name(system: Expanded<'_>, controls: &[ProgramState], memory: &[ValueId]) -> String {
+    let controls: Vec<String> = controls.iter().map(|s| s.0.to_string()).collect();
+    let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v).to_string();
     let memory: Vec<String> = memory.iter().enumerate().map(value).collect();
     format!("({}) [{}]", controls.join(","), memory.join(","))
 }
@@ -124,11 +126,11 @@ impl<'s> Maker<'s> {
         let system = self.system;
         let (controls, memory) = control;
         for p in system.process_ids() {
-            let at = weir_model::ids::StateId(controls[p.index()]);
+            let at = controls[p.index()];
             for (id, t) in system.transitions(p, at) {
                 let id = (p, id);
                 let mut after = control.clone();
-                after.0[p.index()] = t.to.0;
+                after.0[p.index()] = t.to;
                 match t.op {
                     ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read) => {
                         let to = self.state(after)?;
@@ -155,14 +157,14 @@ impl<'s> Maker<'s> {
                         let read = Transition::new(from, self.state(after)?);
                         let own = Regex::has(self.letters[&system.value(j, d)][1]);
                         self.draft.take(id, read.clone().guard(channel, own))?;
-                        if memory[j.index()] == d.0 {
+                        if memory[j.index()] == d {
                             let guard = self.without_strong();
                             self.draft.take(id, read.guard(channel, guard))?;
                         }
                     }
                     ProgramOp::Arw(j, d, e) => {
-                        if memory[j.index()] == d.0 {
-                            after.1[j.index()] = e.0;
+                        if memory[j.index()] == d {
+                            after.1[j.index()] = e;
                             self.when_empty(from, id, after)?;
                         }
                     }
@@ -173,7 +175,7 @@ impl<'s> Maker<'s> {
             for op in self.pending[p.index()][at.index()].clone() {
                 let ProgramOp::Write(j, d) = op else { continue };
                 let mut after = control.clone();
-                after.1[j.index()] = d.0;
+                after.1[j.index()] = d;
                 let to = self.state(after)?;
                 for message in self.letters[&system.value(j, d)] {
                     let receive = Op::Receive(message);

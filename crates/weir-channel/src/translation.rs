@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use weir_model::ids::{ProcessId, TransitionId as ProgramTransition};
+use weir_model::ids::{
+    ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId,
+};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::Form;
@@ -35,9 +37,9 @@ pub struct Translation {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The control states of its processes.
-    pub controls: Vec<u32>,
+    pub controls: Vec<ProgramState>,
     /// Memory.
-    pub memory: Vec<u32>,
+    pub memory: Vec<ValueId>,
 }
 
 /// Why a program has no machine.

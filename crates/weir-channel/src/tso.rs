@@ -76,8 +76,8 @@ pub(crate) fn translation(
         let agree =
             controls.iter().all(|(_, current, guessed)| current == memory && guessed == memory);
         agree.then(|| Place {
-            controls: controls.iter().map(|(p, ..)| p.0).collect(),
-            memory: memory.iter().map(|v| v.0).collect(),
+            controls: controls.iter().map(|(p, ..)| *p).collect(),
+            memory: memory.clone(),
         })
     };
     let moves: Vec<_> = parts.iter().map(|p| p.moves.clone()).collect();
@@ -240,7 +240,7 @@ impl<'s> Maker<'s> {
 
     /// The initial memories.
     fn initial(&self) -> impl Iterator<Item = Memory> + use<'s> {
-        self.system.system().initial_memories().map(|m| m.into_iter().map(ValueId).collect())
+        self.system.system().initial_memories()
     }
 
     /// All memories that writes can make of the initial ones.

@@ -40,17 +40,16 @@ fn ended(system: Expanded<'_>, p: ProcessId) -> impl Iterator<Item = StateId> {
 /// The control states of the machine of a PSO program in which all processes have
 /// ended and memory is this.
 fn pso_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
-    let memory: Vec<u32> = memory.iter().map(|v| v.0).collect();
-    let mut all: Vec<Vec<u32>> = vec![vec![]];
+    let mut all: Vec<Vec<StateId>> = vec![vec![]];
     for p in system.process_ids() {
-        let ended: Vec<u32> = ended(system, p).map(|s| s.0).collect();
-        let longer = |c: &Vec<u32>| {
+        let ended: Vec<StateId> = ended(system, p).collect();
+        let longer = |c: &Vec<StateId>| {
             let c = c.clone();
             ended.iter().map(move |e| c.iter().copied().chain([*e]).collect()).collect::<Vec<_>>()
         };
         all = all.iter().flat_map(longer).collect();
     }
-    let states = all.iter().filter_map(|c| machine.state(&pso::control_name(system, c, &memory)));
+    let states = all.iter().filter_map(|c| machine.state(&pso::control_name(system, c, memory)));
     states.map(|state| Goal { state, contents: Contents::Empty }).collect()
 }
 

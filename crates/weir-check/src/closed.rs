@@ -108,11 +108,8 @@ pub fn check(system: &System, file: &ClosedSet) -> Result<(), Rejected> {
             return Err(Rejected::malformed("a closed set has no tails"));
         }
         let drained = buffers.iter().all(|b| *b == StoreBuffer::default());
-        let controls: Vec<u32> = controls.iter().map(|s| s.0).collect();
-        let memory: Vec<u32> = memory.iter().map(|d| d.0).collect();
         let settles = asked.iter().find(|question| {
-            (drained || !question.is_about_rest())
-                && question.is_settled(system, &controls, &memory)
+            (drained || !question.is_about_rest()) && question.is_settled(system, controls, memory)
         });
         if let Some(question) = settles {
             let (place, property) = (format!("configuration {i}"), question.name.clone());

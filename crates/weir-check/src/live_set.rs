@@ -336,9 +336,7 @@ impl Graph<'_> {
     fn settling<'g>(&'g self, kind: &'g LiveKind) -> Kind<'g> {
         let holds = move |formula: &Formula, n: usize| {
             let Buffered { controls, memory, .. } = &self.nodes[n];
-            let controls: Vec<u32> = controls.iter().map(|s| s.0).collect();
-            let memory: Vec<u32> = memory.iter().map(|d| d.0).collect();
-            self.system.holds(formula, &controls, &memory)
+            self.system.holds(formula, controls, memory)
         };
         let mut wanted = Kind { node: Box::new(|_| true), edge: Box::new(|_| true), meets: vec![] };
         // Every process takes steps of its own, or at times has none to take.

@@ -724,11 +724,11 @@ impl<'s> Replay<'s> {
     /// Whether the last state settles the question.
     fn settles(&self, property: usize) -> Check<()> {
         let question = self.system.questions.get(property).ok_or("there is no such property")?;
-        let controls: Vec<u32> = self.threads.iter().map(|t| t.state.0).collect();
-        let memory: Vec<u32> = self.memory[self.now()].iter().map(|v| v.0).collect();
+        let controls: Vec<StateId> = self.threads.iter().map(|t| t.state).collect();
+        let memory = &self.memory[self.now()];
         let drained = self.threads.iter().all(|t| t.traces[0].is_empty());
         let buffered = self.model.has(Relaxation::WriteRead) && !question.is_about_rest();
-        match (drained || buffered) && question.is_settled(self.system, &controls, &memory) {
+        match (drained || buffered) && question.is_settled(self.system, &controls, memory) {
             true => Ok(()),
             false => Err(format!("the last state does not settle `{}`", question.name)),
         }

@@ -12,7 +12,7 @@ use weir_channel::text::show_transition;
 use weir_channel::{Limits, cpcp, pcp};
 use weir_check::lasso;
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Form, Step};
@@ -186,7 +186,7 @@ impl Library {
     }
 
     /// What a step leads to, if it is one of a run as it should be.
-    fn after(&self, at: &At, step: Step, config: &[u32], wanted: &[i128]) -> Option<At> {
+    fn after(&self, at: &At, step: Step, config: &[Cell], wanted: &[i128]) -> Option<At> {
         let mut after = At { config: config.to_vec(), ..at.clone() };
         let client = step.process.index();
         let channel = |var: VarId| self.vars[..4].iter().position(|v| *v == var);
@@ -229,7 +229,7 @@ impl Library {
     }
 
     /// Whether a client is about to read a variable.
-    fn reads(&self, client: usize, config: &[u32], var: VarId) -> bool {
+    fn reads(&self, client: usize, config: &[Cell], var: VarId) -> bool {
         let (process, at) = (ProcessId::new(client), StateId(config[client]));
         let mut here = self.system.expanded(&Budget::new()).unwrap().transitions(process, at);
         here.any(|(_, t)| matches!(t.op, Op::Read(x, _) if x == var))
@@ -238,7 +238,7 @@ impl Library {
 
 #[derive(Clone)]
 struct At {
-    config: Vec<u32>,
+    config: Vec<Cell>,
     /// For each of `x1`, `y1`, `x2` and `y2`: it has changed, and nobody has read it.
     fresh: [bool; 4],
     /// How many transitions have been guessed.

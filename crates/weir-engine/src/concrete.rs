@@ -68,7 +68,7 @@ struct Place {
 /// A history of memory states with the places of the processes in it.
 struct History<'s> {
     system: &'s System,
-    states: Vec<Vec<u32>>,
+    states: Vec<Vec<ValueId>>,
     made: Vec<Made>,
     places: Vec<Place>,
     has_ended: bool,
@@ -82,7 +82,7 @@ impl<'s> History<'s> {
     fn replay(
         system: &'s System,
         model: MemoryModel,
-        start: &[u32],
+        start: &[ValueId],
         events: &[Event],
         budget: &Budget,
     ) -> Result<Option<Self>, Stop> {
@@ -154,7 +154,7 @@ impl<'s> History<'s> {
 
     fn append(&mut self, var: VarId, value: ValueId, made: Made) {
         let mut memory = self.states[self.newest()].clone();
-        memory[var.index()] = value.0;
+        memory[var.index()] = value;
         self.states.push(memory);
         self.made.push(made);
     }
@@ -187,7 +187,7 @@ impl<'s> History<'s> {
             }
             Op::Arw(x, d, e) => {
                 let newest = self.newest();
-                if self.has_ended || !self.is_idle(p) || self.states[newest][x.index()] != d.0 {
+                if self.has_ended || !self.is_idle(p) || self.states[newest][x.index()] != d {
                     return None;
                 }
                 self.append(x, e, Made::Arw(p, id));
@@ -248,7 +248,7 @@ impl<'s> History<'s> {
         let own = (place.at + 1..=self.newest())
             .rev()
             .find(|&s| matches!(self.made[s - 1], Made::Write(q, x) if (q, x) == (p, var)));
-        let has = |s: usize| self.states[s][var.index()] == value.0;
+        let has = |s: usize| self.states[s][var.index()] == value;
         let from = match own {
             Some(s) if has(s) => return Some(()),
             Some(s) => s,
@@ -309,7 +309,7 @@ impl Wanted {
 pub(crate) fn run(
     system: &System,
     model: MemoryModel,
-    start: &[u32],
+    start: &[ValueId],
     events: &[Event],
     budget: &Budget,
 ) -> Result<Option<Run>, Stop> {

@@ -233,7 +233,7 @@ fn respect_bounds(task: Task<'_>, answers: &mut [Answer]) {
             format!("it is not known whether a value leaves its bound: {reason}")
         }
         Some((_, Evidence::Run(run))) => {
-            let controls: Vec<u32> = run.end(task.system).controls.iter().map(|s| s.0).collect();
+            let controls = run.end(task.system).controls;
             task.system.out_of_bounds(&controls).map_or_else(String::new, ToString::to_string)
         }
         _ => "a value may leave its bound".to_owned(),

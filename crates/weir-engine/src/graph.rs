@@ -4,7 +4,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 use weir_model::answer::{BufferAutomaton, ViewParts};
-use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::Stop;
 use weir_model::question::Question;
 use weir_model::semantics::{Event, Form, Rule, Semantics, Step, sufficient_bound};
@@ -118,7 +118,7 @@ pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGra
         limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
     let semantics = Form::of(model)[0].semantics(system, model, bound);
     let mut graph = Graph::default();
-    let mut numbers: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+    let mut numbers: FxHashMap<Vec<Cell>, usize> = FxHashMap::default();
     let mut configs = Vec::new();
     for initial in semantics.initial().take(most + 1) {
         numbers.insert(initial.clone(), configs.len());
@@ -148,7 +148,7 @@ pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGra
 fn node(
     semantics: &dyn Semantics,
     questions: &[Question],
-    config: &[u32],
+    config: &[Cell],
     is_initial: bool,
 ) -> Node {
     let settles = |i: &usize| explicit::settles(semantics, config, &questions[*i]);

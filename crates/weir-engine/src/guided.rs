@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::TransitionId;
+use weir_model::ids::{Cell, TransitionId};
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
@@ -21,7 +21,7 @@ use crate::stats::Limits;
 const MOST: usize = 1 << 20;
 
 /// A configuration with the number of transitions that each process has taken.
-type Node = (Vec<u32>, Vec<usize>);
+type Node = (Vec<Cell>, Vec<usize>);
 
 /// A run in which each process takes these transitions, in order, and no others, and
 /// which settles a question in the end. `None` if none is found.

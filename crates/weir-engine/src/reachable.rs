@@ -7,6 +7,7 @@
 use std::fmt;
 
 use weir_model::answer::{Buffered, Snapshot, StoreBuffer};
+use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{EventKind, Form};
@@ -87,7 +88,7 @@ pub fn configurations(
     }
     let mut all = Vec::new();
     let mut scratch = Vec::new();
-    let mut next: Vec<Vec<u32>> = Vec::new();
+    let mut next: Vec<Vec<Cell>> = Vec::new();
     while let Some(id) = store.id(all.len()) {
         budget.tick()?;
         let config = store.get(id);

@@ -10,6 +10,7 @@ use std::hash::Hasher;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
+use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
 
 /// The number of a stored configuration.
@@ -104,13 +105,13 @@ impl Store {
 
     /// Reads a stored configuration.
     #[inline]
-    pub fn read(&self, id: ConfigId, config: &mut Vec<u32>) {
+    pub fn read(&self, id: ConfigId, config: &mut Vec<Cell>) {
         config.clear();
         unpack(slice(&self.bytes, &self.ends, &self.blocks, id.0), config);
     }
 
     /// A stored configuration.
-    pub fn get(&self, id: ConfigId) -> Vec<u32> {
+    pub fn get(&self, id: ConfigId) -> Vec<Cell> {
         let mut config = Vec::new();
         self.read(id, &mut config);
         config
@@ -118,7 +119,7 @@ impl Store {
 
     /// The id of a configuration, if it is there.
     #[inline]
-    pub fn find(&self, config: &[u32]) -> Option<ConfigId> {
+    pub fn find(&self, config: &[Cell]) -> Option<ConfigId> {
         let mut packed = Vec::with_capacity(config.len() + 8);
         pack(config, &mut packed);
         let same = |&id: &u32| slice(&self.bytes, &self.ends, &self.blocks, id) == packed;
@@ -138,7 +139,7 @@ impl Store {
     #[inline]
     pub fn insert(
         &mut self,
-        config: &[u32],
+        config: &[Cell],
         parent: Option<ConfigId>,
     ) -> Result<Option<ConfigId>, Full> {
         self.budget.tick()?;
@@ -180,7 +181,7 @@ impl Store {
     /// If there is no number left for it, or a limit is reached.
     pub fn find_or_insert(
         &mut self,
-        config: &[u32],
+        config: &[Cell],
         parent: Option<ConfigId>,
     ) -> Result<ConfigId, Full> {
         match self.find(config) {
@@ -201,7 +202,7 @@ fn slice<'a>(bytes: &'a [u8], ends: &[u32], blocks: &[usize], id: u32) -> &'a [u
 /// Appends the cells of a configuration, seven bits to a byte, the lowest first; all bytes of
 /// a cell but the last have the highest bit.
 #[inline]
-fn pack(config: &[u32], packed: &mut Vec<u8>) {
+fn pack(config: &[Cell], packed: &mut Vec<u8>) {
     // Nearly always one byte is enough for every cell.
     let (begin, mut all) = (packed.len(), 0);
     packed.extend(config.iter().map(|&cell| {
@@ -223,7 +224,7 @@ fn pack(config: &[u32], packed: &mut Vec<u8>) {
 }
 
 #[inline]
-fn unpack(packed: &[u8], config: &mut Vec<u32>) {
+fn unpack(packed: &[u8], config: &mut Vec<Cell>) {
     let (begin, mut all) = (config.len(), 0);
     config.extend(packed.iter().map(|&byte| {
         all |= byte;

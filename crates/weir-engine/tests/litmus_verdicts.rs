@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use weir_check::Witness;
 use weir_engine::{Engine, Explicit, Limits, Task, explicit};
 use weir_model::answer::{Evidence, Verdict};
-use weir_model::ids::{StateId, ValueId};
+use weir_model::ids::{Cell, StateId, ValueId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{PropertyKind, Quantifier};
 use weir_model::semantics::rewriting::{self, Reached};
@@ -198,8 +198,8 @@ fn verdicts_under_other_models() {
 /// Plain search, sharing nothing with the engines.
 fn explore(system: &System, model: MemoryModel, form: Form, bound: usize) -> Reached {
     let semantics = form.semantics(system, model, bound);
-    let mut seen: HashSet<Vec<u32>> = semantics.initial().collect();
-    let mut work: Vec<Vec<u32>> = seen.iter().cloned().collect();
+    let mut seen: HashSet<Vec<Cell>> = semantics.initial().collect();
+    let mut work: Vec<Vec<Cell>> = seen.iter().cloned().collect();
     let mut reached = Reached::default();
     let mut scratch = Vec::new();
     while let Some(config) = work.pop() {

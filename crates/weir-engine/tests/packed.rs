@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use weir_gen::{Rng, Shape, program};
+use weir_model::ids::Cell;
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::packed::{pack, unpack};
 use weir_model::semantics::{Form, Semantics};
@@ -15,7 +16,7 @@ const MOST: usize = 4000;
 /// All configurations as bytes, met breadth first or depth first; `None` if there are many.
 fn packed(semantics: &dyn Semantics, depth_first: bool) -> Option<BTreeSet<Vec<u8>>> {
     let mut seen = BTreeSet::new();
-    let mut open: Vec<Vec<u32>> = semantics.initial().collect();
+    let mut open: Vec<Vec<Cell>> = semantics.initial().collect();
     let mut scratch = Vec::new();
     while !open.is_empty() {
         let at = if depth_first { open.len() - 1 } else { 0 };

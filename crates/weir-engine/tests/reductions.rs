@@ -11,7 +11,7 @@ use weir_engine::explicit::{self, Asked};
 use weir_engine::{Engine, Explicit, Limits, Task};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Verdict};
-use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
+use weir_model::ids::{Cell, LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{
@@ -162,8 +162,8 @@ fn final_states(system: &System, model: MemoryModel) -> BTreeSet<Vec<i128>> {
     let atoms = system.program.everything();
     let bound = sufficient_bound(system).unwrap();
     let semantics = Form::of(model)[0].semantics(system, model, bound);
-    let mut seen: HashSet<Vec<u32>> = semantics.initial().collect();
-    let mut open: Vec<Vec<u32>> = seen.iter().cloned().collect();
+    let mut seen: HashSet<Vec<Cell>> = semantics.initial().collect();
+    let mut open: Vec<Vec<Cell>> = seen.iter().cloned().collect();
     let mut found = BTreeSet::new();
     let mut scratch = Vec::new();
     while let Some(config) = open.pop() {

@@ -19,7 +19,7 @@ use weir_check::{Witness, check};
 use weir_engine::{Engine, Explicit, Limits, Stats, Task, explicit};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
-use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{
@@ -507,9 +507,7 @@ fn forged_runs_prove_nothing_false() {
 
 /// Whether a last state can settle a question at all; buffers are not asked.
 fn may_settle(system: &System, run: &Run, kind: &PropertyKind) -> bool {
-    let end = run.end(system);
-    let controls: Vec<u32> = end.controls.iter().map(|s| s.0).collect();
-    let memory: Vec<u32> = end.memory.iter().map(|v| v.0).collect();
+    let Snapshot { controls, memory, .. } = run.end(system);
     match kind {
         PropertyKind::Never(f) => system.holds(f, &controls, &memory),
         PropertyKind::Assertions => system.failed(&controls).is_some(),
@@ -639,25 +637,22 @@ fn what_was_tampered_with_is_rejected() {
 
 /// Whether some run settles a question, by the definition of the model.
 fn settled_by_definition(system: &System, reached: &Reached, kind: &PropertyKind) -> bool {
-    let numbers = |(c, m): &(Vec<StateId>, Vec<ValueId>)| -> (Vec<u32>, Vec<u32>) {
-        (c.iter().map(|s| s.0).collect(), m.iter().map(|v| v.0).collect())
-    };
-    let states = || reached.states.iter().map(numbers);
+    let states = || reached.states.iter();
     match kind {
-        PropertyKind::Never(f) => states().any(|(c, m)| system.holds(f, &c, &m)),
-        PropertyKind::Assertions => states().any(|(c, _)| system.failed(&c).is_some()),
+        PropertyKind::Never(f) => states().any(|(c, m)| system.holds(f, c, m)),
+        PropertyKind::Assertions => states().any(|(c, _)| system.failed(c).is_some()),
         // A loop-free program is stuck only at an `assume`: in a control state
         // that nothing leaves, whatever is in memory.
         PropertyKind::NoDeadlock => states().any(|(c, _)| {
-            system.failed(&c).is_none()
-                && !system.all_ended(&c)
-                && system.process_ids().all(|p| {
-                    expanded(system).transitions(p, StateId(c[p.index()])).next().is_none()
-                })
+            system.failed(c).is_none()
+                && !system.all_ended(c)
+                && system
+                    .process_ids()
+                    .all(|p| expanded(system).transitions(p, c[p.index()]).next().is_none())
         }),
-        PropertyKind::Final(q, f) => reached.finals.iter().map(numbers).any(|(c, m)| {
-            system.program.filter.as_ref().is_none_or(|f| system.holds(f, &c, &m))
-                && system.holds(f, &c, &m) == (*q != Quantifier::Always)
+        PropertyKind::Final(q, f) => reached.finals.iter().any(|(c, m)| {
+            system.program.filter.as_ref().is_none_or(|f| system.holds(f, c, m))
+                && system.holds(f, c, m) == (*q != Quantifier::Always)
         }),
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use weir_gen::{Rng, Shape, program, shrink};
-use weir_model::ids::{StateId, ValueId};
+use weir_model::ids::{Cell, StateId, ValueId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::Program;
 use weir_model::semantics::rewriting::{self, Reached};
@@ -22,8 +22,8 @@ fn setting(name: &str, default: u64) -> u64 {
 fn explore(system: &System, model: MemoryModel, form: Form) -> Reached {
     let bound = sufficient_bound(system).expect("loop-free");
     let semantics = form.semantics(system, model, bound);
-    let mut seen: HashSet<Vec<u32>> = semantics.initial().collect();
-    let mut work: Vec<Vec<u32>> = seen.iter().cloned().collect();
+    let mut seen: HashSet<Vec<Cell>> = semantics.initial().collect();
+    let mut work: Vec<Vec<Cell>> = seen.iter().cloned().collect();
     let mut reached = Reached::default();
     let mut scratch = Vec::new();
     while let Some(config) = work.pop() {

@@ -116,8 +116,7 @@ fn failure(text: &str) -> Failure {
     let answer = answers.iter().find(|a| is_asked(a.property)).expect("assertions are asked about");
     assert_eq!(answer.verdict, Verdict::Violated, "{text}");
     let Evidence::Run(run) = &answer.evidence else { panic!("no run") };
-    let controls: Vec<u32> = run.end(&system).controls.iter().map(|s| s.0).collect();
-    system.failed(&controls).expect("somebody failed").1.clone()
+    system.failed(&run.end(&system).controls).expect("somebody failed").1.clone()
 }
 
 // ---- values -----------------------------------------------------------------

@@ -23,7 +23,7 @@
 
 use weir_engine::store::{ConfigId, Store};
 use weir_model::game::{Buffers, Configuration, Fairness, Message, Player};
-use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use weir_model::program::Objective;
 use weir_model::system::Op;
 
@@ -265,7 +265,7 @@ impl<'s> Arena<'s> {
         }
     }
 
-    fn cells(&self, position: Position) -> Vec<u32> {
+    fn cells(&self, position: Position) -> Vec<Cell> {
         let id: ConfigId = self.positions.id(position as usize).expect("a position of this arena");
         self.positions.get(id)
     }
@@ -279,7 +279,7 @@ impl<'s> Arena<'s> {
         let mut buffers = Vec::new();
         for _ in states {
             let (messages, after) = rest[1..].split_at(2 * rest[0] as usize);
-            let message = |m: &[u32]| Message {
+            let message = |m: &[Cell]| Message {
                 var: VarId::new(m[0] as usize / 2),
                 own: m[0] % 2 == 1,
                 value: ValueId(m[1]),

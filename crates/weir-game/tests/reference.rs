@@ -13,7 +13,7 @@ use weir_engine::Limits;
 use weir_game::rules::Rules;
 use weir_game::{Options, solve, views};
 use weir_model::game::{Board, Buffers, Configuration, Fairness, Player, View};
-use weir_model::ids::{LabelId, ProcessId, StateId};
+use weir_model::ids::{Cell, LabelId, ProcessId, StateId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Objective;
 use weir_model::semantics::{Form, Semantics};
@@ -24,7 +24,7 @@ use common::{seeds, system};
 /// A bound that the stores of a program without stores in loops cannot reach.
 const ENOUGH: usize = 30;
 
-type Cells = Vec<u32>;
+type Cells = Vec<Cell>;
 
 struct Reference<'s> {
     system: &'s System,
@@ -46,7 +46,7 @@ impl<'s> Reference<'s> {
         }
     }
 
-    fn in_target(&self, cells: &[u32]) -> bool {
+    fn in_target(&self, cells: &[Cell]) -> bool {
         let controls = self.semantics.controls(cells);
         self.system.process_ids().any(|p| {
             let state = self.system.state(p, StateId(controls[p.index()]));
@@ -54,7 +54,7 @@ impl<'s> Reference<'s> {
         })
     }
 
-    fn steps(&self, cells: &[u32]) -> Vec<(Option<ProcessId>, Cells)> {
+    fn steps(&self, cells: &[Cell]) -> Vec<(Option<ProcessId>, Cells)> {
         let mut found = Vec::new();
         let complete = self.semantics.successors(cells, &mut Vec::new(), &mut |step, after| {
             found.push((step.transition.map(|_| step.process), after.to_vec()));
@@ -64,13 +64,13 @@ impl<'s> Reference<'s> {
     }
 
     /// An instruction, with the choices before it.
-    fn process_turn(&self, cells: &[u32]) -> BTreeSet<Cells> {
+    fn process_turn(&self, cells: &[Cell]) -> BTreeSet<Cells> {
         let mut found = BTreeSet::new();
         let mut work = vec![(None, cells.to_vec())];
         while let Some((who, at)) = work.pop() {
             for (process, after) in self.steps(&at) {
                 let Some(p) = process.filter(|p| who.is_none_or(|w| w == *p)) else { continue };
-                let state = |c: &[u32]| {
+                let state = |c: &[Cell]| {
                     self.system.state(p, StateId(self.semantics.controls(c)[p.index()]))
                 };
                 let goes_on = state(&at).is_choice
@@ -87,7 +87,7 @@ impl<'s> Reference<'s> {
     }
 
     /// Any number of updates.
-    fn update_turn(&self, cells: &[u32]) -> BTreeSet<Cells> {
+    fn update_turn(&self, cells: &[Cell]) -> BTreeSet<Cells> {
         let mut found = BTreeSet::from([cells.to_vec()]);
         let mut work = vec![cells.to_vec()];
         while let Some(at) = work.pop() {

@@ -45,7 +45,7 @@
 //! `k` is raised until a proof or a violation is found or the limits are reached.
 
 use weir_model::answer::{Buffered, StoreBuffer, StoreTail};
-use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use weir_model::program::FenceKind;
 use weir_model::system::{Op, Seen, System};
 
@@ -130,13 +130,13 @@ impl<'s> Fold<'s> {
     }
 
     fn graph(&self, extent: &Extent) -> Result<Graph<'s>, Unfinished> {
-        let mut successors = |config: &[u32], visit: &mut dyn FnMut(Edge, &[u32])| {
+        let mut successors = |config: &[Cell], visit: &mut dyn FnMut(Edge, &[Cell])| {
             self.successors(config, visit);
             // What is not frozen leaves nothing out.
             let is_frozen = |b: &Buffer| self.tails == Tails::Frozen && !b.last.is_empty();
             !self.buffers(config).iter().any(is_frozen)
         };
-        let mut empty = |config: &[u32]| mask(self.buffers(config).iter().map(Buffer::is_empty));
+        let mut empty = |config: &[Cell]| mask(self.buffers(config).iter().map(Buffer::is_empty));
         Graph::grow(self.system, self.initial(), &mut successors, &mut empty, extent)
     }
 
@@ -154,15 +154,16 @@ impl<'s> Fold<'s> {
 
     /// Control states, memory, and for each process the three parts of its buffer,
     /// each after its length.
-    fn initial(&self) -> impl Iterator<Item = Vec<u32>> {
+    fn initial(&self) -> impl Iterator<Item = Vec<Cell>> {
         self.system.initial_memories().map(|memory| {
             let processes = &self.system.processes;
             let empty = std::iter::repeat_n(0, 3 * processes.len());
-            processes.iter().map(|p| p.initial.0).chain(memory).chain(empty).collect()
+            let controls = processes.iter().map(|p| p.initial.0);
+            controls.chain(memory.iter().map(|v| v.0)).chain(empty).collect()
         })
     }
 
-    fn buffers(&self, config: &[u32]) -> Vec<Buffer> {
+    fn buffers(&self, config: &[Cell]) -> Vec<Buffer> {
         let mut at = self.system.processes.len() + self.system.vars.len();
         let mut part = || {
             let len = config[at] as usize;
@@ -175,7 +176,7 @@ impl<'s> Fold<'s> {
     }
 
     /// A configuration as data.
-    fn buffered(&self, config: &[u32]) -> Buffered {
+    fn buffered(&self, config: &[Cell]) -> Buffered {
         let n = self.system.processes.len();
         let write = |letter: &u32| (self.var(*letter), self.value(*letter));
         let tail = |buffer: &Buffer| StoreTail {
@@ -193,7 +194,7 @@ impl<'s> Fold<'s> {
         }
     }
 
-    fn write_out(&self, head: &[u32], buffers: &[Buffer], out: &mut Vec<u32>) {
+    fn write_out(&self, head: &[Cell], buffers: &[Buffer], out: &mut Vec<Cell>) {
         out.clear();
         out.extend_from_slice(head);
         for buffer in buffers {
@@ -204,7 +205,7 @@ impl<'s> Fold<'s> {
         }
     }
 
-    fn successors(&self, config: &[u32], visit: &mut dyn FnMut(Edge, &[u32])) {
+    fn successors(&self, config: &[Cell], visit: &mut dyn FnMut(Edge, &[Cell])) {
         let n = self.system.processes.len();
         let mut head = config[..n + self.system.vars.len()].to_vec();
         let mut buffers = self.buffers(config);
@@ -249,10 +250,10 @@ impl<'s> Fold<'s> {
     fn flushes(
         &self,
         p: ProcessId,
-        head: &mut [u32],
+        head: &mut [Cell],
         buffers: &mut [Buffer],
-        out: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Edge, &[u32]),
+        out: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Edge, &[Cell]),
     ) {
         let n = self.system.processes.len();
         let buffer = buffers[p.index()].clone();
@@ -268,7 +269,7 @@ impl<'s> Fold<'s> {
     }
 
     /// What a process reads.
-    fn lookup(&self, buffer: &Buffer, memory: &[u32], x: VarId) -> ValueId {
+    fn lookup(&self, buffer: &Buffer, memory: &[Cell], x: VarId) -> ValueId {
         let in_tail = buffer.last.iter().find(|&&l| self.var(l) == x);
         let own = in_tail.or_else(|| buffer.oldest.iter().rev().find(|&&l| self.var(l) == x));
         own.map_or(ValueId(memory[x.index()]), |&l| self.value(l))

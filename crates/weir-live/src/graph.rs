@@ -9,7 +9,7 @@
 use std::fmt;
 
 use weir_engine::store::Store;
-use weir_model::ids::{ProcessId, StateId, TransitionId};
+use weir_model::ids::{Cell, ProcessId, StateId, TransitionId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::semantics::{Rule, Semantics, Step};
 use weir_model::system::{Mark, Op, System};
@@ -131,7 +131,7 @@ const CLOCK: usize = 1 << 10;
 /// What makes the successors of a node: calls back with each edge (its end is
 /// filled in) and the configuration that it leads to. `false` if a step was left
 /// out because of a bound.
-pub(crate) type Successors<'a> = &'a mut dyn FnMut(&[u32], &mut dyn FnMut(Edge, &[u32])) -> bool;
+pub(crate) type Successors<'a> = &'a mut dyn FnMut(&[Cell], &mut dyn FnMut(Edge, &[Cell])) -> bool;
 
 impl<'s> Graph<'s> {
     /// Everything that can be reached from some configurations of a semantics. If
@@ -142,19 +142,19 @@ impl<'s> Graph<'s> {
     pub fn explore(
         semantics: &dyn Semantics,
         system: &'s System,
-        initial: impl IntoIterator<Item = Vec<u32>>,
+        initial: impl IntoIterator<Item = Vec<Cell>>,
         only: Option<ProcessId>,
         extent: &Extent,
     ) -> Result<Self, Unfinished> {
         let mut scratch = Vec::new();
-        let mut successors = |config: &[u32], visit: &mut dyn FnMut(Edge, &[u32])| {
+        let mut successors = |config: &[Cell], visit: &mut dyn FnMut(Edge, &[Cell])| {
             semantics.successors(config, &mut scratch, &mut |step: Step, next| {
                 if only.is_none_or(|p| p == step.process) {
                     visit(Edge::new(system, step.process, step.transition, 0), next);
                 }
             })
         };
-        let mut empty = |config: &[u32]| {
+        let mut empty = |config: &[Cell]| {
             if semantics.is_drained(config) {
                 return u64::MAX;
             }
@@ -166,9 +166,9 @@ impl<'s> Graph<'s> {
     /// Everything that can be reached by a function of successors.
     pub(crate) fn grow(
         system: &'s System,
-        initial: impl IntoIterator<Item = Vec<u32>>,
+        initial: impl IntoIterator<Item = Vec<Cell>>,
         successors: Successors<'_>,
-        empty: &mut dyn FnMut(&[u32]) -> u64,
+        empty: &mut dyn FnMut(&[Cell]) -> u64,
         extent: &Extent,
     ) -> Result<Self, Unfinished> {
         let mut graph = Self {
@@ -183,7 +183,7 @@ impl<'s> Graph<'s> {
         for config in initial {
             graph.store.insert(&config, None).map_err(|e| Unfinished::new(e.to_string(), 0))?;
         }
-        let mut next: Vec<(Edge, Vec<u32>)> = Vec::new();
+        let mut next: Vec<(Edge, Vec<Cell>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
             let nodes = graph.ends.len();
             if nodes.is_multiple_of(CLOCK) {
@@ -236,7 +236,7 @@ impl<'s> Graph<'s> {
     }
 
     /// The configuration of a node; its first cells are control states and memory.
-    pub fn config(&self, node: usize) -> Vec<u32> {
+    pub fn config(&self, node: usize) -> Vec<Cell> {
         self.store.get(self.store.id(node).expect("a node of this graph"))
     }
 
@@ -271,10 +271,10 @@ pub(crate) fn mask(bits: impl Iterator<Item = bool>) -> u64 {
 /// If the semantics has no such step, which takes a graph of another semantics.
 pub(crate) fn follow(
     semantics: &dyn Semantics,
-    from: &[u32],
+    from: &[Cell],
     edges: &[Edge],
     budget: &Budget,
-) -> Result<(Vec<Step>, Vec<u32>), Stop> {
+) -> Result<(Vec<Step>, Vec<Cell>), Stop> {
     let mut config = from.to_vec();
     let mut steps = Vec::new();
     for edge in edges {

@@ -22,7 +22,7 @@
 //! *Flush fairness* is an additional condition on runs: every write reaches memory. So
 //! for each process the cycle has a moment at which its buffer is empty, or a flush.
 
-use weir_model::ids::ProcessId;
+use weir_model::ids::{Cell, ProcessId};
 use weir_model::program::{Formula, LiveKind};
 use weir_model::system::System;
 
@@ -195,7 +195,7 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
     }
 }
 
-fn holds(system: &System, formula: &Formula, config: &[u32]) -> bool {
+fn holds(system: &System, formula: &Formula, config: &[Cell]) -> bool {
     let (controls, rest) = config.split_at(system.processes.len());
     system.holds(formula, controls, &rest[..system.vars.len()])
 }

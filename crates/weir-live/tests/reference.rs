@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::{five, object, seeds, system};
 use weir_live::{Options, Progress};
 use weir_model::answer::Verdict;
-use weir_model::ids::{ProcessId, StateId};
+use weir_model::ids::{ProcessId, StateId, ValueId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::{Mark, Op, System};
@@ -30,12 +30,12 @@ struct Reference {
     pending: Vec<Vec<bool>>,
 }
 
-type Config = (Vec<u32>, Vec<u32>, Vec<bool>);
+type Config = (Vec<StateId>, Vec<ValueId>, Vec<bool>);
 
 /// The graph, if it has at most so many nodes.
 fn reference(system: &System, most: usize) -> Option<Reference> {
-    let controls: Vec<u32> = system.processes.iter().map(|p| p.initial.0).collect();
-    let memory: Vec<u32> = system.vars.iter().map(|v| v.initial[0].0).collect();
+    let controls: Vec<StateId> = system.processes.iter().map(|p| p.initial).collect();
+    let memory: Vec<ValueId> = system.vars.iter().map(|v| v.initial[0]).collect();
     let first: Config = (controls.clone(), memory, vec![false; controls.len()]);
     let mut numbers = BTreeMap::from([(first.clone(), 0)]);
     let mut nodes = vec![first];
@@ -45,14 +45,14 @@ fn reference(system: &System, most: usize) -> Option<Reference> {
         let from = steps.len();
         let mut out = Vec::new();
         for p in 0..controls.len() {
-            for (_, t) in all.transitions(ProcessId::new(p), StateId(controls[p])) {
+            for (_, t) in all.transitions(ProcessId::new(p), controls[p]) {
                 let mut next = (controls.clone(), memory.clone(), pending.clone());
                 match t.op {
-                    Op::Read(x, d) | Op::Arw(x, d, _) if memory[x.index()] != d.0 => continue,
-                    Op::Write(x, d) | Op::Arw(x, _, d) => next.1[x.index()] = d.0,
+                    Op::Read(x, d) | Op::Arw(x, d, _) if memory[x.index()] != d => continue,
+                    Op::Write(x, d) | Op::Arw(x, _, d) => next.1[x.index()] = d,
                     _ => {}
                 }
-                next.0[p] = t.to.0;
+                next.0[p] = t.to;
                 match t.mark {
                     Some(Mark::Call(..)) => next.2[p] = true,
                     Some(Mark::Return(..)) => next.2[p] = false,

@@ -85,6 +85,25 @@ unhashed_id!(
     SpanId(u32)
 );
 
+/// One number of a packed configuration. A configuration is one flat slice of cells: a cell for
+/// the [control state](StateId) of each process, one for the [value](ValueId) of each variable,
+/// and then whatever else the semantics or the search keeps, such as the contents of buffers.
+pub type Cell = u32;
+
+impl From<Cell> for StateId {
+    #[inline]
+    fn from(cell: Cell) -> Self {
+        Self(cell)
+    }
+}
+
+impl From<Cell> for ValueId {
+    #[inline]
+    fn from(cell: Cell) -> Self {
+        Self(cell)
+    }
+}
+
 /// Where something stands in its text makes no difference to a
 /// [fingerprint](crate::fingerprint).
 impl Hash for SpanId {

@@ -10,7 +10,7 @@
 //! other one.
 
 use crate::answer::Verdict;
-use crate::ids::{ProcessId, SpanId, StateId, VarId};
+use crate::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Atom, Formula, Quantifier};
 use crate::system::{Standing, State, StateKind, System};
 
@@ -110,7 +110,12 @@ impl Question {
     /// Whether control states and memory settle it, given that every write has reached
     /// memory where [that matters](Self::is_about_rest).
     #[inline]
-    pub fn is_settled(&self, system: &System, controls: &[u32], memory: &[u32]) -> bool {
+    pub fn is_settled(
+        &self,
+        system: &System,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> bool {
         match &self.kind {
             Kind::Never(formula) => {
                 system.holds(formula, controls, memory) && system.out_of_bounds(controls).is_none()
@@ -127,7 +132,12 @@ impl Question {
     }
 
     /// Whether it is about final states and this is one that counts.
-    fn is_final(&self, system: &System, controls: &[u32], memory: &[u32]) -> bool {
+    fn is_final(
+        &self,
+        system: &System,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> bool {
         let Kind::Final { filter, .. } = &self.kind else { return false };
         system.all_ended(controls)
             && filter.as_ref().is_none_or(|f| system.holds(f, controls, memory))
@@ -147,7 +157,7 @@ impl Question {
         &self,
         system: &System,
         (process, state): (ProcessId, StateId),
-        memory: &[u32],
+        memory: &[impl Copy + Into<ValueId>],
     ) -> bool {
         self.may_be_at(system.state(process, state))
             && (self.kind != Kind::NoDeadlock || system.is_stuck(process, state, memory))

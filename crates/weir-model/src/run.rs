@@ -5,7 +5,7 @@
 //! configuration at a time. That works because a step determines the configuration that
 //! it leads to (see [`Semantics::successors`]).
 
-use crate::ids::{StateId, ValueId};
+use crate::ids::{Cell, StateId, ValueId};
 use crate::memory_model::MemoryModel;
 use crate::semantics::{Event, Form, Semantics, Step};
 use crate::system::System;
@@ -44,7 +44,7 @@ impl Run {
 /// A run that is taken again, step by step, and the configuration that it has got to.
 pub struct Replay<'r> {
     semantics: Box<dyn Semantics + 'r>,
-    config: Vec<u32>,
+    config: Vec<Cell>,
     steps: &'r [Step],
     taken: usize,
 }
@@ -68,12 +68,12 @@ impl Replay<'_> {
     }
 
     /// The control states.
-    pub fn controls(&self) -> &[u32] {
+    pub fn controls(&self) -> &[Cell] {
         self.semantics.controls(&self.config)
     }
 
     /// The newest memory.
-    pub fn memory(&self) -> &[u32] {
+    pub fn memory(&self) -> &[Cell] {
         self.semantics.memory(&self.config)
     }
 
@@ -101,7 +101,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Takes a configuration apart.
-    pub fn new(semantics: &dyn Semantics, config: &[u32]) -> Self {
+    pub fn new(semantics: &dyn Semantics, config: &[Cell]) -> Self {
         Self {
             controls: semantics.controls(config).iter().map(|&s| StateId(s)).collect(),
             memory: semantics.memory(config).iter().map(|&v| ValueId(v)).collect(),
@@ -111,9 +111,9 @@ impl Snapshot {
 
     /// The configuration with these control states and this memory in which nothing
     /// is under way.
-    fn drained(&self, semantics: &dyn Semantics) -> Vec<u32> {
+    fn drained(&self, semantics: &dyn Semantics) -> Vec<Cell> {
         let controls = self.controls.iter().map(|s| s.0);
-        let mut config: Vec<u32> = controls.chain(self.memory.iter().map(|v| v.0)).collect();
+        let mut config: Vec<Cell> = controls.chain(self.memory.iter().map(|v| v.0)).collect();
         semantics.initial_rest(&mut config);
         config
     }

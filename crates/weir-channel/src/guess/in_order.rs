@@ -28,7 +28,9 @@
 use std::collections::BTreeMap;
 
 use weir_engine::ahead::{ByPlace, readable};
-use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::ids::{
+    ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId, VarId,
+};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp};
@@ -40,13 +42,13 @@ use crate::{
 
 /// Guessed reads of a variable between strong own writes: `G₀ W₁ G₁ …`. There is
 /// always a last group.
-type Groups = Vec<Vec<u32>>;
+type Groups = Vec<Vec<ValueId>>;
 
 /// A control state of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Control {
-    controls: Vec<u32>,
-    memory: Vec<u32>,
+    controls: Vec<ProgramState>,
+    memory: Vec<ValueId>,
     /// For each process and variable.
     reads: Vec<Vec<Groups>>,
 }
@@ -59,19 +61,21 @@ impl Control {
 
     /// Whether a process has no guessed reads, and no strong writes in its channel.
     fn is_idle(&self, p: ProcessId) -> bool {
-        self.reads[p.index()].iter().all(|groups| *groups == [Vec::<u32>::new()])
+        self.reads[p.index()].iter().all(|groups| *groups == [Vec::<ValueId>::new()])
     }
 
     fn name(&self, system: Expanded<'_>) -> String {
-        let value = |x: usize, v: u32| system.value(VarId::new(x), ValueId(v)).to_string();
-        let controls: Vec<String> = self.controls.iter().map(u32::to_string).collect();
+        let value = |x: usize, v: ValueId| system.value(VarId::new(x), v).to_string();
+        let controls: Vec<String> = self.controls.iter().map(|s| s.0.to_string()).collect();
         let memory: Vec<String> =
             self.memory.iter().enumerate().map(|(x, v)| value(x, *v)).collect();
         let mut name = format!("({}) [{}]", controls.join(","), memory.join(","));
         for (p, vars) in self.reads.iter().enumerate() {
-            for (x, groups) in vars.iter().enumerate().filter(|(_, g)| **g != [Vec::<u32>::new()]) {
+            for (x, groups) in
+                vars.iter().enumerate().filter(|(_, g)| **g != [Vec::<ValueId>::new()])
+            {
                 let group =
-                    |g: &Vec<u32>| g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ");
+                    |g: &Vec<ValueId>| g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ");
                 let groups: Vec<String> = groups.iter().map(group).collect();
                 name += &format!(" {p}:{}={{{}}}", system.vars[x].name, groups.join("|"));
             }
@@ -112,7 +116,7 @@ pub(crate) fn translation(
     let start = maker.draft.builder.state("start")?;
     for memory in system.initial_memories() {
         let reads = vec![vec![vec![vec![]]; system.vars.len()]; system.processes.len()];
-        let controls = system.processes.iter().map(|p| p.initial.0).collect();
+        let controls = system.processes.iter().map(|p| p.initial).collect();
         let to = maker.state(Control { controls, memory, reads })?;
         maker.draft.builder.transition(Transition::new(start, to))?;
     }
@@ -164,7 +168,7 @@ impl<'s> Maker<'s> {
 
     /// Whether it matters to a process what happens to a variable.
     fn concerns(&self, control: &Control, p: ProcessId, x: VarId) -> bool {
-        let at = weir_model::ids::StateId(control.controls[p.index()]);
+        let at = control.controls[p.index()];
         let is_guessed = control.reads[p.index()][x.index()].iter().any(|g| !g.is_empty());
         self.readable[p.index()].at(&self.system, p, at)[x.index()] || is_guessed
     }
@@ -185,18 +189,18 @@ impl<'s> Maker<'s> {
         p: ProcessId,
     ) -> Result<(), MachineError> {
         let (system, channel) = (self.system, self.channels[p.index()]);
-        let at = weir_model::ids::StateId(control.controls[p.index()]);
+        let at = control.controls[p.index()];
         for (id, t) in system.transitions(p, at) {
             let id = (p, id);
             let mut after = control.clone();
-            after.controls[p.index()] = t.to.0;
+            after.controls[p.index()] = t.to;
             match t.op {
                 ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
                     let to = self.state(after)?;
                     self.draft.take(id, Transition::new(from, to))?;
                 }
                 ProgramOp::Write(x, d) => {
-                    after.memory[x.index()] = d.0;
+                    after.memory[x.index()] = d;
                     if !self.concerns(&after, p, x) {
                         let to = self.state(after)?;
                         self.draft.take(id, Transition::new(from, to))?;
@@ -230,8 +234,8 @@ impl<'s> Maker<'s> {
                 }
                 ProgramOp::Read(x, d) => self.read(from, after, id, (x, d))?,
                 ProgramOp::Arw(x, d, e) => {
-                    if control.is_idle(p) && control.memory[x.index()] == d.0 {
-                        after.memory[x.index()] = e.0;
+                    if control.is_idle(p) && control.memory[x.index()] == d {
+                        after.memory[x.index()] = e;
                         let to = self.state(after)?;
                         let arw = Transition::new(from, to).guard(channel, Regex::epsilon());
                         self.draft.take(id, arw)?;
@@ -268,7 +272,7 @@ impl<'s> Maker<'s> {
         }
         if after.guesses(p) < self.guesses {
             let groups = &mut after.reads[p.index()][x.index()];
-            groups.last_mut().expect("there is a last group").push(d.0);
+            groups.last_mut().expect("there is a last group").push(d);
             let to = self.state(after)?;
             let mut guess = Transition::new(from, to);
             if follows_write {
@@ -292,7 +296,7 @@ impl<'s> Maker<'s> {
             let letters = self.letters[x.index()].clone();
             // Told.
             if self.concerns(control, p, x) {
-                let told = letters[&ValueId(control.memory[x.index()])].plain;
+                let told = letters[&control.memory[x.index()]].plain;
                 self.draft
                     .builder
                     .transition(Transition::new(from, from).op(channel, Op::send(told)))?;
@@ -301,7 +305,7 @@ impl<'s> Maker<'s> {
             if let Some(&d) = groups[0].first() {
                 let mut after = control.clone();
                 after.reads[p.index()][x.index()][0].remove(0);
-                let oldest = Regex::one(letters[&ValueId(d)].plain);
+                let oldest = Regex::one(letters[&d].plain);
                 let guard = Regex::concat([Regex::anything(), oldest]);
                 let to = self.state(after)?;
                 self.draft.builder.transition(Transition::new(from, to).guard(channel, guard))?;

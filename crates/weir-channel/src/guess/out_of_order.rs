@@ -18,7 +18,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use weir_model::ids::{ProcessId, TransitionId as ProgramTransition, ValueId, VarId};
+use weir_model::ids::{
+    ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId, VarId,
+};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp};
@@ -32,8 +34,8 @@ use crate::{
 /// A control state of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Control {
-    controls: Vec<u32>,
-    memory: Vec<u32>,
+    controls: Vec<ProgramState>,
+    memory: Vec<ValueId>,
     /// How many reads each process has guessed.
     guesses: Vec<usize>,
 }
@@ -41,8 +43,8 @@ struct Control {
 impl Control {
     fn name(&self, system: Expanded<'_>) -> String {
         let join = |all: Vec<String>| all.join(",");
-        let controls = join(self.controls.iter().map(u32::to_string).collect());
-        let value = |(x, v): (usize, &u32)| system.value(VarId::new(x), ValueId(*v)).to_string();
+        let controls = join(self.controls.iter().map(|s| s.0.to_string()).collect());
+        let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v).to_string();
         let memory = join(self.memory.iter().enumerate().map(value).collect());
         let guesses = join(self.guesses.iter().map(usize::to_string).collect());
         format!("({controls}) [{memory}] {guesses}")
@@ -80,7 +82,7 @@ pub(crate) fn translation(
     let mut maker = Maker::new(system, guesses, budget)?;
     let start = maker.draft.builder.state("start")?;
     for memory in system.initial_memories() {
-        let controls = system.processes.iter().map(|p| p.initial.0).collect();
+        let controls = system.processes.iter().map(|p| p.initial).collect();
         let guesses = vec![0; system.processes.len()];
         let to = maker.state(Control { controls, memory, guesses })?;
         maker.draft.builder.transition(Transition::new(start, to))?;
@@ -175,11 +177,11 @@ impl<'s> Maker<'s> {
         p: ProcessId,
     ) -> Result<(), MachineError> {
         let system = self.system;
-        let at = weir_model::ids::StateId(control.controls[p.index()]);
+        let at = control.controls[p.index()];
         for (id, t) in system.transitions(p, at) {
             let id = (p, id);
             let mut after = control.clone();
-            after.controls[p.index()] = t.to.0;
+            after.controls[p.index()] = t.to;
             match t.op {
                 ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
                     let to = self.state(after)?;
@@ -204,8 +206,8 @@ impl<'s> Maker<'s> {
                     }
                 }
                 ProgramOp::Arw(x, d, e) => {
-                    if control.memory[x.index()] == d.0 {
-                        after.memory[x.index()] = e.0;
+                    if control.memory[x.index()] == d {
+                        after.memory[x.index()] = e;
                         self.when_empty(from, id, after)?;
                     }
                 }
@@ -222,12 +224,12 @@ impl<'s> Maker<'s> {
         control: &Control,
         p: ProcessId,
     ) -> Result<(), MachineError> {
-        let at = weir_model::ids::StateId(control.controls[p.index()]);
+        let at = control.controls[p.index()];
         for op in self.pending[p.index()][at.index()].clone() {
             let mut after = control.clone();
             match op {
                 ProgramOp::Write(x, d) => {
-                    after.memory[x.index()] = d.0;
+                    after.memory[x.index()] = d;
                     let to = self.state(after)?;
                     let letters = self.letters[x.index()][&d];
                     for write in [letters.plain, letters.last, letters.before] {
@@ -237,7 +239,7 @@ impl<'s> Maker<'s> {
                     }
                 }
                 ProgramOp::Read(x, d)
-                    if control.memory[x.index()] == d.0 && control.guesses[p.index()] > 0 =>
+                    if control.memory[x.index()] == d && control.guesses[p.index()] > 0 =>
                 {
                     after.guesses[p.index()] -= 1;
                     let to = self.state(after)?;

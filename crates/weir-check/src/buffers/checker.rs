@@ -55,7 +55,7 @@ pub fn check(system: &System, set: &Buffers) -> Result<(), Rejected> {
 }
 
 /// Control states and memory.
-type Head = (Vec<u32>, Vec<u32>);
+type Head = (Vec<StateId>, Vec<ValueId>);
 
 /// A state, with the automaton of each process.
 type Read<'s> = (Head, Vec<&'s Automaton>);
@@ -87,10 +87,10 @@ impl Checker<'_> {
             let found = self.automata.get(*i);
             found.ok_or_else(|| Rejected::Malformed(format!("there is no automaton {i}")))
         };
-        let memory = vars(system).zip(&state.memory).map(|(x, v)| value(system, x, *v).0);
+        let memory = vars(system).zip(&state.memory).map(|(x, v)| value(system, x, *v));
         let memory = memory.collect();
         let buffers: Result<Vec<_>, _> = state.buffers.iter().map(automaton).collect();
-        Ok(((controls.iter().map(|s| s.0).collect(), memory), buffers?))
+        Ok(((controls, memory), buffers?))
     }
 
     fn check(&self, properties: &[usize], states: &[Read<'_>]) -> Result<(), Rejected> {
@@ -108,7 +108,7 @@ impl Checker<'_> {
             })
         };
         let empty = Automaton::of_nothing_stored();
-        let controls: Vec<u32> = system.processes.iter().map(|p| p.initial.0).collect();
+        let controls: Vec<StateId> = system.processes.iter().map(|p| p.initial).collect();
         for memory in initial_memories(system) {
             if !contains(&(controls.clone(), memory), &vec![&empty; controls.len()]) {
                 return Err(Rejected::InitialOutside);
@@ -149,21 +149,21 @@ impl Checker<'_> {
         let ((controls, memory), buffers) = state;
         let buffer = buffers[p.index()];
         let mut steps = Vec::new();
-        for (_, t) in self.all.transitions(p, StateId(controls[p.index()])) {
+        for (_, t) in self.all.transitions(p, controls[p.index()]) {
             let mut controls = controls.clone();
             let mut memory = memory.clone();
-            controls[p.index()] = t.to.0;
+            controls[p.index()] = t.to;
             let next = match t.op {
                 Op::Nop | Op::Fence(FenceKind::Read | FenceKind::Write) => buffer.clone(),
                 Op::Write(x, d) => buffer.with((x, d)),
-                Op::Read(x, d) => buffer.loading(x, d, ValueId(memory[x.index()])),
+                Op::Read(x, d) => buffer.loading(x, d, memory[x.index()]),
                 Op::Fence(FenceKind::Full) | Op::Arw(..) if !buffer.accepts_nothing_stored() => {
                     continue;
                 }
                 Op::Fence(FenceKind::Full) => Automaton::of_nothing_stored(),
-                Op::Arw(x, d, _) if memory[x.index()] != d.0 => continue,
+                Op::Arw(x, d, _) if memory[x.index()] != d => continue,
                 Op::Arw(x, _, e) => {
-                    memory[x.index()] = e.0;
+                    memory[x.index()] = e;
                     Automaton::of_nothing_stored()
                 }
             };
@@ -173,7 +173,7 @@ impl Checker<'_> {
         }
         for (x, d) in buffer.first() {
             let mut memory = memory.clone();
-            memory[x.index()] = d.0;
+            memory[x.index()] = d;
             let what = format!("the commit of {}", self.system.show_op(Op::Write(x, d)));
             steps.push((what, ((controls.clone(), memory), buffer.behind((x, d)))));
         }
@@ -182,11 +182,12 @@ impl Checker<'_> {
 }
 
 /// All initial memories.
-fn initial_memories(system: &System) -> Vec<Vec<u32>> {
-    let mut memories: Vec<Vec<u32>> = vec![vec![]];
+fn initial_memories(system: &System) -> Vec<Vec<ValueId>> {
+    let mut memories: Vec<Vec<ValueId>> = vec![vec![]];
     for var in system.vars.iter() {
-        let longer =
-            |m: Vec<u32>| var.initial.iter().map(move |v| m.iter().copied().chain([v.0]).collect());
+        let longer = |m: Vec<ValueId>| {
+            var.initial.iter().map(move |v| m.iter().copied().chain([*v]).collect())
+        };
         memories = memories.into_iter().flat_map(longer).collect();
     }
     memories

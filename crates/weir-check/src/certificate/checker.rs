@@ -202,26 +202,26 @@ impl<'s> Checker<'s> {
         let system = self.system;
         let question = system.questions.get(property).ok_or_else(Rejected::no_property)?;
         let atoms = question.atoms();
-        let memory: Vec<u32> = config.0.memory.iter().map(|v| v.0).collect();
+        let memory = &config.0.memory;
         // With buffers, memory at a moment is that of a history that ends then.
         let ended = self.buffers && question.asks_for_memory_under_way();
-        let mut ways: Vec<Vec<u32>> = vec![vec![]];
+        let mut ways: Vec<Vec<StateId>> = vec![vec![]];
         for p in system.process_ids() {
             let mut kinds = BTreeMap::new();
             for (control, sight) in self.places(config, p, ended) {
                 let is_idle = sight.stores.is_empty();
                 if question.is_about_rest() && !is_idle
-                    || !question.may_be_at_with(system, (p, control), &memory)
+                    || !question.may_be_at_with(system, (p, control), memory)
                 {
                     continue;
                 }
                 let has_ended = system.state(p, control).kind == StateKind::Ended;
-                kinds.insert((self.kind(&atoms, p, control), has_ended), control.0);
+                kinds.insert((self.kind(&atoms, p, control), has_ended), control);
             }
-            let with = |way: &Vec<u32>, c: &u32| way.iter().copied().chain([*c]).collect();
+            let with = |way: &Vec<StateId>, c: &StateId| way.iter().copied().chain([*c]).collect();
             ways = ways.iter().flat_map(|w| kinds.values().map(move |c| with(w, c))).collect();
         }
-        Ok(ways.iter().any(|controls| question.is_settled(system, controls, &memory)))
+        Ok(ways.iter().any(|controls| question.is_settled(system, controls, memory)))
     }
 }
 

@@ -243,7 +243,7 @@ impl<'s> Replay<'s> {
 /// What happens again and again.
 struct Round {
     /// The configurations, without buffers.
-    seen: Vec<(Vec<u32>, Vec<u32>)>,
+    seen: Vec<(Vec<StateId>, Vec<ValueId>)>,
     /// For each process: whether it takes steps, whether some of them are its own
     /// and no flushes, whether some are flushes, whether it returns, whether it flushes
     /// or has an empty buffer, and whether at times it has no step to take.
@@ -273,8 +273,7 @@ impl Round {
 
     fn look(&mut self, replay: &Replay<'_>) {
         let Config { controls, memory, buffers } = &replay.config;
-        let cells = (controls.iter().map(|s| s.0).collect(), memory.iter().map(|d| d.0).collect());
-        self.seen.push(cells);
+        self.seen.push((controls.clone(), memory.clone()));
         for p in replay.system.process_ids() {
             self.flushes[p.index()] |= buffers[p.index()].is_empty();
             self.rests[p.index()] |= !replay.is_able(p);

@@ -131,24 +131,21 @@ impl<'s> Checker<'s> {
             return Err(Rejected::SettlesNothing(reason.to_owned()));
         }
         let values = |x: VarId| match question.asks_for(x) {
-            true => self.all.values(x).iter().map(|v| Some(v.0)).collect(),
+            true => self.all.values(x).iter().map(|v| Some(*v)).collect(),
             false => vec![None],
         };
-        let states = |p: ProcessId| self.all.states(p).map(|s| s.0).collect();
         let mut bad = Vec::new();
         for memory in product(&vars(system).map(values).collect::<Vec<_>>()) {
-            let known: Vec<u32> = memory.iter().map(|v| v.unwrap_or(0)).collect();
-            let fits =
-                |p: ProcessId, s: &u32| question.may_be_at_with(system, (p, StateId(*s)), &known);
+            let known: Vec<ValueId> = memory.iter().map(|v| v.unwrap_or(ValueId(0))).collect();
             let places = system.process_ids().map(|p| {
-                let all: Vec<u32> = states(p);
-                all.into_iter().filter(|s| fits(p, s)).collect::<Vec<u32>>()
+                let fits = |s: &StateId| question.may_be_at_with(system, (p, *s), &known);
+                self.all.states(p).filter(fits).collect::<Vec<_>>()
             });
             for controls in product(&places.collect::<Vec<_>>()) {
                 if question.is_settled(system, &controls, &known) {
                     bad.push(UpwardState {
-                        controls: controls.iter().map(|s| StateId(*s)).collect(),
-                        memory: memory.iter().map(|v| v.map(ValueId)).collect(),
+                        controls,
+                        memory: memory.clone(),
                         buffers: vec![UpwardBuffers::default(); system.processes.len()],
                     });
                 }

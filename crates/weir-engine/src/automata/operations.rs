@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op};
@@ -15,7 +15,7 @@ use super::language::{LanguageId, Languages, Letter, Unmade};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// Control states, then memory.
-    pub head: Box<[u32]>,
+    pub head: Box<[Cell]>,
     /// None of them is empty.
     pub buffers: Box<[LanguageId]>,
 }
@@ -82,17 +82,20 @@ impl<'s> Space<'s> {
         system.initial_memories().map(|memory| {
             let controls = system.processes.iter().map(|p| p.initial.0);
             let buffers = vec![LanguageId::EMPTY_WORD; system.processes.len()];
-            State { head: controls.chain(memory).collect(), buffers: buffers.into() }
+            State {
+                head: controls.chain(memory.iter().map(|v| v.0)).collect(),
+                buffers: buffers.into(),
+            }
         })
     }
 
     /// The control states.
-    pub fn controls<'t>(&self, state: &'t State) -> &'t [u32] {
+    pub fn controls<'t>(&self, state: &'t State) -> &'t [Cell] {
         &state.head[..self.system.processes.len()]
     }
 
     /// Memory.
-    pub fn memory<'t>(&self, state: &'t State) -> &'t [u32] {
+    pub fn memory<'t>(&self, state: &'t State) -> &'t [Cell] {
         &state.head[self.system.processes.len()..]
     }
 

@@ -6,6 +6,7 @@
 //! taken one after another.
 
 use weir_model::answer::{Run, Snapshot};
+use weir_model::ids::ValueId;
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::FenceKind;
@@ -36,7 +37,8 @@ pub fn run(
     let words = wanted(search, node, question);
     let Some((start, actions)) = path(search, node, words, budget)? else { return Ok(None) };
     let start = search.space.memory(&search.nodes[start as usize].state);
-    replay(&search.space, model, start, &actions, budget)
+    let start: Vec<ValueId> = start.iter().map(|&v| v.into()).collect();
+    replay(&search.space, model, &start, &actions, budget)
 }
 
 /// Buffer contents with which a state settles a question, as short as possible and
@@ -154,7 +156,7 @@ fn undo(space: &Space<'_>, words: &mut Words, action: Action) -> Option<()> {
 fn replay(
     space: &Space<'_>,
     model: MemoryModel,
-    start: &[u32],
+    start: &[ValueId],
     actions: &[Action],
     budget: &Budget,
 ) -> Result<Option<Run>, Stop> {

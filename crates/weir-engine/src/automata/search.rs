@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
+use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
 use weir_model::question::Question;
 use weir_model::system::Expanded;
@@ -70,10 +71,10 @@ pub struct Search<'s> {
     sleeps: bool,
     cycles: Cycles,
     /// Stored states by control states and memory.
-    buckets: FxHashMap<Box<[u32]>, Vec<NodeId>>,
+    buckets: FxHashMap<Box<[Cell]>, Vec<NodeId>>,
     stack: Vec<Frame>,
     /// Places on the stack by control states and memory.
-    on_stack: FxHashMap<Box<[u32]>, Vec<usize>>,
+    on_stack: FxHashMap<Box<[Cell]>, Vec<usize>>,
     bytes: usize,
 }
 

@@ -4,13 +4,13 @@ use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
 use weir_model::ids::{StateId, ValueId, VarId};
 
 /// Any value.
-pub(super) const ANY: u32 = u32::MAX;
+pub(super) const ANY: ValueId = ValueId(u32::MAX);
 
 /// A message: a variable has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Message {
     pub var: VarId,
-    pub value: u32,
+    pub value: ValueId,
     /// Whether it is the last own write to its variable that has not been seen:
     /// what the process reads until then.
     pub own: bool,
@@ -20,8 +20,8 @@ pub(super) struct Message {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Stores {
     pub var: VarId,
-    pub older: Vec<u32>,
-    pub last: u32,
+    pub older: Vec<ValueId>,
+    pub last: ValueId,
 }
 
 /// What waits in the buffers of a process. Oldest first, sorted by variable.
@@ -29,7 +29,7 @@ pub(super) struct Stores {
 pub(super) struct Buffers {
     pub stores: Vec<Stores>,
     pub future: Vec<Message>,
-    pub past: Vec<(VarId, Vec<u32>)>,
+    pub past: Vec<(VarId, Vec<ValueId>)>,
     /// Whether the last that the process did is a write that entered memory.
     pub entered: bool,
 }
@@ -37,18 +37,18 @@ pub(super) struct Buffers {
 /// A state; it stands for all at or above it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
-    pub controls: Box<[u32]>,
-    pub memory: Box<[u32]>,
+    pub controls: Box<[StateId]>,
+    pub memory: Box<[ValueId]>,
     pub processes: Box<[Buffers]>,
 }
 
 /// Whether a value stands for another.
-pub(super) fn fits(value: u32, other: u32) -> bool {
+pub(super) fn fits(value: ValueId, other: ValueId) -> bool {
     value == ANY || value == other
 }
 
 /// A value that both of two stand for.
-pub(super) fn both(a: u32, b: u32) -> Option<u32> {
+pub(super) fn both(a: ValueId, b: ValueId) -> Option<ValueId> {
     match (a, b) {
         (ANY, v) | (v, ANY) => Some(v),
         (a, b) => (a == b).then_some(a),
@@ -84,12 +84,12 @@ impl Buffers {
         self.future.iter().position(|m| m.own && m.var == var)
     }
 
-    pub fn past_of(&self, var: VarId) -> &[u32] {
+    pub fn past_of(&self, var: VarId) -> &[ValueId] {
         self.past.iter().find(|(x, _)| *x == var).map_or(&[], |(_, values)| values)
     }
 
     /// What can still be read of a variable, replaced.
-    pub fn set_past(&mut self, var: VarId, values: Vec<u32>) {
+    pub fn set_past(&mut self, var: VarId, values: Vec<ValueId>) {
         self.past.retain(|(x, _)| *x != var);
         if !values.is_empty() {
             self.past.push((var, values));
@@ -99,7 +99,7 @@ impl Buffers {
 
     /// Whether these are below others: subwords, the strong ones kept.
     fn is_below(&self, big: &Self) -> bool {
-        let value = |a: &u32, b: &u32| fits(*a, *b);
+        let value = |a: &ValueId, b: &ValueId| fits(*a, *b);
         self.entered == big.entered
             && self.stores.len() == big.stores.len()
             && self.stores.iter().zip(&big.stores).all(|(a, b)| {
@@ -135,8 +135,8 @@ fn is_below_between_marks(small: &[Message], big: &[Message]) -> bool {
 impl State {
     /// Taken apart, for showing to others.
     pub fn parts(&self) -> UpwardState {
-        let value = |&v: &u32| (v != ANY).then_some(ValueId(v));
-        let values = |all: &[u32]| all.iter().map(value).collect();
+        let value = |&v: &ValueId| (v != ANY).then_some(v);
+        let values = |all: &[ValueId]| all.iter().map(value).collect();
         let buffers = |b: &Buffers| UpwardBuffers {
             stores: b.stores.iter().map(|s| (s.var, (values(&s.older), value(&s.last)))).collect(),
             future: b
@@ -148,7 +148,7 @@ impl State {
             entered: b.entered,
         };
         UpwardState {
-            controls: self.controls.iter().map(|&s| StateId(s)).collect(),
+            controls: self.controls.to_vec(),
             memory: values(&self.memory),
             buffers: self.processes.iter().map(buffers).collect(),
         }

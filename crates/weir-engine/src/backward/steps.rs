@@ -93,7 +93,7 @@ impl<'s> Dual<'s> {
                 vec![Event::Take(p, id), Event::Transfer(p, x, None)]
             }
             Step::Take(p, id) | Step::Enter(p, id, _) => vec![Event::Take(p, id)],
-            Step::Transfer(p, x, Some(ValueId(ANY))) => vec![Event::TransferOne(p, x)],
+            Step::Transfer(p, x, Some(ANY)) => vec![Event::TransferOne(p, x)],
             Step::Transfer(p, x, value) => vec![Event::Transfer(p, x, value)],
             Step::Tell(..) | Step::See(_) => vec![],
         }
@@ -105,7 +105,7 @@ impl<'s> Dual<'s> {
 
     /// Whether a process can still read a variable before its next full fence.
     fn can_read(&self, state: &State, p: ProcessId, x: VarId) -> bool {
-        self.readable[p.index()].at(&self.system, p, StateId(state.controls[p.index()]))[x.index()]
+        self.readable[p.index()].at(&self.system, p, state.controls[p.index()])[x.index()]
     }
 
     /// Undoes that a process lost the own messages that it cannot read any more,
@@ -144,20 +144,20 @@ impl<'s> Dual<'s> {
         match op {
             Op::Nop => same(visit),
             Op::Read(x, d) => {
-                if let Some(before) = self.unread(buffers, x, d.0) {
+                if let Some(before) = self.unread(buffers, x, d) {
                     visit(with(after, p, before));
                 }
             }
             // The write enters at once.
             Op::Write(x, d) if buffers.stores_of(x).is_none() => {
-                self.unenter(after, p, x, d.0, &mut |_, before| visit(before));
+                self.unenter(after, p, x, d, &mut |_, before| visit(before));
             }
             // The write waits. It is the last one; the one before it becomes older.
             Op::Write(x, d) => {
                 let Some(stores) = buffers.stores_of(x).filter(|_| !buffers.entered) else {
                     return;
                 };
-                if both(stores.last, d.0).is_none() {
+                if both(stores.last, d).is_none() {
                     return;
                 }
                 let mut put = |stores: Option<Stores>| {
@@ -177,9 +177,9 @@ impl<'s> Dual<'s> {
             }
             // Memory has the new value and everybody else is told later.
             Op::Arw(x, d, e) => {
-                if buffers.is_empty() && both(after.memory[x.index()], e.0).is_some() {
+                if buffers.is_empty() && both(after.memory[x.index()], e).is_some() {
                     let mut before = after.clone();
-                    before.memory[x.index()] = d.0;
+                    before.memory[x.index()] = d;
                     visit(before);
                 }
             }
@@ -201,7 +201,7 @@ impl<'s> Dual<'s> {
 
     /// The buffers before a process read a value: from its last waiting write,
     /// its own message, or the oldest that it knows.
-    fn unread(&self, after: &Buffers, x: VarId, d: u32) -> Option<Buffers> {
+    fn unread(&self, after: &Buffers, x: VarId, d: ValueId) -> Option<Buffers> {
         let mut before = after.clone();
         if let Some(stores) = before.stores.iter_mut().find(|s| s.var == x) {
             stores.last = both(stores.last, d)?;
@@ -231,8 +231,8 @@ impl<'s> Dual<'s> {
         after: &State,
         p: ProcessId,
         x: VarId,
-        d: u32,
-        visit: &mut dyn FnMut(u32, State),
+        d: ValueId,
+        visit: &mut dyn FnMut(ValueId, State),
     ) {
         let Some(value) = both(after.memory[x.index()], d) else { return };
         let mut before = after.clone();
@@ -262,7 +262,7 @@ impl<'s> Dual<'s> {
     /// Undoes that a process saw its oldest message.
     fn unsee(&self, after: &State, p: ProcessId, visit: &mut dyn FnMut(State)) {
         let buffers = &after.processes[p.index()];
-        let mut put = |message: Message, past: Option<Vec<u32>>| {
+        let mut put = |message: Message, past: Option<Vec<ValueId>>| {
             let mut before = buffers.clone();
             before.future.insert(0, message);
             if let Some(values) = past {
@@ -270,7 +270,7 @@ impl<'s> Dual<'s> {
             }
             visit(with(after, p, before));
         };
-        let control = StateId(after.controls[p.index()]);
+        let control = after.controls[p.index()];
         for x in self.vars().filter(|&x| self.can_read(after, p, x)) {
             let past = buffers.past_of(x);
             // What it saw of others can still be read if reads overtake; else it
@@ -299,9 +299,9 @@ fn with(state: &State, p: ProcessId, buffers: Buffers) -> State {
 impl WellStructured for Dual<'_> {
     type State = State;
     type Step = Step;
-    type Key = Box<[u32]>;
+    type Key = Box<[StateId]>;
 
-    fn key(&self, state: &State) -> Box<[u32]> {
+    fn key(&self, state: &State) -> Box<[StateId]> {
         state.controls.clone()
     }
 
@@ -316,7 +316,7 @@ impl WellStructured for Dual<'_> {
         visit: &mut dyn FnMut(Step, State),
     ) -> Result<(), Stop> {
         for p in self.system.process_ids() {
-            for (id, t) in self.system.incoming(p, StateId(after.controls[p.index()])) {
+            for (id, t) in self.system.incoming(p, after.controls[p.index()]) {
                 budget.tick()?;
                 let must_enter = after.processes[p.index()].entered;
                 if must_enter && !matches!(t.op, Op::Write(..)) {
@@ -332,7 +332,7 @@ impl WellStructured for Dual<'_> {
                     budget.tick()?;
                     self.untake(&after, p, t.op, &mut |mut before| {
                         before.processes[p.index()].entered = false;
-                        before.controls[p.index()] = t.from.0;
+                        before.controls[p.index()] = t.from;
                         visit(step, before);
                     });
                 }
@@ -348,7 +348,7 @@ impl WellStructured for Dual<'_> {
                 visit(Step::Tell(p, last.var), before);
             }
             // A waiting write, the oldest of its variable, entered memory.
-            let control = StateId(after.controls[p.index()]);
+            let control = after.controls[p.index()];
             let waiting = self.waiting[p.index()].at(&self.system, p, control);
             for x in self.vars().filter(|x| self.waits && waiting[x.index()]) {
                 let written = &self.written[p.index()][control.index()];
@@ -369,7 +369,7 @@ impl WellStructured for Dual<'_> {
                     };
                     buffers.set_stores(x, Some(stores));
                     buffers.entered = true;
-                    let value = (!is_last).then_some(ValueId(value));
+                    let value = (!is_last).then_some(value);
                     visit(Step::Transfer(p, x, value), before);
                 });
             }
@@ -379,9 +379,9 @@ impl WellStructured for Dual<'_> {
 
     fn is_initial(&self, state: &State) -> bool {
         let initial =
-            |(x, &v): (usize, &u32)| v == ANY || self.system.vars[x].initial.contains(&ValueId(v));
+            |(x, &v): (usize, &ValueId)| v == ANY || self.system.vars[x].initial.contains(&v);
         self.system.process_ids().all(|p| {
-            let control = self.system.processes[p.index()].initial.0;
+            let control = self.system.processes[p.index()].initial;
             state.controls[p.index()] == control && state.processes[p.index()] == Buffers::default()
         }) && state.memory.iter().enumerate().all(initial)
     }

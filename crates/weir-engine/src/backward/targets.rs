@@ -42,11 +42,11 @@ fn memories(
     system: Expanded<'_>,
     asked: &[bool],
     budget: &Budget,
-) -> Result<Vec<Vec<u32>>, String> {
-    let mut all: Vec<Vec<u32>> = vec![vec![]];
+) -> Result<Vec<Vec<ValueId>>, String> {
+    let mut all: Vec<Vec<ValueId>> = vec![vec![]];
     for (x, asked) in asked.iter().enumerate() {
-        let values: Vec<u32> = match asked {
-            true => system.values(VarId::new(x)).iter().map(|v| v.0).collect(),
+        let values: Vec<ValueId> = match asked {
+            true => system.values(VarId::new(x)).to_vec(),
             false => vec![ANY],
         };
         if all.len() * values.len() > MOST {
@@ -57,13 +57,13 @@ fn memories(
     Ok(all)
 }
 
-/// Every list with every one of some cells behind it.
-fn longer(all: &[Vec<u32>], cells: &[u32], budget: &Budget) -> Result<Vec<Vec<u32>>, String> {
+/// Every list with every one of some ids behind it.
+fn longer<I: Copy>(all: &[Vec<I>], ids: &[I], budget: &Budget) -> Result<Vec<Vec<I>>, String> {
     let mut longer = Vec::new();
     for list in all {
-        for cell in cells {
+        for id in ids {
             budget.tick().map_err(|stop| stop.to_string())?;
-            longer.push(list.iter().copied().chain([*cell]).collect());
+            longer.push(list.iter().copied().chain([*id]).collect());
         }
     }
     Ok(longer)
@@ -73,25 +73,24 @@ fn longer(all: &[Vec<u32>], cells: &[u32], budget: &Budget) -> Result<Vec<Vec<u3
 fn controls(
     system: Expanded<'_>,
     question: &Question,
-    memory: &[u32],
+    memory: &[ValueId],
     budget: &Budget,
-) -> Result<Vec<Vec<u32>>, String> {
-    let mut all: Vec<Vec<u32>> = vec![vec![]];
+) -> Result<Vec<Vec<StateId>>, String> {
+    let mut all: Vec<Vec<StateId>> = vec![vec![]];
     for p in system.process_ids() {
         let fits = |s: &StateId| question.may_be_at_with(&system, (p, *s), memory);
-        let states = system.states(p);
-        let states: Vec<u32> = states.filter(fits).map(|s| s.0).collect();
+        let states: Vec<StateId> = system.states(p).filter(fits).collect();
         if all.len() * states.len() > MOST {
             return Err(format!("there are more than {MOST} target states"));
         }
         all = longer(&all, &states, budget)?;
     }
     // The value of what is not asked for is never looked at.
-    let known = |(x, v): (usize, &u32)| match *v {
-        ANY => system.vars[x].initial.first().map_or(0, |v: &ValueId| v.0),
+    let known = |(x, v): (usize, &ValueId)| match *v {
+        ANY => system.vars[x].initial.first().copied().unwrap_or(ValueId(0)),
         v => v,
     };
-    let memory: Vec<u32> = memory.iter().enumerate().map(known).collect();
+    let memory: Vec<ValueId> = memory.iter().enumerate().map(known).collect();
     all.retain(|controls| question.is_settled(&system, controls, &memory));
     Ok(all)
 }

@@ -40,7 +40,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use weir_model::answer::{Answer, Evidence};
-use weir_model::ids::{ProcessId, StateId};
+use weir_model::ids::{Cell, ProcessId, StateId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, PropertyKind};
@@ -173,7 +173,7 @@ fn reason(stats: &Stats) -> String {
 }
 
 /// Whether a configuration settles a question.
-pub(crate) fn settles(semantics: &dyn Semantics, config: &[u32], question: &Question) -> bool {
+pub(crate) fn settles(semantics: &dyn Semantics, config: &[Cell], question: &Question) -> bool {
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     let is_settled = || question.is_settled(semantics.system(), controls, memory);
     match question.is_about_rest() {
@@ -182,7 +182,7 @@ pub(crate) fn settles(semantics: &dyn Semantics, config: &[u32], question: &Ques
     }
 }
 
-fn is_final(semantics: &dyn Semantics, config: &[u32]) -> bool {
+fn is_final(semantics: &dyn Semantics, config: &[Cell]) -> bool {
     let system = semantics.system();
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     system.all_ended(controls)

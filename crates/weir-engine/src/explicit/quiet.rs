@@ -1,6 +1,6 @@
 //! Quiet steps: which processes and buffers go on by themselves, without being seen.
 
-use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::Atom;
 use weir_model::question::Question;
@@ -59,7 +59,7 @@ impl Quiet {
 
     /// Whether the step of a process that has just moved may be followed by quiet ones.
     #[inline]
-    pub fn may_follow(&self, system: &System, process: ProcessId, config: &[u32]) -> bool {
+    pub fn may_follow(&self, system: &System, process: ProcessId, config: &[Cell]) -> bool {
         self.ends.is_some() || {
             let state = StateId(config[process.index()]);
             system.quiet_step(process, state).is_some()
@@ -74,7 +74,7 @@ impl Quiet {
     pub fn rest(
         &self,
         semantics: &dyn Semantics,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         moved: Option<ProcessId>,
         taken: &mut dyn FnMut(Step),
     ) {
@@ -97,7 +97,7 @@ impl Quiet {
     fn go_on(
         &self,
         semantics: &dyn Semantics,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         process: ProcessId,
         taken: &mut dyn FnMut(Step),
     ) -> bool {
@@ -119,7 +119,7 @@ impl Quiet {
             return true;
         }
         let Some(ends) = &self.ends else { return false };
-        let may = |config: &[u32], x: VarId| {
+        let may = |config: &[Cell], x: VarId| {
             !ends.asked[x.index()]
                 && others(system, process).all(|q| {
                     let state = StateId(config[q.index()]);
@@ -140,7 +140,7 @@ impl Quiet {
     fn may_change(
         &self,
         semantics: &dyn Semantics,
-        config: &[u32],
+        config: &[Cell],
         process: ProcessId,
         x: VarId,
     ) -> bool {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
 use weir_model::question::Question;
 use weir_model::semantics::{Rule, Semantics, Step};
@@ -11,21 +12,21 @@ use super::settles;
 /// A run that is told with its quiet steps.
 pub(super) struct Retold<'s> {
     semantics: &'s dyn Semantics,
-    start: Vec<u32>,
-    config: Vec<u32>,
+    start: Vec<Cell>,
+    config: Vec<Cell>,
     steps: Vec<Step>,
     /// For each process the quiet steps that it still has to take, and its buffers.
     late: Vec<VecDeque<Step>>,
 }
 
 impl<'s> Retold<'s> {
-    pub fn new(semantics: &'s dyn Semantics, start: Vec<u32>) -> Self {
+    pub fn new(semantics: &'s dyn Semantics, start: Vec<Cell>) -> Self {
         let late = vec![VecDeque::new(); semantics.system().processes.len()];
         Self { semantics, config: start.clone(), start, steps: vec![], late }
     }
 
     /// Where it begins.
-    pub fn start(&self) -> &[u32] {
+    pub fn start(&self) -> &[Cell] {
         &self.start
     }
 
@@ -82,7 +83,7 @@ impl<'s> Retold<'s> {
         mut self,
         question: &Question,
         budget: &Budget,
-    ) -> Result<(Vec<u32>, Vec<Step>), Stop> {
+    ) -> Result<(Vec<Cell>, Vec<Step>), Stop> {
         if !settles(self.semantics, &self.config, question) {
             for p in 0..self.late.len() {
                 while let Some(&step) = self.late[p].front() {

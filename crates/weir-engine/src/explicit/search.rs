@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::ProcessId;
+use weir_model::ids::{Cell, ProcessId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
@@ -23,7 +23,7 @@ use crate::store::{ConfigId, Store};
 const CLOCK: usize = 1 << 10;
 
 /// Looks at a configuration, and may end the search.
-type Visit<'v> = &'v mut dyn FnMut(&dyn Semantics, &[u32], ConfigId) -> ControlFlow<()>;
+type Visit<'v> = &'v mut dyn FnMut(&dyn Semantics, &[Cell], ConfigId) -> ControlFlow<()>;
 
 /// A search that can be paused.
 pub(super) struct Search<'s> {
@@ -211,9 +211,9 @@ fn follow<'c>(
     quiet: &Quiet,
     semantics: &dyn Semantics,
     process: ProcessId,
-    next: &'c [u32],
-    at_rest: &'c mut Vec<u32>,
-) -> &'c [u32] {
+    next: &'c [Cell],
+    at_rest: &'c mut Vec<Cell>,
+) -> &'c [Cell] {
     if !quiet.may_follow(semantics.system(), process, next) {
         return next;
     }

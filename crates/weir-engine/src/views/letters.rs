@@ -11,7 +11,7 @@
 use std::fmt;
 
 use rustc_hash::FxHashMap;
-use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::system::System;
 
@@ -66,8 +66,8 @@ impl fmt::Display for Halt {
 pub(super) struct Letters<'s> {
     system: &'s System,
     vars: usize,
-    cells: Vec<u32>,
-    ids: FxHashMap<Box<[u32]>, Letter>,
+    cells: Vec<Cell>,
+    ids: FxHashMap<Box<[Cell]>, Letter>,
     masks: Vec<Box<[bool]>>,
     /// For each process and place of its code, what it can still read; the last is for states
     /// at no known place.
@@ -78,7 +78,7 @@ pub(super) struct Letters<'s> {
     pieces: bool,
     /// For each letter the words of one letter that it is in a segment.
     symbols: Vec<Subwords>,
-    scratch: Vec<u32>,
+    scratch: Vec<Cell>,
     /// How much time and memory there is.
     pub budget: Budget,
 }
@@ -164,12 +164,12 @@ impl<'s> Letters<'s> {
     }
 
     /// A memory state, nothing blanked out.
-    pub fn see_all(&mut self, memory: &[u32]) -> Result<Letter, Halt> {
+    pub fn see_all(&mut self, memory: &[Cell]) -> Result<Letter, Halt> {
         self.intern(memory)
     }
 
     /// A memory state through a mask.
-    pub fn see(&mut self, memory: &[u32], mask: MaskId) -> Result<Letter, Halt> {
+    pub fn see(&mut self, memory: &[Cell], mask: MaskId) -> Result<Letter, Halt> {
         let blanked = memory.iter().zip(&self.masks[mask]);
         let blanked = blanked.map(|(&v, &kept)| if kept { v } else { BLANK });
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -180,11 +180,11 @@ impl<'s> Letters<'s> {
         letter
     }
 
-    fn intern(&mut self, blanked: &[u32]) -> Result<Letter, Halt> {
+    fn intern(&mut self, blanked: &[Cell]) -> Result<Letter, Halt> {
         if let Some(&letter) = self.ids.get(blanked) {
             return Ok(letter);
         }
-        let blanked: Box<[u32]> = blanked.into();
+        let blanked: Box<[Cell]> = blanked.into();
         let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < MAX_LETTER);
         let letter = letter.ok_or(Halt::TooManyLetters)?;
         if blanked.iter().any(|v| *v != BLANK && *v >= MAX_LETTER) {

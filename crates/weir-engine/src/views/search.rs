@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use weir_model::answer::{Answer, Evidence, Invariant, Run};
-use weir_model::ids::ProcessId;
+use weir_model::ids::{Cell, ProcessId, ValueId};
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
@@ -44,7 +44,7 @@ pub(super) struct Search<'s> {
     /// Whether a later configuration covers this one.
     covered: Vec<bool>,
     /// The maximal configurations with each state.
-    buckets: FxHashMap<Box<[u32]>, Bucket>,
+    buckets: FxHashMap<Box<[Cell]>, Bucket>,
     /// How many of them there are.
     maximal: usize,
     /// Whether any two were joined.
@@ -114,7 +114,7 @@ impl<'s> Search<'s> {
     /// one that has it.
     fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) -> Result<u32, Stop> {
         let (len, capacity) = (self.buckets.len(), self.buckets.capacity());
-        self.space.budget().check_growth(len, capacity, size_of::<(Box<[u32]>, Bucket)>())?;
+        self.space.budget().check_growth(len, capacity, size_of::<(Box<[Cell]>, Bucket)>())?;
         let bucket = self.buckets.entry(config.state.clone()).or_default();
         let (table, configs) = (&mut self.space.table, &self.configs);
         let mut sketch: Vec<u128> = config.views.iter().map(|&v| table.sketch(v)).collect();
@@ -299,8 +299,9 @@ impl<'s> Search<'s> {
                 let (start, mut events) = self.path(id)?;
                 events.extend(ways);
                 let start = self.space.memory(&self.configs[start as usize]);
+                let start: Vec<ValueId> = start.iter().map(|&v| v.into()).collect();
                 let (system, budget) = (self.space.system, self.space.budget());
-                *found = match concrete::run(system, self.model, start, &events, budget)? {
+                *found = match concrete::run(system, self.model, &start, &events, budget)? {
                     Some(run) => Found::Settled(Box::new(run)),
                     None => Found::Spurious(tries + 1),
                 };
@@ -347,7 +348,7 @@ impl<'s> Search<'s> {
             let numbers: Vec<u32> = all.iter().enumerate().map(place).collect();
             let control =
                 |((places, _), n): (&(Rc<Places>, _), &u32)| places.list[*n as usize].control.0;
-            let controls: Vec<u32> = all.iter().zip(&numbers).map(control).collect();
+            let controls: Vec<Cell> = all.iter().zip(&numbers).map(control).collect();
             if question.is_settled(system, &controls, memory) {
                 let mut events: Vec<Event> = last.then_some(Event::End).into_iter().collect();
                 for ((p, (places, _)), n) in system.process_ids().zip(&all).zip(numbers) {

@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use weir_model::answer::ViewConfiguration;
-use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::Relaxation;
 use weir_model::program::FenceKind;
@@ -61,7 +61,7 @@ pub(super) struct Step {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Config {
     /// Control states, newest memory.
-    pub state: Box<[u32]>,
+    pub state: Box<[Cell]>,
     pub views: Box<[ViewId]>,
 }
 
@@ -148,12 +148,12 @@ impl<'s> Space<'s> {
     }
 
     /// The control states of a configuration.
-    pub fn controls<'c>(&self, config: &'c Config) -> &'c [u32] {
+    pub fn controls<'c>(&self, config: &'c Config) -> &'c [Cell] {
         &config.state[..self.processes()]
     }
 
     /// The newest memory of a configuration.
-    pub fn memory<'c>(&self, config: &'c Config) -> &'c [u32] {
+    pub fn memory<'c>(&self, config: &'c Config) -> &'c [Cell] {
         &config.state[self.processes()..]
     }
 
@@ -171,7 +171,10 @@ impl<'s> Space<'s> {
         let system = self.system;
         Ok(system.initial_memories().map(move |memory| {
             let controls = system.processes.iter().map(|p| p.initial.0);
-            Config { state: controls.chain(memory).collect(), views: views.clone() }
+            Config {
+                state: controls.chain(memory.iter().map(|v| v.0)).collect(),
+                views: views.clone(),
+            }
         }))
     }
 

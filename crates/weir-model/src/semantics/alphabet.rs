@@ -1,7 +1,7 @@
 //! Events, the letters of buffers. Each is encoded in one cell.
 
 use super::{Head, Kind};
-use crate::ids::{ValueId, VarId};
+use crate::ids::{Cell, ValueId, VarId};
 use crate::system::{Op, System};
 
 /// Something that a process has issued and that is under way.
@@ -123,7 +123,7 @@ impl Alphabet {
 
     /// The buffers of a configuration that keeps one per process behind its
     /// memory: a length and that many letters, oldest first.
-    pub(super) fn read_buffers(&self, config: &[u32], head: Head) -> Vec<Vec<Event>> {
+    pub(super) fn read_buffers(&self, config: &[Cell], head: Head) -> Vec<Vec<Event>> {
         let mut at = head.len();
         let mut next = || {
             let len = config[at] as usize;
@@ -135,7 +135,7 @@ impl Alphabet {
     }
 
     /// What the cells of such buffers are.
-    pub(super) fn kinds(config: &[u32], head: Head) -> Vec<Kind> {
+    pub(super) fn kinds(config: &[Cell], head: Head) -> Vec<Kind> {
         let mut kinds = Vec::new();
         while let Some(&len) = config.get(head.len() + kinds.len()) {
             kinds.push(Kind::Plain);
@@ -145,7 +145,7 @@ impl Alphabet {
     }
 
     /// Replaces everything behind the memory by these buffers.
-    pub(super) fn write_buffers(&self, buffers: &[Vec<Event>], head: Head, config: &mut Vec<u32>) {
+    pub(super) fn write_buffers(&self, buffers: &[Vec<Event>], head: Head, config: &mut Vec<Cell>) {
         config.truncate(head.len());
         for buffer in buffers {
             config.push(buffer.len() as u32);

@@ -7,7 +7,7 @@
 
 use super::alphabet::{Alphabet, Event};
 use super::{Head, Kind};
-use crate::ids::{ProcessId, ValueId, VarId};
+use crate::ids::{Cell, ProcessId, ValueId, VarId};
 
 /// The most events of all processes together.
 pub(super) const MAX_EVENTS: usize = 64;
@@ -209,7 +209,7 @@ impl EventStructure {
 
     /// Appends the structure to a configuration, in a form that does not
     /// depend on which process issued first.
-    pub fn write(mut self, alphabet: &Alphabet, head: Head, config: &mut Vec<u32>) {
+    pub fn write(mut self, alphabet: &Alphabet, head: Head, config: &mut Vec<Cell>) {
         let mut order: Vec<usize> = (0..self.events.len()).collect();
         order.sort_by_key(|&i| self.events[i].process);
         self.permute(&order);
@@ -229,7 +229,7 @@ impl EventStructure {
     pub fn read(
         alphabet: &Alphabet,
         head: Head,
-        config: &[u32],
+        config: &[Cell],
         at: usize,
         pointers: usize,
     ) -> (Self, usize) {
@@ -258,7 +258,7 @@ impl EventStructure {
     }
 
     /// What the cells of a structure are that was written at `at`.
-    pub fn kinds(head: Head, config: &[u32], at: usize, pointers: usize) -> Vec<Kind> {
+    pub fn kinds(head: Head, config: &[Cell], at: usize, pointers: usize) -> Vec<Kind> {
         let len: usize = config[at..at + head.processes].iter().map(|&c| c as usize).sum();
         let plain = |count: usize| std::iter::repeat_n(Kind::Plain, count);
         let letters = std::iter::repeat_n(Kind::Letter, len);

@@ -24,7 +24,7 @@ use std::ops::Range;
 
 use super::alphabet::Alphabet;
 use super::{Event, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::{ProcessId, ValueId, VarId};
+use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System, Transition};
@@ -80,7 +80,7 @@ impl<'s> Fifo<'s> {
     }
 
     /// The buffers of each process, and where the words begin.
-    fn layout(&self, config: &[u32]) -> (Vec<Buffers>, usize) {
+    fn layout(&self, config: &[Cell]) -> (Vec<Buffers>, usize) {
         let mut at = self.head.len();
         let mut next = || {
             let start = at + 1;
@@ -94,7 +94,7 @@ impl<'s> Fifo<'s> {
 
     /// The buffers of one process.
     #[inline]
-    fn buffers(&self, config: &[u32], process: ProcessId) -> Buffers {
+    fn buffers(&self, config: &[Cell], process: ProcessId) -> Buffers {
         let mut at = self.head.len();
         for _ in 0..2 * process.index() {
             at += 1 + config[at] as usize;
@@ -107,11 +107,11 @@ impl<'s> Fifo<'s> {
     /// The word of a process for a variable: past values, oldest first.
     fn word<'c>(
         &self,
-        config: &'c [u32],
+        config: &'c [Cell],
         mut at: usize,
         process: ProcessId,
         var: VarId,
-    ) -> &'c [u32] {
+    ) -> &'c [Cell] {
         for (p, vars) in self.words.iter().enumerate() {
             for &x in vars {
                 let word = at + 1..at + 1 + config[at] as usize;
@@ -126,7 +126,13 @@ impl<'s> Fifo<'s> {
 
     /// Appends the words after a step. `false` if one had to be shortened to
     /// stay within the bound.
-    fn write_words(&self, config: &[u32], mut at: usize, edit: Words, out: &mut Vec<u32>) -> bool {
+    fn write_words(
+        &self,
+        config: &[Cell],
+        mut at: usize,
+        edit: Words,
+        out: &mut Vec<Cell>,
+    ) -> bool {
         let mut complete = true;
         for (p, vars) in self.words.iter().enumerate() {
             for &x in vars {
@@ -156,7 +162,7 @@ impl<'s> Fifo<'s> {
     }
 
     /// Writes to memory and says what this does to the words.
-    fn write_memory(&self, config: &mut [u32], var: VarId, value: ValueId) -> Option<ValueId> {
+    fn write_memory(&self, config: &mut [Cell], var: VarId, value: ValueId) -> Option<ValueId> {
         let old = self.head.get(config, var);
         self.head.set(config, var, value);
         (old != value).then_some(old)
@@ -168,16 +174,16 @@ impl Semantics for Fifo<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u32>) {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
         config.extend(self.words.iter().flat_map(|_| [0, 0]));
         config.extend(self.words.iter().flatten().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
         let (buffers, words_at) = self.layout(config);
@@ -331,7 +337,7 @@ impl Semantics for Fifo<'_> {
     /// is passed early; what can be read with shorter ones can be read with them.
     fn take_quietly(
         &self,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
@@ -368,7 +374,7 @@ impl Semantics for Fifo<'_> {
         Some(rule)
     }
 
-    fn sees(&self, config: &[u32], process: ProcessId, var: VarId) -> Option<ValueId> {
+    fn sees(&self, config: &[Cell], process: ProcessId, var: VarId) -> Option<ValueId> {
         if !self.words[process.index()].is_empty() {
             return None;
         }
@@ -381,7 +387,7 @@ impl Semantics for Fifo<'_> {
         Some(own.map_or_else(|| self.head.get(config, var), |e| e.value))
     }
 
-    fn has_under_way(&self, config: &[u32], process: ProcessId, var: VarId) -> bool {
+    fn has_under_way(&self, config: &[Cell], process: ProcessId, var: VarId) -> bool {
         let Buffers { first, second } = self.buffers(config, process);
         config[first.start..second.end].iter().enumerate().any(|(i, &l)| {
             first.start + i != second.start - 1 && self.alphabet.decode(l).var == var
@@ -390,15 +396,15 @@ impl Semantics for Fifo<'_> {
 
     fn update_quietly(
         &self,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         process: ProcessId,
-        may: &dyn Fn(&[u32], VarId) -> bool,
+        may: &dyn Fn(&[Cell], VarId) -> bool,
     ) -> Option<Step> {
         if self.words.iter().any(|words| !words.is_empty()) {
             return None;
         }
         let Buffers { first, second } = self.buffers(config, process);
-        let letter = |config: &[u32], at: usize| self.alphabet.decode(config[at]);
+        let letter = |config: &[Cell], at: usize| self.alphabet.decode(config[at]);
         if !second.is_empty() {
             let event = letter(config, second.start);
             if may(config, event.var) {
@@ -419,7 +425,7 @@ impl Semantics for Fifo<'_> {
         Some(Step::memory(process, Rule::TransferWrite, event))
     }
 
-    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
         let (buffers, mut at) = self.layout(config);
         let mut kinds = Vec::new();
         for buffer in buffers.iter().flat_map(|b| [&b.first, &b.second]) {
@@ -439,12 +445,12 @@ impl Semantics for Fifo<'_> {
         Some(&self.alphabet)
     }
 
-    fn is_drained(&self, config: &[u32]) -> bool {
+    fn is_drained(&self, config: &[Cell]) -> bool {
         let (buffers, _) = self.layout(config);
         buffers.iter().all(|b| b.first.is_empty() && b.second.is_empty())
     }
 
-    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
         let (buffers, _) = self.layout(config);
         let letters = |r: &Range<usize>| config[r.clone()].to_vec();
         buffers

@@ -30,7 +30,7 @@
 
 use super::alphabet::Alphabet;
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::ProcessId;
+use crate::ids::{Cell, ProcessId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System, Transition};
@@ -114,15 +114,15 @@ impl Semantics for Guess<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u32>) {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
         config.extend(self.system.processes.iter().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
         let mut buffers = self.alphabet.read_buffers(config, self.head);
@@ -196,7 +196,7 @@ impl Semantics for Guess<'_> {
 
     fn take_quietly(
         &self,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
@@ -218,11 +218,11 @@ impl Semantics for Guess<'_> {
         Some(rule)
     }
 
-    fn is_settled(&self, config: &[u32]) -> bool {
+    fn is_settled(&self, config: &[Cell]) -> bool {
         self.alphabet.read_buffers(config, self.head).iter().flatten().all(|e| e.is_write())
     }
 
-    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
         Alphabet::kinds(config, self.head)
     }
 
@@ -230,11 +230,11 @@ impl Semantics for Guess<'_> {
         Some(&self.alphabet)
     }
 
-    fn is_drained(&self, config: &[u32]) -> bool {
+    fn is_drained(&self, config: &[Cell]) -> bool {
         self.alphabet.read_buffers(config, self.head).iter().all(Vec::is_empty)
     }
 
-    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
         self.alphabet.read_buffers(config, self.head)
     }
 }

@@ -14,7 +14,7 @@
 
 use super::alphabet::Alphabet;
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::{StateId, VarId};
+use crate::ids::{Cell, StateId, VarId};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System};
 
@@ -47,15 +47,15 @@ impl Semantics for LoadBuffers<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u32>) {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
         config.extend(self.system.processes.iter().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
         let mut buffers = self.alphabet.read_buffers(config, self.head);
@@ -149,7 +149,7 @@ impl Semantics for LoadBuffers<'_> {
         complete
     }
 
-    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
         Alphabet::kinds(config, self.head)
     }
 
@@ -157,11 +157,11 @@ impl Semantics for LoadBuffers<'_> {
         Some(&self.alphabet)
     }
 
-    fn is_drained(&self, config: &[u32]) -> bool {
+    fn is_drained(&self, config: &[Cell]) -> bool {
         config[self.head.len()..].iter().all(|&len| len == 0)
     }
 
-    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
         self.alphabet.read_buffers(config, self.head)
     }
 }

@@ -34,7 +34,7 @@ pub mod rewriting;
 mod sc;
 mod tso;
 
-use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use crate::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use crate::limits::Budget;
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -60,7 +60,7 @@ pub trait Semantics: Sync {
 
     /// Appends what an initial configuration holds behind control states and
     /// memory.
-    fn initial_rest(&self, config: &mut Vec<u32>);
+    fn initial_rest(&self, config: &mut Vec<Cell>);
 
     /// Calls `visit` with every step from `config` and the configuration that
     /// it leads to. `scratch` is space to work in. A step determines where it leads:
@@ -71,25 +71,25 @@ pub trait Semantics: Sync {
     #[must_use]
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool;
 
     /// Whether every read that was issued has its value for good. Only then do
     /// the control states mean anything: before, they rest on guesses.
-    fn is_settled(&self, _config: &[u32]) -> bool {
+    fn is_settled(&self, _config: &[Cell]) -> bool {
         true
     }
 
     /// Whether nothing is under way: every write has reached memory.
-    fn is_drained(&self, config: &[u32]) -> bool;
+    fn is_drained(&self, config: &[Cell]) -> bool;
 
     /// What each process has under way, oldest first, for showing.
-    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>>;
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>>;
 
     /// What the cells of a configuration are that lie behind control states and memory.
-    fn kinds(&self, config: &[u32]) -> Vec<Kind>;
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind>;
 
     /// What its letters stand for; none if it has none.
     fn alphabet(&self) -> Option<&Alphabet>;
@@ -100,7 +100,7 @@ pub trait Semantics: Sync {
     /// `None`, and nothing changed, if it is no such step.
     fn take_quietly(
         &self,
-        _config: &mut Vec<u32>,
+        _config: &mut Vec<Cell>,
         _process: ProcessId,
         _transition: &Transition,
     ) -> Option<Rule> {
@@ -109,12 +109,12 @@ pub trait Semantics: Sync {
 
     /// The value that a process sees of a variable, if there is one only and it sees it as long
     /// as nobody else writes the variable; `None` also where that is not known.
-    fn sees(&self, _config: &[u32], _process: ProcessId, _var: VarId) -> Option<ValueId> {
+    fn sees(&self, _config: &[Cell], _process: ProcessId, _var: VarId) -> Option<ValueId> {
         None
     }
 
     /// Whether a process has a write to a variable under way, or may have.
-    fn has_under_way(&self, _config: &[u32], _process: ProcessId, _var: VarId) -> bool {
+    fn has_under_way(&self, _config: &[Cell], _process: ProcessId, _var: VarId) -> bool {
         true
     }
 
@@ -123,15 +123,15 @@ pub trait Semantics: Sync {
     /// nothing changed, if there is none.
     fn update_quietly(
         &self,
-        _config: &mut Vec<u32>,
+        _config: &mut Vec<Cell>,
         _process: ProcessId,
-        _may: &dyn Fn(&[u32], VarId) -> bool,
+        _may: &dyn Fn(&[Cell], VarId) -> bool,
     ) -> Option<Step> {
         None
     }
 
     /// Takes the first step that is wanted, if there is one, and returns it.
-    fn take(&self, config: &mut Vec<u32>, wanted: &dyn Fn(&Step) -> bool) -> Option<Step> {
+    fn take(&self, config: &mut Vec<Cell>, wanted: &dyn Fn(&Step) -> bool) -> Option<Step> {
         let mut found = None;
         let _ = self.successors(config, &mut Vec::new(), &mut |step, next| {
             if found.is_none() && wanted(&step) {
@@ -144,27 +144,27 @@ pub trait Semantics: Sync {
     }
 
     /// The initial configurations: one, or one per choice of initial values.
-    fn initial(&self) -> Box<dyn Iterator<Item = Vec<u32>> + '_> {
+    fn initial(&self) -> Box<dyn Iterator<Item = Vec<Cell>> + '_> {
         Box::new(self.system().initial_memories().map(|memory| self.initial_with(&memory)))
     }
 
     /// The initial configuration with this memory.
-    fn initial_with(&self, memory: &[u32]) -> Vec<u32> {
-        let mut config: Vec<u32> = self.system().processes.iter().map(|p| p.initial.0).collect();
-        config.extend_from_slice(memory);
+    fn initial_with(&self, memory: &[ValueId]) -> Vec<Cell> {
+        let mut config: Vec<Cell> = self.system().processes.iter().map(|p| p.initial.0).collect();
+        config.extend(memory.iter().map(|v| v.0));
         self.initial_rest(&mut config);
         config
     }
 
     /// The control states of a configuration.
     #[inline]
-    fn controls<'c>(&self, config: &'c [u32]) -> &'c [u32] {
+    fn controls<'c>(&self, config: &'c [Cell]) -> &'c [Cell] {
         &config[..self.system().processes.len()]
     }
 
     /// The newest memory of a configuration.
     #[inline]
-    fn memory<'c>(&self, config: &'c [u32]) -> &'c [u32] {
+    fn memory<'c>(&self, config: &'c [Cell]) -> &'c [Cell] {
         let n = self.system().processes.len();
         &config[n..n + self.system().vars.len()]
     }
@@ -438,7 +438,7 @@ pub fn sufficient_bound(system: &System) -> Option<usize> {
 
 /// The control state of a process in a configuration.
 #[inline]
-fn control(config: &[u32], process: ProcessId) -> StateId {
+fn control(config: &[Cell], process: ProcessId) -> StateId {
     StateId(config[process.index()])
 }
 
@@ -460,12 +460,12 @@ impl Head {
     }
 
     #[inline]
-    fn get(self, config: &[u32], var: VarId) -> ValueId {
+    fn get(self, config: &[Cell], var: VarId) -> ValueId {
         ValueId(config[self.processes + var.index()])
     }
 
     #[inline]
-    fn set(self, config: &mut [u32], var: VarId, value: ValueId) {
+    fn set(self, config: &mut [Cell], var: VarId, value: ValueId) {
         config[self.processes + var.index()] = value.0;
     }
 }

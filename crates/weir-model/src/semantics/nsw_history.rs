@@ -12,7 +12,7 @@
 use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::{ProcessId, ValueId, VarId};
+use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System};
@@ -28,7 +28,7 @@ pub(super) struct NswHistory<'s> {
 #[derive(Clone)]
 struct History {
     /// Memory states, the newest last; never empty.
-    states: Vec<Vec<u32>>,
+    states: Vec<Vec<Cell>>,
     /// `π(i,j)`.
     pointers: Vec<usize>,
 }
@@ -65,12 +65,12 @@ impl<'s> NswHistory<'s> {
         }
     }
 
-    fn decode(&self, config: &[u32]) -> (EventStructure, History) {
+    fn decode(&self, config: &[Cell]) -> (EventStructure, History) {
         let head = self.head;
         let (s, at) = EventStructure::read(&self.alphabet, head, config, head.len(), 0);
         let past = config[at] as usize;
         let pointers = at + 1 + past * head.vars;
-        let mut states: Vec<Vec<u32>> = (0..past)
+        let mut states: Vec<Vec<Cell>> = (0..past)
             .map(|k| config[at + 1 + k * head.vars..at + 1 + (k + 1) * head.vars].to_vec())
             .collect();
         states.push(config[head.processes..head.len()].to_vec());
@@ -78,7 +78,7 @@ impl<'s> NswHistory<'s> {
         (s, History { states, pointers })
     }
 
-    fn encode(&self, s: EventStructure, mut history: History, out: &mut Vec<u32>) {
+    fn encode(&self, s: EventStructure, mut history: History, out: &mut Vec<Cell>) {
         history.trim();
         let newest = history.newest();
         out.truncate(self.head.processes);
@@ -99,7 +99,7 @@ impl Semantics for NswHistory<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u32>) {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
         EventStructure::default().write(&self.alphabet, self.head, config);
         config.push(0);
         config.extend((0..self.head.processes * self.head.vars).map(|_| 0));
@@ -107,9 +107,9 @@ impl Semantics for NswHistory<'_> {
 
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
         let (s, h) = self.decode(config);
@@ -230,7 +230,7 @@ impl Semantics for NswHistory<'_> {
         complete
     }
 
-    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
         let head = self.head;
         let mut kinds = EventStructure::kinds(head, config, head.len(), 0);
         let past = config[head.len() + kinds.len()];
@@ -246,11 +246,11 @@ impl Semantics for NswHistory<'_> {
         Some(&self.alphabet)
     }
 
-    fn is_drained(&self, config: &[u32]) -> bool {
+    fn is_drained(&self, config: &[Cell]) -> bool {
         self.decode(config).0.events.is_empty()
     }
 
-    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
         self.decode(config).0.pending(self.head)
     }
 }

@@ -8,7 +8,7 @@
 //! and can be decoded in each.
 
 use super::{Event, EventKind, Kind, Semantics};
-use crate::ids::{ProcessId, StateId, ValueId, VarId};
+use crate::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use crate::system::System;
 
 const EVENTS: [EventKind; 6] = [
@@ -21,7 +21,7 @@ const EVENTS: [EventKind; 6] = [
 ];
 
 /// Appends a configuration.
-pub fn pack(semantics: &dyn Semantics, config: &[u32], bytes: &mut Vec<u8>) {
+pub fn pack(semantics: &dyn Semantics, config: &[Cell], bytes: &mut Vec<u8>) {
     let system = semantics.system();
     let (n, vars) = (system.processes.len(), system.vars.len());
     for (p, &state) in config[..n].iter().enumerate() {
@@ -55,7 +55,7 @@ pub fn pack(semantics: &dyn Semantics, config: &[u32], bytes: &mut Vec<u8>) {
 }
 
 /// The cells of a configuration; `None` if the bytes are none.
-pub fn unpack(semantics: &dyn Semantics, bytes: &[u8]) -> Option<Vec<u32>> {
+pub fn unpack(semantics: &dyn Semantics, bytes: &[u8]) -> Option<Vec<Cell>> {
     let system = semantics.system();
     let mut rest = bytes;
     let mut config = Vec::new();

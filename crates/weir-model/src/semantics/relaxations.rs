@@ -24,7 +24,7 @@
 use super::alphabet::Alphabet;
 use super::event_structure::{EventStructure, Pending, Set};
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::{ProcessId, VarId};
+use crate::ids::{Cell, ProcessId, VarId};
 use crate::memory_model::{Access, MemoryModel, Relaxation};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System};
@@ -57,7 +57,7 @@ impl<'s> Relaxed<'s> {
         if remote { self.head.processes * self.head.vars } else { 0 }
     }
 
-    fn structure(&self, config: &[u32]) -> EventStructure {
+    fn structure(&self, config: &[Cell]) -> EventStructure {
         let at = self.head.len();
         EventStructure::read(&self.alphabet, self.head, config, at, self.pointers()).0
     }
@@ -158,16 +158,16 @@ impl Semantics for Relaxed<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u32>) {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
         let sigma = vec![None; self.pointers()];
         EventStructure { events: vec![], sigma }.write(&self.alphabet, self.head, config);
     }
 
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
         let s = self.structure(config);
@@ -263,12 +263,12 @@ impl Semantics for Relaxed<'_> {
 
     /// Without `w->r` there is no such thing as a store buffer: a write that is
     /// under way is one that has not been executed.
-    fn is_settled(&self, config: &[u32]) -> bool {
+    fn is_settled(&self, config: &[Cell]) -> bool {
         let buffered = self.model.has(Relaxation::WriteRead);
         self.structure(config).set(|e| e.event.kind == EventKind::Read || !buffered) == 0
     }
 
-    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
         EventStructure::kinds(self.head, config, self.head.len(), self.pointers())
     }
 
@@ -276,11 +276,11 @@ impl Semantics for Relaxed<'_> {
         Some(&self.alphabet)
     }
 
-    fn is_drained(&self, config: &[u32]) -> bool {
+    fn is_drained(&self, config: &[Cell]) -> bool {
         self.structure(config).events.is_empty()
     }
 
-    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
         self.structure(config).pending(self.head)
     }
 }

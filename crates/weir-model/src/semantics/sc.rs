@@ -3,7 +3,7 @@
 //! *Configuration*: control states and memory. Fences have no effect.
 
 use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::{ProcessId, ValueId, VarId};
+use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::system::{Op, System, Transition};
 
 pub(super) struct Sc<'s> {
@@ -22,13 +22,13 @@ impl Semantics for Sc<'_> {
         self.system
     }
 
-    fn initial_rest(&self, _config: &mut Vec<u32>) {}
+    fn initial_rest(&self, _config: &mut Vec<Cell>) {}
 
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
         scratch.clear();
@@ -60,7 +60,7 @@ impl Semantics for Sc<'_> {
 
     fn take_quietly(
         &self,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
@@ -73,15 +73,15 @@ impl Semantics for Sc<'_> {
         Some(rule)
     }
 
-    fn sees(&self, config: &[u32], _process: ProcessId, var: VarId) -> Option<ValueId> {
+    fn sees(&self, config: &[Cell], _process: ProcessId, var: VarId) -> Option<ValueId> {
         Some(self.head.get(config, var))
     }
 
-    fn has_under_way(&self, _config: &[u32], _process: ProcessId, _var: VarId) -> bool {
+    fn has_under_way(&self, _config: &[Cell], _process: ProcessId, _var: VarId) -> bool {
         false
     }
 
-    fn kinds(&self, _config: &[u32]) -> Vec<Kind> {
+    fn kinds(&self, _config: &[Cell]) -> Vec<Kind> {
         vec![]
     }
 
@@ -89,11 +89,11 @@ impl Semantics for Sc<'_> {
         None
     }
 
-    fn is_drained(&self, _config: &[u32]) -> bool {
+    fn is_drained(&self, _config: &[Cell]) -> bool {
         true
     }
 
-    fn pending(&self, _config: &[u32]) -> Vec<Vec<Event>> {
+    fn pending(&self, _config: &[Cell]) -> Vec<Vec<Event>> {
         vec![vec![]; self.head.processes]
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::alphabet::Alphabet;
 use super::{Event, Head, Kind, Rule, Semantics, Step, control};
-use crate::ids::{ProcessId, ValueId, VarId};
+use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::program::FenceKind;
 use crate::system::{Op, System, Transition};
 
@@ -30,7 +30,7 @@ impl<'s> Tso<'s> {
 
     /// Where the writes of a process are.
     #[inline]
-    fn buffer(&self, config: &[u32], process: ProcessId) -> Range<usize> {
+    fn buffer(&self, config: &[Cell], process: ProcessId) -> Range<usize> {
         let mut at = self.head.len();
         for _ in 0..process.index() {
             at += 1 + config[at] as usize;
@@ -44,15 +44,15 @@ impl Semantics for Tso<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<u32>) {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
         config.extend(self.system.processes.iter().map(|_| 0));
     }
 
     fn successors(
         &self,
-        config: &[u32],
-        scratch: &mut Vec<u32>,
-        visit: &mut dyn FnMut(Step, &[u32]),
+        config: &[Cell],
+        scratch: &mut Vec<Cell>,
+        visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
         let mut complete = true;
@@ -124,7 +124,7 @@ impl Semantics for Tso<'_> {
 
     fn take_quietly(
         &self,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
@@ -144,21 +144,21 @@ impl Semantics for Tso<'_> {
         Some(rule)
     }
 
-    fn sees(&self, config: &[u32], process: ProcessId, var: VarId) -> Option<ValueId> {
+    fn sees(&self, config: &[Cell], process: ProcessId, var: VarId) -> Option<ValueId> {
         let own = config[self.buffer(config, process)].iter().rev();
         let last = own.map(|&l| self.alphabet.decode(l)).find(|e| e.var == var);
         Some(last.map_or_else(|| self.head.get(config, var), |e| e.value))
     }
 
-    fn has_under_way(&self, config: &[u32], process: ProcessId, var: VarId) -> bool {
+    fn has_under_way(&self, config: &[Cell], process: ProcessId, var: VarId) -> bool {
         config[self.buffer(config, process)].iter().any(|&l| self.alphabet.decode(l).var == var)
     }
 
     fn update_quietly(
         &self,
-        config: &mut Vec<u32>,
+        config: &mut Vec<Cell>,
         process: ProcessId,
-        may: &dyn Fn(&[u32], VarId) -> bool,
+        may: &dyn Fn(&[Cell], VarId) -> bool,
     ) -> Option<Step> {
         let buffer = self.buffer(config, process);
         let event = self.alphabet.decode(*config[buffer.clone()].first()?);
@@ -171,7 +171,7 @@ impl Semantics for Tso<'_> {
         Some(Step::memory(process, Rule::Update, event))
     }
 
-    fn kinds(&self, config: &[u32]) -> Vec<Kind> {
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
         Alphabet::kinds(config, self.head)
     }
 
@@ -179,11 +179,11 @@ impl Semantics for Tso<'_> {
         Some(&self.alphabet)
     }
 
-    fn is_drained(&self, config: &[u32]) -> bool {
+    fn is_drained(&self, config: &[Cell]) -> bool {
         config[self.head.len()..].iter().all(|&len| len == 0)
     }
 
-    fn pending(&self, config: &[u32]) -> Vec<Vec<Event>> {
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
         self.alphabet.read_buffers(config, self.head)
     }
 }

@@ -13,39 +13,49 @@ impl System {
 
     /// The value of an atom in a state: control states and memory.
     #[inline]
-    pub fn atom(&self, atom: Atom, controls: &[u32], memory: &[u32]) -> i128 {
-        let state = |p: ProcessId| self.state(p, StateId(controls[p.index()]));
+    pub fn atom(
+        &self,
+        atom: Atom,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> i128 {
+        let state = |p: ProcessId| self.state(p, controls[p.index()].into());
         match atom {
-            Atom::Var(var) => self.value(var, ValueId(memory[var.index()])),
+            Atom::Var(var) => self.value(var, memory[var.index()].into()),
             Atom::Reg(process, _) | Atom::At(process, _) => state(process).atom(atom),
         }
     }
 
     /// Whether a formula holds. One that divides by zero or overflows does not.
     #[inline]
-    pub fn holds(&self, formula: &Formula, controls: &[u32], memory: &[u32]) -> bool {
+    pub fn holds(
+        &self,
+        formula: &Formula,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> bool {
         formula.eval(&mut |a| self.atom(*a, controls, memory)).is_ok_and(|v| v != 0)
     }
 
     /// Whether every process has ended.
     #[inline]
-    pub fn all_ended(&self, controls: &[u32]) -> bool {
+    pub fn all_ended(&self, controls: &[impl Copy + Into<StateId>]) -> bool {
         self.process_ids()
-            .all(|p| self.state(p, StateId(controls[p.index()])).kind == StateKind::Ended)
+            .all(|p| self.state(p, controls[p.index()].into()).kind == StateKind::Ended)
     }
 
     /// The failure of the first process that has failed.
     #[inline]
-    pub fn failed(&self, controls: &[u32]) -> Option<(ProcessId, &Failure)> {
-        self.process_ids().find_map(|p| match &self.state(p, StateId(controls[p.index()])).kind {
+    pub fn failed(&self, controls: &[impl Copy + Into<StateId>]) -> Option<(ProcessId, &Failure)> {
+        self.process_ids().find_map(|p| match &self.state(p, controls[p.index()].into()).kind {
             StateKind::Failed(failure) => Some((p, failure)),
             _ => None,
         })
     }
 
     /// How the first process of which that is known no longer has come there.
-    pub fn left(&self, controls: &[u32]) -> Option<&Excess> {
-        self.process_ids().find_map(|p| match &self.state(p, StateId(controls[p.index()])).kind {
+    pub fn left(&self, controls: &[impl Copy + Into<StateId>]) -> Option<&Excess> {
+        self.process_ids().find_map(|p| match &self.state(p, controls[p.index()].into()).kind {
             StateKind::Left(excess) => Some(excess),
             _ => None,
         })
@@ -53,8 +63,8 @@ impl System {
 
     /// How the first value that has left its bound has left it.
     #[inline]
-    pub fn out_of_bounds(&self, controls: &[u32]) -> Option<&Excess> {
-        self.process_ids().find_map(|p| match &self.state(p, StateId(controls[p.index()])).kind {
+    pub fn out_of_bounds(&self, controls: &[impl Copy + Into<StateId>]) -> Option<&Excess> {
+        self.process_ids().find_map(|p| match &self.state(p, controls[p.index()].into()).kind {
             StateKind::Left(excess @ Excess::Bound { .. }) => Some(excess),
             _ => None,
         })
@@ -65,12 +75,17 @@ impl System {
     /// rounds of an `await` whose condition does not come true.
     ///
     /// This is about memory alone, so it is the same question in every model.
-    pub fn is_stuck(&self, process: ProcessId, state: StateId, memory: &[u32]) -> bool {
+    pub fn is_stuck(
+        &self,
+        process: ProcessId,
+        state: StateId,
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> bool {
         let mut seen = vec![state];
         let mut next = 0;
         while let Some(&state) = seen.get(next) {
             next += 1;
-            let see = |x: VarId, _| Seen::One(ValueId(memory[x.index()]));
+            let see = |x: VarId, _| Seen::One(memory[x.index()].into());
             for (_, t) in self.steps(process, state, see) {
                 if !t.waits {
                     return false;
@@ -85,9 +100,13 @@ impl System {
 
     /// Whether no further step is possible and some process has not ended,
     /// given that all buffers are empty.
-    pub fn is_deadlock(&self, controls: &[u32], memory: &[u32]) -> bool {
+    pub fn is_deadlock(
+        &self,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> bool {
         self.failed(controls).is_none()
             && !self.all_ended(controls)
-            && self.process_ids().all(|p| self.is_stuck(p, StateId(controls[p.index()]), memory))
+            && self.process_ids().all(|p| self.is_stuck(p, controls[p.index()].into(), memory))
     }
 }

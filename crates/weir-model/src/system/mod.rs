@@ -236,12 +236,12 @@ impl System {
 
     /// The memories that a run may begin with, one after another: there is one for each
     /// combination of initial values.
-    pub fn initial_memories(&self) -> impl Iterator<Item = Vec<u32>> {
+    pub fn initial_memories(&self) -> impl Iterator<Item = Vec<ValueId>> {
         let any = self.vars.iter().all(|x| !x.initial.is_empty());
         let mut next: Option<Vec<usize>> = any.then(|| vec![0; self.vars.len()]);
         std::iter::from_fn(move || {
             let chosen = next.as_mut()?;
-            let memory = self.vars.iter().zip(chosen.iter()).map(|(x, &i)| x.initial[i].0);
+            let memory = self.vars.iter().zip(chosen.iter()).map(|(x, &i)| x.initial[i]);
             let memory = memory.collect();
             let last = (0..chosen.len()).rfind(|&x| chosen[x] + 1 < self.vars[x].initial.len());
             match last {

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use weir_model::answer::Run;
-use weir_model::ids::{ProcessId, SpanId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, SpanId, ValueId, VarId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::FenceKind;
 use weir_model::semantics::{EventKind, Form, Rule};
@@ -147,7 +147,7 @@ fn is_sequential(system: &System, run: &Run, order: &[(Time, ProcessId, usize)])
     order.sort_by_key(|(time, ..)| *time);
     let semantics = Form::Sc.semantics(system, MemoryModel::SC, 0);
     let start = &run.start;
-    let mut config: Vec<u32> =
+    let mut config: Vec<Cell> =
         start.controls.iter().map(|s| s.0).chain(start.memory.iter().map(|v| v.0)).collect();
     semantics.initial_rest(&mut config);
     for (_, process, step) in order {

@@ -220,11 +220,10 @@ impl Checker<'_> {
         p: ProcessId,
         control: StateId,
     ) -> (Vec<i128>, Standing) {
-        let mut controls = vec![0; self.system.processes.len()];
-        controls[p.index()] = control.0;
+        let state = self.system.state(p, control);
         let own = |a: &&Atom| matches!(**a, Atom::Reg(q, _) | Atom::At(q, _) if q == p);
-        let values = atoms.iter().filter(own).map(|a| self.system.atom(*a, &controls, &[]));
-        (values.collect(), self.system.state(p, control).standing())
+        let values = atoms.iter().filter(own).map(|a| state.atom(*a));
+        (values.collect(), state.standing())
     }
 
     /// A write enters the history; `own` if its process reads it from now on.

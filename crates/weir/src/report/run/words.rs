@@ -1,7 +1,7 @@
 //! Steps, operations and memory in a few words.
 
 use weir_check::witness::show_event;
-use weir_model::ids::{ProcessId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, ValueId, VarId};
 use weir_model::program::{Place, Process, Rmw, Stmt, StmtKind};
 use weir_model::semantics::{Event, EventKind, Rule, Step};
 use weir_model::system::{Mark, Op, System, Transition};
@@ -171,7 +171,7 @@ fn entries<T>(
 }
 
 /// Memory, arrays in one piece: `turn=1 flag=[1,0]`.
-pub fn memory(system: &System, values: &[u32], full: bool) -> String {
+pub fn memory(system: &System, values: &[Cell], full: bool) -> String {
     let mut first = 0;
     let mut parts = Vec::new();
     for decl in &system.program.vars {
