@@ -215,3 +215,32 @@ fn a_family_is_declared_by_its_size() {
     let again = weir_reading(&["show", "-"], output.out.as_bytes());
     assert_eq!(again.out, output.out);
 }
+
+#[test]
+fn an_engine_without_proofs_is_refused_before_it_searches() {
+    for (engine, model) in [("explicit", "pso"), ("channels", "tso")] {
+        let peterson = "corpus/peterson-2-fenced-tso.weir";
+        let output =
+            weir(&["check", "--engine", engine, "--model", model, "--verify", peterson]);
+        assert_eq!(output.status, 2);
+        assert!(output.err.contains(&format!("`{engine}` has no proofs under")), "{}", output.err);
+    }
+}
+
+#[test]
+fn evidence_is_not_read_as_a_program() {
+    let output = weir_reading(&["check", "-"], br#"{"format":"weir-witness"}"#);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("this is evidence, not a program"), "{}", output.err);
+    assert!(output.err.contains("`weir certify`"), "{}", output.err);
+}
+
+#[test]
+fn of_many_errors_the_first_ten_are_shown() {
+    let stores: String = (0..30).map(|i| format!("  a{i} = 1\n")).collect();
+    let output =
+        weir_reading(&["check", "-"], format!("process p {{\n{stores}}}\n").as_bytes());
+    assert_eq!(output.status, 2);
+    assert_eq!(output.err.matches("error: ").count(), 10, "{}", output.err);
+    assert!(output.err.trim_end().ends_with("… and 20 more errors"), "{}", output.err);
+}

@@ -13,6 +13,7 @@ use weir_model::program::Program;
 use weir_model::system::{BuildError, Expanded, System, Unbuilt};
 
 use crate::bounds::{Bound, BoundError};
+use crate::report::counted;
 
 /// A program with its text and its system.
 #[derive(Debug)]
@@ -133,7 +134,12 @@ impl LoadError {
                 escape_line(&format!("error: `{name}` with --domain: {reason}")).into_owned()
             }
             Self::Wrong { name, text, errors } => {
-                let rendered: Vec<_> = errors.iter().map(|e| e.render(name, text, color)).collect();
+                let first = errors.iter().take(MOST_ERRORS);
+                let mut rendered: Vec<_> = first.map(|e| e.render(name, text, color)).collect();
+                let left = errors.len() - rendered.len();
+                if left > 0 {
+                    rendered.push(format!("… and {}", counted(left, "more error")));
+                }
                 rendered.join("\n\n")
             }
         }
@@ -339,6 +345,9 @@ impl Loaded {
     }
 }
 
+/// So many errors of a program are shown: one mistake can make many.
+const MOST_ERRORS: usize = 10;
+
 /// The program of a text, read in a certain way, without its system.
 ///
 /// # Errors
@@ -351,6 +360,12 @@ pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, So
             let error = Diagnostic::new(format!("this is {what}, not a program"), 0..0);
             return Err(wrong(vec![error.help("`weir channel` is for these")]));
         }
+    }
+    if reading.language.is_none() && text.trim_start().starts_with("{\"format\":\"weir-") {
+        let error = Diagnostic::new("this is evidence, not a program", 0..0);
+        return Err(wrong(vec![
+            error.help("`weir certify` takes the evidence first, then the program"),
+        ]));
     }
     let (mut program, source) = weir_front::read(name, text, reading.language).map_err(wrong)?;
     for bound in &reading.bounds {

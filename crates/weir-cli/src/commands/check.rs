@@ -10,7 +10,7 @@ use weir::report::{counted, json, reason};
 use weir::solver::check_with;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
-use weir_engine::{Engine, Limits, Stats, Task, Views};
+use weir_engine::{Engine, Limits, Stats, Task, Views, reachable};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 
@@ -34,6 +34,17 @@ pub fn run(args: &Check) -> Status {
     let needs_proof = args.certificate.is_some() || args.verify;
     if needs_proof && !Views.decides(model) {
         return fail(&format!("there are certificates for SC, TSO, PSO and NSW, not for {model}"));
+    }
+    let has_proofs = match engine.name() {
+        "explicit" => reachable::is_listed(model),
+        "channels" => false,
+        _ => true,
+    };
+    if needs_proof && !has_proofs {
+        let name = engine.name();
+        return fail(&format!(
+            "the engine `{name}` has no proofs under {model}; use --engine views"
+        ));
     }
     let mut status = Status::Fine;
     let mut files = Files {
