@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir::load::read_text;
-use weir::{Engine, Loaded, MemoryModel};
+use weir::{Engine, Limits, Loaded, MemoryModel};
 
 use crate::cli::Bench;
 use crate::compare::Turns;
 use crate::rows::Row;
-use crate::run::{Job, Limits, Weir};
+use crate::run::{Job, Weir};
 use crate::{compare, engines, linden_wolper, page, plots, rows, run, spin};
 use weir_cli::Status;
 use weir_cli::output::{complain, fail, print, write_whole};
@@ -21,7 +21,9 @@ use weir_cli::progress::Progress;
 const COUNTED: f64 = 0.5;
 
 /// How far each engine may go where all are compared.
-const ENGINES: Limits = Limits { timeout: Duration::from_secs(60), memory: 2048 };
+fn for_engines() -> Limits {
+    Limits::none().time(Duration::from_secs(60)).memory(2048 << 20)
+}
 
 /// Where `--docs` writes.
 const DOCS: &str = "docs";
@@ -69,13 +71,14 @@ fn bench(args: &Bench) -> Result<Status, String> {
     if jobs.is_empty() {
         return Ok(status);
     }
-    let limits = Limits { timeout: args.measuring.timeout, memory: args.measuring.memory };
+    let memory = (args.measuring.memory as usize) << 20;
+    let limits = Limits::none().time(args.measuring.timeout).memory(memory);
     let mut progress = Progress::default();
     let (mut rows, mut turns) = (Vec::new(), Vec::new());
     for (i, job) in jobs.iter().enumerate() {
         let (name, model, engine) = (&job.name, job.model, job.engine.name());
         progress.say(&format!("{} of {}: {name} {model} {engine}", i + 1, jobs.len()));
-        match row(args, job, &this, limits, &mut turns) {
+        match row(args, job, &this, &limits, &mut turns) {
             Ok(row) => rows.push(row),
             Err(message) => {
                 progress.say("");
@@ -106,7 +109,7 @@ fn bench(args: &Bench) -> Result<Status, String> {
         print(&text);
         status = status.and(is);
     }
-    Ok(status.and(pictures(args, &jobs, &rows, &this, limits)?))
+    Ok(status.and(pictures(args, &jobs, &rows, &this, &limits)?))
 }
 
 /// What is to be run: every program under every model by every engine.
@@ -174,7 +177,7 @@ fn row(
     args: &Bench,
     job: &Job,
     weir: &Weir,
-    limits: Limits,
+    limits: &Limits,
     turns: &mut Vec<Turns>,
 ) -> Result<Row, String> {
     let mut row = match &args.against {
@@ -201,7 +204,7 @@ fn pictures(
     jobs: &[Job],
     rows: &[Row],
     weir: &Weir,
-    limits: Limits,
+    limits: &Limits,
 ) -> Result<Status, String> {
     let in_docs = args.writing.docs.then(|| Path::new(DOCS).join("plots"));
     let Some(folder) = args.writing.plots.clone().or(in_docs) else { return Ok(Status::Fine) };
@@ -209,8 +212,8 @@ fn pictures(
     std::fs::create_dir_all(&folder)
         .map_err(|e| format!("cannot make `{}`: {e}", folder.display()))?;
     let (corpus, runs) = (args.selection.corpus.as_path(), args.measuring.runs);
-    let short = Limits { timeout: limits.timeout.min(plots::LONGEST), ..limits };
-    let plotter = plots::Plotter { weir, corpus, limits: short, runs, progress: &mut progress };
+    let short = limits.clone().time(run::timeout(limits).min(plots::LONGEST));
+    let plotter = plots::Plotter { weir, corpus, limits: &short, runs, progress: &mut progress };
     let plots = { plotter }.plots()?;
     let mut status = Status::Fine;
     for (name, svg) in &plots {
@@ -221,13 +224,14 @@ fn pictures(
             true => page::with_spin(jobs, rows, weir, limits, args.measuring.runs, &mut progress)?,
             false => Default::default(),
         };
-        let lines = engines::measure(jobs, weir, ENGINES, args.measuring.runs, &mut progress);
+        let lines =
+            engines::measure(jobs, weir, &for_engines(), args.measuring.runs, &mut progress);
         progress.say("");
         for message in wrong {
             status = status.and(fail(&message));
         }
         let names: Vec<&str> = plots.iter().map(|(name, _)| *name).collect();
-        let engines = engines::section(&lines, ENGINES);
+        let engines = engines::section(&lines, &for_engines());
         let page = page::page(args, rows, &spun, &names, &engines);
         status = status.and(write_whole(&Path::new(DOCS).join("benchmarks.md"), &page));
     }

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::rows::{Row, aligned};
-use crate::run::{Job, LONG, Limits, Measured, Weir};
+use crate::run::{Job, LONG, Measured, Weir};
+use weir::Limits;
 use weir_cli::Status;
 use weir_cli::progress::counted;
 
@@ -188,7 +189,7 @@ impl Turns {
     pub fn take(
         job: &Job,
         programs: [&Weir; 2],
-        limits: Limits,
+        limits: &Limits,
         runs: u32,
     ) -> Result<Self, String> {
         let mut all: [Vec<Measured>; 2] = [Vec::new(), Vec::new()];

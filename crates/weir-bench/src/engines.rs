@@ -1,8 +1,8 @@
 //! Compares the engines, for the page.
 
-use weir::{ENGINES, Engine, MemoryModel};
+use weir::{ENGINES, Engine, Limits, MemoryModel};
 
-use crate::run::{Job, Limits, Measured, Weir};
+use crate::run::{Job, Measured, Weir, mebibytes, timeout};
 use weir_cli::progress::{Progress, grouped};
 
 /// Programs of the corpus that every engine can do something with.
@@ -34,7 +34,7 @@ fn engines() -> impl Iterator<Item = &'static dyn Engine> {
 pub fn measure(
     jobs: &[Job],
     weir: &Weir,
-    limits: Limits,
+    limits: &Limits,
     runs: u32,
     progress: &mut Progress,
 ) -> Vec<Line> {
@@ -52,7 +52,7 @@ pub fn measure(
 }
 
 /// The section of the page.
-pub fn section(lines: &[Line], limits: Limits) -> String {
+pub fn section(lines: &[Line], limits: &Limits) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -62,8 +62,8 @@ pub fn section(lines: &[Line], limits: Limits) -> String {
          what it stored (configurations, minimal states, or sets of buffer contents), and\n\
          seconds. `explicit` has a bound on buffers, and is unknown where they fill.\n\n\
          | program |",
-        limits.timeout.as_secs_f64(),
-        limits.memory,
+        timeout(limits).as_secs_f64(),
+        mebibytes(limits),
     );
     for engine in engines() {
         out += &format!(" `{}` | | |", engine.name());

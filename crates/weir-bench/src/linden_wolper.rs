@@ -6,7 +6,7 @@ use std::time::Duration;
 use weir::report::table::Table;
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::automata::Exploration;
-use weir_engine::{Automata, Engine, Limits, Task};
+use weir_engine::{Automata, Engine, SearchOptions, Task};
 use weir_model::limits::Budget;
 
 use crate::cli::Bench;
@@ -71,9 +71,9 @@ impl Row {
         let loaded = Loaded::from_text(&name, self.text, weir::Language::named("weir"))
             .map_err(|e| e.render(false))?;
         let budget = || Budget::new().with_time(timeout);
-        let limits = Limits { budget: budget(), ..Limits::default() };
+        let options = SearchOptions { budget: budget(), ..SearchOptions::default() };
         let all = Automata::default();
-        let task = Task::new(&loaded.system, MemoryModel::TSO, &limits);
+        let task = Task::new(&loaded.system, MemoryModel::TSO, &options);
         let (answers, _) = all.check(task, &mut |_| {}).map_err(|e| e.to_string())?;
         let explored = [
             (all, None),
@@ -85,8 +85,8 @@ impl Row {
                 Some(bytes) => budget().with_store(bytes),
                 None => budget(),
             };
-            let limits = Limits { budget, ..Limits::default() };
-            engine.explore(task.within(&limits), &mut |_| {})
+            let options = SearchOptions { budget, ..SearchOptions::default() };
+            engine.explore(task.within(&options), &mut |_| {})
         });
         Ok(Outcome { verdict: answers[0].verdict, explored })
     }

@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
-use weir::MemoryModel;
+use weir::{Limits, MemoryModel};
 use weir_engine::Explicit;
 
 use crate::cli::Bench;
 use crate::compare::geometric_mean;
 use crate::plots::{processes, with_processes};
 use crate::rows::{self, Row};
-use crate::run::{Job, Limits, Scratch, Weir};
+use crate::run::{Job, Scratch, Weir};
 use crate::spin::{self, Spin};
 use weir_cli::progress::Progress;
 
@@ -26,7 +26,7 @@ pub fn with_spin(
     jobs: &[Job],
     found: &[Row],
     weir: &Weir,
-    limits: Limits,
+    limits: &Limits,
     runs: u32,
     progress: &mut Progress,
 ) -> Result<(Vec<Row>, Vec<String>), String> {

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use weir::{ENGINES, Engine, MemoryModel};
+use weir::{ENGINES, Engine, Limits, MemoryModel};
 use weir_engine::{Explicit, Views};
 
 use crate::chart::{Chart, Line, Point};
-use crate::run::{Job, Limits, Scratch, Weir};
+use crate::run::{Job, Scratch, Weir, timeout};
 use weir_cli::progress::Progress;
 
 /// The families of the first plot, and the programs that they are made of: those of
@@ -81,7 +81,7 @@ fn pressure(n: u32) -> String {
 pub struct Plotter<'p> {
     pub weir: &'p Weir,
     pub corpus: &'p Path,
-    pub limits: Limits,
+    pub limits: &'p Limits,
     pub runs: u32,
     pub progress: &'p mut Progress,
 }
@@ -107,7 +107,7 @@ impl Plotter<'_> {
     }
 
     fn chart(&self, title: &str, across: &str, lines: Vec<Line>) -> String {
-        let limit = self.limits.timeout.as_secs_f64();
+        let limit = timeout(self.limits).as_secs_f64();
         Chart { title: title.to_owned(), across: across.to_owned(), limit, lines }.svg()
     }
 

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use weir::{Engine, MemoryModel};
+use weir::{Engine, Limits, MemoryModel};
 
 /// The first word with which this program is `weir`.
 pub const AS_WEIR: &str = "--weir";
@@ -56,13 +56,14 @@ pub struct Job {
     pub bound: Option<u16>,
 }
 
-/// How far a run may go.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// The longest that a search may take.
-    pub timeout: Duration,
-    /// The most MiB of configurations.
-    pub memory: u32,
+/// How long a measured process may search. Every one has a limit.
+pub fn timeout(limits: &Limits) -> Duration {
+    limits.time.unwrap_or(Duration::MAX)
+}
+
+/// The most MiB of configurations that a measured process may store.
+pub fn mebibytes(limits: &Limits) -> usize {
+    limits.memory.unwrap_or(usize::MAX) >> 20
 }
 
 /// What came out of a run.
@@ -98,7 +99,7 @@ pub const SLACK: Duration = Duration::from_secs(30);
 
 impl Job {
     /// What is asked of a program, with no limit on time.
-    fn arguments(&self, weir: &Weir, memory: u32) -> Command {
+    fn arguments(&self, weir: &Weir, memory: usize) -> Command {
         let mut command = weir.command();
         command.args(["check", "--format", "json", "--model", &self.model.to_string()]);
         command.args(["--engine", self.engine.name(), "--memory", &memory.to_string()]);
@@ -109,11 +110,11 @@ impl Job {
     }
 
     /// Runs it once.
-    pub fn measure(&self, weir: &Weir, limits: Limits) -> Result<Measured, String> {
-        let mut command = self.arguments(weir, limits.memory);
-        command.args(["--timeout", &limits.timeout.as_secs_f64().to_string()]);
+    pub fn measure(&self, weir: &Weir, limits: &Limits) -> Result<Measured, String> {
+        let mut command = self.arguments(weir, mebibytes(limits));
+        command.args(["--timeout", &timeout(limits).as_secs_f64().to_string()]);
         command.arg("--").arg(&self.file);
-        let left = finish(&mut command, limits.timeout.saturating_add(SLACK))?;
+        let left = finish(&mut command, timeout(limits).saturating_add(SLACK))?;
         Measured::read(&left).ok_or_else(|| match left.err.trim() {
             "" => format!("`{}` printed no answer of `{}`", weir.path.display(), self.name),
             said => {
@@ -125,7 +126,7 @@ impl Job {
 
     /// Runs it up to `runs` times and takes the run with the median time. One that
     /// takes long is not repeated.
-    pub fn median(&self, weir: &Weir, limits: Limits, runs: u32) -> Result<Measured, String> {
+    pub fn median(&self, weir: &Weir, limits: &Limits, runs: u32) -> Result<Measured, String> {
         let mut all = vec![self.measure(weir, limits)?];
         while all.len() < runs as usize && all[0].seconds < LONG {
             all.push(self.measure(weir, limits)?);
@@ -136,14 +137,14 @@ impl Job {
 
     /// The instructions of a run, counted by Valgrind. There is no limit on the time
     /// of the search, and nothing of the environment: they would change the count.
-    pub fn instructions(&self, weir: &Weir, limits: Limits) -> Option<u64> {
-        let inner = self.arguments(weir, limits.memory);
+    pub fn instructions(&self, weir: &Weir, limits: &Limits) -> Option<u64> {
+        let inner = self.arguments(weir, mebibytes(limits));
         let mut command = Command::new("valgrind");
         command.args(["--tool=cachegrind", "--cache-sim=no", "--branch-sim=no"]);
         command.args(["--cachegrind-out-file=/dev/null", "--log-fd=1"]);
         command.arg(&weir.path).args(inner.get_args()).arg("--").arg(&self.file);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        let left = finish(&mut command, limits.timeout.saturating_mul(4).saturating_add(SLACK));
+        let left = finish(&mut command, timeout(limits).saturating_mul(4).saturating_add(SLACK));
         count(&left.ok()?.out)
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use weir::Loaded;
 use weir::report::promela;
-use weir_model::limits::Budget;
+use weir_model::limits::{Budget, Limits};
 
 use crate::rows::Row;
-use crate::run::{Job, LONG, Limits, SLACK, Scratch, finish, finish_all, is_installed};
+use crate::run::{Job, LONG, SLACK, Scratch, finish, finish_all, is_installed, mebibytes, timeout};
 
 /// What Spin made of a program.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub fn is_comparable(row: &Row) -> bool {
 
 /// Runs Spin on a program; `None` if the program has no model there or one that is too
 /// large, or the search hits a limit.
-pub fn measure(job: &Job, limits: Limits, runs: u32) -> Result<Option<Spin>, String> {
+pub fn measure(job: &Job, limits: &Limits, runs: u32) -> Result<Option<Spin>, String> {
     let file = job.file.to_string_lossy();
     let Ok(loaded) = Loaded::from_file(&file, None) else { return Ok(None) };
     let Ok(all) = loaded.system.expanded(&Budget::new()) else { return Ok(None) };
@@ -66,7 +66,7 @@ pub fn measure(job: &Job, limits: Limits, runs: u32) -> Result<Option<Spin>, Str
     let Some(model) = promela::model(all) else { return Ok(None) };
     let scratch = Scratch::new("spin")?;
     scratch.write("model.pml", &model)?;
-    let memory = format!("-DMEMLIM={}", limits.memory);
+    let memory = format!("-DMEMLIM={}", mebibytes(limits));
     for (program, arguments) in [
         ("spin", &["-a", "model.pml"][..]),
         ("gcc", &["-O2", "-w", "-DSAFETY", &memory, "-o", "pan", "pan.c"]),
@@ -85,7 +85,7 @@ pub fn measure(job: &Job, limits: Limits, runs: u32) -> Result<Option<Spin>, Str
         while all.len() < runs as usize {
             let mut command = Command::new(scratch.path().join("pan"));
             command.arg(depth).current_dir(scratch.path());
-            let Ok(left) = finish(&mut command, limits.timeout.saturating_add(SLACK)) else {
+            let Ok(left) = finish(&mut command, timeout(limits).saturating_add(SLACK)) else {
                 return Ok(None);
             };
             if left.out.contains("errors: ") && !left.out.contains("errors: 0") {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use weir::report::promela;
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_model::limits::Budget;
 
 const BURNS: &str = "corpus/burns-2.weir";
@@ -412,7 +412,8 @@ fn spin_agrees() {
         ("waits", small("while swap(lock, true) {}", "await data == 2"), true),
     ] {
         let (answers, stats) =
-            weir::solver::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
+            weir::solver::check(&loaded.system, MemoryModel::SC, &SearchOptions::default())
+                .unwrap();
         let violated = answers.iter().any(|a| a.verdict == Verdict::Violated);
         assert_eq!(violated, fails, "{name}: {answers:?}");
         let (errors, states) = spin(name, &model(&loaded).unwrap());
@@ -425,7 +426,8 @@ fn spin_agrees() {
         let file = root().join(format!("corpus/{name}.weir"));
         let loaded = Loaded::from_file(file.to_str().unwrap(), None).unwrap();
         let (_, stats) =
-            weir::solver::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
+            weir::solver::check(&loaded.system, MemoryModel::SC, &SearchOptions::default())
+                .unwrap();
         assert!(stats.is_exact());
         let (errors, states) = spin(name, &model(&loaded).unwrap());
         assert!(!errors, "{name}");

@@ -85,13 +85,13 @@ impl From<MachineError> for CpcpError {
 ///
 /// ```
 /// use weir_channel::semantics::Semantics;
-/// use weir_channel::{Limits, cpcp, explicit, pcp};
+/// use weir_channel::{SearchOptions, cpcp, explicit, pcp};
 ///
 /// // `ab` and `ba` are equal up to rotation.
 /// let machine = cpcp::machine(&pcp::read("ab ba").unwrap()).unwrap();
 /// let s1 = machine.state(cpcp::AGAIN).unwrap();
-/// let limits = Limits { bound: Some(4), ..Limits::default() };
-/// let (answer, _) = explicit::again(&machine, Semantics::Lossy, s1, &limits, &mut |_| {});
+/// let options = SearchOptions { bound: Some(4), ..SearchOptions::default() };
+/// let (answer, _) = explicit::again(&machine, Semantics::Lossy, s1, &options, &mut |_| {});
 /// assert!(matches!(answer, explicit::Again::Visited(_)));
 /// ```
 pub fn machine(instance: &Instance) -> Result<Machine, CpcpError> {

@@ -30,7 +30,7 @@ use crate::translation::{Place, Translation};
 /// The `channels` engine.
 ///
 /// ```
-/// use weir_channel::{Limits, decide::Channels};
+/// use weir_channel::{SearchOptions, decide::Channels};
 /// use weir_engine::{Engine, Refusal, Task};
 /// use weir_model::{answer::Verdict, memory_model::MemoryModel, system::System};
 ///
@@ -42,16 +42,16 @@ use crate::translation::{Place, Translation};
 /// ";
 /// let (program, _) = weir_front::read("load-buffering.weir", text, None).unwrap();
 /// let system = System::for_model(program, MemoryModel::GUESS).unwrap();
-/// let verdict = |model, limits: &Limits| {
+/// let verdict = |model, options: &SearchOptions| {
 ///     let (answers, _) = Channels.check(Task::new(&system, model, limits), &mut |_| {})?;
 ///     Ok::<_, Refusal>(answers[0].verdict)
 /// };
 ///
-/// assert_eq!(verdict(MemoryModel::TSO, &Limits::default()), Ok(Verdict::Holds));
+/// assert_eq!(verdict(MemoryModel::TSO, &SearchOptions::default()), Ok(Verdict::Holds));
 /// // With one guess a write overtakes a read.
-/// let limits = Limits { guesses: Some(1), ..Limits::default() };
-/// assert_eq!(verdict(MemoryModel::GUESS, &limits), Ok(Verdict::Violated));
-/// let without = verdict(MemoryModel::GUESS, &Limits::default());
+/// let options = SearchOptions { guesses: Some(1), ..SearchOptions::default() };
+/// assert_eq!(verdict(MemoryModel::GUESS, &options), Ok(Verdict::Violated));
+/// let without = verdict(MemoryModel::GUESS, &SearchOptions::default());
 /// assert_eq!(without, Err(Refusal::Unbounded(MemoryModel::GUESS)));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -76,12 +76,12 @@ impl Engine for Channels {
 
     /// One question after another.
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-        let Task { system, questions, model, limits } = task;
+        let Task { system, questions, model, options } = task;
         let began = Instant::now();
-        let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
+        let guesses = options.guesses.filter(|_| has_bounded_guesses(model));
         let mut total =
             Stats { engine: self.name(), guesses, within_bound: true, ..Stats::default() };
-        let translation = match Translation::new(system, model, limits.guesses, &limits.budget) {
+        let translation = match Translation::new(system, model, options.guesses, &options.budget) {
             Ok(translation) => translation,
             Err(error) => {
                 total.stopped = Some(error.to_string());
@@ -99,13 +99,13 @@ impl Engine for Channels {
             let goals = goals(system, &translation, question);
             let possible = |at: &Configuration| translation.is_possible(at);
             let (found, stats) =
-                reach_within(&translation.machine, &goals, &possible, limits, progress);
+                reach_within(&translation.machine, &goals, &possible, options, progress);
             total.add(stats);
             answers.push(match found {
                 Reach::NotReached(_) => Answer::excluded(i, question, Evidence::Exhausted),
                 Reach::Reached(run) => {
                     let taken = taken(system, &translation, &run);
-                    match guided::run(system, model, &taken, question, limits) {
+                    match guided::run(system, model, &taken, question, options) {
                         Ok(Some(run)) => Answer::settled(i, question, run),
                         Err(stop) => Answer::unknown(i, stop),
                         Ok(None) => Answer::unknown(
@@ -118,7 +118,7 @@ impl Engine for Channels {
             });
         }
         total.elapsed = began.elapsed();
-        blame(&limits.budget, &mut answers);
+        blame(&options.budget, &mut answers);
         (answers, total)
     }
 }

@@ -176,14 +176,14 @@ impl Held {
 /// use weir_channel::evidence::{Evidence, check};
 /// use weir_channel::lossy::{Reach, reach};
 /// use weir_channel::semantics::{Contents, Goal};
-/// use weir_channel::{Limits, text};
+/// use weir_channel::{SearchOptions, text};
 ///
 /// let machine = text::read("
 ///     machine order;  messages a, b;  channels c;  states s, t, u, v;  initial s;
 ///     s -> t do c!a;  t -> u do c?b;  u -> v do c!b;
 /// ").unwrap();
 /// let goal = Goal { state: machine.state("v").unwrap(), contents: Contents::Empty };
-/// let (answer, _) = reach(&machine, &goal, &Limits::default(), &mut |_| {});
+/// let (answer, _) = reach(&machine, &goal, &SearchOptions::default(), &mut |_| {});
 /// let Reach::NotReached(minimal) = answer else { panic!() };
 /// let mut evidence = Evidence::of_set(&machine, &goal, &minimal);
 /// assert_eq!(check(&machine, &evidence), Ok(()));

@@ -14,9 +14,9 @@ mod again;
 use std::time::Instant;
 
 use weir_engine::store::{ConfigId, Full, Store};
-use weir_engine::{Limits, Progress, Stats};
+use weir_engine::{Progress, SearchOptions, Stats};
 use weir_model::ids::Cell;
-use weir_model::limits::Budget;
+use weir_model::limits::{Budget, INTERVAL};
 
 pub use again::{Again, Lasso, again};
 
@@ -28,9 +28,6 @@ use crate::semantics::{Compiled, Goal, Run, Semantics, Step};
 
 /// The bound on channels if none is given.
 pub const DEFAULT_BOUND: usize = 6;
-
-/// How many steps are tried between two looks at what is stored.
-const CLOCK: usize = 1 << 12;
 
 /// Why a search stopped that has found what it was asked for.
 pub(crate) const FOUND: &str = "the state was reached";
@@ -133,14 +130,20 @@ impl Search<'_> {
     }
 
     /// Looks at the clock and the store, now and then.
-    fn look(&self, began: Instant, limits: &Limits, progress: Progress<'_>, stats: &mut Stats) {
+    fn look(
+        &self,
+        began: Instant,
+        options: &SearchOptions,
+        progress: Progress<'_>,
+        stats: &mut Stats,
+    ) {
         stats.stored = self.store.len();
         stats.bytes = self.bytes();
         stats.elapsed = began.elapsed();
         progress(stats);
         stats.stopped = match self.full {
             Some(full) => Some(full.to_string()),
-            None => limits.budget.check_store(stats.bytes).err().map(|stop| stop.to_string()),
+            None => options.budget.check_store(stats.bytes).err().map(|stop| stop.to_string()),
         };
     }
 
@@ -196,7 +199,7 @@ fn decode(cells: &[Cell], channels: usize) -> Configuration {
 ///
 /// ```
 /// use weir_channel::semantics::Semantics;
-/// use weir_channel::{Limits, explicit, text};
+/// use weir_channel::{SearchOptions, explicit, text};
 ///
 /// let machine = text::read("
 ///     machine strict;
@@ -209,7 +212,7 @@ fn decode(cells: &[Cell], channels: usize) -> Configuration {
 ///     both -> end do wire?b;  // only if `a` was lost
 /// ").unwrap();
 /// let names = |semantics| {
-///     let found = explicit::search(&machine, semantics, None, &Limits::default(), &mut |_| {});
+///     let found = explicit::search(&machine, semantics, None, &SearchOptions::default(), &mut |_| {});
 ///     found.states.into_iter().map(|s| machine.state_name(s)).collect::<Vec<_>>()
 /// };
 /// assert_eq!(names(Semantics::Perfect), ["start", "both"]);
@@ -219,16 +222,16 @@ pub fn search(
     machine: &Machine,
     semantics: Semantics,
     goal: Option<&Goal>,
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Found {
     let began = Instant::now();
-    let bound = limits.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
+    let bound = options.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
     let mut search = Search {
         compiled: Compiled::new(machine),
         semantics,
         bound,
-        store: Store::within(&limits.budget),
+        store: Store::within(&options.budget),
         by: vec![],
         full: None,
         overfilled: false,
@@ -248,10 +251,10 @@ pub fn search(
                 for less in search.losses(&search.get(id)) {
                     layer.extend(search.insert(&less, None, Some(id)));
                 }
-                search.tick(&limits.budget, &mut stats);
+                search.tick(&options.budget, &mut stats);
                 let is_full = search.full.is_some();
-                if stats.stopped.is_none() && (number.is_multiple_of(CLOCK) || is_full) {
-                    search.look(began, limits, progress, &mut stats);
+                if stats.stopped.is_none() && (number.is_multiple_of(INTERVAL) || is_full) {
+                    search.look(began, options, progress, &mut stats);
                 }
                 if stats.stopped.is_some() {
                     break 'layers;
@@ -277,10 +280,10 @@ pub fn search(
             }
             stats.expanded += 1;
             tried += 1 + search.compiled.outgoing[at.state.index()].len();
-            search.tick(&limits.budget, &mut stats);
-            if stats.stopped.is_none() && (tried >= CLOCK || search.full.is_some()) {
+            search.tick(&options.budget, &mut stats);
+            if stats.stopped.is_none() && (tried >= INTERVAL || search.full.is_some()) {
                 tried = 0;
-                search.look(began, limits, progress, &mut stats);
+                search.look(began, options, progress, &mut stats);
             }
             if stats.stopped.is_some() {
                 break 'layers;

@@ -30,7 +30,7 @@
 //! ```
 //! use weir_channel::lossy::{Reach, reach};
 //! use weir_channel::semantics::{Contents, Goal};
-//! use weir_channel::{Limits, text};
+//! use weir_channel::{SearchOptions, text};
 //!
 //! let machine = text::read("
 //!     machine token;
@@ -58,7 +58,7 @@
 //!     sent -> lost do wire?data;     // the token is older, so it would have to be lost
 //! ").unwrap();
 //! let goal = Goal { state: machine.state("lost").unwrap(), contents: Contents::Any };
-//! let (answer, _) = reach(&machine, &goal, &Limits::default(), &mut |_| {});
+//! let (answer, _) = reach(&machine, &goal, &SearchOptions::default(), &mut |_| {});
 //! assert!(matches!(answer, Reach::NotReached(_)));
 //! ```
 
@@ -96,4 +96,4 @@ pub use product::{ProductError, product};
 pub use regex::{Class, Regex};
 pub use replay::{ReplayError, replay};
 pub use translation::{Place, Translation, TranslationError};
-pub use weir_engine::{Limits, Stats};
+pub use weir_engine::{SearchOptions, Stats};

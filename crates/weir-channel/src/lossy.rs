@@ -19,7 +19,7 @@
 use std::rc::Rc;
 
 use weir_engine::wsts::{self, Outcome, WellStructured};
-use weir_engine::{Limits, Progress, Stats};
+use weir_engine::{Progress, SearchOptions, Stats};
 use weir_model::limits::{Budget, Stop};
 
 use crate::automaton::Automaton;
@@ -196,7 +196,7 @@ fn targets(machine: &Machine, goal: &Goal) -> Option<Vec<Rc<Configuration>>> {
 ///
 /// ```
 /// use weir_channel::semantics::{Contents, Goal};
-/// use weir_channel::{Limits, lossy, text};
+/// use weir_channel::{SearchOptions, lossy, text};
 ///
 /// let machine = text::read("
 ///     machine relay;
@@ -209,26 +209,26 @@ fn targets(machine: &Machine, goal: &Goal) -> Option<Vec<Rc<Configuration>>> {
 ///     sent -> lost do wire?bye;  // `hello` was lost
 /// ").unwrap();
 /// let goal = Goal { state: machine.state("lost").unwrap(), contents: Contents::Empty };
-/// let (answer, _) = lossy::reach(&machine, &goal, &Limits::default(), &mut |_| {});
+/// let (answer, _) = lossy::reach(&machine, &goal, &SearchOptions::default(), &mut |_| {});
 /// assert!(matches!(answer, lossy::Reach::Reached(run) if run.steps.len() == 3));
 /// ```
 pub fn reach(
     machine: &Machine,
     goal: &Goal,
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Reach, Stats) {
-    reach_any(machine, std::slice::from_ref(goal), limits, progress)
+    reach_any(machine, std::slice::from_ref(goal), options, progress)
 }
 
 /// Whether a lossy machine reaches one of some control states, by one search.
 pub fn reach_any(
     machine: &Machine,
     goals: &[Goal],
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Reach, Stats) {
-    reach_within(machine, goals, &|_| true, limits, progress)
+    reach_within(machine, goals, &|_| true, options, progress)
 }
 
 /// The same where it is known that nothing is reached but what is `possible`. That has
@@ -238,7 +238,7 @@ pub(crate) fn reach_within(
     machine: &Machine,
     goals: &[Goal],
     possible: &dyn Fn(&Configuration) -> bool,
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Reach, Stats) {
     let targets: Option<Vec<_>> = goals.iter().map(|goal| targets(machine, goal)).collect();
@@ -253,7 +253,7 @@ pub(crate) fn reach_within(
         anything: Automaton::new(&Regex::anything()),
         possible,
     };
-    let (outcome, mut stats) = wsts::backward(&system, targets, limits, progress);
+    let (outcome, mut stats) = wsts::backward(&system, targets, options, progress);
     let answer = match outcome {
         Outcome::Reached(path) => {
             let steps = path

@@ -23,7 +23,7 @@ mod text;
 
 use std::time::Instant;
 
-use weir_engine::{Engine, Explicit, Limits, Progress, Stats, Task, explicit};
+use weir_engine::{Engine, Explicit, Progress, SearchOptions, Stats, Task, explicit};
 use weir_model::answer::{Evidence, Run, Verdict};
 use weir_model::ids::{ProcessId, SpanId, VarId};
 use weir_model::memory_model::MemoryModel;
@@ -164,15 +164,15 @@ pub fn solve(
     instance: &Instance,
     system: &System,
     model: MemoryModel,
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Solved, Stats) {
     let began = Instant::now();
-    let most = limits.bound.unwrap_or(explicit::DEFAULT_BOUND);
+    let most = options.bound.unwrap_or(explicit::DEFAULT_BOUND);
     let mut last = Stats { engine: Explicit.name(), ..Stats::default() };
     let mut reason = "nothing was tried".to_owned();
     for bound in 1..=most {
-        let within = Limits { bound: Some(bound), ..limits.clone() };
+        let within = SearchOptions { bound: Some(bound), ..options.clone() };
         let (answers, stats) = match Explicit.check(Task::new(system, model, &within), progress) {
             Ok(found) => found,
             Err(refusal) => return (Solved::Unknown(refusal.to_string()), last),

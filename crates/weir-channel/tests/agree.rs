@@ -13,7 +13,7 @@ use weir_channel::explicit::search;
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Semantics};
 use weir_channel::text::print;
-use weir_channel::{Configuration, Limits, Machine, Op, StateId, Word, replay};
+use weir_channel::{Configuration, Machine, Op, SearchOptions, StateId, Word, replay};
 
 const BOUND: usize = 3;
 
@@ -94,8 +94,8 @@ fn explicit_search_is_the_definition() {
         with_seeds(200, |rng| {
             let machine = machine(rng, &shape, "c");
             for semantics in [Semantics::Perfect, Semantics::Lossy] {
-                let limits = Limits { bound: Some(BOUND), ..Limits::default() };
-                let found = search(&machine, semantics, None, &limits, &mut |_| {});
+                let options = SearchOptions { bound: Some(BOUND), ..SearchOptions::default() };
+                let found = search(&machine, semantics, None, &options, &mut |_| {});
                 let defined = by_definition(&machine, semantics);
                 let states: BTreeSet<StateId> = defined.iter().map(|c| c.state).collect();
                 let shown = print(&machine);
@@ -114,9 +114,9 @@ fn longest(run: &weir_channel::semantics::Run) -> usize {
 
 fn one(machine: &Machine, state: StateId, contents: Contents) -> (bool, bool) {
     let goal = Goal { state, contents };
-    let limits = Limits { bound: Some(BOUND), ..Limits::default() };
-    let (decided, _) = reach(machine, &goal, &limits, &mut |_| {});
-    let tried = search(machine, Semantics::Lossy, Some(&goal), &limits, &mut |_| {});
+    let options = SearchOptions { bound: Some(BOUND), ..SearchOptions::default() };
+    let (decided, _) = reach(machine, &goal, &options, &mut |_| {});
+    let tried = search(machine, Semantics::Lossy, Some(&goal), &options, &mut |_| {});
     let shown = || format!("{goal:?}\n{decided:?}\n{:?}\n{}", tried.goal, print(machine));
     match (&decided, tried.goal.as_ref().unwrap()) {
         (Reach::Unknown(_), _) => panic!("{}", shown()),
@@ -172,7 +172,7 @@ fn what_excludes_a_state_is_closed() {
             let machine = machine(rng, &shape, "c");
             for state in machine.states() {
                 let goal = Goal { state, contents: Contents::Empty };
-                let (answer, _) = reach(&machine, &goal, &Limits::default(), &mut |_| {});
+                let (answer, _) = reach(&machine, &goal, &SearchOptions::default(), &mut |_| {});
                 let Reach::NotReached(minimal) = answer else { continue };
                 let is_above = |c: &Configuration| {
                     minimal.iter().any(|m| {

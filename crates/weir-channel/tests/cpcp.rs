@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::{BASIC, Shape, is_reached, with_seeds};
 use weir_channel::explicit::{Again, Lasso, again};
 use weir_channel::semantics::{Contents, Semantics};
-use weir_channel::{Configuration, Limits, Machine, Op, StateId, Transition, Word, cpcp, pcp};
+use weir_channel::{
+    Configuration, Machine, Op, SearchOptions, StateId, Transition, Word, cpcp, pcp,
+};
 use weir_gen::Rng;
 
 fn asked(machine: &Machine, semantics: Semantics, state: StateId, bound: usize) -> Again {
-    let limits = Limits { bound: Some(bound), ..Limits::default() };
-    again(machine, semantics, state, &limits, &mut |_| {}).0
+    let options = SearchOptions { bound: Some(bound), ..SearchOptions::default() };
+    again(machine, semantics, state, &options, &mut |_| {}).0
 }
 
 fn visits(machine: &Machine, bound: usize) -> Option<Lasso> {

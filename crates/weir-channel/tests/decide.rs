@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weir_channel::decide::Channels;
 use weir_check::Witness;
-use weir_engine::{Engine, Explicit, Limits, Task, Views};
+use weir_engine::{Engine, Explicit, SearchOptions, Task, Views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
@@ -75,14 +75,14 @@ fn agree(
     counts: &mut Counts,
 ) -> Result<(), String> {
     let system = System::for_model(program.clone(), model).map_err(|e| e.to_string())?;
-    let limits = Limits {
+    let options = SearchOptions {
         budget: Budget::new().with_store(1 << 26).with_time(Duration::from_secs(20)),
         guesses,
-        ..Limits::default()
+        ..SearchOptions::default()
     };
-    let (answers, _) = Channels.check(Task::new(&system, model, &limits), &mut |_| {}).unwrap();
+    let (answers, _) = Channels.check(Task::new(&system, model, &options), &mut |_| {}).unwrap();
     let engine: &dyn Engine = if guesses.is_some() { &Explicit } else { &Views };
-    let (expected, _) = engine.check(Task::new(&system, model, &limits), &mut |_| {}).unwrap();
+    let (expected, _) = engine.check(Task::new(&system, model, &options), &mut |_| {}).unwrap();
     check_runs(&system, &answers)?;
     for (answer, expected) in answers.iter().zip(&expected) {
         match (answer.verdict, expected.verdict) {

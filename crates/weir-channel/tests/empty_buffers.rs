@@ -4,7 +4,7 @@
 mod common;
 
 use common::with_seeds;
-use weir_channel::Limits;
+use weir_channel::SearchOptions;
 use weir_channel::empty::{EmptyError, empty};
 use weir_engine::{Backward, Engine, Explicit, Task, Views};
 use weir_gen::{Rng, Shape, program};
@@ -38,10 +38,11 @@ fn verdicts(
     model: MemoryModel,
     engine: &'static dyn Engine,
 ) -> Option<Vec<Verdict>> {
-    let limits = Limits { budget: Budget::new().with_store(1 << 24), ..Limits::default() };
+    let options =
+        SearchOptions { budget: Budget::new().with_store(1 << 24), ..SearchOptions::default() };
     // Under SC there are no buffers, and nothing to look back from.
     let engine = if engine.decides(model) { engine } else { &Explicit };
-    let (answers, _) = engine.check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
+    let (answers, _) = engine.check(Task::new(system, model, &options), &mut |_| {}).unwrap();
     let verdicts: Vec<Verdict> = answers.iter().map(|a| a.verdict).collect();
     (!verdicts.contains(&Verdict::Unknown)).then_some(verdicts)
 }

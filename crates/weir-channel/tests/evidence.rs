@@ -9,12 +9,12 @@ use common::{SHAPES, machine, with_seeds};
 use weir_channel::evidence::{Evidence, check};
 use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal};
-use weir_channel::{Configuration, Limits, Machine, MessageId, text};
+use weir_channel::{Configuration, Machine, MessageId, SearchOptions, text};
 use weir_check::Rejected;
 use weir_gen::Rng;
 
 fn answer(machine: &Machine, goal: &Goal) -> Reach {
-    reach(machine, goal, &Limits::default(), &mut |_| {}).0
+    reach(machine, goal, &SearchOptions::default(), &mut |_| {}).0
 }
 
 /// All questions about a machine.

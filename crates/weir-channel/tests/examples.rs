@@ -15,7 +15,7 @@ use weir_channel::explicit::search;
 use weir_channel::lossy::Reach;
 use weir_channel::semantics::{Contents, Goal, Semantics};
 use weir_channel::text::{print, read};
-use weir_channel::{Limits, Machine, product};
+use weir_channel::{Machine, SearchOptions, product};
 use weir_model::limits::Budget;
 
 fn load(name: &str) -> (String, Machine) {
@@ -37,7 +37,7 @@ fn expect(name: &str, machine: &Machine, line: &str) {
     let state = machine.state(state).unwrap_or_else(|| panic!("{name}: {line}"));
     let goal = Goal { state, contents };
     let explicit = |semantics| {
-        let found = search(machine, semantics, Some(&goal), &Limits::default(), &mut |_| {});
+        let found = search(machine, semantics, Some(&goal), &SearchOptions::default(), &mut |_| {});
         match found.goal.unwrap() {
             Reach::Reached(_) => "reached",
             Reach::NotReached(_) => "not-reached",

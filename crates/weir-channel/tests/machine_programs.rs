@@ -11,7 +11,7 @@ use common::{BASIC, Shape, is_reached, machine, with_seeds};
 use weir_channel::basic::basic;
 use weir_channel::program::{ProgramError, program};
 use weir_channel::semantics::Contents;
-use weir_channel::{Limits, Machine, StateId, text};
+use weir_channel::{Machine, SearchOptions, StateId, text};
 use weir_engine::{Backward, Engine, Task, Views};
 use weir_model::answer::Verdict;
 use weir_model::limits::Budget;
@@ -41,9 +41,10 @@ fn agree(machine: &Machine, counts: &mut Counts) {
     let expected: Vec<bool> =
         states.iter().map(|q| is_reached(machine, *q, Contents::Empty)).collect();
     // Nothing bounds the search by the size of a machine.
-    let limits = Limits { budget: Budget::new().with_store(1 << 26), ..Limits::default() };
+    let options =
+        SearchOptions { budget: Budget::new().with_store(1 << 26), ..SearchOptions::default() };
     for ((model, engine), counts) in WAYS.into_iter().zip(counts) {
-        let (answers, _) = engine.check(Task::new(&system, model, &limits), &mut |_| {}).unwrap();
+        let (answers, _) = engine.check(Task::new(&system, model, &options), &mut |_| {}).unwrap();
         for ((answer, expected), q) in answers.iter().zip(&expected).zip(&states) {
             match answer.verdict {
                 Verdict::Unknown => counts[2] += 1,

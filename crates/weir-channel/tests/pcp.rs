@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use weir_channel::Limits;
+use weir_channel::SearchOptions;
 use weir_channel::pcp::{Instance, MAX_LETTERS, MAX_PAIRS, Solved, program, read, solve};
 use weir_check::{Witness, check};
 use weir_model::limits::Budget;
@@ -43,8 +43,8 @@ fn system(instance: &Instance) -> System {
 }
 
 fn solved(instance: &Instance, system: &System, model: MemoryModel, bound: usize) -> Solved {
-    let limits = Limits { bound: Some(bound), ..Limits::default() };
-    solve(instance, system, model, &limits, &mut |_| {}).0
+    let options = SearchOptions { bound: Some(bound), ..SearchOptions::default() };
+    solve(instance, system, model, &options, &mut |_| {}).0
 }
 
 /// What is found is a shortest solution, and its run is accepted.
@@ -97,9 +97,13 @@ fn none_is_never_an_answer() {
 #[test]
 fn limits_end_a_search() {
     let instance = read("a b\nb a").unwrap();
-    let limits =
-        Limits { bound: Some(20), budget: Budget::new().with_store(1 << 22), ..Limits::default() };
-    let found = solve(&instance, &system(&instance), MemoryModel::GUESS_WW, &limits, &mut |_| {}).0;
+    let options = SearchOptions {
+        bound: Some(20),
+        budget: Budget::new().with_store(1 << 22),
+        ..SearchOptions::default()
+    };
+    let found =
+        solve(&instance, &system(&instance), MemoryModel::GUESS_WW, &options, &mut |_| {}).0;
     let Solved::Unknown(reason) = found else { panic!("{found:?}") };
     assert!(reason.starts_with("the memory limit of 4 MiB was reached; there is no"), "{reason}");
 }

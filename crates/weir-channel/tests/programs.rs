@@ -5,7 +5,7 @@
 use weir_channel::lossy::{Reach, reach_any};
 use weir_channel::semantics::{Contents, Goal};
 use weir_channel::tso::{control_name, tso};
-use weir_channel::{Limits, Machine, product, pso};
+use weir_channel::{Machine, SearchOptions, product, pso};
 use weir_engine::{Engine, Task, Views};
 use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Verdict;
@@ -109,12 +109,15 @@ fn on_random_programs(
         for memory in memories(all) {
             let values: Vec<i128> =
                 memory.iter().enumerate().map(|(x, v)| system.value(VarId::new(x), *v)).collect();
-            let limits = Limits { budget: Budget::new().with_store(1 << 26), ..Limits::default() };
+            let options = SearchOptions {
+                budget: Budget::new().with_store(1 << 26),
+                ..SearchOptions::default()
+            };
             let goals = goals(all, &machine, &memory);
-            let (answer, _) = reach_any(&machine, &goals, &limits, &mut |_| {});
+            let (answer, _) = reach_any(&machine, &goals, &options, &mut |_| {});
             let question = asked(random.clone(), &values);
             let (expected, _) =
-                Views.check(Task::new(&question, model, &limits), &mut |_| {}).unwrap();
+                Views.check(Task::new(&question, model, &options), &mut |_| {}).unwrap();
             let text = || weir_front::weir::print(&question.program);
             match (answer, expected[0].verdict) {
                 (Reach::Reached(_), Verdict::Holds) => reached[1] += 1,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use cap::Cap;
 use weir::Reading;
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_model::limits::{Budget, Stop};
 
 use crate::cli::LimitArgs;
@@ -95,9 +95,9 @@ pub fn budget() -> Budget {
     }
 }
 
-/// The limits of the command for a search.
-pub fn limits() -> Limits {
-    Limits { budget: budget(), ..Limits::default() }
+/// The options of a search within the limits of the command.
+pub fn search() -> SearchOptions {
+    SearchOptions { budget: budget(), ..SearchOptions::default() }
 }
 
 /// How to read a text within the limits of the command.

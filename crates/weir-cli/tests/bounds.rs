@@ -7,7 +7,7 @@ mod common;
 
 use common::weir;
 use weir::{Bound, ENGINES, Loaded, MemoryModel, Reading, Verdict};
-use weir_engine::{Backward, Engine, Explicit, Limits, Task, Views, explicit};
+use weir_engine::{Backward, Engine, Explicit, SearchOptions, Task, Views, explicit};
 use weir_gen::{Rng, Shape};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
@@ -93,14 +93,14 @@ fn what_is_known_with_bounds_is_so_without_them() {
         let program = program(&mut rng);
         let small = System::new(bounded(program.clone(), &mut rng)).unwrap();
         let whole = System::new(program).unwrap();
-        let limits = Limits::default();
+        let options = SearchOptions::default();
         for model in [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO] {
             let (exact, _) =
-                ENGINES[0].check(Task::new(&whole, model, &limits), &mut |_| {}).unwrap();
+                ENGINES[0].check(Task::new(&whole, model, &options), &mut |_| {}).unwrap();
             let engines = [ENGINES[0], &Explicit, &Views, &Backward];
             for engine in engines.into_iter().filter(|e| e.decides(model)) {
                 let budget = Budget::new().with_store(8 << 20);
-                let little = Limits { budget, ..limits.clone() };
+                let little = SearchOptions { budget, ..options.clone() };
                 let (found, _) =
                     engine.check(Task::new(&small, model, &little), &mut |_| {}).unwrap();
                 for (i, answer) in found.iter().enumerate() {
@@ -136,11 +136,11 @@ fn final_states_within_bounds_are_final_states() {
         let program = program(&mut rng);
         let small = System::new(bounded(program.clone(), &mut rng)).unwrap();
         let whole = System::new(program).unwrap();
-        let limits = Limits::default();
+        let options = SearchOptions::default();
         let some =
-            explicit::outcomes(Task::new(&small, MemoryModel::TSO, &limits), &mut |_| {}).unwrap();
+            explicit::outcomes(Task::new(&small, MemoryModel::TSO, &options), &mut |_| {}).unwrap();
         let all =
-            explicit::outcomes(Task::new(&whole, MemoryModel::TSO, &limits), &mut |_| {}).unwrap();
+            explicit::outcomes(Task::new(&whole, MemoryModel::TSO, &options), &mut |_| {}).unwrap();
         assert!(some.states.is_subset(&all.states), "seed {seed}");
         if some.stats.is_exact() {
             assert_eq!(some.states, all.states, "seed {seed}");
@@ -165,15 +165,16 @@ const COUNTER: &str = "var x, a[2], b: 0..3
 fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
     let text = COUNTER.replace("x == 3", "x == -1");
     let loaded = load(&text, &[]).unwrap();
-    let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
-    let (answers, stats) = weir::solver::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
+    let options =
+        SearchOptions { budget: Budget::new().with_store(1 << 20), ..SearchOptions::default() };
+    let (answers, stats) = weir::solver::check(&loaded.system, MemoryModel::SC, &options).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Unknown);
     let reason = weir::report::reason(&answers[0], &stats).expect("a reason");
     assert!(reason.contains("`x` took more than 10000 values"), "{reason}");
     assert!(reason.contains("--domain x=0..7"), "{reason}");
     // What is found is found.
     let loaded = load(COUNTER, &[]).unwrap();
-    let (answers, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &limits).unwrap();
+    let (answers, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &options).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Violated);
 }
 
@@ -192,7 +193,8 @@ fn a_value_outside_shows_in_the_system() {
         })
         .collect();
     assert_eq!(left, ["x gets 8, which is outside its bound 0..7"]);
-    let (answers, _) = weir::solver::check(system, MemoryModel::SC, &Limits::default()).unwrap();
+    let (answers, _) =
+        weir::solver::check(system, MemoryModel::SC, &SearchOptions::default()).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Violated);
     assert_eq!(answers[1].verdict, Verdict::Unknown);
 }
@@ -248,10 +250,10 @@ fn every_command_knows_bounds() {
 fn a_certificate_has_to_show_the_bounds() {
     let text = "var x process p { reg r  loop { r = x  x = r + 1 } } never x == 10";
     let loaded = load(text, &["x=0..7"]).unwrap();
-    let limits = Limits { certificate: true, ..Limits::default() };
+    let options = SearchOptions { certificate: true, ..SearchOptions::default() };
     // What the engine itself finds, which knows nothing of bounds.
     let (answers, _) =
-        Views.search(Task::new(&loaded.system, MemoryModel::TSO, &limits), &mut |_| {});
+        Views.search(Task::new(&loaded.system, MemoryModel::TSO, &options), &mut |_| {});
     assert_eq!(answers[0].verdict, Verdict::Holds);
     let proof = weir::report::json::certificate(&loaded, &answers[..1]).unwrap();
 

@@ -10,7 +10,7 @@ use common::weir;
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_channel::decide::Channels;
 use weir_check::Witness;
-use weir_engine::{Engine, Explicit, Limits, Task};
+use weir_engine::{Engine, Explicit, SearchOptions, Task};
 use weir_front::litmus::generate::{Filling, family};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
@@ -44,12 +44,12 @@ fn check_runs(loaded: &Loaded, answers: &[Answer]) {
 
 fn agree_on(loaded: &Loaded, model: MemoryModel, guesses: usize) -> Vec<Verdict> {
     let file = &loaded.source.name;
-    let limits = Limits {
+    let options = SearchOptions {
         guesses: Some(guesses),
         budget: Budget::new().with_time(Duration::from_secs(120)),
-        ..Limits::default()
+        ..SearchOptions::default()
     };
-    let task = Task::new(&loaded.system, model, &limits);
+    let task = Task::new(&loaded.system, model, &options);
     let ask = |engine: &dyn Engine| engine.check(task, &mut |_| {}).unwrap().0;
     let channels = ask(&Channels);
     let explicit = ask(&Explicit);
@@ -118,8 +118,8 @@ fn algorithms_are_decided() {
     let file = |name: &str| format!("{}/../../corpus/{name}.weir", env!("CARGO_MANIFEST_DIR"));
     let mutex = |name: &str, model, guesses| {
         let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
-        let limits = Limits { guesses: Some(guesses), ..Limits::default() };
-        let (answers, _) = weir::solver::check(&loaded.system, model, &limits).unwrap();
+        let options = SearchOptions { guesses: Some(guesses), ..SearchOptions::default() };
+        let (answers, _) = weir::solver::check(&loaded.system, model, &options).unwrap();
         check_runs(&loaded, &answers);
         answers[0].verdict
     };
@@ -167,8 +167,9 @@ fn guesses_are_worth_something() {
     let verdict = |name: &str, guesses| agree(&file(name), MemoryModel::GUESS, guesses)[0];
     let tso = |name: &str| {
         let loaded = load(&file(name)).unwrap_or_else(|_| panic!("{name}"));
-        weir::solver::check(&loaded.system, MemoryModel::TSO, &Limits::default()).unwrap().0[0]
-            .verdict
+        weir::solver::check(&loaded.system, MemoryModel::TSO, &SearchOptions::default()).unwrap().0
+            [0]
+        .verdict
     };
     // Each litmus test asks whether its state is reached.
     assert_eq!(tso("LB"), Verdict::Violated);

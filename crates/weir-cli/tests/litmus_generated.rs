@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use common::{root, weir};
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_check::Witness;
-use weir_engine::{Engine, Explicit, Limits, Task, Views};
+use weir_engine::{Engine, Explicit, SearchOptions, Task, Views};
 use weir_front::litmus::generate::{
     Access, Barrier, Cycle, Direction, Edge, Filling, Link, Place, Scope, family,
 };
@@ -105,7 +105,7 @@ fn ask(engine: &'static dyn Engine, cycle: &Cycle) -> [bool; 4] {
     let system = &loaded.system;
     MemoryModel::NAMED.map(|(shown, model)| {
         let (answers, stats) =
-            engine.check(Task::new(system, model, &Limits::default()), &mut |_| {}).unwrap();
+            engine.check(Task::new(system, model, &SearchOptions::default()), &mut |_| {}).unwrap();
         assert_eq!(stats.engine, format!("{engine:?}").to_lowercase());
         if let Evidence::Run(run) = &answers[0].evidence {
             let witness = Witness::new(system, run, 0, &|_| 1);
@@ -216,7 +216,8 @@ fn theory_agrees_where_every_relaxation_is_there() {
     let model: MemoryModel = "nsw+r->w".parse().unwrap();
     for cycle in family(2..=3, &[Filling::Plain, Filling::MFence]) {
         let loaded = Loaded::for_model("test.litmus", &cycle.text(), model).unwrap();
-        let (answers, _) = weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
+        let (answers, _) =
+            weir::solver::check(&loaded.system, model, &SearchOptions::default()).unwrap();
         let expected = match is_allowed(&cycle, model) {
             true => Verdict::Holds,
             false => Verdict::Violated,

@@ -2,7 +2,7 @@
 //! `docs/models.md` say, and an answer does not depend on what else is asked.
 
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 
 /// The verdict on the first property under a model.
 #[track_caller]
@@ -10,7 +10,8 @@ fn verdict(text: &str, model: &str) -> Verdict {
     let model: MemoryModel = model.parse().expect("a model");
     let loaded =
         Loaded::for_model("p.weir", text, model).unwrap_or_else(|e| panic!("{}", e.render(false)));
-    let (answers, _) = weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
+    let (answers, _) =
+        weir::solver::check(&loaded.system, model, &SearchOptions::default()).unwrap();
     answers[0].verdict
 }
 

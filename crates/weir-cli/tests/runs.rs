@@ -9,7 +9,7 @@ use std::fs;
 use common::{root, weir, weir_reading};
 use weir::report::run::{Layout, lines};
 use weir::{Loaded, MemoryModel};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_model::answer::{Answer, Evidence, Run};
 use weir_model::memory_model::Relaxation;
 
@@ -167,7 +167,7 @@ fn on_litmus_runs(mut visit: impl FnMut(&Loaded, MemoryModel, &Answer, &Run)) {
                 continue;
             };
             let (answers, _) =
-                weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
+                weir::solver::check(&loaded.system, model, &SearchOptions::default()).unwrap();
             for answer in &answers {
                 if let Evidence::Run(run) = &answer.evidence {
                     visit(&loaded, model, answer, run);
@@ -236,7 +236,8 @@ fn is_right_about_sc(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: 
         assert!(!claims);
         return false;
     }
-    let (sc, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &Limits::default()).unwrap();
+    let (sc, _) =
+        weir::solver::check(&loaded.system, MemoryModel::SC, &SearchOptions::default()).unwrap();
     let under_sc = matches!(sc[answer.property].evidence, Evidence::Run(_));
     assert!(!claims || under_sc, "{} under {model}", loaded.source.name);
     assert!(under_sc || lines.iter().any(|l| l == "what was reordered:"));

@@ -19,7 +19,7 @@ use weir::certify::{Checked, certify, model};
 use weir::{Loaded, MemoryModel, Reading};
 use weir_check::Rejected;
 use weir_check::evidence::certify_as;
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 
 /// The program of a sample, as `weir certify` loads it.
 fn load(sample: &Sample) -> Loaded {
@@ -176,7 +176,8 @@ impl Truth {
             _ => {
                 let model: MemoryModel = found.model.parse().unwrap();
                 let system = &loaded.system;
-                let (answers, _) = weir::solver::check(system, model, &Limits::default()).unwrap();
+                let (answers, _) =
+                    weir::solver::check(system, model, &SearchOptions::default()).unwrap();
                 for name in &found.properties {
                     let index = system.questions.iter().position(|q| q.name == *name).unwrap();
                     let expected = system.questions[index].verdict(format == "weir-witness");

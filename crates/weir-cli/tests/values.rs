@@ -5,7 +5,7 @@ mod common;
 
 use common::{weir, weir_reading};
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 
 const NAMED: [&str; 4] = ["sc", "tso", "pso", "nsw"];
 
@@ -15,7 +15,8 @@ fn decided(name: &str, text: &str, model: &str) -> (Vec<Verdict>, usize) {
     let model: MemoryModel = model.parse().expect("a model");
     let loaded =
         Loaded::for_model(name, text, model).unwrap_or_else(|e| panic!("{}", e.render(false)));
-    let (answers, stats) = weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
+    let (answers, stats) =
+        weir::solver::check(&loaded.system, model, &SearchOptions::default()).unwrap();
     (answers.iter().map(|a| a.verdict).collect(), stats.stored)
 }
 

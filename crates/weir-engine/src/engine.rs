@@ -13,7 +13,7 @@ use weir_model::semantics::has_bounded_guesses;
 use weir_model::system::System;
 
 use crate::graph::{Graph, NoGraph};
-use crate::stats::{Limits, Progress, Stats};
+use crate::stats::{Progress, SearchOptions, Stats};
 
 /// What an engine is asked.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +26,13 @@ pub struct Task<'t> {
     /// The memory model.
     pub model: MemoryModel,
     /// How far to go.
-    pub limits: &'t Limits,
+    pub options: &'t SearchOptions,
 }
 
 impl<'t> Task<'t> {
     /// All questions of a system.
-    pub fn new(system: &'t System, model: MemoryModel, limits: &'t Limits) -> Self {
-        Self { system, questions: &system.questions, model, limits }
+    pub fn new(system: &'t System, model: MemoryModel, options: &'t SearchOptions) -> Self {
+        Self { system, questions: &system.questions, model, options }
     }
 
     /// Whether the system has every read of the model.
@@ -53,8 +53,8 @@ impl<'t> Task<'t> {
 
     /// The same within other limits.
     #[must_use]
-    pub fn within(self, limits: &'t Limits) -> Self {
-        Self { limits, ..self }
+    pub fn within(self, options: &'t SearchOptions) -> Self {
+        Self { options, ..self }
     }
 }
 
@@ -92,11 +92,11 @@ pub trait Engine: fmt::Debug + Sync {
     ///
     /// # Errors
     /// Why not, if it cannot.
-    fn accepts(&self, model: MemoryModel, limits: &Limits) -> Result<(), Refusal> {
+    fn accepts(&self, model: MemoryModel, options: &SearchOptions) -> Result<(), Refusal> {
         if !self.decides(model) {
             return Err(Refusal::undecided(self.name(), |model| self.decides(model), model));
         }
-        match limits.guesses {
+        match options.guesses {
             Some(_) if !has_bounded_guesses(model) => Err(Refusal::NoGuesses(model)),
             None if self.needs_bounded_guesses(model) => Err(Refusal::Unbounded(model)),
             _ => Ok(()),
@@ -112,10 +112,10 @@ pub trait Engine: fmt::Debug + Sync {
         task: Task<'_>,
         progress: Progress<'_>,
     ) -> Result<(Vec<Answer>, Stats), Refusal> {
-        self.accepts(task.model, task.limits)?;
+        self.accepts(task.model, task.options)?;
         task.is_served()?;
         let known = known_from_code(task);
-        if !task.limits.certificate
+        if !task.options.certificate
             && let Some(answers) = known.iter().cloned().collect::<Option<Vec<_>>>()
         {
             let stats = Stats { engine: "code", within_bound: true, ..Stats::default() };

@@ -113,9 +113,9 @@ impl From<Stop> for NoGraph {
 
 /// Breadth first, as the explicit engine does it.
 pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
-    let Task { system, questions, model, limits } = task;
+    let Task { system, questions, model, options } = task;
     let bound =
-        limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
+        options.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
     let semantics = Form::of(model)[0].semantics(system, model, bound);
     let mut graph = Graph::default();
     let mut numbers: FxHashMap<Vec<Cell>, usize> = FxHashMap::default();
@@ -127,7 +127,7 @@ pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGra
     let initial = configs.len();
     let mut scratch = Vec::new();
     while let Some(config) = configs.get(graph.nodes.len()).cloned() {
-        limits.budget.check()?;
+        options.budget.check()?;
         let from = graph.nodes.len();
         graph.nodes.push(node(semantics.as_ref(), questions, &config, from < initial));
         graph.is_cut |= !semantics.successors(&config, &mut scratch, &mut |step, next| {

@@ -15,7 +15,7 @@ use weir_model::semantics::{Form, Semantics, Step, bounded_guesses, has_bounded_
 use weir_model::system::System;
 
 use crate::explicit::settles;
-use crate::stats::Limits;
+use crate::stats::SearchOptions;
 
 /// More configurations than these are not looked at.
 const MOST: usize = 1 << 20;
@@ -33,11 +33,11 @@ pub fn run(
     model: MemoryModel,
     taken: &[Vec<TransitionId>],
     question: &Question,
-    limits: &Limits,
+    options: &SearchOptions,
 ) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
     let bound = taken.iter().map(Vec::len).sum::<usize>() + 1;
-    let semantics = match limits.guesses.filter(|_| has_bounded_guesses(model)) {
+    let semantics = match options.guesses.filter(|_| has_bounded_guesses(model)) {
         Some(guesses) => bounded_guesses(system, model, bound, guesses),
         None => form.semantics(system, model, bound),
     };
@@ -45,7 +45,7 @@ pub fn run(
     let mut nodes: Vec<(Node, Option<usize>)> = Vec::new();
     let mut known: HashMap<Node, usize> = HashMap::new();
     for config in semantics.initial().take(MOST) {
-        limits.budget.tick()?;
+        options.budget.tick()?;
         let node = (config, vec![0; taken.len()]);
         known.insert(node.clone(), nodes.len());
         nodes.push((node, None));
@@ -53,8 +53,8 @@ pub fn run(
     let mut scratch = Vec::new();
     let mut number = 0;
     while number < nodes.len() && nodes.len() < MOST {
-        limits.budget.tick()?;
-        limits.budget.check_growth(known.len(), known.capacity(), size_of::<(Node, usize)>())?;
+        options.budget.tick()?;
+        options.budget.check_growth(known.len(), known.capacity(), size_of::<(Node, usize)>())?;
         let (config, done) = nodes[number].0.clone();
         let is_done = done.iter().zip(taken).all(|(done, all)| *done == all.len());
         if is_done && settles(semantics, &config, question) {

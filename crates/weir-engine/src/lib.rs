@@ -24,5 +24,5 @@ pub use automata::Automata;
 pub use backward::Backward;
 pub use engine::{Engine, Refusal, Task};
 pub use explicit::Explicit;
-pub use stats::{Limits, Progress, Stats, blame};
+pub use stats::{Progress, SearchOptions, Stats, blame};
 pub use views::Views;

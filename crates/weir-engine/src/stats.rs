@@ -1,13 +1,13 @@
-//! Limits of a search, and its statistics.
+//! Options of a search, and its statistics.
 
 use std::time::Duration;
 
 use weir_model::answer::Answer;
 use weir_model::limits::Budget;
 
-/// How far a search may go.
+/// How a search is done: its bounds, its budget, and what it returns.
 #[derive(Clone, Debug, Default)]
-pub struct Limits {
+pub struct SearchOptions {
     /// The most that a buffer may hold, for engines that have such a bound.
     /// `None`: as much as a loop-free system can need, or
     /// [`DEFAULT_BOUND`](crate::explicit::DEFAULT_BOUND).

@@ -18,9 +18,9 @@ use std::hash::Hash;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::{Budget, INTERVAL, Stop};
 
-use crate::stats::{Limits, Progress, Stats};
+use crate::stats::{Progress, SearchOptions, Stats};
 
 /// A system with an order on its states.
 pub trait WellStructured {
@@ -66,9 +66,6 @@ pub enum Outcome<S, T> {
     /// A limit was reached, or the search was cancelled.
     Stopped(String),
 }
-
-/// How many steps back are taken between two looks at what is stored.
-const CLOCK: usize = 1 << 10;
 
 struct Search<'w, W: WellStructured> {
     system: &'w W,
@@ -143,7 +140,7 @@ impl<W: WellStructured> Search<'_, W> {
             }
             self.stats.expanded += 1;
             budget.tick()?;
-            if self.stats.steps + self.stats.expanded >= looked + CLOCK {
+            if self.stats.steps + self.stats.expanded >= looked + INTERVAL {
                 looked = self.stats.steps + self.stats.expanded;
                 self.stats.elapsed = began.elapsed();
                 progress(&self.stats);
@@ -168,7 +165,7 @@ impl<W: WellStructured> Search<'_, W> {
 pub fn backward<W: WellStructured>(
     system: &W,
     targets: impl IntoIterator<Item = W::State>,
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Outcome<W::State, W::Step>, Stats) {
     let began = Instant::now();
@@ -179,7 +176,7 @@ pub fn backward<W: WellStructured>(
         covered: vec![],
         buckets: FxHashMap::default(),
         stats: Stats { engine: "backward", within_bound: true, ..Stats::default() },
-        budget: &limits.budget,
+        budget: &options.budget,
     };
     let found = search.run(targets, began, progress);
     search.stats.elapsed = began.elapsed();
@@ -244,7 +241,7 @@ mod tests {
     fn ask(steps: &[[i64; 3]], target: [i64; 3]) -> Outcome<Vec<i64>, usize> {
         let steps = steps.iter().map(|s| s.to_vec()).collect();
         let system = Counters { initial: vec![1, 0, 0], steps };
-        backward(&system, [target.to_vec()], &Limits::default(), &mut |_| {}).0
+        backward(&system, [target.to_vec()], &SearchOptions::default(), &mut |_| {}).0
     }
 
     #[test]
@@ -271,12 +268,13 @@ mod tests {
 
     #[test]
     fn limits_stop_it() {
-        let limits = Limits { budget: Budget::new().with_store(1), ..Limits::default() };
+        let options =
+            SearchOptions { budget: Budget::new().with_store(1), ..SearchOptions::default() };
         let system = Counters {
             initial: vec![0; 6],
             steps: (0..6).map(|i| (0..6).map(|j| if i == j { -1 } else { 3 }).collect()).collect(),
         };
-        let (outcome, stats) = backward(&system, [vec![40; 6]], &limits, &mut |_| {});
+        let (outcome, stats) = backward(&system, [vec![40; 6]], &options, &mut |_| {});
         assert!(matches!(outcome, Outcome::Stopped(_)), "{stats:?}");
     }
 }

@@ -7,7 +7,7 @@ use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;
 use weir_check::buffers::{Buffers, Edge, Place, State, check};
 use weir_engine::graph::{Buffer, Graph, Node};
-use weir_engine::{Automata, Engine, Explicit, Limits, Task};
+use weir_engine::{Automata, Engine, Explicit, SearchOptions, Task};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::ids::{ProcessId, ValueId, VarId};
 use weir_model::limits::Budget;
@@ -17,12 +17,12 @@ use weir_model::system::System;
 const TSO: MemoryModel = MemoryModel::TSO;
 
 fn ask_unchecked(system: &System, engine: Automata) -> Vec<Answer> {
-    let limits = Limits {
+    let options = SearchOptions {
         certificate: true,
         budget: Budget::new().with_store(1 << 24),
-        ..Limits::default()
+        ..SearchOptions::default()
     };
-    engine.search(Task::new(system, TSO, &limits), &mut |_| {}).0
+    engine.search(Task::new(system, TSO, &options), &mut |_| {}).0
 }
 
 fn ask(system: &System, engine: Automata) -> Vec<Answer> {
@@ -65,7 +65,7 @@ fn accepts(system: &System, buffer: &Buffer, stores: &[(&str, i128)]) -> bool {
 }
 
 fn graph(system: &System, model: MemoryModel, engine: &'static dyn Engine) -> Graph {
-    engine.graph(Task::new(system, model, &Limits::default()), 10_000).unwrap()
+    engine.graph(Task::new(system, model, &SearchOptions::default()), 10_000).unwrap()
 }
 
 /// Figure 4: the second process goes round its cycle only when the first one's stores
@@ -99,7 +99,7 @@ fn one_process_unlocks_the_cycle_of_another() {
     // Under SC whoever comes to the waiting place last stays there. The other may have
     // read what lets it go on before; if it has not, that is a deadlock.
     let (answers, _) = Explicit
-        .check(Task::new(&system, MemoryModel::SC, &Limits::default()), &mut |_| {})
+        .check(Task::new(&system, MemoryModel::SC, &SearchOptions::default()), &mut |_| {})
         .unwrap();
     assert_eq!(verdicts(&answers), ["violated", "holds", "holds"]);
     let waits = |model, engine| -> Vec<bool> {

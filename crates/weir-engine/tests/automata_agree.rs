@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weir_check::Witness;
 use weir_check::buffers::{self, Buffers};
-use weir_engine::{Automata, Backward, Engine, Explicit, Limits, Task, Views};
+use weir_engine::{Automata, Backward, Engine, Explicit, SearchOptions, Task, Views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
@@ -95,22 +95,24 @@ const ALL: [Automata; 4] = [
 /// How many answers there were with each choice of options.
 fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4], String> {
     let system = System::new(program.clone()).map_err(|e| e.to_string())?;
-    let limits = Limits {
+    let options = SearchOptions {
         bound,
         budget: Budget::new().with_store(1 << 21).with_time(Duration::from_secs(20)),
         certificate: true,
         guesses: None,
     };
-    let (explicit, _) = Explicit.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
-    let (views, _) = Views.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
-    let (backward, _) = Backward.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
+    let (explicit, _) = Explicit.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
+    let (views, _) = Views.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
+    let (backward, _) = Backward.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
     let mut known = [0; 4];
     let mut first: Option<Vec<Answer>> = None;
     for (known, engine) in known.iter_mut().zip(ALL) {
         // Without acceleration only what is small ends.
         let memory = if engine.acceleration || exact { 1 << 21 } else { 1 << 16 };
-        let limits = Limits { budget: limits.budget.clone().with_store(memory), ..limits.clone() };
-        let (answers, stats) = engine.check(Task::new(&system, TSO, &limits), &mut |_| {}).unwrap();
+        let options =
+            SearchOptions { budget: options.budget.clone().with_store(memory), ..options.clone() };
+        let (answers, stats) =
+            engine.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
         let named = |e: String| format!("{engine:?}: {e}");
         check_evidence(&system, &answers).map_err(named)?;
         for (name, theirs) in [("explicit", &explicit), ("views", &views), ("backward", &backward)]

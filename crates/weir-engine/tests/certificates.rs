@@ -10,14 +10,14 @@ mod common;
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;
 use weir_check::certificate::{Certificate, Configuration, check};
-use weir_engine::{Engine, Limits, Task, Views};
+use weir_engine::{Engine, SearchOptions, Task, Views};
 use weir_model::answer::Evidence;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 fn certificate(system: &System, model: MemoryModel) -> Certificate {
-    let limits = Limits { certificate: true, ..Limits::default() };
-    let (answers, _) = Views.search(Task::new(system, model, &limits), &mut |_| {});
+    let options = SearchOptions { certificate: true, ..SearchOptions::default() };
+    let (answers, _) = Views.search(Task::new(system, model, &options), &mut |_| {});
     let Evidence::Invariant(invariant) = &answers[0].evidence else {
         panic!("{model}: {:?}", answers[0].verdict)
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weir_check::upward::{self, UpwardSets};
 use weir_check::{Certificate, Witness, certificate};
-use weir_engine::{Backward, Engine, Explicit, Limits, Task, Views};
+use weir_engine::{Backward, Engine, Explicit, SearchOptions, Task, Views};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
@@ -109,26 +109,26 @@ fn agree(
     bounds: &[Option<usize>],
 ) -> Result<[u64; 2], String> {
     let system = System::new(program.clone()).map_err(|e| e.to_string())?;
-    let limits = |bound| Limits {
+    let options = |bound| SearchOptions {
         bound,
         budget: Budget::new().with_store(1 << 28).with_time(Duration::from_secs(5)),
         certificate: true,
         guesses: None,
     };
     let (found, stats) =
-        Views.check(Task::new(&system, model, &limits(None)), &mut |_| {}).unwrap();
+        Views.check(Task::new(&system, model, &options(None)), &mut |_| {}).unwrap();
     check_evidence(&system, &found)?;
     let (mut decided, mut backward_decided) = (0, 0);
     if Backward.decides(model) {
-        let budget = limits(None).budget.with_store(1 << 22);
-        let little = Limits { budget, ..limits(None) };
+        let budget = options(None).budget.with_store(1 << 22);
+        let little = SearchOptions { budget, ..options(None) };
         let (answers, _) = Backward.check(Task::new(&system, model, &little), &mut |_| {}).unwrap();
         check_evidence(&system, &answers).map_err(|e| format!("backward: {e}"))?;
         backward_decided += compare(("views", &found), ("backward", &answers), model)?;
     }
     for &bound in bounds {
         let (expected, _) =
-            Explicit.check(Task::new(&system, model, &limits(bound)), &mut |_| {}).unwrap();
+            Explicit.check(Task::new(&system, model, &options(bound)), &mut |_| {}).unwrap();
         let undecided = found.iter().find(|a| a.verdict == Verdict::Unknown && bound.is_none());
         if let Some(a) = undecided {
             return Err(format!("property {} undecided: {:?}", a.property, a.evidence));

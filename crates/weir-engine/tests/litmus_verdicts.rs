@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use weir_check::Witness;
-use weir_engine::{Engine, Explicit, Limits, Task, explicit};
+use weir_engine::{Engine, Explicit, SearchOptions, Task, explicit};
 use weir_model::answer::{Evidence, Verdict};
 use weir_model::ids::{Cell, StateId, ValueId};
 use weir_model::memory_model::MemoryModel;
@@ -122,7 +122,7 @@ fn read(name: &str, model: MemoryModel) -> System {
 /// exact, and a run that shows it is accepted.
 fn is_reachable(name: &str, system: &System, model: MemoryModel) -> bool {
     let (answers, stats) =
-        Explicit.check(Task::new(system, model, &Limits::default()), &mut |_| {}).unwrap();
+        Explicit.check(Task::new(system, model, &SearchOptions::default()), &mut |_| {}).unwrap();
     let answer = &answers[0];
     let PropertyKind::Final(quantifier, _) = &system.program.properties[0].kind else {
         panic!("{name} has no condition");
@@ -149,7 +149,8 @@ fn is_reachable(name: &str, system: &System, model: MemoryModel) -> bool {
     }
     // All outcomes: exact too, and the same verdict.
     let outcomes =
-        explicit::outcomes(Task::new(system, model, &Limits::default()), &mut |_| {}).unwrap();
+        explicit::outcomes(Task::new(system, model, &SearchOptions::default()), &mut |_| {})
+            .unwrap();
     assert!(outcomes.stats.is_exact(), "{name} under {model}: {:?}", outcomes.stats.stopped);
     let wanted = *quantifier != Quantifier::Always;
     let found = outcomes.states.iter().any(|(_, holds)| *holds == wanted);

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use weir_engine::explicit::{self, Asked};
-use weir_engine::{Engine, Explicit, Limits, Task};
+use weir_engine::{Engine, Explicit, SearchOptions, Task};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Verdict};
 use weir_model::ids::{Cell, LabelId, ProcessId, RegId, SpanId, VarId};
@@ -57,8 +57,8 @@ fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
 
 fn ask(system: &System, questions: &[Question], model: MemoryModel) -> Vec<Answer> {
     let budget = Budget::new().with_store(1 << 26);
-    let limits = Limits { budget, ..Limits::default() };
-    let task = Task { system, questions, model, limits: &limits };
+    let options = SearchOptions { budget, ..SearchOptions::default() };
+    let task = Task { system, questions, model, options: &options };
     Explicit.search(task, &mut |_| {}).0
 }
 
@@ -138,16 +138,16 @@ fn paused_searches_answer_alike() {
         let system = System::new(random).unwrap();
         for model in MODELS {
             let budget = Budget::new().with_store(1 << 24);
-            let limits = Limits { bound: Some(2), budget, ..Limits::default() };
-            let task = Task::new(&system, model, &limits);
+            let options = SearchOptions { bound: Some(2), budget, ..SearchOptions::default() };
+            let task = Task::new(&system, model, &options);
             let (expected, whole) = Explicit.search(task, &mut |_| {});
             let mut search = Asked::new(task).unwrap();
             for kib in [1, 8, 9, 64] {
                 search.go_on(&Budget::new().with_store(kib << 10), &mut |_| {});
                 paused += usize::from(search.stats().stopped.is_some());
             }
-            search.go_on(&limits.budget, &mut |_| {});
-            let (found, stats) = search.answers(&limits.budget);
+            search.go_on(&options.budget, &mut |_| {});
+            let (found, stats) = search.answers(&options.budget);
             let shown = (format!("{found:?}"), format!("{expected:?}"));
             assert_eq!(shown.0, shown.1, "case {case} under {model}");
             let counts = |s: &weir_engine::Stats| (s.stored, s.expanded, s.steps, s.depth);
@@ -199,8 +199,8 @@ fn quiet_steps_lose_no_final_state() {
         random.observed = Some(random.everything());
         for model in MODELS {
             let system = System::new(random.clone()).unwrap();
-            let limits = Limits::default();
-            let outcomes = explicit::outcomes(Task::new(&system, model, &limits), &mut |_| {});
+            let options = SearchOptions::default();
+            let outcomes = explicit::outcomes(Task::new(&system, model, &options), &mut |_| {});
             let outcomes = outcomes.unwrap();
             assert!(outcomes.stats.is_exact(), "case {case} under {model}");
             let found: BTreeSet<Vec<i128>> =

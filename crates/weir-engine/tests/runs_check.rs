@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use weir_check::{Witness, check};
-use weir_engine::{Engine, Explicit, Limits, Stats, Task, explicit};
+use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task, explicit};
 use weir_gen::{Rng, Shape, program, shrink};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
@@ -177,8 +177,8 @@ fn on_random_programs(
 
 // ---- asking the engine ------------------------------------------------------
 
-fn answers(system: &System, model: MemoryModel, limits: &Limits) -> (Vec<Answer>, Stats) {
-    Explicit.check(Task::new(system, model, limits), &mut |_| {}).unwrap()
+fn answers(system: &System, model: MemoryModel, options: &SearchOptions) -> (Vec<Answer>, Stats) {
+    Explicit.check(Task::new(system, model, options), &mut |_| {}).unwrap()
 }
 
 fn run_of(answer: &Answer) -> Option<&Run> {
@@ -204,9 +204,13 @@ fn show(witness: &Witness) -> String {
     text + &format!("ends {:?} in {:?}\n", witness.end.states, witness.end.memory)
 }
 
-fn accepts_all(system: &System, model: MemoryModel, limits: &Limits) -> Result<usize, String> {
+fn accepts_all(
+    system: &System,
+    model: MemoryModel,
+    options: &SearchOptions,
+) -> Result<usize, String> {
     let mut runs = 0;
-    for answer in answers(system, model, limits).0 {
+    for answer in answers(system, model, options).0 {
         let exists = matches!(
             system.program.properties[answer.property].kind,
             PropertyKind::Final(Quantifier::Exists, _)
@@ -233,7 +237,7 @@ fn runs_of_loop_free_programs_are_accepted() {
         let mut rng = Rng::new(!start);
         let random = [random_model(&mut rng), random_model(&mut rng), random_model(&mut rng)];
         for model in MODELS.into_iter().chain(random) {
-            runs += accepts_all(system, model, &Limits::default())?;
+            runs += accepts_all(system, model, &SearchOptions::default())?;
         }
         Ok(())
     });
@@ -247,7 +251,7 @@ fn runs_of_every_set_of_relaxations_are_accepted() {
     let shapes = [small.clone(), Shape { vars: 3, ..small.clone() }];
     on_random_programs(16, &shapes, |system, _| {
         for model in MemoryModel::all() {
-            accepts_all(system, model, &Limits::default())?;
+            accepts_all(system, model, &SearchOptions::default())?;
         }
         Ok(())
     });
@@ -260,12 +264,12 @@ fn runs_of_looping_programs_are_accepted() {
         let mut rng = Rng::new(!start);
         let random = [random_model(&mut rng), random_model(&mut rng)];
         for model in MODELS.into_iter().chain(random) {
-            let limits = Limits {
+            let options = SearchOptions {
                 bound: Some(1 + rng.below(3)),
                 budget: Budget::new().with_store(1 << 18).with_time(Duration::from_secs(5)),
-                ..Limits::default()
+                ..SearchOptions::default()
             };
-            runs += accepts_all(system, model, &limits)?;
+            runs += accepts_all(system, model, &options)?;
         }
         Ok(())
     });
@@ -351,7 +355,8 @@ fn telling_apart(program: &Program, models: &[MemoryModel]) -> Program {
     let finals: Vec<_> = models
         .iter()
         .map(|&m| {
-            explicit::outcomes(Task::new(&plain, m, &Limits::default()), &mut |_| {}).unwrap()
+            explicit::outcomes(Task::new(&plain, m, &SearchOptions::default()), &mut |_| {})
+                .unwrap()
         })
         .collect();
     let all: BTreeSet<_> = finals.iter().flat_map(|o| &o.states).collect();
@@ -382,7 +387,7 @@ fn no_run_is_accepted_under_a_model_that_has_none() {
         let apart = system(&telling_apart(&given.program, &models));
         for system in [given, &apart] {
             let all: Vec<_> =
-                models.iter().map(|&m| answers(system, m, &Limits::default()).0).collect();
+                models.iter().map(|&m| answers(system, m, &SearchOptions::default()).0).collect();
             for answer in all.iter().flatten() {
                 let Some(run) = run_of(answer) else { continue };
                 for (&model, theirs) in models.iter().zip(&all) {
@@ -597,16 +602,16 @@ fn what_was_tampered_with_is_rejected() {
     let shapes: Vec<_> = loop_free().into_iter().chain(looping()).collect();
     on_random_programs(150, &shapes, |system, start| {
         let mut rng = Rng::new(!start);
-        let limits =
-            if system.is_loop_free() { None } else { Some(1) }.map_or(Limits::default(), |b| {
-                Limits {
-                    bound: Some(b),
-                    budget: Budget::new().with_store(1 << 18),
-                    ..Limits::default()
-                }
-            });
+        let options = if system.is_loop_free() { None } else { Some(1) }.map_or(
+            SearchOptions::default(),
+            |b| SearchOptions {
+                bound: Some(b),
+                budget: Budget::new().with_store(1 << 18),
+                ..SearchOptions::default()
+            },
+        );
         for model in MODELS.into_iter().chain([random_model(&mut rng)]) {
-            for answer in answers(system, model, &limits).0 {
+            for answer in answers(system, model, &options).0 {
                 let Some(run) = run_of(&answer) else { continue };
                 let witness = witness(system, run, answer.property);
                 for (how, changed) in tampered(system, run, &witness, &mut rng) {
@@ -666,7 +671,7 @@ fn verdicts_are_those_of_the_definition() {
         let models = MODELS.into_iter().chain([random]).filter(|m| !m.has(Relaxation::Rrwe));
         for model in models {
             let reached = rewriting::reached(system, model);
-            for answer in answers(system, model, &Limits::default()).0 {
+            for answer in answers(system, model, &SearchOptions::default()).0 {
                 let kind = &system.program.properties[answer.property].kind;
                 let settled = settled_by_definition(system, &reached, kind);
                 *if settled { &mut yes } else { &mut no } += 1;
@@ -692,13 +697,13 @@ fn the_same_question_gets_the_same_answer() {
     on_random_programs(60, &shapes, |system, start| {
         let mut rng = Rng::new(!start);
         for model in MODELS.into_iter().chain([random_model(&mut rng)]) {
-            let limits = Limits {
+            let options = SearchOptions {
                 bound: Some(2),
                 budget: Budget::new().with_store(1 << 18),
-                ..Limits::default()
+                ..SearchOptions::default()
             };
             let all = |system: &System| {
-                let (answers, stats) = answers(system, model, &limits);
+                let (answers, stats) = answers(system, model, &options);
                 let counts = (stats.stored, stats.expanded, stats.steps, stats.depth, stats.bytes);
                 let stopped = format!("{counts:?} {:?} {}", stats.stopped, stats.within_bound);
                 let named = |a: &Answer| match run_of(a) {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use weir_engine::{Engine, Explicit, Limits, Task};
+use weir_engine::{Engine, Explicit, SearchOptions, Task};
 use weir_model::answer::{Evidence, Verdict};
 use weir_model::ids::{ProcessId, VarId};
 use weir_model::limits::Budget;
@@ -68,9 +68,10 @@ fn kinds(system: &System) -> Vec<StateKind> {
 #[track_caller]
 fn within_little(text: &str) -> (Verdict, Option<String>, Option<(String, usize)>) {
     let system = build(text);
-    let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
+    let options =
+        SearchOptions { budget: Budget::new().with_store(1 << 20), ..SearchOptions::default() };
     let (answers, stats) =
-        Explicit.check(Task::new(&system, MemoryModel::SC, &limits), &mut |_| {}).unwrap();
+        Explicit.check(Task::new(&system, MemoryModel::SC, &options), &mut |_| {}).unwrap();
     let reason = match &answers[0].evidence {
         Evidence::Reason(reason) => Some(reason.clone()),
         _ => None,
@@ -83,9 +84,11 @@ fn within_little(text: &str) -> (Verdict, Option<String>, Option<(String, usize)
 fn verdicts(text: &str, model: MemoryModel) -> Vec<Verdict> {
     let (program, _) = weir_front::read("test.weir", text, None).expect("a program");
     let system = System::for_model(program, model).expect("a system");
-    let limits =
-        Limits { budget: Budget::new().with_time(Duration::from_secs(20)), ..Limits::default() };
-    let (answers, _) = Explicit.check(Task::new(&system, model, &limits), &mut |_| {}).unwrap();
+    let options = SearchOptions {
+        budget: Budget::new().with_time(Duration::from_secs(20)),
+        ..SearchOptions::default()
+    };
+    let (answers, _) = Explicit.check(Task::new(&system, model, &options), &mut |_| {}).unwrap();
     answers
         .iter()
         .map(|a| {
@@ -110,7 +113,7 @@ fn all(expected: Verdict, text: &str) {
 fn failure(text: &str) -> Failure {
     let system = build(text);
     let (answers, _) = Explicit
-        .check(Task::new(&system, MemoryModel::SC, &Limits::default()), &mut |_| {})
+        .check(Task::new(&system, MemoryModel::SC, &SearchOptions::default()), &mut |_| {})
         .unwrap();
     let is_asked = |i: usize| system.questions[i].kind == Kind::Assertions;
     let answer = answers.iter().find(|a| is_asked(a.property)).expect("assertions are asked about");

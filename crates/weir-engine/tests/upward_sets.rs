@@ -9,7 +9,7 @@ mod common;
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;
 use weir_check::upward::{Message, UpwardSets, check};
-use weir_engine::{Backward, Engine, Limits, Task};
+use weir_engine::{Backward, Engine, SearchOptions, Task};
 use weir_model::answer::Evidence;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
@@ -17,8 +17,8 @@ use weir_model::system::System;
 const MODELS: [MemoryModel; 3] = [MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
 
 fn sets(system: &System, model: MemoryModel) -> UpwardSets {
-    let limits = Limits { certificate: true, ..Limits::default() };
-    let (answers, _) = Backward.search(Task::new(system, model, &limits), &mut |_| {});
+    let options = SearchOptions { certificate: true, ..SearchOptions::default() };
+    let (answers, _) = Backward.search(Task::new(system, model, &options), &mut |_| {});
     let Evidence::Upward(set) = &answers[0].evidence else { panic!("{model}: {:?}", answers[0]) };
     UpwardSets::new(system, model, &[(0, &set.states)])
 }

@@ -11,7 +11,7 @@
 
 use std::fmt::Write as _;
 
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_game::{Options, solve};
 use weir_model::game::{Player, Strategy};
 use weir_model::system::System;
@@ -65,7 +65,7 @@ fn main() {
             let (program, _) = weir_front::read("growth.weir", &text, None).expect("a program");
             let system = System::new(program).expect("a system");
             let options = Options::default();
-            let outcome = solve(&system, 0, &options, &Limits::default(), &mut |_| {});
+            let outcome = solve(&system, 0, &options, &SearchOptions::default(), &mut |_| {});
             let outcome = outcome.expect("a game");
             let rows = match &outcome.strategy {
                 Some(Strategy::Views { moves, .. }) => moves.len(),

@@ -11,7 +11,7 @@
 //! * [`reduce`] translates perfect channel systems to games.
 //!
 //! ```
-//! use weir_engine::Limits;
+//! use weir_engine::SearchOptions;
 //! use weir_game::{Options, solve};
 //! use weir_model::game::Player;
 //! use weir_model::system::System;
@@ -20,7 +20,7 @@
 //! let text = "var x  process p { x = 1  await x == 1  there: }  game reach p@there";
 //! let (program, _) = weir_front::read("own.weir", text, None).unwrap();
 //! let system = System::new(program).unwrap();
-//! let outcome = solve(&system, 0, &Options::default(), &Limits::default(), &mut |_| {}).unwrap();
+//! let outcome = solve(&system, 0, &Options::default(), &SearchOptions::default(), &mut |_| {}).unwrap();
 //! assert_eq!(outcome.winner, Some(Player::Process));
 //! ```
 
@@ -33,7 +33,7 @@ pub mod reduce;
 pub mod rules;
 pub mod views;
 
-use weir_engine::{Limits, Progress, Stats};
+use weir_engine::{Progress, SearchOptions, Stats};
 use weir_model::game::{Board, Buffers, Fairness, NoGame, Player, Strategy};
 use weir_model::program::Objective;
 use weir_model::system::System;
@@ -79,10 +79,10 @@ pub fn solve(
     system: &System,
     game: usize,
     options: &Options,
-    limits: &Limits,
+    search: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<Outcome, NoGame> {
-    let all = match system.expanded(&limits.budget) {
+    let all = match system.expanded(&search.budget) {
         Ok(all) => all,
         Err(stop) => {
             let reason = stop.to_string();
@@ -133,11 +133,11 @@ pub fn solve(
         (fairness, _) => fairness,
     };
     let plain = fairness == Fairness::None && buffers == Buffers::Store;
-    let mut counts = Counts::new(if plain { "views" } else { "bounded" }, &limits.budget, progress);
+    let mut counts = Counts::new(if plain { "views" } else { "bounded" }, &search.budget, progress);
     let found = if plain {
         by_views(&board, &mut counts)
     } else {
-        let size = limits.bound.unwrap_or_else(|| enough(system, buffers));
+        let size = search.bound.unwrap_or_else(|| enough(system, buffers));
         bounded::solve(&board, fairness, buffers, size, &mut counts)
     };
     let found = found.unwrap_or_else(|Stopped(reason)| {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::read;
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_game::{Options, solve};
 use weir_model::game::{Board, Buffers, Fairness, Player};
 use weir_model::ids::{ProcessId, StateId};
@@ -20,7 +20,7 @@ fn first(system: &System) -> Vec<String> {
 
 fn winner(text: &str, options: Options) -> Option<Player> {
     let system = read(text);
-    solve(&system, 0, &options, &Limits::default(), &mut |_| {}).unwrap().winner
+    solve(&system, 0, &options, &SearchOptions::default(), &mut |_| {}).unwrap().winner
 }
 
 fn plain(text: &str) -> Option<Player> {
@@ -104,7 +104,7 @@ fn with_load_buffers_the_update_player_decides_what_is_read() {
 fn what_has_no_game_says_why() {
     let no = |text: &str, options: Options| {
         let system = read(text);
-        solve(&system, 0, &options, &Limits::default(), &mut |_| {}).unwrap_err().message
+        solve(&system, 0, &options, &SearchOptions::default(), &mut |_| {}).unwrap_err().message
     };
     let text = "var x  process p { swap(x, 1) at: }  game reach p@at";
     assert!(no(text, Options::default()).contains("atomic"));

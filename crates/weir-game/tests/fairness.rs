@@ -3,7 +3,7 @@
 mod common;
 
 use weir_check::strategy::{Shape, StrategyFile, check};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_game::{Options, Outcome, solve};
 use weir_model::game::{Buffers, Fairness, Player};
 use weir_model::ids::{ProcessId, TransitionId};
@@ -13,7 +13,7 @@ use common::{read, seeds, system};
 
 fn play(system: &System, game: usize, fairness: Fairness, buffers: Buffers) -> Outcome {
     let options = Options { fairness, buffers };
-    solve(system, game, &options, &Limits::default(), &mut |_| {})
+    solve(system, game, &options, &SearchOptions::default(), &mut |_| {})
         .unwrap_or_else(|e| panic!("{e:?}"))
 }
 
@@ -69,8 +69,8 @@ fn strategies_with_load_buffers_are_accepted() {
         }
         for (game, fairness) in [(0, Fairness::None), (1, Fairness::None), (1, Fairness::Process)] {
             let options = Options { fairness, buffers: Buffers::Load };
-            let limits = Limits { bound: Some(2), ..Limits::default() };
-            let outcome = solve(&system, game, &options, &limits, &mut |_| {}).unwrap();
+            let search = SearchOptions { bound: Some(2), ..SearchOptions::default() };
+            let outcome = solve(&system, game, &options, &search, &mut |_| {}).unwrap();
             match outcome.winner {
                 Some(winner) => {
                     let file = file(&system, game, (fairness, Buffers::Load), &outcome);

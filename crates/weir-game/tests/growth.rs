@@ -7,7 +7,7 @@ mod growth;
 mod common;
 
 use weir_check::strategy::{StrategyFile, check};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_game::{Options, solve};
 use weir_model::game::{Buffers, Fairness};
 use weir_model::limits::Budget;
@@ -17,7 +17,7 @@ fn twelve_variables_and_forty_locations_are_solved() {
     for objective in ["reach", "avoid"] {
         let system = common::read(&growth::program(12, objective));
         let outcome =
-            solve(&system, 0, &Options::default(), &Limits::default(), &mut |_| {}).unwrap();
+            solve(&system, 0, &Options::default(), &SearchOptions::default(), &mut |_| {}).unwrap();
         let winner = outcome.winner.expect("plain games are decided");
         // Each location with each memory, and whether it may fence.
         assert!(outcome.stats.stored > 200_000, "only {} views", outcome.stats.stored);
@@ -31,8 +31,8 @@ fn twelve_variables_and_forty_locations_are_solved() {
 fn a_time_limit_ends_in_unknown() {
     let system = common::read(&growth::program(16, "avoid"));
     let budget = Budget::new().with_time(std::time::Duration::from_nanos(1));
-    let limits = Limits { budget, ..Limits::default() };
-    let outcome = solve(&system, 0, &Options::default(), &limits, &mut |_| {}).unwrap();
+    let search = SearchOptions { budget, ..SearchOptions::default() };
+    let outcome = solve(&system, 0, &Options::default(), &search, &mut |_| {}).unwrap();
     assert_eq!(outcome.winner, None);
     assert!(outcome.argument.contains("time limit"), "{}", outcome.argument);
 }

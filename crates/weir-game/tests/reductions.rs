@@ -6,7 +6,7 @@ mod common;
 use weir_channel::explicit;
 use weir_channel::semantics::{Contents, Goal, Semantics};
 use weir_channel::{Machine, Op as ChannelOp, lossy::Reach, text};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_game::reduce::reduce;
 use weir_game::{Options, Outcome, solve};
 use weir_gen::Rng;
@@ -31,8 +31,8 @@ fn game_of(machine: &Machine, goal: &str, fairness: Fairness) -> System {
 
 fn play(system: &System, fairness: Fairness, bound: usize) -> Outcome {
     let options = Options { fairness, ..Options::default() };
-    let limits = Limits { bound: Some(bound), ..Limits::default() };
-    let outcome = solve(system, 0, &options, &limits, &mut |_| {}).unwrap();
+    let search = SearchOptions { bound: Some(bound), ..SearchOptions::default() };
+    let outcome = solve(system, 0, &options, &search, &mut |_| {}).unwrap();
     if let (Some(winner), Some(strategy)) = (outcome.winner, &outcome.strategy) {
         let how = (fairness, options.buffers);
         let file = weir_check::strategy::StrategyFile::new(system, 0, how, winner, strategy);
@@ -270,7 +270,7 @@ fn games_of_random_channel_systems_are_won_as_they_should_be() {
             &machine,
             Semantics::Perfect,
             Some(&goal),
-            &Limits { bound: Some(2), ..Limits::default() },
+            &SearchOptions { bound: Some(2), ..SearchOptions::default() },
             &mut |_| {},
         );
         let system = game_of(&machine, "end", Fairness::Update);
@@ -308,9 +308,9 @@ fn games_with_process_fairness_are_won_as_they_should_be() {
         text += &format!("s0 -> s1 do {first};\ns1 -> end do {second};\n");
         let machine = machine(&text);
         let goal = Goal { state: machine.state("end").unwrap(), contents: Contents::Any };
-        let limits = Limits::default();
+        let search = SearchOptions::default();
         let found =
-            explicit::search(&machine, Semantics::Perfect, Some(&goal), &limits, &mut |_| {});
+            explicit::search(&machine, Semantics::Perfect, Some(&goal), &search, &mut |_| {});
         let system = game_of(&machine, "end", Fairness::Process);
         let winner = play(&system, Fairness::Process, 2).winner;
         match found.goal {

@@ -9,7 +9,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_game::rules::Rules;
 use weir_game::{Options, solve, views};
 use weir_model::game::{Board, Buffers, Configuration, Fairness, Player, View};
@@ -151,7 +151,7 @@ impl<'s> Reference<'s> {
 }
 
 fn certified(system: &System, game: usize, options: Options, seed: u64) -> Option<Player> {
-    let outcome = solve(system, game, &options, &Limits::default(), &mut |_| {})
+    let outcome = solve(system, game, &options, &SearchOptions::default(), &mut |_| {})
         .unwrap_or_else(|e| panic!("seed {seed}: {}", e.message));
     let winner = outcome.winner?;
     let strategy = outcome.strategy.expect("whoever wins has a strategy");

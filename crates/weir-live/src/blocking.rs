@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use weir_engine::{Engine, Limits, Task};
+use weir_engine::{Engine, SearchOptions, Task};
 use weir_model::answer::{Evidence as Shown, Invariant, Run, Snapshot, Verdict};
 use weir_model::graph::{components, components_within};
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
@@ -76,8 +76,12 @@ type Cube = BTreeMap<VarId, ValueId>;
 ///
 /// # Errors
 /// Why it could not be decided within the limits.
-pub fn check(system: &System, engine: &dyn Engine, limits: &Limits) -> Result<Answer, String> {
-    let budget = &limits.budget;
+pub fn check(
+    system: &System,
+    engine: &dyn Engine,
+    search: &SearchOptions,
+) -> Result<Answer, String> {
+    let budget = &search.budget;
     let mut pairs = Vec::new();
     let mut left = MAX_ALONE;
     let all = system.expanded(budget).map_err(|stop| stop.to_string())?;
@@ -110,7 +114,7 @@ pub fn check(system: &System, engine: &dyn Engine, limits: &Limits) -> Result<An
         asked.push(Expr::binary(BinOp::And, here, tree.formula(all)));
     }
     stopping.questions = vec![Reaches::never("blocking pair", join(BinOp::Or, asked))];
-    let task = Task::new(&stopping, MemoryModel::TSO, limits);
+    let task = Task::new(&stopping, MemoryModel::TSO, search);
     let (found, _) = engine.check(task, &mut |_| {}).map_err(|refusal| refusal.to_string())?;
     match found.into_iter().next().map(|a| a.evidence) {
         Some(Shown::Run(run)) => {

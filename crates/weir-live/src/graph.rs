@@ -10,7 +10,7 @@ use std::fmt;
 
 use weir_engine::store::Store;
 use weir_model::ids::{Cell, ProcessId, StateId, TransitionId};
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::{Budget, INTERVAL, Stop};
 use weir_model::semantics::{Rule, Semantics, Step};
 use weir_model::system::{Mark, Op, System};
 
@@ -125,9 +125,6 @@ impl Extent {
     }
 }
 
-/// How many nodes are expanded between two looks at the size of the graph.
-const CLOCK: usize = 1 << 10;
-
 /// What makes the successors of a node: calls back with each edge (its end is
 /// filled in) and the configuration that it leads to. `false` if a step was left
 /// out because of a bound.
@@ -186,7 +183,7 @@ impl<'s> Graph<'s> {
         let mut next: Vec<(Edge, Vec<Cell>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
             let nodes = graph.ends.len();
-            if nodes.is_multiple_of(CLOCK) {
+            if nodes.is_multiple_of(INTERVAL) {
                 extent.check(nodes, graph.bytes())?;
             }
             let room =

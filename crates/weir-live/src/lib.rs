@@ -38,7 +38,7 @@ mod lasso;
 pub mod property;
 mod search;
 
-use weir_engine::{Engine, Limits, Views};
+use weir_engine::{Engine, SearchOptions, Views};
 use weir_model::answer::Verdict;
 use weir_model::memory_model::MemoryModel;
 
@@ -57,7 +57,7 @@ pub struct Options {
     pub engine: &'static dyn Engine,
     /// How far to go. The bound is the most that a buffer holds in a search for
     /// cycles, and the highest level of folding.
-    pub limits: Limits,
+    pub search: SearchOptions,
 }
 
 /// The bound on buffers where none was given.
@@ -66,7 +66,7 @@ pub const DEFAULT_BOUND: usize = 4;
 impl Options {
     /// A search without limits.
     pub fn new(model: MemoryModel) -> Self {
-        Self { model, flush_fair: false, engine: &Views, limits: Limits::default() }
+        Self { model, flush_fair: false, engine: &Views, search: SearchOptions::default() }
     }
 }
 

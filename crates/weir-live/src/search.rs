@@ -24,7 +24,7 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
         system,
         questions,
         options,
-        extent: Extent::new(&options.limits.budget),
+        extent: Extent::new(&options.search.budget),
         found: vec![None; questions.len()],
     };
     let reasons = match options.model.normal() {
@@ -86,12 +86,12 @@ impl Search<'_> {
         let mut reasons = Vec::new();
         let question = Question::Progress(Progress::ObstructionFree);
         if let Some(i) = self.questions.iter().position(|q| *q == question) {
-            match blocking::check(self.system, self.options.engine, &self.options.limits) {
+            match blocking::check(self.system, self.options.engine, &self.options.search) {
                 Ok(answer) => self.found[i] = Some(answer),
                 Err(reason) => reasons.push(format!("blocking pairs: {reason}")),
             }
         }
-        let most = self.options.limits.bound.unwrap_or(DEFAULT_BOUND);
+        let most = self.options.search.bound.unwrap_or(DEFAULT_BOUND);
         let mut frozen = Line { next: 1, stopped: None };
         let mut folded = Line { next: 0, stopped: None };
         for nodes in TURNS {

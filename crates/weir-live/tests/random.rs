@@ -51,7 +51,7 @@ fn implications_hold_and_lassos_are_accepted() {
             for options in [Options::new(MemoryModel::SC), tso(2)] {
                 let mut options = Options { flush_fair, ..options };
                 // Then the runs to blocking pairs come from views.
-                options.limits.certificate = flush_fair;
+                options.search.certificate = flush_fair;
                 let answers = five(&system, &options);
                 check_implications(&answers, &place);
                 told_apart += usize::from(verdict_of(&answers, 0) != verdict_of(&answers, 1));
@@ -79,7 +79,7 @@ fn implications_hold_and_lassos_are_accepted() {
 /// it is all there is.
 fn violated(system: &System, bound: usize, flush_fair: bool) -> Option<(Vec<bool>, bool)> {
     let semantics = Form::Tso.semantics(system, MemoryModel::TSO, bound);
-    let mut extent = Extent::new(&tso(1).limits.budget);
+    let mut extent = Extent::new(&tso(1).search.budget);
     extent.nodes = 20_000;
     let graph = Graph::explore(&*semantics, system, semantics.initial(), None, &extent).ok()?;
     Some(violated_in(&graph, flush_fair))
@@ -87,7 +87,7 @@ fn violated(system: &System, bound: usize, flush_fair: bool) -> Option<(Vec<bool
 
 /// The same with buffers that freeze.
 fn violated_frozen(system: &System, bound: usize, flush_fair: bool) -> Option<(Vec<bool>, bool)> {
-    let mut extent = Extent::new(&tso(1).limits.budget);
+    let mut extent = Extent::new(&tso(1).search.budget);
     extent.nodes = 20_000;
     Some(violated_in(&fold::frozen(system, bound, &extent).ok()?, flush_fair))
 }
@@ -144,7 +144,7 @@ fn blocking_pairs_and_folded_graphs_agree_with_complete_graphs() {
         let expected = if exact[obstruction] { Verdict::Violated } else { Verdict::Holds };
         assert_eq!(answer.verdict, expected, "{}", shown(&object, seed));
         pairs[usize::from(exact[obstruction])] += 1;
-        let mut extent = Extent::new(&tso(1).limits.budget);
+        let mut extent = Extent::new(&tso(1).search.budget);
         extent.nodes = 20_000;
         for level in 0..=1 {
             let Ok(graph) = fold::graph(&system, level, &extent) else { continue };
@@ -172,7 +172,7 @@ fn proofs_from_blocking_pairs_are_accepted() {
         let object = object(seed);
         let system = system(&object, 2);
         let mut options = tso(1);
-        options.limits.certificate = true;
+        options.search.certificate = true;
         let question = [Question::Progress(Progress::ObstructionFree)];
         let answer = answers(&system, &question, &options).remove(0);
         let Evidence::Unblocked(proof) = answer.evidence else { continue };

@@ -142,7 +142,7 @@ fn live_set(
     options: &Options,
 ) -> Result<LiveSet, String> {
     let system = &loaded.system;
-    let budget = &options.limits.budget;
+    let budget = &options.search.budget;
     let set = match level {
         Some(level) => {
             let extent = Extent::new(budget);

@@ -6,11 +6,11 @@ use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Semantics, Step};
 use weir_channel::text::show_transition;
 use weir_channel::{Configuration, explicit, text};
-use weir_engine::Limits as EngineLimits;
+use weir_engine::SearchOptions;
 use weir_front::suggest::closest;
+use weir_model::limits::Limits;
 
 use crate::error::Error;
-use crate::limits::Limits;
 use crate::load::LoadError;
 
 /// A channel machine: finite control, and channels that are perfect or lose messages.
@@ -85,8 +85,8 @@ impl Machine {
     /// If there is no such control state.
     pub fn reaches(&self, state: &str, limits: &Limits) -> Result<Reached, Error> {
         let goal = self.goal(state)?;
-        let limits = EngineLimits { budget: limits.budget(), ..EngineLimits::default() };
-        let (answer, _) = reach(&self.0, &goal, &limits, &mut |_| {});
+        let options = SearchOptions { budget: limits.budget(), ..SearchOptions::default() };
+        let (answer, _) = reach(&self.0, &goal, &options, &mut |_| {});
         Ok(self.reached(answer))
     }
 
@@ -103,9 +103,9 @@ impl Machine {
     ) -> Result<Reached, Error> {
         let goal = self.goal(state)?;
         let budget = limits.budget();
-        let limits = EngineLimits { bound: Some(bound), budget, ..EngineLimits::default() };
+        let options = SearchOptions { bound: Some(bound), budget, ..SearchOptions::default() };
         let found =
-            explicit::search(&self.0, Semantics::Perfect, Some(&goal), &limits, &mut |_| {});
+            explicit::search(&self.0, Semantics::Perfect, Some(&goal), &options, &mut |_| {});
         let unknown = || Reach::Unknown("the search has no answer".to_owned());
         Ok(self.reached(found.goal.unwrap_or_else(unknown)))
     }

@@ -14,7 +14,7 @@ use std::time::Instant;
 use weir_channel::decide::Channels;
 use weir_engine::explicit::Asked;
 use weir_engine::graph::{Graph, NoGraph};
-use weir_engine::{Engine, Explicit, Limits, Progress, Stats, Task, Views, blame, views};
+use weir_engine::{Engine, Explicit, Progress, SearchOptions, Stats, Task, Views, blame, views};
 use weir_model::answer::Answer;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -45,13 +45,13 @@ impl Engine for Auto {
     }
 
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-        if task.limits.guesses.is_some() && has_bounded_guesses(task.model) {
+        if task.options.guesses.is_some() && has_bounded_guesses(task.model) {
             return guessed(task, progress);
         }
         if !Views.decides(task.model) {
             return Explicit.search(task, progress);
         }
-        if task.limits.certificate {
+        if task.options.certificate {
             return Views.search(task, progress);
         }
         if task.model.normal() == MemoryModel::SC {
@@ -74,7 +74,8 @@ impl Engine for Auto {
 /// one that never filled a buffer may become a proof, so it goes before those that look for
 /// bugs with shorter buffers.
 fn in_turns(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-    let bounded = |bound| Limits { bound: task.limits.bound.or(bound), ..task.limits.clone() };
+    let bounded =
+        |bound| SearchOptions { bound: task.options.bound.or(bound), ..task.options.clone() };
     let (one, two, any) = (bounded(Some(1)), bounded(Some(2)), bounded(None));
     let mut turns = Turns::new(task);
     let mut two = Paused::new(task.within(&two));
@@ -168,15 +169,18 @@ impl<'t> Turns<'t> {
 
     /// The limits of a turn. Paused searches keep what they have, so that an explicit search
     /// may take a quarter of what there is, before its last turn.
-    fn within(&self, bytes: usize) -> Limits {
-        let limits = self.task.limits;
-        let most = limits.budget.store().unwrap_or(usize::MAX).saturating_sub(self.kept);
-        Limits { budget: limits.budget.clone().with_store(bytes.min(most)), ..limits.clone() }
+    fn within(&self, bytes: usize) -> SearchOptions {
+        let options = self.task.options;
+        let most = options.budget.store().unwrap_or(usize::MAX).saturating_sub(self.kept);
+        SearchOptions {
+            budget: options.budget.clone().with_store(bytes.min(most)),
+            ..options.clone()
+        }
     }
 
     /// What an explicit search may take if it is to be paused.
     fn share(&self, bytes: usize) -> usize {
-        let most = self.task.limits.budget.store().unwrap_or(usize::MAX);
+        let most = self.task.options.budget.store().unwrap_or(usize::MAX);
         if bytes == usize::MAX { bytes } else { bytes.min(most / 4) }
     }
 
@@ -188,31 +192,31 @@ impl<'t> Turns<'t> {
     }
 
     fn is_over(&self) -> bool {
-        self.answers.iter().all(Answer::is_known) || self.task.limits.budget.check().is_err()
+        self.answers.iter().all(Answer::is_known) || self.task.options.budget.check().is_err()
     }
 
     fn explicit(&mut self, search: &mut Paused<'t>, bytes: usize, progress: Progress<'_>) -> bool {
         self.kept -= search.bytes().min(self.kept);
-        let limits = self.within(self.share(bytes));
-        let found = search.go_on(&limits.budget, progress);
+        let options = self.within(self.share(bytes));
+        let found = search.go_on(&options.budget, progress);
         self.kept += search.bytes();
         self.take(found)
     }
 
     fn views(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
-        let limits = self.within(bytes);
+        let options = self.within(bytes);
         // With little memory it would be the same search again.
-        let bytes = limits.budget.store().unwrap_or(usize::MAX);
+        let bytes = options.budget.store().unwrap_or(usize::MAX);
         if std::mem::replace(&mut self.views, bytes) >= bytes {
             return false;
         }
-        let found = Views.search(self.task.within(&limits), progress);
+        let found = Views.search(self.task.within(&options), progress);
         self.take(found)
     }
 
     fn pairs(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
-        let limits = self.within(bytes);
-        match pairs(self.task.within(&limits), progress) {
+        let options = self.within(bytes);
+        match pairs(self.task.within(&options), progress) {
             Some(found) => self.take(found),
             None => false,
         }
@@ -222,16 +226,16 @@ impl<'t> Turns<'t> {
     /// them. A run of the slice shows nothing, so the explicit search looks at it only where it
     /// may prove something.
     fn slice(&mut self, explicit_may_prove: bool, progress: Progress<'_>) -> bool {
-        let Task { system, questions, model, limits } = self.task;
+        let Task { system, questions, model, options } = self.task;
         let open: Vec<usize> =
             (0..questions.len()).filter(|&i| !self.answers[i].is_known()).collect();
         let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
-        let Ok(Some(sliced)) = system.slice(&asked, &limits.budget) else { return false };
+        let Ok(Some(sliced)) = system.slice(&asked, &options.budget) else { return false };
         for (explicit, views) in [(16 * MIB, 16 * MIB), (64 * MIB, 64 * MIB)] {
             let engines: [(&dyn Engine, usize); 2] = [(&Explicit, explicit), (&Views, views)];
             for (engine, bytes) in engines.into_iter().skip(usize::from(!explicit_may_prove)) {
-                let limits = self.within(bytes);
-                let task = Task { system: &sliced, questions: &asked, model, limits: &limits };
+                let options = self.within(bytes);
+                let task = Task { system: &sliced, questions: &asked, model, options: &options };
                 let (found, stats) = engine.search(task, progress);
                 let is_settled = found.iter().any(Answer::has_run);
                 for (i, answer) in open.iter().zip(found) {
@@ -250,7 +254,7 @@ impl<'t> Turns<'t> {
 
     fn end(mut self) -> (Vec<Answer>, Stats) {
         self.stats.elapsed = self.began.elapsed();
-        blame(&self.task.limits.budget, &mut self.answers);
+        blame(&self.task.options.budget, &mut self.answers);
         (self.answers, self.stats)
     }
 }
@@ -268,7 +272,7 @@ fn pairs(task: Task<'_>, progress: Progress<'_>) -> Option<(Vec<Answer>, Stats)>
             let (found, last) = views::check_some(task, &[*p, *q], progress);
             replace_unknown(&mut answers, found);
             stats = last;
-            if answers.iter().all(Answer::is_known) || task.limits.budget.check().is_err() {
+            if answers.iter().all(Answer::is_known) || task.options.budget.check().is_err() {
                 return Some((answers, stats));
             }
         }
@@ -279,9 +283,10 @@ fn pairs(task: Task<'_>, progress: Progress<'_>) -> Option<(Vec<Answer>, Stats)>
 /// A short explicit search, and channel machines for what it leaves open.
 fn guessed(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
     let began = Instant::now();
-    let limits = task.limits;
-    let store = limits.budget.store().unwrap_or(SHORT).min(SHORT);
-    let short = Limits { budget: limits.budget.clone().with_store(store), ..limits.clone() };
+    let options = task.options;
+    let store = options.budget.store().unwrap_or(SHORT).min(SHORT);
+    let short =
+        SearchOptions { budget: options.budget.clone().with_store(store), ..options.clone() };
     let (mut answers, mut stats) = Explicit.search(task.within(&short), progress);
     if !answers.iter().all(Answer::is_known) {
         let (found, last) = Channels.search(task, progress);
@@ -289,7 +294,7 @@ fn guessed(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         stats = last;
     }
     stats.elapsed = began.elapsed();
-    blame(&limits.budget, &mut answers);
+    blame(&options.budget, &mut answers);
     (answers, stats)
 }
 

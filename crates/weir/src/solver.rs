@@ -4,7 +4,7 @@ use std::fmt;
 
 use weir_check::Witness;
 use weir_engine::explicit::{self, Outcomes};
-use weir_engine::{Engine, Limits, Progress, Refusal, Stats, Task};
+use weir_engine::{Engine, Progress, Refusal, SearchOptions, Stats, Task};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
@@ -79,9 +79,9 @@ impl From<Refusal> for CheckError {
 pub fn check(
     system: &System,
     model: MemoryModel,
-    limits: &Limits,
+    options: &SearchOptions,
 ) -> Result<(Vec<Answer>, Stats), CheckError> {
-    check_with(ENGINES[0], Task::new(system, model, limits), &mut |_| {})
+    check_with(ENGINES[0], Task::new(system, model, options), &mut |_| {})
 }
 
 /// Has an engine answer. Every run is one that its checker accepts.
@@ -122,12 +122,12 @@ fn accept_run(system: &System, answer: &Answer) -> Result<(), CheckError> {
 pub fn outcomes(
     system: &System,
     model: MemoryModel,
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<Outcomes, CheckError> {
     let program = &system.program;
     match program.object.as_ref().and_then(|_| CheckError::no_processes(&program.name, program)) {
         Some(error) => Err(error),
-        None => Ok(explicit::outcomes(Task::new(system, model, limits), progress)?),
+        None => Ok(explicit::outcomes(Task::new(system, model, options), progress)?),
     }
 }

@@ -9,7 +9,7 @@
 //! answer and no count depends on it. What is reachable under SC is reachable under every
 //! model, so SC is searched first: that is quick, and usually sufficient.
 
-use weir_engine::{Engine, Explicit, Limits, Stats, Task, explicit};
+use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task, explicit};
 use weir_model::answer::{Answer, Verdict};
 use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
@@ -119,17 +119,17 @@ impl Doubt {
 
 /// What is proved not to happen.
 fn nothing_happens(task: Task<'_>, stats: &Stats, doubts: Vec<Doubt>) -> Vec<Doubt> {
-    let Task { system, limits, .. } = task;
+    let Task { system, options, .. } = task;
     let bytes = BYTES.max(2 * stats.bytes);
-    let bytes = limits.budget.store().map_or(bytes, |most| most.min(bytes));
-    let budget = limits.budget.clone().with_store(bytes);
-    let limits = Limits { budget, certificate: false, ..limits.clone() };
-    let task = task.within(&limits);
+    let bytes = options.budget.store().map_or(bytes, |most| most.min(bytes));
+    let budget = options.budget.clone().with_store(bytes);
+    let options = SearchOptions { budget, certificate: false, ..options.clone() };
+    let task = task.within(&options);
     let questions: Vec<Question> = doubts.iter().map(|d| d.question(system)).collect();
-    let met = explicit::glance(system, &questions, GLANCE, &limits.budget);
+    let met = explicit::glance(system, &questions, GLANCE, &options.budget);
     let doubts: Vec<Doubt> =
         doubts.into_iter().zip(met).filter(|(_, met)| !met).map(|(doubt, _)| doubt).collect();
-    let plain = Limits { guesses: None, ..limits.clone() };
+    let plain = SearchOptions { guesses: None, ..options.clone() };
     let under_sc = ask(&Explicit, Task { model: MemoryModel::SC, ..task }.within(&plain), &doubts);
     let is_finite = task.model.normal() == MemoryModel::SC;
     let open: Vec<_> = doubts.into_iter().zip(under_sc).filter(|(_, a)| *a != Some(true)).collect();
@@ -144,7 +144,7 @@ fn nothing_happens(task: Task<'_>, stats: &Stats, doubts: Vec<Doubt>) -> Vec<Dou
 /// Asks. Each answer is whether it happens, or `None` if that is unknown.
 fn ask(engine: &dyn Engine, task: Task<'_>, doubts: &[Doubt]) -> Vec<Option<bool>> {
     let system = task.system;
-    if doubts.is_empty() || task.limits.budget.check().is_err() {
+    if doubts.is_empty() || task.options.budget.check().is_err() {
         return vec![None; doubts.len()];
     }
     let bounds = system.bounds_question().map(|i| system.questions[i].clone());
@@ -255,9 +255,9 @@ mod tests {
     /// What is said of the properties of a text under TSO.
     fn said(text: &str) -> Vec<Option<String>> {
         let system = Loaded::from_text("test.weir", text, None).unwrap().system;
-        let limits = Limits::default();
-        let (answers, stats) = crate::solver::check(&system, MemoryModel::TSO, &limits).unwrap();
-        vacuous(Task::new(&system, MemoryModel::TSO, &limits), &answers, &stats, &|_| 1)
+        let options = SearchOptions::default();
+        let (answers, stats) = crate::solver::check(&system, MemoryModel::TSO, &options).unwrap();
+        vacuous(Task::new(&system, MemoryModel::TSO, &options), &answers, &stats, &|_| 1)
     }
 
     fn one(text: &str) -> String {
@@ -329,10 +329,11 @@ mod tests {
         let system = Loaded::from_text("t.weir", &format!("{STUCK} never p@cs and q@cs"), None);
         let system = system.unwrap().system;
         let budget = Budget::new().with_time(std::time::Duration::ZERO);
-        let limits = Limits { budget, ..Limits::default() };
+        let options = SearchOptions { budget, ..SearchOptions::default() };
         let (answers, stats) =
-            crate::solver::check(&system, MemoryModel::TSO, &Limits::default()).unwrap();
-        let said = vacuous(Task::new(&system, MemoryModel::TSO, &limits), &answers, &stats, &|_| 1);
+            crate::solver::check(&system, MemoryModel::TSO, &SearchOptions::default()).unwrap();
+        let said =
+            vacuous(Task::new(&system, MemoryModel::TSO, &options), &answers, &stats, &|_| 1);
         assert_eq!(said, [Some(WAITS.to_owned())], "there was no time to ask for more");
     }
 
@@ -348,13 +349,13 @@ mod tests {
         for (model, reached) in
             [(MemoryModel::SC, false), (MemoryModel::TSO, true), (MemoryModel::NSW, true)]
         {
-            let limits = Limits::default();
+            let options = SearchOptions::default();
             // Its channel machine is too large.
             let engines = ENGINES.into_iter().filter(|e| e.name() != "channels");
             for engine in engines.filter(|e| e.decides(model)) {
-                let task = Task::new(&system, model, &limits);
+                let task = Task::new(&system, model, &options);
                 let (answers, stats) = engine.check(task, &mut |_| {}).unwrap();
-                let said = vacuous(Task::new(&system, model, &limits), &answers, &stats, &|_| 1);
+                let said = vacuous(Task::new(&system, model, &options), &answers, &stats, &|_| 1);
                 assert_eq!(answers[0].verdict, Verdict::Holds, "{model}, {engine:?}");
                 let missed = said[0].as_deref() == Some("`w@both` is never reached");
                 assert_eq!(!missed, reached, "{model}, {engine:?}: {said:?}");

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use weir_check::strategy::StrategyFile;
 use weir_check::{Evidence as _, Witness};
-use weir_engine::{Engine, Limits as EngineLimits, Stats, Task};
+use weir_engine::{Engine, SearchOptions, Stats, Task};
 use weir_front::Language;
 use weir_live::Evidence as LiveEvidence;
 use weir_model::answer::{Answer as EngineAnswer, Evidence, Verdict};
 use weir_model::game::{Buffers, Fairness, NoGame, Player};
-use weir_model::limits::Budget;
+use weir_model::limits::{Budget, Limits};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Objective, Program};
 
@@ -17,7 +17,6 @@ use crate::bounds::Bound;
 use crate::certify::{self, Checked, accepted};
 use crate::engines::ENGINES;
 use crate::error::Error;
-use crate::limits::Limits;
 use crate::live;
 use crate::load::{LoadError, Loaded, Reading};
 use crate::report::run::{Layout, lasso_lines, lines};
@@ -235,15 +234,15 @@ impl Verifier {
     /// # Errors
     /// If the text is no program, has no property, or the engine does not decide the model.
     pub fn check(&self) -> Result<Report, Error> {
-        let limits = self.engine_limits();
-        self.engine.accepts(self.model, &limits).map_err(CheckError::from)?;
+        let search = self.search_options();
+        self.engine.accepts(self.model, &search).map_err(CheckError::from)?;
         let (loaded, stopped) =
-            self.load(false, &limits.budget, |program| !program.properties.is_empty())?;
+            self.load(false, &search.budget, |program| !program.properties.is_empty())?;
         let program = &loaded.system.program;
         if let Some(error) = CheckError::no_property(&self.name, &loaded.system) {
             return Err(error.into());
         }
-        let task = Task::new(&loaded.system, self.model, &limits);
+        let task = Task::new(&loaded.system, self.model, &search);
         let (answers, said_little) = match stopped {
             Some(reason) => {
                 let answers = task.unknown(&reason);
@@ -266,12 +265,12 @@ impl Verifier {
     /// # Errors
     /// If the text is no program, or an object, which has no final states.
     pub fn outcomes(&self) -> Result<Outcomes, Error> {
-        let limits = self.engine_limits();
-        let (loaded, stopped) = self.load(true, &limits.budget, |p| p.object.is_none())?;
+        let search = self.search_options();
+        let (loaded, stopped) = self.load(true, &search.budget, |p| p.object.is_none())?;
         if let Some(reason) = stopped {
             return Ok(Outcomes { states: vec![], complete: false, reason: Some(reason) });
         }
-        let found = solver::outcomes(&loaded.system, self.model, &limits, &mut |_| {})?;
+        let found = solver::outcomes(&loaded.system, self.model, &search, &mut |_| {})?;
         let state = |(values, _): &(Vec<i128>, bool)| {
             let cells = found.atoms.iter().zip(values);
             cells
@@ -300,9 +299,9 @@ impl Verifier {
             )));
         }
         self.no_domains("a question about runs without end")?;
-        let limits = self.engine_limits();
+        let search = self.search_options();
         let loaded =
-            Loaded::running(&self.name, &self.text, self.language, self.clients, &limits.budget);
+            Loaded::running(&self.name, &self.text, self.language, self.clients, &search.budget);
         let (loaded, stopped) = unbuilt(loaded, |program| !live::asked(program, &[]).is_empty())?;
         let program = &loaded.system.program;
         let asked = live::asked(program, &[]);
@@ -313,7 +312,7 @@ impl Verifier {
             )));
         }
         let (model, engine) = (self.model, ENGINES[0]);
-        let options = weir_live::Options { model, flush_fair: false, engine, limits };
+        let options = weir_live::Options { model, flush_fair: false, engine, search };
         let found = match stopped {
             Some(reason) => {
                 let evidence = LiveEvidence::Reason(reason);
@@ -356,9 +355,9 @@ impl Verifier {
     /// these buffers.
     pub fn games(&self) -> Result<Vec<Game>, Error> {
         self.no_domains("a game")?;
-        let limits = self.engine_limits();
+        let search = self.search_options();
         let (loaded, stopped) =
-            self.load(false, &limits.budget, |program| !program.games.is_empty())?;
+            self.load(false, &search.budget, |program| !program.games.is_empty())?;
         let program = &loaded.system.program;
         if program.games.is_empty() {
             return Err(Error::unsupported(format!(
@@ -375,7 +374,7 @@ impl Verifier {
                     strategy: None,
                     stats: Stats::default(),
                 },
-                None => weir_game::solve(&loaded.system, i, &options, &limits, &mut |_| {})
+                None => weir_game::solve(&loaded.system, i, &options, &search, &mut |_| {})
                     .map_err(|NoGame { message, .. }| Error::unsupported(message))?,
             };
             let how = (self.fairness, self.buffers);
@@ -410,8 +409,8 @@ impl Verifier {
             .map_err(|error| Error::unsupported(format!("this is no evidence: {error}")))
     }
 
-    fn engine_limits(&self) -> EngineLimits {
-        EngineLimits {
+    fn search_options(&self) -> SearchOptions {
+        SearchOptions {
             bound: self.bound,
             guesses: self.guesses,
             budget: self.limits.budget(),

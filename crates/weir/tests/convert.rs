@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir::{MemoryModel, Verdict};
-use weir_engine::{Explicit, Limits, Task};
+use weir_engine::{Explicit, SearchOptions, Task};
 use weir_gen::mutate::mutate;
 use weir_gen::{Rng, Shape};
 use weir_model::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
@@ -253,15 +253,15 @@ fn observing(mut program: Program) -> Program {
 /// a small search finds them.
 fn answer_alike(name: &str, (before, after): &(System, System)) {
     for model in [MemoryModel::SC, MemoryModel::TSO] {
-        let limits = || Limits {
+        let options = || SearchOptions {
             bound: Some(2),
             budget: Budget::new().with_store(1 << 20),
-            ..Limits::default()
+            ..SearchOptions::default()
         };
         // A program without properties, or an object, has none of these.
         let verdicts = |system: &System| -> Option<Vec<Verdict>> {
-            let limits = limits();
-            let task = Task::new(system, model, &limits);
+            let options = options();
+            let task = Task::new(system, model, &options);
             let found = weir::solver::check_with(&Explicit, task, &mut |_| {});
             Some(found.ok()?.0.iter().map(|a| a.verdict).collect())
         };
@@ -269,7 +269,9 @@ fn answer_alike(name: &str, (before, after): &(System, System)) {
         // Observing nothing has no text.
         if before.program.observed.as_ref().is_none_or(|o| !o.is_empty()) {
             let states = |system: &System| {
-                weir::solver::outcomes(system, model, &limits(), &mut |_| {}).ok().map(|o| o.states)
+                weir::solver::outcomes(system, model, &options(), &mut |_| {})
+                    .ok()
+                    .map(|o| o.states)
             };
             assert_eq!(states(before), states(after), "{name} under {model}");
         }

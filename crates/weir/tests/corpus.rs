@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use weir::report::json::witness;
 use weir::{ENGINES, Loaded, MemoryModel, Verdict};
-use weir_engine::{Engine, Limits, Task};
+use weir_engine::{Engine, SearchOptions, Task};
 use weir_model::answer::Answer;
 use weir_model::limits::Budget;
 
@@ -51,10 +51,10 @@ fn answers(
     loaded: &Loaded,
     model: MemoryModel,
     engine: &'static dyn Engine,
-    limits: &Limits,
+    options: &SearchOptions,
 ) -> Vec<Answer> {
     let system = &loaded.system;
-    let (answers, _) = engine.check(Task::new(system, model, limits), &mut |_| {}).unwrap();
+    let (answers, _) = engine.check(Task::new(system, model, options), &mut |_| {}).unwrap();
     for answer in &answers {
         if let Some(witness) = witness(loaded, answer) {
             let property = system.questions[answer.property].name.clone();
@@ -67,8 +67,9 @@ fn answers(
 
 /// Whether some property is violated.
 fn is_broken(name: &str, loaded: &Loaded, model: MemoryModel) -> bool {
-    let limits = Limits { budget: Budget::new().with_store(LITTLE), ..Limits::default() };
-    let found = answers(name, loaded, model, ENGINES[0], &limits);
+    let options =
+        SearchOptions { budget: Budget::new().with_store(LITTLE), ..SearchOptions::default() };
+    let found = answers(name, loaded, model, ENGINES[0], &options);
     found.iter().any(|a| a.verdict == Verdict::Violated)
 }
 
@@ -133,8 +134,9 @@ fn one(path: &Path) {
         let mut letters = String::new();
         let is_slow = of_model.values().any(|v| v == "slow");
         let store = if is_slow { LITTLE } else { usize::MAX };
-        let limits = Limits { budget: Budget::new().with_store(store), ..Limits::default() };
-        for answer in answers(name, &loaded, model.parse().unwrap(), ENGINES[0], &limits) {
+        let options =
+            SearchOptions { budget: Budget::new().with_store(store), ..SearchOptions::default() };
+        for answer in answers(name, &loaded, model.parse().unwrap(), ENGINES[0], &options) {
             let property = system.questions[answer.property].name.clone();
             let found = match answer.verdict {
                 Verdict::Unknown => "slow",

@@ -8,7 +8,7 @@ use weir_engine::{Task, Views};
 use weir::report::json::certificate;
 use weir::{Loaded, MemoryModel};
 use weir_check::Certificate;
-use weir_engine::{Engine, Limits};
+use weir_engine::{Engine, SearchOptions};
 use weir_model::limits::Budget;
 
 /// Larger sets are left to `weir certify`: the checker is naive.
@@ -28,13 +28,13 @@ fn check(belongs: impl Fn(&str) -> bool) -> usize {
         let loaded =
             Loaded::from_file(file, None).unwrap_or_else(|e| panic!("{}", e.render(false)));
         for (_, model) in MemoryModel::NAMED {
-            let limits = Limits {
+            let options = SearchOptions {
                 certificate: true,
                 budget: Budget::new().with_store(32 << 20),
-                ..Limits::default()
+                ..SearchOptions::default()
             };
             let (answers, _) =
-                Views.check(Task::new(&loaded.system, model, &limits), &mut |_| {}).unwrap();
+                Views.check(Task::new(&loaded.system, model, &options), &mut |_| {}).unwrap();
             let Some(found) = certificate(&loaded, &answers) else { continue };
             if found.configurations.len() > MOST_CONFIGURATIONS {
                 continue;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use weir::report::json::witness;
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 
 /// The expectations of a text: the model, the property, what becomes of it.
 fn expectations(text: &str) -> Vec<(MemoryModel, String, String)> {
@@ -73,7 +73,7 @@ fn one(name: &str, text: &str, loaded: &Loaded) {
         assert_eq!(found, names, "{name}: expectations under {model}");
     }
     for (model, expected) in expected {
-        let (answers, _) = weir::solver::check(system, model, &Limits::default()).unwrap();
+        let (answers, _) = weir::solver::check(system, model, &SearchOptions::default()).unwrap();
         for answer in answers {
             let property = system.questions[answer.property].name.clone();
             if let Some(expected) = expected.get(&property) {

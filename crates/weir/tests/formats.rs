@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
 use weir::{Bound, ENGINES, Loaded, MemoryModel, Reading, Verdict};
-use weir_engine::{Backward, Engine, Explicit, Limits, Task, Views};
+use weir_engine::{Backward, Engine, Explicit, SearchOptions, Task, Views};
 use weir_model::limits::Budget;
 
 /// The folders, with the ending of their files and what they are.
@@ -74,13 +74,16 @@ fn one(path: &Path) {
         let engines = [ENGINES[0], &Explicit, &Views, &Backward];
         for engine in engines.into_iter().filter(|e| e.decides(model)) {
             let store = if engine.name() == ENGINES[0].name() { usize::MAX } else { 64 << 20 };
-            let limits = Limits { budget: Budget::new().with_store(store), ..Limits::default() };
+            let options = SearchOptions {
+                budget: Budget::new().with_store(store),
+                ..SearchOptions::default()
+            };
             // What is large for a second opinion is left out.
             if engine.name() == Backward.name() && system.processes.len() > 2 {
                 continue;
             }
             let (answers, _) =
-                engine.check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
+                engine.check(Task::new(system, model, &options), &mut |_| {}).unwrap();
             for answer in answers {
                 let property = system.questions[answer.property].name.clone();
                 let found = answer.verdict.name();

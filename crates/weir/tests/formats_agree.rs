@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_gen::Rng;
 
 /// Registers and variables are numbered: `$r0`, `$r1`; `x0`, `x1`.
@@ -552,7 +552,7 @@ fn compare(plain: bool, seeds: u64) -> [u32; 2] {
         let program = if plain { fenced(program) } else { program };
         for (i, model) in [MemoryModel::SC, MemoryModel::TSO].into_iter().enumerate() {
             let (answers, _) =
-                weir::solver::check(&loaded.system, model, &Limits::default()).unwrap();
+                weir::solver::check(&loaded.system, model, &SearchOptions::default()).unwrap();
             let expected = program.can_end(model == MemoryModel::TSO);
             reached[i] += u32::from(expected);
             // `forbidden` is violated if they are reached, `ends` holds.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
 use weir::{ENGINES, Loaded, MemoryModel};
-use weir_engine::{Limits, Task};
+use weir_engine::{SearchOptions, Task};
 use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
 use weir_model::program::{Expr, Quantifier};
@@ -46,8 +46,8 @@ fn load(name: &str, text: &str) -> Loaded {
 /// The verdict for each property; every run is checked.
 fn verdicts(name: &str, loaded: &Loaded, model: MemoryModel) -> BTreeMap<String, String> {
     let system = &loaded.system;
-    let limits = Limits::default();
-    let (answers, _) = ENGINES[0].check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
+    let options = SearchOptions::default();
+    let (answers, _) = ENGINES[0].check(Task::new(system, model, &options), &mut |_| {}).unwrap();
     let verdict = |answer: weir_model::answer::Answer| {
         let property = system.questions[answer.property].name.clone();
         if let Some(witness) = witness(loaded, &answer) {

@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use weir_engine::store::{ConfigId, Store};
-use weir_engine::{Limits, Progress, Stats};
+use weir_engine::{Progress, SearchOptions, Stats};
 use weir_model::graph::components_within;
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::{Budget, INTERVAL, Stop};
 
-use super::{CLOCK, DEFAULT_BOUND, Search, encode};
+use super::{DEFAULT_BOUND, Search, encode};
 use crate::ids::{StateId, TransitionId};
 use crate::machine::Machine;
 use crate::replay::replay;
@@ -53,7 +53,7 @@ pub enum Again {
 /// ```
 /// use weir_channel::explicit::{Again, again};
 /// use weir_channel::semantics::Semantics;
-/// use weir_channel::{Limits, text};
+/// use weir_channel::{SearchOptions, text};
 ///
 /// let machine = text::read("
 ///     machine relay;
@@ -65,7 +65,7 @@ pub enum Again {
 ///     sent -> ready do wire?a;
 /// ").unwrap();
 /// let ready = machine.state("ready").unwrap();
-/// let (answer, _) = again(&machine, Semantics::Lossy, ready, &Limits::default(), &mut |_| {});
+/// let (answer, _) = again(&machine, Semantics::Lossy, ready, &SearchOptions::default(), &mut |_| {});
 /// let Again::Visited(lasso) = answer else { panic!("{answer:?}") };
 /// assert_eq!((lasso.stem, lasso.run.steps.len()), (0, 2));
 /// ```
@@ -73,17 +73,17 @@ pub fn again(
     machine: &Machine,
     semantics: Semantics,
     state: StateId,
-    limits: &Limits,
+    options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Again, Stats) {
     let began = Instant::now();
-    let bound = limits.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
+    let bound = options.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
     let mut graph = Graph {
         search: Search {
             compiled: Compiled::new(machine),
             semantics,
             bound,
-            store: Store::within(&limits.budget),
+            store: Store::within(&options.budget),
             by: vec![],
             full: None,
             overfilled: false,
@@ -92,8 +92,8 @@ pub fn again(
         ends: vec![],
     };
     let mut stats = Stats { engine: "explicit", bound: Some(bound), ..Stats::default() };
-    graph.explore(began, limits, progress, &mut stats);
-    let lasso = match graph.cycle(state, &limits.budget) {
+    graph.explore(began, options, progress, &mut stats);
+    let lasso = match graph.cycle(state, &options.budget) {
         Ok(found) => found.map(|(stem, cycle)| graph.lasso(stem, cycle)),
         Err(stop) => {
             stats.stopped = Some(stop.to_string());
@@ -150,7 +150,7 @@ impl Graph<'_> {
     fn explore(
         &mut self,
         began: Instant,
-        limits: &Limits,
+        options: &SearchOptions,
         progress: Progress<'_>,
         stats: &mut Stats,
     ) {
@@ -182,13 +182,13 @@ impl Graph<'_> {
             }
             self.ends.push(self.edges.len());
             stats.expanded += 1;
-            self.search.tick(&limits.budget, stats);
+            self.search.tick(&options.budget, stats);
             if stats.stopped.is_none()
-                && (stats.expanded.is_multiple_of(CLOCK) || self.search.full.is_some())
+                && (stats.expanded.is_multiple_of(INTERVAL) || self.search.full.is_some())
             {
-                self.search.look(began, limits, progress, stats);
+                self.search.look(began, options, progress, stats);
                 stats.bytes += self.bytes();
-                let stop = limits.budget.check_store(stats.bytes).err();
+                let stop = options.budget.check_store(stats.bytes).err();
                 stats.stopped = stats.stopped.take().or(stop.map(|stop| stop.to_string()));
             }
             if stats.stopped.is_some() {

@@ -4,7 +4,7 @@
 
 use weir_channel::semantics::{Contents, Goal};
 use weir_channel::{
-    ChannelId, Class, LabelId, Limits, Machine, MessageId, Op, Regex, StateId, Substitution,
+    ChannelId, Class, LabelId, Machine, MessageId, Op, Regex, SearchOptions, StateId, Substitution,
     Transition, lossy,
 };
 use weir_gen::Rng;
@@ -145,7 +145,7 @@ fn attempt(rng: &mut Rng, shape: &Shape, prefix: &str) -> Option<Machine> {
 /// Whether a state is reached, by the backward search; it must know.
 pub fn is_reached(machine: &Machine, state: StateId, contents: Contents) -> bool {
     let goal = Goal { state, contents };
-    match lossy::reach(machine, &goal, &Limits::default(), &mut |_| {}).0 {
+    match lossy::reach(machine, &goal, &SearchOptions::default(), &mut |_| {}).0 {
         lossy::Reach::Reached(_) => true,
         lossy::Reach::NotReached(_) => false,
         lossy::Reach::Unknown(reason) => {
@@ -159,8 +159,9 @@ pub fn is_reached(machine: &Machine, state: StateId, contents: Contents) -> bool
 /// is the same on every computer.
 pub fn is_reached_cheaply(machine: &Machine, state: StateId) -> Option<bool> {
     let goal = Goal { state, contents: Contents::Empty };
-    let limits = Limits { budget: Budget::new().with_store(1 << 20), ..Limits::default() };
-    match lossy::reach(machine, &goal, &limits, &mut |_| {}).0 {
+    let options =
+        SearchOptions { budget: Budget::new().with_store(1 << 20), ..SearchOptions::default() };
+    match lossy::reach(machine, &goal, &options, &mut |_| {}).0 {
         lossy::Reach::Reached(_) => Some(true),
         lossy::Reach::NotReached(_) => Some(false),
         lossy::Reach::Unknown(_) => None,

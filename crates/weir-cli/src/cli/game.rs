@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_model::game::{Buffers, Player};
 
 use super::options::{Format, LanguageArg};
@@ -52,8 +52,8 @@ pub struct Game {
 }
 
 impl Game {
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn search(&self) -> SearchOptions {
+        SearchOptions {
             bound: self.bound.map(usize::from),
             budget: limits::budget(),
             certificate: false,

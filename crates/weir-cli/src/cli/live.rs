@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 
 use super::options::{Format, LanguageArg, ModelArg};
 use crate::limits;
@@ -53,8 +53,8 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn search(&self) -> SearchOptions {
+        SearchOptions {
             bound: Some(self.bound.into()),
             budget: limits::budget(),
             certificate: self.certificate.is_some() || self.verify,

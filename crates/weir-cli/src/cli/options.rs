@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
 use weir::{Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, MemoryModel, Reading, engine};
-use weir_engine::{Automata, Engine, Limits};
+use weir_engine::{Automata, Engine, SearchOptions};
 
 use crate::{limits, output};
 
@@ -82,12 +82,12 @@ impl SearchArgs {
     /// guesses to be bounded.
     pub fn engine(&self, model: MemoryModel) -> Result<&'static dyn Engine, String> {
         let engine = self.automata.apply(self.engine);
-        engine.accepts(model, &self.limits()).map_err(|e| output::advise(&e.into()))?;
+        engine.accepts(model, &self.options()).map_err(|e| output::advise(&e.into()))?;
         Ok(engine)
     }
 
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn options(&self) -> SearchOptions {
+        SearchOptions {
             bound: self.bound.map(usize::from),
             budget: limits::budget(),
             certificate: false,

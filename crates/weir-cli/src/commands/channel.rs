@@ -19,8 +19,8 @@ use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
 use weir_channel::text::show_transition;
 use weir_channel::{
-    Limits, Machine, StateId, Stats, Translation, TranslationError, Word, basic, explicit, product,
-    text, tso,
+    Machine, SearchOptions, StateId, Stats, Translation, TranslationError, Word, basic, explicit,
+    product, text, tso,
 };
 use weir_front::suggest::closest;
 use weir_model::limits::Stop;
@@ -182,7 +182,7 @@ fn check(args: &ChannelCheck) -> Status {
             Err(status) => return status,
         };
         let mut progress = Progress::default();
-        let (answer, stats) = reach(machine, &goal, &limits::limits(), &mut |s| progress.update(s));
+        let (answer, stats) = reach(machine, &goal, &limits::search(), &mut |s| progress.update(s));
         drop(progress);
         let about = About { machine, file: &args.file, semantics: Semantics::Lossy };
         let status = about.report(&goal, &answer, &stats, args.format, args.stats);
@@ -229,9 +229,9 @@ fn search(args: &ChannelRun) -> Status {
             },
         };
         let semantics = if args.lossy { Semantics::Lossy } else { Semantics::Perfect };
-        let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
+        let options = SearchOptions { bound: Some(args.bound.into()), ..limits::search() };
         let mut progress = Progress::default();
-        let found = explicit::search(machine, semantics, goal.as_ref(), &limits, &mut |s| {
+        let found = explicit::search(machine, semantics, goal.as_ref(), &options, &mut |s| {
             progress.update(s);
         });
         drop(progress);

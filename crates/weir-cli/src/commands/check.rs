@@ -10,7 +10,7 @@ use weir::report::{counted, json, reason};
 use weir::solver::check_with;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
-use weir_engine::{Engine, Limits, Stats, Task, Views, reachable};
+use weir_engine::{Engine, SearchOptions, Stats, Task, Views, reachable};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 
@@ -66,12 +66,12 @@ pub fn run(args: &Check) -> Status {
             continue;
         }
         let certificate = files.certificate.is_some() || files.verify;
-        let limits = Limits { certificate, ..args.search.limits() };
+        let options = SearchOptions { certificate, ..args.search.options() };
         let mut progress = Progress::default();
         let checked = match stopped {
             Some(reason) => Ok(nothing_known(&loaded, &reason)),
             None => {
-                let task = Task::new(&loaded.system, model, &limits);
+                let task = Task::new(&loaded.system, model, &options);
                 let found = check_with(engine, task, &mut |s| progress.update(s));
                 found.map(|(answers, stats)| {
                     let vacuous = vacuous(task, &answers, &stats, &|s| loaded.line(s));
@@ -87,7 +87,7 @@ pub fn run(args: &Check) -> Status {
             }
         };
         drop(progress);
-        let proof = match files.proof(&loaded, model, &answers, &limits.budget) {
+        let proof = match files.proof(&loaded, model, &answers, &options.budget) {
             Ok(proof) => proof,
             Err(Status::Unknown) => {
                 status = status.and(Status::Unknown);

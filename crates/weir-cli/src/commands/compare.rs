@@ -92,10 +92,10 @@ fn columns(
     models: &[MemoryModel],
     engines: &[&dyn Engine],
 ) -> Result<Vec<Column>, CheckError> {
-    let limits = args.search.limits();
+    let options = args.search.options();
     let column = |(&model, engine): (&MemoryModel, &&dyn Engine)| {
         let mut progress = Progress::default();
-        let task = Task::new(&loaded.system, model, &limits);
+        let task = Task::new(&loaded.system, model, &options);
         let (answers, vacuous, stats) = match stopped {
             Some(reason) => nothing_known(loaded, reason),
             None => {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use weir::report::graph;
 use weir_engine::graph::NoGraph;
-use weir_engine::{Limits, Task};
+use weir_engine::{SearchOptions, Task};
 use weir_model::limits::Stop;
 
 use super::{Status, complain, fail, note, print, stopped, write_whole};
@@ -54,19 +54,19 @@ impl From<NoGraph> for Undrawn {
 fn draw(args: &Graph) -> Result<Status, Undrawn> {
     let model = args.model.model;
     let format = format(args)?;
-    let limits = Limits { bound: args.bound.map(usize::from), ..limits::limits() };
+    let options = SearchOptions { bound: args.bound.map(usize::from), ..limits::search() };
     let engine = args.automata.apply(args.engine);
-    engine.accepts(model, &limits).map_err(|e| advise(&e.into()))?;
+    engine.accepts(model, &options).map_err(|e| advise(&e.into()))?;
     let loaded = match args.language.load(&args.file, &[model]) {
         Ok(loaded) => loaded,
         Err(error) => return Ok(complain(&error)),
     };
-    let found = engine.graph(Task::new(&loaded.system, model, &limits), args.most as usize)?;
+    let found = engine.graph(Task::new(&loaded.system, model, &options), args.most as usize)?;
     let text = match format {
-        GraphFormat::Dot => graph::dot(&loaded, &found, &limits.budget)?,
-        GraphFormat::Svg => svg(&graph::dot(&loaded, &found, &limits.budget)?)?,
+        GraphFormat::Dot => graph::dot(&loaded, &found, &options.budget)?,
+        GraphFormat::Svg => svg(&graph::dot(&loaded, &found, &options.budget)?)?,
         GraphFormat::Json => {
-            let report = graph::Report::new(&loaded, model, &found, &limits.budget)?;
+            let report = graph::Report::new(&loaded, model, &found, &options.budget)?;
             json(&report).map_err(|e| e.to_string())? + "\n"
         }
     };

@@ -103,9 +103,9 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
     let reading = Reading { model: guessing.unwrap_or(MemoryModel::SC), ..limits::reading() };
     let loaded = Loaded::read(&name, &cycle.text(), &reading);
     let loaded = loaded.map_err(|error| complain(&error))?;
-    let limits = limits::limits();
+    let options = limits::search();
     let ask = |(_, model): &(&str, MemoryModel)| {
-        let answers = weir::solver::check(&loaded.system, *model, &limits);
+        let answers = weir::solver::check(&loaded.system, *model, &options);
         answers.map(|(answers, _)| answers[0].verdict).map_err(|error| reject(&name, &error))
     };
     let verdicts = models.iter().map(ask).collect::<Result<_, _>>()?;
@@ -114,7 +114,7 @@ fn verdicts(cycle: &Cycle, models: &[(&str, MemoryModel)]) -> Result<Vec<Verdict
         let name = name.clone();
         complain(&LoadError::Stopped { name, reason: stop.to_string(), unbuilt: None })
     };
-    limits.budget.check().map_err(stopped)?;
+    options.budget.check().map_err(stopped)?;
     Ok(verdicts)
 }
 

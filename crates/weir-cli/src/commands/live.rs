@@ -55,8 +55,8 @@ pub fn run(args: &Live) -> Status {
         };
     }
     let report = Report { loaded: &loaded, args, model, asked: &asked };
-    let (flush_fair, limits) = (args.flush_fair, args.limits());
-    let options = Options { model, flush_fair, engine: ENGINES[0], limits };
+    let (flush_fair, search) = (args.flush_fair, args.search());
+    let options = Options { model, flush_fair, engine: ENGINES[0], search };
     let answers = match stopped {
         Some(reason) => {
             let evidence = Evidence::Reason(reason);

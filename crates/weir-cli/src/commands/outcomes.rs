@@ -33,14 +33,14 @@ pub fn run(args: &Args) -> Status {
                 continue;
             }
         };
-        let limits = args.search.limits();
+        let options = args.search.options();
         let mut progress = Progress::default();
         let found = match stopped {
             Some(reason) => {
                 Ok(Outcomes { atoms: vec![], states: BTreeSet::new(), stats: no_search(&reason) })
             }
             None => {
-                weir::solver::outcomes(&loaded.system, model, &limits, &mut |s| progress.update(s))
+                weir::solver::outcomes(&loaded.system, model, &options, &mut |s| progress.update(s))
             }
         };
         drop(progress);

@@ -16,11 +16,11 @@ use crate::graph::{Buffer, Edge, Graph, Happening, NoGraph, Node};
 /// # Errors
 /// If there are more than `most`, or a limit is reached.
 pub fn graph(engine: Automata, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
-    let limits = task.limits;
-    let all = task.system.expanded(&limits.budget)?;
-    let mut search = Search::new(all, engine.folding(), engine.sleep_sets, &limits.budget);
+    let options = task.options;
+    let all = task.system.expanded(&options.budget)?;
+    let mut search = Search::new(all, engine.folding(), engine.sleep_sets, &options.budget);
     search.edges = Some(vec![]);
-    search.run(limits, Instant::now(), &mut |_| {}, &mut |_, node| {
+    search.run(options, Instant::now(), &mut |_| {}, &mut |_, node| {
         Ok(match node as usize >= most {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

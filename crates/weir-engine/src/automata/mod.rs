@@ -111,7 +111,7 @@ use weir_model::semantics::Form;
 
 use crate::engine::{Engine, Task};
 use crate::graph::{Graph, NoGraph};
-use crate::stats::{Limits, Progress, Stats};
+use crate::stats::{Progress, SearchOptions, Stats};
 use cycle::Folding;
 use language::LanguageId;
 use operations::Space;
@@ -181,10 +181,10 @@ impl Engine for Automata {
 
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         let began = Instant::now();
-        let limits = task.limits;
+        let options = task.options;
         let mut found = vec![Found::Nothing; task.questions.len()];
         let mut stats = Stats { engine: self.name(), ..Stats::default() };
-        let all = match task.system.expanded(&limits.budget) {
+        let all = match task.system.expanded(&options.budget) {
             Ok(all) => all,
             Err(stop) => {
                 stats.stopped = Some(stop.to_string());
@@ -192,8 +192,8 @@ impl Engine for Automata {
             }
         };
         for folding in [self.folding(), Folding::Repeatable] {
-            let mut search = Search::new(all, folding, self.sleep_sets, &limits.budget);
-            search.run(limits, began, progress, &mut |search, node| {
+            let mut search = Search::new(all, folding, self.sleep_sets, &options.budget);
+            search.run(options, began, progress, &mut |search, node| {
                 look(search, task, node, &mut found)?;
                 Ok(match found.iter().all(Found::is_done) && !found.is_empty() {
                     true => ControlFlow::Break(()),
@@ -201,7 +201,7 @@ impl Engine for Automata {
                 })
             });
             if search.stats.stopped.is_none()
-                && let Err(stop) = exclude(&mut search, task.model, limits, &mut found)
+                && let Err(stop) = exclude(&mut search, task.model, options, &mut found)
             {
                 search.stats.stopped = Some(stop.to_string());
             }
@@ -246,7 +246,7 @@ fn look(
             _ => 0,
         };
         if search.space.settles(state, question) {
-            let budget = &task.limits.budget;
+            let budget = &task.options.budget;
             *found = match runs::run(search, task.model, node, question, budget)? {
                 Some(run) => Found::Settled(Box::new(run)),
                 None => Found::Spurious(tries + 1),
@@ -260,7 +260,7 @@ fn look(
 fn exclude(
     search: &mut Search<'_>,
     model: MemoryModel,
-    limits: &Limits,
+    options: &SearchOptions,
     found: &mut [Found],
 ) -> Result<(), Stop> {
     let is_excluded = |f: &Found| matches!(f, Found::Nothing | Found::Excluded(_));
@@ -268,7 +268,7 @@ fn exclude(
         return Ok(());
     }
     // One set for all that it shows, also for what an earlier search has shown.
-    let evidence = match limits.certificate {
+    let evidence = match options.certificate {
         true => Evidence::Buffers(Arc::new(buffer_set(search, model)?)),
         false => Evidence::Exhausted,
     };
@@ -335,18 +335,18 @@ impl Automata {
     /// Explores a program to the end as the paper does, to count. Whether its errors are
     /// real is for [`Engine::check`] to say.
     pub fn explore(self, task: Task<'_>, progress: Progress<'_>) -> Exploration {
-        let limits = task.limits;
+        let options = task.options;
         let mut errors = vec![0; task.questions.len()];
         let mut folds = 0;
-        let all = match task.system.expanded(&limits.budget) {
+        let all = match task.system.expanded(&options.budget) {
             Ok(all) => all,
             Err(stop) => {
                 let stats = Stats { stopped: Some(stop.to_string()), ..Stats::default() };
                 return Exploration { stats, errors, folds };
             }
         };
-        let mut search = Search::new(all, self.folding(), self.sleep_sets, &limits.budget);
-        search.run(limits, Instant::now(), progress, &mut |search, node| {
+        let mut search = Search::new(all, self.folding(), self.sleep_sets, &options.budget);
+        search.run(options, Instant::now(), progress, &mut |search, node| {
             let node = &search.nodes[node as usize];
             settled(search, task.questions, &node.state).into_iter().for_each(|i| errors[i] += 1);
             folds += usize::from(node.fold.is_some());

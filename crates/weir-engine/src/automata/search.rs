@@ -6,17 +6,14 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 use weir_model::ids::Cell;
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::{Budget, INTERVAL, Stop};
 use weir_model::question::Question;
 use weir_model::system::Expanded;
 
 use super::cycle::{Cycles, Fold, Folding};
 use super::language::Unmade;
 use super::operations::{Action, Space, State};
-use crate::stats::{Limits, Progress, Stats};
-
-/// How many steps are taken between two looks at what is stored.
-const CLOCK: usize = 1 << 6;
+use crate::stats::{Progress, SearchOptions, Stats};
 
 /// The number of a stored state.
 pub type NodeId = u32;
@@ -101,8 +98,14 @@ impl<'s> Search<'s> {
 
     /// Searches until there is nothing left, `look` breaks, or a limit is hit: then
     /// `stats.stopped` says so.
-    pub fn run(&mut self, limits: &Limits, began: Instant, progress: Progress<'_>, look: Look<'_>) {
-        let stopped = match self.search(limits, began, progress, look) {
+    pub fn run(
+        &mut self,
+        options: &SearchOptions,
+        began: Instant,
+        progress: Progress<'_>,
+        look: Look<'_>,
+    ) {
+        let stopped = match self.search(options, began, progress, look) {
             Ok(ControlFlow::Continue(())) => None,
             Ok(ControlFlow::Break(reason)) => Some(reason),
             Err(unmade) => Some(unmade.to_string()),
@@ -119,14 +122,14 @@ impl<'s> Search<'s> {
 
     fn search(
         &mut self,
-        limits: &Limits,
+        options: &SearchOptions,
         began: Instant,
         progress: Progress<'_>,
         look: Look<'_>,
     ) -> Result<ControlFlow<String>, Unmade> {
         let settled = || Ok(ControlFlow::Break("every question was settled".to_owned()));
         for initial in self.space.initial() {
-            limits.budget.tick()?;
+            options.budget.tick()?;
             if self.visit(initial, vec![], None, look)?.is_break() {
                 return settled();
             }
@@ -140,11 +143,11 @@ impl<'s> Search<'s> {
                     return settled();
                 }
                 self.stats.steps += 1;
-                limits.budget.check()?;
-                if self.stats.steps.is_multiple_of(CLOCK) {
+                options.budget.check()?;
+                if self.stats.steps.is_multiple_of(INTERVAL) {
                     self.measure(began);
                     progress(&self.stats);
-                    limits.budget.check_store(self.stats.bytes)?;
+                    options.budget.check_store(self.stats.bytes)?;
                 }
             }
         }

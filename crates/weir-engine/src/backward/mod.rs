@@ -70,11 +70,11 @@ impl Engine for Backward {
 
     /// One question after another.
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-        let Task { system, questions, model, limits } = task;
+        let Task { system, questions, model, options } = task;
         let began = std::time::Instant::now();
         let mut total = Stats { engine: self.name(), within_bound: true, ..Stats::default() };
-        let made = system.expanded(&limits.budget);
-        let made = made.and_then(|all| Ok((all, Dual::new(all, model, &limits.budget)?)));
+        let made = system.expanded(&options.budget);
+        let made = made.and_then(|all| Ok((all, Dual::new(all, model, &options.budget)?)));
         let (all, dual) = match made {
             Ok(made) => made,
             Err(stop) => {
@@ -85,25 +85,25 @@ impl Engine for Backward {
         };
         let mut answers = Vec::new();
         for (i, question) in questions.iter().enumerate() {
-            let targets = match targets::of(all, question, &limits.budget) {
+            let targets = match targets::of(all, question, &options.budget) {
                 Ok(targets) => targets,
                 Err(reason) => {
                     answers.push(Answer::unknown(i, reason));
                     continue;
                 }
             };
-            let (outcome, stats) = wsts::backward(&dual, targets, limits, progress);
+            let (outcome, stats) = wsts::backward(&dual, targets, options, progress);
             total.add(stats);
             answers.push(match outcome {
                 Outcome::Unreachable(minimal) => {
                     let states = || minimal.iter().map(State::parts).collect();
-                    let evidence = match limits.certificate {
+                    let evidence = match options.certificate {
                         true => Evidence::Upward(Arc::new(UpwardSet { model, states: states() })),
                         false => Evidence::Exhausted,
                     };
                     Answer::excluded(i, question, evidence)
                 }
-                Outcome::Reached(path) => match run(system, model, &dual, &path, &limits.budget) {
+                Outcome::Reached(path) => match run(system, model, &dual, &path, &options.budget) {
                     Ok(Some(run)) => Answer::settled(i, question, run),
                     Err(stop) => Answer::unknown(i, stop),
                     Ok(None) => {
@@ -114,7 +114,7 @@ impl Engine for Backward {
             });
         }
         total.elapsed = began.elapsed();
-        blame(&limits.budget, &mut answers);
+        blame(&options.budget, &mut answers);
         (answers, total)
     }
 }

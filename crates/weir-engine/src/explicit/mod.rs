@@ -77,8 +77,8 @@ impl Engine for Explicit {
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         match Asked::new(task) {
             Ok(mut asked) => {
-                asked.go_on(&task.limits.budget, progress);
-                asked.answers(&task.limits.budget)
+                asked.go_on(&task.options.budget, progress);
+                asked.answers(&task.options.budget)
             }
             Err(stop) => (task.unknown(&stop), stopped(&stop)),
         }
@@ -251,7 +251,7 @@ pub fn outcomes(task: Task<'_>, progress: Progress<'_>) -> Result<Outcomes, Refu
         Ok(search) => search,
         Err(stop) => return Ok(Outcomes { atoms, states, stats: stopped(&stop) }),
     };
-    search.go_on(&task.limits.budget, progress, &mut |semantics, config, _| {
+    search.go_on(&task.options.budget, progress, &mut |semantics, config, _| {
         if left.is_none() {
             left = system.left(semantics.controls(config)).map(ToString::to_string);
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{Cell, ProcessId};
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::{Budget, INTERVAL, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
 use weir_model::semantics::{
@@ -18,9 +18,6 @@ use super::{DEFAULT_BOUND, Explicit};
 use crate::engine::{Engine, Task};
 use crate::stats::{Progress, Stats};
 use crate::store::{ConfigId, Store};
-
-/// How many configurations are expanded between two looks at the store.
-const CLOCK: usize = 1 << 10;
 
 /// Looks at a configuration, and may end the search.
 type Visit<'v> = &'v mut dyn FnMut(&dyn Semantics, &[Cell], ConfigId) -> ControlFlow<()>;
@@ -45,13 +42,13 @@ pub(super) struct Search<'s> {
 
 impl<'s> Search<'s> {
     pub fn new(task: Task<'s>) -> Result<Self, Stop> {
-        let Task { system, questions, model, limits } = task;
+        let Task { system, questions, model, options } = task;
         let form = Form::of(model)[0];
         if form.guesses() && !model.guesses_reads() {
-            system.expanded(&limits.budget)?;
+            system.expanded(&options.budget)?;
         }
-        let bound = limits.bound.or_else(|| sufficient_bound(system)).unwrap_or(DEFAULT_BOUND);
-        let guesses = limits.guesses.filter(|_| has_bounded_guesses(model));
+        let bound = options.bound.or_else(|| sufficient_bound(system)).unwrap_or(DEFAULT_BOUND);
+        let guesses = options.guesses.filter(|_| has_bounded_guesses(model));
         let semantics = match guesses {
             Some(guesses) => bounded_guesses(system, model, bound, guesses),
             None => form.semantics(system, model, bound),
@@ -67,8 +64,8 @@ impl<'s> Search<'s> {
             semantics,
             model,
             form,
-            quiet: Quiet::new(system, questions, &limits.budget)?,
-            store: Store::within(&limits.budget),
+            quiet: Quiet::new(system, questions, &options.budget)?,
+            store: Store::within(&options.budget),
             stats,
             has_begun: false,
             visited: 0,
@@ -145,7 +142,7 @@ impl<'s> Search<'s> {
             let mut looked = budget.tick();
             // Where one configuration has very many successors, sooner.
             let most = budget.store().unwrap_or(usize::MAX);
-            if stats.expanded.is_multiple_of(CLOCK) || store.bytes() / 2 >= most {
+            if stats.expanded.is_multiple_of(INTERVAL) || store.bytes() / 2 >= most {
                 self.measure(began);
                 progress(&self.stats);
                 looked = budget.check_store(self.stats.bytes);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 use weir_model::answer::{Answer, Evidence, Invariant, Run};
 use weir_model::ids::{Cell, ProcessId, ValueId};
-use weir_model::limits::Stop;
+use weir_model::limits::{INTERVAL, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
 use weir_model::system::StateKind;
@@ -20,7 +20,7 @@ use super::space::{Config, Space, Step};
 use super::subwords::{Level, MAX_LEVEL};
 use crate::concrete::{self, Event};
 use crate::engine::Task;
-use crate::stats::{Limits, Progress, Stats};
+use crate::stats::{Progress, SearchOptions, Stats};
 
 /// How many configurations that settle one question are looked at for a real run
 /// before the level is raised.
@@ -30,8 +30,8 @@ const TRIES: usize = 64;
 /// cannot decide one of them.
 const LONGER: usize = 8;
 
-/// How many configurations are expanded between two looks at what is stored.
-const CLOCK: usize = 1 << 8;
+/// A round that is cut short expands at least [`LONGER`] times as many configurations.
+const FEW: usize = 1 << 8;
 
 pub(super) struct Search<'s> {
     round: Round,
@@ -173,7 +173,7 @@ impl<'s> Search<'s> {
     fn run(
         &mut self,
         found: &mut [Found],
-        limits: &Limits,
+        options: &SearchOptions,
         began: Instant,
         progress: &mut dyn FnMut(&Stats),
     ) -> Result<(), Halt> {
@@ -203,7 +203,7 @@ impl<'s> Search<'s> {
             let is_lost = |f: &Found| matches!(f, Found::Spurious(tries) if *tries >= TRIES);
             if !is_limited && found.iter().any(is_lost) {
                 is_limited = true;
-                most = most.min(LONGER * (self.stats.expanded + CLOCK));
+                most = most.min(LONGER * (self.stats.expanded + FEW));
             }
             let mut reached = Vec::new();
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
@@ -213,11 +213,11 @@ impl<'s> Search<'s> {
             }
             self.stats.expanded += 1;
             // One expansion may take long.
-            limits.budget.check()?;
-            if self.stats.expanded.is_multiple_of(CLOCK) {
+            options.budget.check()?;
+            if self.stats.expanded.is_multiple_of(INTERVAL) {
                 self.measure(began);
                 progress(&self.stats);
-                limits.budget.check_store(self.stats.bytes)?;
+                options.budget.check_store(self.stats.bytes)?;
             }
         }
         Ok(())
@@ -387,7 +387,7 @@ pub(super) fn check_among(
     progress: Progress<'_>,
 ) -> (Vec<Answer>, Stats) {
     let began = Instant::now();
-    let limits = task.limits;
+    let options = task.options;
     let mut found = vec![Found::Nothing; task.questions.len()];
     let mut stats = Stats::default();
     // What shows that nothing else happens, if the last round saw everything.
@@ -415,12 +415,12 @@ pub(super) fn check_among(
                 break;
             }
         };
-        if let Err(halt) = search.run(&mut found, limits, began, progress) {
+        if let Err(halt) = search.run(&mut found, options, began, progress) {
             search.stats.stopped = Some(halt.to_string());
         }
         search.measure(began);
         let saw_all = !search.was_cut && search.stats.stopped.is_none();
-        proof = saw_all.then(|| match limits.certificate {
+        proof = saw_all.then(|| match options.certificate {
             true => Evidence::Invariant(Arc::new(search.invariant())),
             false => Evidence::Exhausted,
         });
@@ -435,7 +435,7 @@ pub(super) fn check_among(
             break;
         }
         // A certificate is one set for all that holds: the last round's.
-        if saw_all && !limits.certificate {
+        if saw_all && !options.certificate {
             for f in found.iter_mut().filter(|f| matches!(f, Found::Nothing)) {
                 *f = Found::Excluded;
             }

@@ -97,8 +97,8 @@ impl<'s> Space<'s> {
     /// # Errors
     /// If a limit is reached.
     pub fn new(task: Task<'s>, active: &[ProcessId], level: Level) -> Result<Self, Stop> {
-        let Task { system, questions, limits, .. } = task;
-        let (model, budget) = (task.model.normal(), &limits.budget);
+        let Task { system, questions, options, .. } = task;
+        let (model, budget) = (task.model.normal(), &options.budget);
         let rules = Rules {
             lags: model.has(Relaxation::WriteRead),
             waits: model.has(Relaxation::WriteWrite),

@@ -48,8 +48,8 @@ pub fn five(system: &System, options: &Options) -> Vec<Answer> {
 #[allow(dead_code, reason = "not every test is about TSO")]
 pub fn tso(bound: usize) -> Options {
     let mut options = Options::new(MemoryModel::TSO);
-    options.limits.bound = Some(bound);
-    options.limits.budget = Budget::new().with_store(16 << 20);
+    options.search.bound = Some(bound);
+    options.search.budget = Budget::new().with_store(16 << 20);
     options
 }
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use weir::ENGINES;
-use weir_engine::{Limits, Task};
+use weir_engine::{SearchOptions, Task};
 use weir_gen::reference::{self, Reached};
 use weir_gen::{Rng, Shape, ask, program, shrink};
 use weir_model::answer::{Answer, Verdict};
@@ -82,21 +82,21 @@ pub fn meaning(program: &Program, model: MemoryModel) -> Option<Reached> {
     reference::rewriting(program, model, &atoms, 30_000)
 }
 
-fn limits() -> Limits {
+fn options() -> SearchOptions {
     let budget = Budget::new().with_time(Duration::from_secs(5)).with_store(1 << 24);
-    Limits { budget, ..Limits::default() }
+    SearchOptions { budget, ..SearchOptions::default() }
 }
 
 /// Every engine that decides something under a model, with its name.
 fn answers(system: &System, model: MemoryModel) -> Vec<(&'static str, Vec<Answer>)> {
     // With bounded guesses a property that holds may not hold without.
-    let engines = ENGINES.into_iter().filter(|e| e.accepts(model, &limits()).is_ok());
+    let engines = ENGINES.into_iter().filter(|e| e.accepts(model, &options()).is_ok());
     engines
         .map(|engine| {
             let bytes = if engine.name() == "channels" { 1 << 20 } else { 1 << 24 };
-            let limits = Limits { budget: limits().budget.with_store(bytes), ..limits() };
+            let options = SearchOptions { budget: options().budget.with_store(bytes), ..options() };
             let (answers, _) =
-                engine.check(Task::new(system, model, &limits), &mut |_| {}).unwrap();
+                engine.check(Task::new(system, model, &options), &mut |_| {}).unwrap();
             (engine.name(), answers)
         })
         .collect()
@@ -164,7 +164,7 @@ pub fn compare(program: &Program, model: MemoryModel) -> Result<Counts, String> 
             let system = System::for_model(alone.clone(), model)
                 .map_err(|e| format!("property {i} alone: {e}"))?;
             let answers =
-                ENGINES[0].check(Task::new(&system, model, &limits()), &mut |_| {}).unwrap().0;
+                ENGINES[0].check(Task::new(&system, model, &options()), &mut |_| {}).unwrap().0;
             compare_answers(&system, &alone, model, &[("auto", answers)], &reached, &mut counts)
                 .map_err(|e| format!("property {i} alone: {e}"))?;
         }

@@ -6,7 +6,7 @@
 mod compare;
 
 use compare::{Counts, case};
-use weir_engine::Limits;
+use weir_engine::SearchOptions;
 use weir_game::solve;
 use weir_gen::reference;
 use weir_gen::{Rng, Shape, ask_games, ask_live, program, shrink};
@@ -136,9 +136,9 @@ fn winners_of_games() {
         let Ok(system) = System::new(program.clone()) else { return vec![] };
         let options = weir_game::Options::default();
         let budget = Budget::new().with_store(1 << 24);
-        let limits = Limits { budget, ..Limits::default() };
+        let search = SearchOptions { budget, ..SearchOptions::default() };
         (0..program.games.len())
-            .map(|g| solve(&system, g, &options, &limits, &mut |_| {}).ok()?.winner)
+            .map(|g| solve(&system, g, &options, &search, &mut |_| {}).ok()?.winner)
             .collect()
     };
     let (mut process, mut all) = (0, 0);

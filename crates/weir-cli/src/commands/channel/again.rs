@@ -7,7 +7,7 @@ use serde::Serialize;
 use weir::report::json::StatsReport;
 use weir_channel::explicit::{Again, again};
 use weir_channel::semantics::Semantics;
-use weir_channel::{Limits, Stats};
+use weir_channel::{SearchOptions, Stats};
 
 use super::{About, StepReport, control_state, counts, with};
 use crate::cli::channel::ChannelRun;
@@ -25,10 +25,10 @@ pub fn run(args: &ChannelRun, name: &str) -> Status {
             Err(status) => return status,
         };
         let semantics = if args.lossy { Semantics::Lossy } else { Semantics::Perfect };
-        let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
+        let options = SearchOptions { bound: Some(args.bound.into()), ..limits::search() };
         let mut progress = Progress::default();
         let (answer, stats) =
-            again(machine, semantics, state, &limits, &mut |s| progress.update(s));
+            again(machine, semantics, state, &options, &mut |s| progress.update(s));
         drop(progress);
         let about = About { machine, file: &args.file, semantics };
         report(&about, name, &answer, &stats, args)

@@ -9,7 +9,7 @@ use weir::report::json::StatsReport;
 use weir::report::table::Table;
 use weir::{LoadError, Loaded, Reading, Verdict};
 use weir_channel::pcp::{Instance, Solved, is_asked_under, program, read, solve};
-use weir_channel::{Limits, Stats};
+use weir_channel::{SearchOptions, Stats};
 use weir_check::Witness;
 use weir_model::answer::Run;
 
@@ -53,10 +53,10 @@ pub fn load(file: &str) -> Result<Instance, LoadError> {
 }
 
 fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
-    let limits = Limits { bound: Some(args.bound.into()), ..limits::limits() };
+    let options = SearchOptions { bound: Some(args.bound.into()), ..limits::search() };
     let mut progress = Progress::default();
     let (solved, stats) =
-        solve(instance, &loaded.system, args.model, &limits, &mut |s| progress.update(s));
+        solve(instance, &loaded.system, args.model, &options, &mut |s| progress.update(s));
     drop(progress);
     match solved {
         Solved::Solution(indices, run) => match witness(loaded, &run) {

@@ -129,7 +129,7 @@ fn chosen(loaded: &Loaded, args: &Game) -> Result<Vec<usize>, Status> {
 fn solve(loaded: &Loaded, game: usize, args: &Game) -> Result<Outcome, Status> {
     let mut progress = Progress::default();
     let outcome =
-        weir_game::solve(&loaded.system, game, &args.options(), &args.limits(), &mut |stats| {
+        weir_game::solve(&loaded.system, game, &args.options(), &args.search(), &mut |stats| {
             progress.update(stats)
         });
     drop(progress);
