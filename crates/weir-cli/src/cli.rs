@@ -46,6 +46,10 @@ pub struct LimitArgs {
     /// at most 8192]
     #[arg(long, global = true, value_parser = clap::value_parser!(u32).range(1..), value_name = "MIB")]
     pub memory: Option<u32>,
+    /// Search with this many threads; the answer is the same for any number [default: one for
+    /// each processor]
+    #[arg(long, global = true, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
+    pub threads: Option<u16>,
 }
 
 /// When to use color.

@@ -5,6 +5,7 @@
 //! while it waits for standard input: it ends the program shortly after the limit.
 
 use std::alloc::System;
+use std::num::NonZeroUsize;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -52,6 +53,7 @@ struct Settings {
     /// What searches may store, and what the process may use.
     store: usize,
     memory: usize,
+    threads: NonZeroUsize,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -66,6 +68,11 @@ pub fn set(args: LimitArgs) {
         time: args.timeout,
         store: given.unwrap_or(DEFAULT_MEMORY),
         memory: given.unwrap_or(DEFAULT_MEMORY.min(share)),
+        threads: args
+            .threads
+            .and_then(|n| NonZeroUsize::new(n.into()))
+            .or_else(|| thread::available_parallelism().ok())
+            .unwrap_or(NonZeroUsize::MIN),
         cancelled: Arc::default(),
     });
     // The first interrupt ends with what is known so far, the second one at once.
@@ -88,6 +95,7 @@ pub fn budget() -> Budget {
         .with_store(settings.store)
         .with_ceiling(settings.memory)
         .with_meter(used)
+        .with_threads(settings.threads)
         .with_switch(settings.cancelled.clone());
     match settings.time {
         Some(limit) => budget.with_time(limit),

@@ -220,8 +220,7 @@ fn a_family_is_declared_by_its_size() {
 fn an_engine_without_proofs_is_refused_before_it_searches() {
     for (engine, model) in [("explicit", "pso"), ("channels", "tso")] {
         let peterson = "corpus/peterson-2-fenced-tso.weir";
-        let output =
-            weir(&["check", "--engine", engine, "--model", model, "--verify", peterson]);
+        let output = weir(&["check", "--engine", engine, "--model", model, "--verify", peterson]);
         assert_eq!(output.status, 2);
         assert!(output.err.contains(&format!("`{engine}` has no proofs under")), "{}", output.err);
     }
@@ -238,8 +237,7 @@ fn evidence_is_not_read_as_a_program() {
 #[test]
 fn of_many_errors_the_first_ten_are_shown() {
     let stores: String = (0..30).map(|i| format!("  a{i} = 1\n")).collect();
-    let output =
-        weir_reading(&["check", "-"], format!("process p {{\n{stores}}}\n").as_bytes());
+    let output = weir_reading(&["check", "-"], format!("process p {{\n{stores}}}\n").as_bytes());
     assert_eq!(output.status, 2);
     assert_eq!(output.err.matches("error: ").count(), 10, "{}", output.err);
     assert!(output.err.trim_end().ends_with("… and 20 more errors"), "{}", output.err);

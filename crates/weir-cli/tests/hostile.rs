@@ -318,8 +318,8 @@ fn front_ends_end() {
     for command in ["check", "outcomes", "compare"] {
         holds(&[command, "--language", "litmus"], Some(&litmus), Limit);
     }
-    holds(&["litmus", "gen", "--threads", "4", "--verdicts"], None, Limit);
-    holds(&["litmus", "gen", "--threads", "2..4", "--list"], None, Anything);
+    holds(&["litmus", "gen", "--processes", "4", "--verdicts"], None, Limit);
+    holds(&["litmus", "gen", "--processes", "2..4", "--list"], None, Anything);
     holds(&["show", "--language", "weir"], Some(&many_states()), Anything);
     holds(&["convert", "--language", "weir"], Some(&many_transitions()), Anything);
 }

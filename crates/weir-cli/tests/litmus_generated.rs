@@ -6,7 +6,7 @@
 //!
 //! ```sh
 //! weir litmus gen --verdicts > up-to-3-threads.txt
-//! weir litmus gen --threads 4 --edges po,mfence --verdicts > 4-threads.txt
+//! weir litmus gen --processes 4 --edges po,mfence --verdicts > 4-threads.txt
 //! ```
 
 mod common;
@@ -70,7 +70,7 @@ fn row(line: &str) -> Row {
 
 #[test]
 fn the_tables_are_what_is_printed() {
-    for (file, options) in [(UP_TO_3, ""), (OF_4, "--threads 4 --edges po,mfence ")] {
+    for (file, options) in [(UP_TO_3, ""), (OF_4, "--processes 4 --edges po,mfence ")] {
         let command = format!("litmus gen {options}--verdicts");
         let output = weir(&command.split_whitespace().collect::<Vec<_>>());
         assert_eq!(output.status, 0, "{output:?}");
@@ -320,7 +320,7 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn tests_are_written_to_files() {
     let folder = folder("litmus-gen");
-    let output = weir(&["litmus", "gen", "--threads", "2", "--output", folder.to_str().unwrap()]);
+    let output = weir(&["litmus", "gen", "--processes", "2", "--output", folder.to_str().unwrap()]);
     assert_eq!(output.status, 0, "{output:?}");
     let expected: BTreeSet<String> = rows(UP_TO_3)
         .iter()
@@ -338,7 +338,7 @@ fn tests_are_written_to_files() {
 
 #[test]
 fn a_folder_that_cannot_be_made_is_an_error() {
-    let output = weir(&["litmus", "gen", "--threads", "2", "--output", "README.md"]);
+    let output = weir(&["litmus", "gen", "--processes", "2", "--output", "README.md"]);
     assert_eq!((output.status, output.out.as_str()), (2, ""));
     assert!(output.err.starts_with("error: cannot make `README.md`"), "{}", output.err);
 }
@@ -356,9 +356,9 @@ fn what_is_no_cycle_is_an_error() {
         ("Rfe Fre", "every edge is communication over one location"),
         ("--edges lfence", "no cycle has these edges only"),
         ("--edges frobnicate", "invalid value 'frobnicate' for '--edges <WORDS>'"),
-        ("--threads 5", "expected a number from 2 to 4 or a range"),
-        ("--threads 3..2", "expected a number from 2 to 4 or a range"),
-        ("--threads 2 Rfe Fre", "cannot be used with"),
+        ("--processes 5", "expected a number from 2 to 4 or a range"),
+        ("--processes 3..2", "expected a number from 2 to 4 or a range"),
+        ("--processes 2 Rfe Fre", "cannot be used with"),
         ("--list --output x", "cannot be used with"),
     ] {
         let arguments = format!("litmus gen {arguments}");

@@ -1,14 +1,14 @@
 //! A set of configurations, numbered in the order of their discovery.
 //!
 //! All configurations are in one arena, packed: a cell takes as many bytes as it needs,
-//! one if it is below 128. A hash table holds ids only. Configurations are stored whole:
-//! equality is decided on bytes, never on hashes.
+//! one if it is below 128. A hash table holds ids, and half of the hashes, so that it grows
+//! without a look at the configurations. Those are stored whole: equality is decided on
+//! bytes, never on hashes.
 
 use std::fmt;
 use std::hash::Hasher;
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
 use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
@@ -59,10 +59,17 @@ pub struct Store {
     /// Where the bytes of each block of configurations begin.
     blocks: Vec<usize>,
     parents: Vec<u32>,
-    table: HashTable<u32>,
+    table: HashTable<Entry>,
     /// Space to pack in.
     packed: Vec<u8>,
     budget: Budget,
+}
+
+/// A configuration in the hash table.
+#[derive(Clone, Copy)]
+struct Entry {
+    id: u32,
+    hash: Hash,
 }
 
 /// The number of configurations in a block.
@@ -122,8 +129,16 @@ impl Store {
     pub fn find(&self, config: &[Cell]) -> Option<ConfigId> {
         let mut packed = Vec::with_capacity(config.len() + 8);
         pack(config, &mut packed);
-        let same = |&id: &u32| slice(&self.bytes, &self.ends, &self.blocks, id) == packed;
-        self.table.find(hash(&packed), same).map(|&id| ConfigId(id))
+        self.find_packed(&packed, Hash::of(&packed))
+    }
+
+    /// The id of a packed configuration with this hash, if it is there.
+    #[inline]
+    pub(crate) fn find_packed(&self, packed: &[u8], hash: Hash) -> Option<ConfigId> {
+        let same = |entry: &Entry| {
+            entry.hash == hash && slice(&self.bytes, &self.ends, &self.blocks, entry.id) == packed
+        };
+        self.table.find(hash.spread(), same).map(|entry| ConfigId(entry.id))
     }
 
     /// The configuration from which this one was reached first.
@@ -142,20 +157,34 @@ impl Store {
         config: &[Cell],
         parent: Option<ConfigId>,
     ) -> Result<Option<ConfigId>, Full> {
+        let mut packed = std::mem::take(&mut self.packed);
+        packed.clear();
+        pack(config, &mut packed);
+        let inserted = self.insert_packed(&packed, Hash::of(&packed), parent);
+        self.packed = packed;
+        inserted
+    }
+
+    /// Adds a packed configuration with this hash; `None` if it was there.
+    ///
+    /// # Errors
+    /// If there is no number left for it, or a limit is reached.
+    #[inline]
+    pub(crate) fn insert_packed(
+        &mut self,
+        packed: &[u8],
+        hash: Hash,
+        parent: Option<ConfigId>,
+    ) -> Result<Option<ConfigId>, Full> {
         self.budget.tick()?;
+        if self.find_packed(packed, hash).is_some() {
+            return Ok(None);
+        }
         if self.table.len() == self.table.capacity() {
             // The old table goes when the new one is filled.
             self.budget.check_room(2 * self.table.allocation_size())?;
         }
-        let Self { bytes, ends, blocks, packed, .. } = self;
-        packed.clear();
-        pack(config, packed);
-        let entry = self.table.entry(
-            hash(packed),
-            |&id| slice(bytes, ends, blocks, id) == packed.as_slice(),
-            |&id| hash(slice(bytes, ends, blocks, id)),
-        );
-        let Entry::Vacant(vacant) = entry else { return Ok(None) };
+        let Self { bytes, ends, blocks, .. } = self;
         let id =
             u32::try_from(ends.len()).ok().filter(|&id| id != NO_PARENT).ok_or(Full::Numbers)?;
         if bytes.len() + packed.len() > bytes.capacity() {
@@ -164,7 +193,7 @@ impl Store {
         if ends.len() == ends.capacity() {
             self.budget.check_room(2 * 4 * ends.capacity())?;
         }
-        vacant.insert(id);
+        self.table.insert_unique(hash.spread(), Entry { id, hash }, |entry| entry.hash.spread());
         if ends.len().is_multiple_of(BLOCK) {
             blocks.push(bytes.len());
         }
@@ -202,7 +231,7 @@ fn slice<'a>(bytes: &'a [u8], ends: &[u32], blocks: &[usize], id: u32) -> &'a [u
 /// Appends the cells of a configuration, seven bits to a byte, the lowest first; all bytes of
 /// a cell but the last have the highest bit.
 #[inline]
-fn pack(config: &[Cell], packed: &mut Vec<u8>) {
+pub(crate) fn pack(config: &[Cell], packed: &mut Vec<u8>) {
     // Nearly always one byte is enough for every cell.
     let (begin, mut all) = (packed.len(), 0);
     packed.extend(config.iter().map(|&cell| {
@@ -245,11 +274,25 @@ fn unpack(packed: &[u8], config: &mut Vec<Cell>) {
     }
 }
 
-#[inline]
-fn hash(packed: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(packed);
-    hasher.finish()
+/// Half of the hash of a packed configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hash(u32);
+
+impl Hash {
+    #[inline]
+    pub fn of(packed: &[u8]) -> Self {
+        let mut hasher = FxHasher::default();
+        hasher.write(packed);
+        // The hasher has its best 32 bits in the lowest 26 and the highest 6.
+        let hash = hasher.finish();
+        Self(hash as u32 & 0x03ff_ffff | (hash >> 58 << 26) as u32)
+    }
+
+    /// As much as a hash table wants: it uses the highest and the lowest bits.
+    #[inline]
+    fn spread(self) -> u64 {
+        u64::from(self.0) << 32 | u64::from(self.0)
+    }
 }
 
 #[cfg(test)]

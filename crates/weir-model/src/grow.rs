@@ -3,8 +3,41 @@
 //! Control states and values are numbered when a search meets them, and several threads
 //! may search one system. Entries never move and never change, so a reader needs no lock.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Whether this thread may add something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Growth {
+    Allowed,
+    Forbidden,
+    /// It was forbidden, and would have been needed.
+    Missed,
+}
+
+thread_local! {
+    static GROWTH: Cell<Growth> = const { Cell::new(Growth::Allowed) };
+}
+
+/// Does something with systems as they are: `None` if it would have created a control state, a
+/// transition or a value. Numbers depend on the order of creation, so threads that search
+/// together leave it to one of them.
+pub fn without_growth<T>(act: impl FnOnce() -> T) -> Option<T> {
+    GROWTH.set(Growth::Forbidden);
+    let done = act();
+    let growth = GROWTH.replace(Growth::Allowed);
+    (growth == Growth::Forbidden).then_some(done)
+}
+
+/// Whether something that is missing may be created now.
+pub(crate) fn may_grow() -> bool {
+    let allowed = GROWTH.get() == Growth::Allowed;
+    if !allowed {
+        GROWTH.set(Growth::Missed);
+    }
+    allowed
+}
 
 /// The first chunk has so many cells, and each further one twice as many as the last.
 const FIRST: usize = 16;

@@ -23,6 +23,7 @@
 //! ```
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -65,7 +66,7 @@ pub const INTERVAL: usize = 1 << 8;
 /// How many units of work lie between two looks at the clock and the meter.
 const TICKS: u32 = 64;
 
-/// How much time and memory there is.
+/// How much time and memory there is, and how many threads may be used.
 ///
 /// A clone has the same clock, meter and switch.
 #[derive(Clone, Debug)]
@@ -77,6 +78,7 @@ pub struct Budget {
     meter: Option<Meter>,
     cancelled: Arc<AtomicBool>,
     ticks: Arc<AtomicU32>,
+    threads: NonZeroUsize,
 }
 
 impl Default for Budget {
@@ -101,6 +103,7 @@ impl Budget {
             meter: None,
             cancelled: Arc::default(),
             ticks: Arc::default(),
+            threads: NonZeroUsize::MIN,
         }
     }
 
@@ -139,6 +142,18 @@ impl Budget {
     #[must_use]
     pub fn with_switch(self, cancelled: Arc<AtomicBool>) -> Self {
         Self { cancelled, ..self }
+    }
+
+    /// Lets a search use so many threads. The answer, its evidence and all counts are the
+    /// same for any number.
+    #[must_use]
+    pub fn with_threads(self, threads: NonZeroUsize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// How many threads a search may use; one if nothing else was said.
+    pub fn threads(&self) -> usize {
+        self.threads.get()
     }
 
     /// The most bytes that a search may store, by its own account.
@@ -251,11 +266,13 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// The bytes that a search stores, by its own account.
     pub memory: Option<usize>,
+    /// How many threads a search may use.
+    pub threads: NonZeroUsize,
     cancellation: Cancellation,
 }
 
 impl Default for Limits {
-    /// One minute, and 1 GiB for what a search stores.
+    /// One minute, 1 GiB for what a search stores, and a thread for each processor.
     fn default() -> Self {
         Self::none().time(Duration::from_secs(60)).memory(1 << 30)
     }
@@ -264,7 +281,14 @@ impl Default for Limits {
 impl Limits {
     /// No limits: a search whose state space is infinite may not end unless it is cancelled.
     pub fn none() -> Self {
-        Self { time: None, memory: None, cancellation: Cancellation::default() }
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self { time: None, memory: None, threads, cancellation: Cancellation::default() }
+    }
+
+    /// Lets a search use so many threads. The answer is the same for any number.
+    #[must_use]
+    pub fn threads(self, threads: NonZeroUsize) -> Self {
+        Self { threads, ..self }
     }
 
     /// Limits the time of one request, from reading the text to the report.
@@ -288,7 +312,8 @@ impl Limits {
 
     /// The limits of a request that begins now.
     pub fn budget(&self) -> Budget {
-        let budget = Budget::new().with_switch(self.cancellation.0.clone());
+        let budget =
+            Budget::new().with_switch(self.cancellation.0.clone()).with_threads(self.threads);
         let budget = match self.time {
             Some(limit) => budget.with_time(limit),
             None => budget,

@@ -25,17 +25,17 @@ Pod, Pos, MFenced, SFenced and LFenced with RR, RW, WR or WW. AP, PA and AA afte
 an edge say which of its writes are atomic.
 
 Examples: weir litmus gen PodWR Fre PodWR Fre
-          weir litmus gen --threads 2..3 --edges po,mfence --output tests")]
+          weir litmus gen --processes 2..3 --edges po,mfence --output tests")]
 pub struct LitmusGen {
     /// The edges of one cycle; without them, all cycles of a size
     #[arg(value_name = "EDGE")]
     pub cycle: Vec<String>,
-    /// How many threads: a number or a range, within 2..4
+    /// How many threads a test has: a number or a range, within 2..4
     #[arg(
-        long, value_parser = threads, value_name = "N..M", default_value = "2..3",
+        long, value_parser = processes, value_name = "N..M", default_value = "2..3",
         conflicts_with = "cycle"
     )]
-    pub threads: RangeInclusive<usize>,
+    pub processes: RangeInclusive<usize>,
     /// What a thread may contain
     #[arg(
         long, value_enum, value_delimiter = ',', value_name = "WORDS", conflicts_with = "cycle",
@@ -86,7 +86,7 @@ impl From<Filling> for generate::Filling {
 }
 
 /// `N` or `N..M`, both included.
-fn threads(text: &str) -> Result<RangeInclusive<usize>, String> {
+fn processes(text: &str) -> Result<RangeInclusive<usize>, String> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let last = last.strip_prefix('=').unwrap_or(last);
     let number = |text: &str| text.parse().ok().filter(|n| (2..=4).contains(n));

@@ -43,7 +43,7 @@ fn generate(args: &LitmusGen) -> Status {
 fn cycles(args: &LitmusGen) -> Result<Vec<Cycle>, GenerateError> {
     if args.cycle.is_empty() {
         let fillings: Vec<Filling> = args.edges.iter().map(|&filling| filling.into()).collect();
-        return Ok(family(args.threads.clone(), &fillings));
+        return Ok(family(args.processes.clone(), &fillings));
     }
     // A whole cycle may come as one argument.
     let words = args.cycle.iter().flat_map(|argument| argument.split_whitespace());

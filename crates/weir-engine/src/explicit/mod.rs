@@ -32,6 +32,7 @@
 //!
 //! Runs contain all their steps (`retold`).
 
+mod batch;
 mod quiet;
 mod retold;
 mod search;
@@ -43,7 +44,7 @@ use weir_model::answer::{Answer, Evidence};
 use weir_model::ids::{Cell, ProcessId, StateId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, PropertyKind};
+use weir_model::program::{Atom, Formula, PropertyKind};
 use weir_model::question::Question;
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
@@ -52,7 +53,7 @@ use crate::engine::{Engine, Refusal, Task};
 use crate::graph::{self, Graph, NoGraph};
 use crate::stats::{Progress, Stats};
 use crate::store::{ConfigId, Store};
-use search::Search;
+use search::{Search, Visitor};
 
 /// The bound on buffers for systems with loops when none is given.
 pub const DEFAULT_BOUND: usize = 4;
@@ -92,12 +93,47 @@ impl Engine for Explicit {
 /// An explicit search that can be paused, and go on with a larger budget.
 pub struct Asked<'t> {
     search: Search<'t>,
+    settling: Settling<'t>,
+}
+
+/// Finds the configurations that settle questions.
+struct Settling<'t> {
     system: &'t System,
     questions: &'t [Question],
     /// The first configuration that settles each question.
     settled: Vec<Option<ConfigId>>,
     /// Whether only configurations settle a question in which a process stands at a label.
     needs_label: Vec<bool>,
+}
+
+impl Visitor for Settling<'_> {
+    /// The questions that a configuration settles.
+    type Seen = Vec<usize>;
+
+    fn look(&self, semantics: &dyn Semantics, config: &[Cell]) -> Option<Vec<usize>> {
+        let Self { system, questions, settled, needs_label } = self;
+        let stands = |(p, s): (usize, &Cell)| {
+            !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty()
+        };
+        let at_label = semantics.controls(config).iter().enumerate().any(stands);
+        let settles = |i: &usize| {
+            settled[*i].is_none()
+                && (at_label || !needs_label[*i])
+                && settles(semantics, config, &questions[*i])
+        };
+        let all: Vec<usize> = (0..questions.len()).filter(settles).collect();
+        (!all.is_empty()).then_some(all)
+    }
+
+    fn take(&mut self, seen: Vec<usize>, id: ConfigId) -> ControlFlow<()> {
+        for i in seen {
+            self.settled[i].get_or_insert(id);
+        }
+        match self.settled.iter().all(Option::is_some) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
 }
 
 impl<'t> Asked<'t> {
@@ -109,37 +145,19 @@ impl<'t> Asked<'t> {
         let Task { system, questions, .. } = task;
         Ok(Self {
             search: Search::new(task)?,
-            system,
-            questions,
-            settled: vec![None; questions.len()],
-            needs_label: questions.iter().map(Question::needs_label).collect(),
+            settling: Settling {
+                system,
+                questions,
+                settled: vec![None; questions.len()],
+                needs_label: questions.iter().map(Question::needs_label).collect(),
+            },
         })
     }
 
     /// Searches until every question is settled, there is nothing left to see, or a limit is
     /// reached.
     pub fn go_on(&mut self, budget: &Budget, progress: Progress<'_>) {
-        let Self { search, system, questions, settled, needs_label } = self;
-        search.go_on(budget, progress, &mut |semantics, config, id| {
-            let stands = |(p, s): (usize, &u32)| {
-                !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty()
-            };
-            let at_label = semantics.controls(config).iter().enumerate().any(stands);
-            for ((question, settled), needs_label) in
-                questions.iter().zip(&mut *settled).zip(&*needs_label)
-            {
-                if settled.is_none()
-                    && (at_label || !needs_label)
-                    && settles(semantics, config, question)
-                {
-                    *settled = Some(id);
-                }
-            }
-            match settled.iter().all(Option::is_some) {
-                true if !settled.is_empty() => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        });
+        self.search.go_on(budget, progress, &mut self.settling);
     }
 
     /// What it has done so far.
@@ -150,7 +168,8 @@ impl<'t> Asked<'t> {
     /// What is known so far.
     pub fn answers(&self, budget: &Budget) -> (Vec<Answer>, Stats) {
         let stats = self.search.stats();
-        let answer = |(i, question): (usize, &Question)| match self.settled[i] {
+        let Settling { questions, settled, .. } = &self.settling;
+        let answer = |(i, question): (usize, &Question)| match settled[i] {
             Some(id) => match self.search.run_to(id, question, budget) {
                 Ok(run) => Answer::settled(i, question, run),
                 Err(stop) => Answer::unknown(i, stop),
@@ -158,7 +177,7 @@ impl<'t> Asked<'t> {
             None if stats.is_exact() => Answer::excluded(i, question, Evidence::Exhausted),
             None => Answer::unknown(i, reason(stats)),
         };
-        (self.questions.iter().enumerate().map(answer).collect(), stats.clone())
+        (questions.iter().enumerate().map(answer).collect(), stats.clone())
     }
 }
 
@@ -245,25 +264,48 @@ pub fn outcomes(task: Task<'_>, progress: Progress<'_>) -> Result<Outcomes, Refu
         PropertyKind::Final(_, formula) => Some(formula),
         _ => None,
     });
-    let mut states = BTreeSet::new();
-    let mut left = None;
+    let mut ends = Ends { atoms: &atoms, formula, states: BTreeSet::new(), left: None };
     let mut search = match Search::new(task) {
         Ok(search) => search,
-        Err(stop) => return Ok(Outcomes { atoms, states, stats: stopped(&stop) }),
+        Err(stop) => return Ok(Outcomes { states: ends.states, atoms, stats: stopped(&stop) }),
     };
-    search.go_on(&task.options.budget, progress, &mut |semantics, config, _| {
-        if left.is_none() {
-            left = system.left(semantics.controls(config)).map(ToString::to_string);
-        }
-        if is_final(semantics, config) {
-            let (controls, memory) = (semantics.controls(config), semantics.memory(config));
-            let values = atoms.iter().map(|a| system.atom(*a, controls, memory)).collect();
-            let picked = formula.is_none_or(|f| system.holds(f, controls, memory));
-            states.insert((values, picked));
-        }
-        ControlFlow::Continue(())
-    });
+    search.go_on(&task.options.budget, progress, &mut ends);
+    let Ends { states, left, .. } = ends;
     let mut stats = search.stats().clone();
     stats.stopped = stats.stopped.or(left).or_else(|| system.excess().map(str::to_owned));
     Ok(Outcomes { atoms, states, stats })
+}
+
+/// Collects final states.
+struct Ends<'t> {
+    atoms: &'t [Atom],
+    formula: Option<&'t Formula>,
+    states: BTreeSet<(Vec<i128>, bool)>,
+    /// Why a process went no further although the program would.
+    left: Option<String>,
+}
+
+impl Visitor for Ends<'_> {
+    type Seen = Result<(Vec<i128>, bool), String>;
+
+    fn look(&self, semantics: &dyn Semantics, config: &[Cell]) -> Option<Self::Seen> {
+        let system = semantics.system();
+        let (controls, memory) = (semantics.controls(config), semantics.memory(config));
+        if let Some(left) = system.left(controls) {
+            return Some(Err(left.to_string()));
+        }
+        is_final(semantics, config).then(|| {
+            let values = self.atoms.iter().map(|a| system.atom(*a, controls, memory)).collect();
+            let picked = self.formula.is_none_or(|f| system.holds(f, controls, memory));
+            Ok((values, picked))
+        })
+    }
+
+    fn take(&mut self, seen: Self::Seen, _: ConfigId) -> ControlFlow<()> {
+        match seen {
+            Ok(state) => drop(self.states.insert(state)),
+            Err(left) => drop(self.left.get_or_insert(left)),
+        }
+        ControlFlow::Continue(())
+    }
 }

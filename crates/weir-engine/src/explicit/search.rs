@@ -12,6 +12,7 @@ use weir_model::semantics::{
     Form, Semantics, bounded_guesses, has_bounded_guesses, sufficient_bound,
 };
 
+use super::batch::{self, Batches, Found, OfOne};
 use super::quiet::Quiet;
 use super::retold::Retold;
 use super::{DEFAULT_BOUND, Explicit};
@@ -19,17 +20,42 @@ use crate::engine::{Engine, Task};
 use crate::stats::{Progress, Stats};
 use crate::store::{ConfigId, Store};
 
-/// Looks at a configuration, and may end the search.
-type Visit<'v> = &'v mut dyn FnMut(&dyn Semantics, &[Cell], ConfigId) -> ControlFlow<()>;
+/// Looks at every configuration once, and may end the search.
+pub(super) trait Visitor: Sync {
+    /// What it sees in a configuration.
+    type Seen: Send;
+
+    /// What there is to see, if there is something. Threads look at several configurations at
+    /// a time.
+    fn look(&self, semantics: &dyn Semantics, config: &[Cell]) -> Option<Self::Seen>;
+
+    /// Takes what was seen, in the order of the configurations.
+    fn take(&mut self, seen: Self::Seen, id: ConfigId) -> ControlFlow<()>;
+}
+
+/// Who tells the time, and is told about the search.
+struct Clock<'c, 'p> {
+    budget: &'c Budget,
+    progress: Progress<'p>,
+    began: Instant,
+}
+
+/// Space to work in.
+#[derive(Default)]
+pub(super) struct Space {
+    pub config: Vec<Cell>,
+    pub scratch: Vec<Cell>,
+    pub at_rest: Vec<Cell>,
+}
 
 /// A search that can be paused.
 pub(super) struct Search<'s> {
-    semantics: Box<dyn Semantics + 's>,
+    pub(super) semantics: Box<dyn Semantics + 's>,
     model: MemoryModel,
     form: Form,
-    quiet: Quiet,
-    store: Store,
-    stats: Stats,
+    pub(super) quiet: Quiet,
+    pub(super) store: Store,
+    pub(super) stats: Stats,
     /// Whether all initial configurations are stored.
     has_begun: bool,
     /// How many configurations were visited: the next one is expanded next.
@@ -78,14 +104,14 @@ impl<'s> Search<'s> {
         &self.stats
     }
 
-    /// Visits every configuration once, until `visit` breaks or a limit is reached. Then it can
-    /// go on with a larger budget.
-    pub fn go_on(&mut self, budget: &Budget, progress: Progress<'_>, visit: Visit<'_>) {
+    /// Visits every configuration once, until the visitor breaks or a limit is reached. Then it
+    /// can go on with a larger budget.
+    pub fn go_on(&mut self, budget: &Budget, progress: Progress<'_>, visitor: &mut impl Visitor) {
         let began = Instant::now();
         self.store.set_budget(budget);
         self.stats.stopped = None;
-        if let Err(reason) = self.begin().and_then(|()| self.expand(budget, progress, visit, began))
-        {
+        let mut clock = Clock { budget, progress, began };
+        if let Err(reason) = self.begin().and_then(|()| self.expand(&mut clock, visitor)) {
             self.stats.stopped = Some(reason);
         }
         self.measure(began);
@@ -98,58 +124,137 @@ impl<'s> Search<'s> {
             self.quiet.rest(semantics, &mut config, None, &mut |_| {});
             self.store.insert(&config, None).map_err(|full| full.to_string())?;
         }
-        self.has_begun = true;
+        if !self.has_begun {
+            self.has_begun = true;
+            self.level_end = self.store.len();
+        }
         Ok(())
     }
 
-    fn expand(
+    fn expand<V: Visitor>(
         &mut self,
-        budget: &Budget,
-        progress: Progress<'_>,
-        visit: Visit<'_>,
-        began: Instant,
+        clock: &mut Clock<'_, '_>,
+        visitor: &mut V,
     ) -> Result<(), String> {
-        let (mut config, mut scratch, mut at_rest) = (Vec::new(), Vec::new(), Vec::new());
+        let mut space = Space::default();
+        let mut batches = Batches::new(clock.budget.threads());
         while let Some(id) = self.store.id(self.stats.expanded) {
-            let Self { semantics, quiet, store, stats, .. } = self;
-            let semantics = semantics.as_ref();
-            if stats.expanded == self.level_end {
-                self.level_end = store.len();
-                stats.depth += usize::from(stats.expanded > 0);
-            }
-            store.read(id, &mut config);
-            if self.visited == stats.expanded {
-                self.visited += 1;
-                if visit(semantics, &config, id).is_break() {
-                    return Err("every question was settled".to_owned());
+            match batches.next(self.store.len() - self.stats.expanded) {
+                Some(size) => {
+                    let found = batch::find(self, size, clock.budget.threads(), visitor);
+                    let before = self.stats.expanded;
+                    found.into_iter().try_for_each(|found| self.add(found, clock, visitor))?;
+                    batches.did(self.stats.expanded - before);
+                }
+                None => {
+                    self.expand_one(id, &mut space, visitor)?;
+                    self.look_at_clock(clock)?;
                 }
             }
-            let (mut steps, mut full) = (0, None);
-            let within_bound = semantics.successors(&config, &mut scratch, &mut |step, next| {
-                steps += 1;
-                if full.is_none() {
-                    let next = follow(quiet, semantics, step.process, next, &mut at_rest);
-                    full = store.insert(next, Some(id)).err();
-                }
-            });
-            if let Some(full) = full {
-                // It is expanded again if there is more room.
-                return Err(full.to_string());
-            }
-            stats.within_bound &= within_bound;
-            stats.steps += steps;
-            stats.expanded += 1;
-            let mut looked = budget.tick();
-            // Where one configuration has very many successors, sooner.
-            let most = budget.store().unwrap_or(usize::MAX);
-            if stats.expanded.is_multiple_of(INTERVAL) || store.bytes() / 2 >= most {
-                self.measure(began);
-                progress(&self.stats);
-                looked = budget.check_store(self.stats.bytes);
-            }
-            looked.map_err(|stop| stop.to_string())?;
         }
         Ok(())
+    }
+
+    /// Expands the next configuration.
+    fn expand_one<V: Visitor>(
+        &mut self,
+        id: ConfigId,
+        space: &mut Space,
+        visitor: &mut V,
+    ) -> Result<(), String> {
+        let semantics = self.semantics.as_ref();
+        self.store.read(id, &mut space.config);
+        if self.visited == id.index() {
+            let seen = visitor.look(semantics, &space.config);
+            self.visit(id, seen, visitor)?;
+        }
+        let Self { semantics, quiet, store, .. } = self;
+        let semantics = semantics.as_ref();
+        let Space { config, scratch, at_rest } = space;
+        let (mut steps, mut full) = (0, None);
+        let within_bound = semantics.successors(config, scratch, &mut |step, next| {
+            steps += 1;
+            if full.is_none() {
+                let next = follow(quiet, semantics, step.process, next, at_rest);
+                full = store.insert(next, Some(id)).err();
+            }
+        });
+        // It is expanded again if there is more room.
+        full.map_or(Ok(()), |full| Err(full.to_string()))?;
+        self.count(steps, within_bound);
+        Ok(())
+    }
+
+    /// Adds what a thread found: does what [`expand_one`](Self::expand_one) does, with less
+    /// work.
+    fn add<V: Visitor>(
+        &mut self,
+        found: Found<V::Seen>,
+        clock: &mut Clock<'_, '_>,
+        visitor: &mut V,
+    ) -> Result<(), String> {
+        let Found { first, of, reached, bytes } = found;
+        if first != self.stats.expanded {
+            // Something was left out before it, and comes first.
+            return Ok(());
+        }
+        let (mut next, mut begin) = (0, 0);
+        for OfOne { seen, steps, within_bound, last } in of {
+            let id = self.store.id(self.stats.expanded).expect("a thread has read it");
+            if self.visited == id.index() {
+                self.visit(id, seen, visitor)?;
+            }
+            for &(hash, end) in &reached[next..last] {
+                let packed = &bytes[begin..end];
+                self.store
+                    .insert_packed(packed, hash, Some(id))
+                    .map_err(|full| full.to_string())?;
+                begin = end;
+            }
+            next = last;
+            self.count(steps, within_bound);
+            self.look_at_clock(clock)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the visitor what was seen in the next configuration.
+    fn visit<V: Visitor>(
+        &mut self,
+        id: ConfigId,
+        seen: Option<V::Seen>,
+        visitor: &mut V,
+    ) -> Result<(), String> {
+        self.visited += 1;
+        match seen.map(|seen| visitor.take(seen, id)) {
+            Some(ControlFlow::Break(())) => Err("every question was settled".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A configuration was expanded.
+    fn count(&mut self, steps: usize, within_bound: bool) {
+        let Self { store, stats, .. } = self;
+        stats.within_bound &= within_bound;
+        stats.steps += steps;
+        stats.expanded += 1;
+        if stats.expanded == self.level_end && stats.expanded < store.len() {
+            self.level_end = store.len();
+            stats.depth += 1;
+        }
+    }
+
+    fn look_at_clock(&mut self, clock: &mut Clock<'_, '_>) -> Result<(), String> {
+        let Clock { budget, progress, began } = clock;
+        let mut looked = budget.tick();
+        // Where one configuration has very many successors, sooner.
+        let most = budget.store().unwrap_or(usize::MAX);
+        if self.stats.expanded.is_multiple_of(INTERVAL) || self.store.bytes() / 2 >= most {
+            self.measure(*began);
+            progress(&self.stats);
+            looked = budget.check_store(self.stats.bytes);
+        }
+        looked.map_err(|stop| stop.to_string())
     }
 
     fn measure(&mut self, began: Instant) {
@@ -204,7 +309,7 @@ impl<'s> Search<'s> {
 
 /// Where everybody comes to rest after the step of a process to `next`.
 #[inline]
-fn follow<'c>(
+pub(super) fn follow<'c>(
     quiet: &Quiet,
     semantics: &dyn Semantics,
     process: ProcessId,

@@ -1,11 +1,11 @@
 //! Control states and transitions, created when they are needed.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::local::{Local, Settled, forget, stopped};
 use super::{Key, Rounds, Stop};
 use crate::flow::Node;
-use crate::grow::Cells;
+use crate::grow::{Cells, may_grow};
 use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use crate::program::Rmw;
 use crate::system::{Excess, Mark, Op, State, StateKind, System, Transition};
@@ -26,6 +26,9 @@ pub(crate) enum Next {
     },
 }
 
+/// What a process seems to do next where nothing may be created.
+static NOTHING: LazyLock<Next> = LazyLock::new(|| Next::Free { first: 0, list: Box::default() });
+
 /// Few variables have more values: they are kept closer.
 const CLOSE: usize = 4;
 
@@ -41,6 +44,14 @@ pub(crate) struct OnValue {
 
 impl OnValue {
     #[inline]
+    fn get(&self, value: ValueId) -> Option<&OnOne> {
+        match self.close.get(value.index()) {
+            Some(cell) => cell.get(),
+            None => self.others.get()?.get(value.index() - CLOSE),
+        }
+    }
+
+    #[cold]
     fn get_or_init(&self, value: ValueId, make: impl FnOnce() -> OnOne) -> &OnOne {
         match self.close.get(value.index()) {
             Some(cell) => cell.get_or_init(make),
@@ -134,7 +145,12 @@ impl System {
     #[inline]
     pub(crate) fn next(&self, process: ProcessId, state: StateId) -> &Next {
         let automaton = &self.processes[process.index()];
-        automaton.states.get(state.index()).next.get_or_init(|| self.make_next(process, state))
+        let next = &automaton.states.get(state.index()).next;
+        match next.get() {
+            Some(next) => next,
+            None if !may_grow() => &NOTHING,
+            None => next.get_or_init(|| self.make_next(process, state)),
+        }
     }
 
     fn make_next(&self, process: ProcessId, from: StateId) -> Next {
@@ -316,12 +332,16 @@ impl System {
         cells: &'s OnValue,
         value: ValueId,
     ) -> Option<(TransitionId, &'s Transition)> {
-        let one = cells.get_or_init(value, || {
-            let made = self.make_read(process, from, var, value)?;
-            let automaton = &self.processes[process.index()];
-            let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
-            Some((TransitionId::new(automaton.transitions.push(made)), Box::new(made)))
-        });
+        let one = match cells.get(value) {
+            Some(one) => one,
+            None if !may_grow() => return None,
+            None => cells.get_or_init(value, || {
+                let made = self.make_read(process, from, var, value)?;
+                let automaton = &self.processes[process.index()];
+                let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
+                Some((TransitionId::new(automaton.transitions.push(made)), Box::new(made)))
+            }),
+        };
         one.as_ref().map(|(id, t)| (*id, &**t))
     }
 

@@ -1,0 +1,206 @@
+//! Several threads expand the configurations that wait, a batch at a time.
+//!
+//! Each thread takes a part of the batch, and looks up in the store what it reaches, which is
+//! most of the work. What is new is then added by one thread, in the order of the
+//! configurations and of their steps. So numbers, counts and runs are those of one thread,
+//! also where a limit ends the search in the middle of a batch.
+//!
+//! The numbers of control states and values depend on the order of their creation. A thread
+//! that meets a new one leaves the rest of its part ([`without_growth`]): the search goes on
+//! from there with one thread for a while.
+
+use std::ops::Range;
+use std::thread;
+
+use weir_model::grow::without_growth;
+
+use super::search::{Search, Space, Visitor, follow};
+use crate::store::{Hash, pack};
+
+/// A smaller batch is not worth a thread. Small programs are enough for the tests.
+const LEAST: usize = if cfg!(test) { 3 } else { 1 << 9 };
+
+/// A larger batch would not be faster.
+const MOST: usize = 1 << 14;
+
+/// A thread collects so many bytes at most: one configuration can have very many successors.
+const ENOUGH: usize = if cfg!(test) { 100 } else { 4 << 20 };
+
+/// How large the next batch is.
+pub(super) struct Batches {
+    threads: usize,
+    size: usize,
+    /// How many configurations are expanded by one thread before the next batch.
+    alone: usize,
+}
+
+impl Batches {
+    pub fn new(threads: usize) -> Self {
+        // Small searches create most of their control states.
+        Self { threads, size: LEAST, alone: 4 * LEAST }
+    }
+
+    /// The size of the next batch if so many configurations wait; `None` for one configuration.
+    #[inline]
+    pub fn next(&mut self, waiting: usize) -> Option<usize> {
+        if self.threads < 2 || waiting < LEAST {
+            return None;
+        }
+        if self.alone > 0 {
+            self.alone -= 1;
+            return None;
+        }
+        Some(self.size.min(waiting))
+    }
+
+    /// So many of the configurations of a batch were expanded.
+    pub fn did(&mut self, expanded: usize) {
+        match expanded < self.size / 2 {
+            true => {
+                self.size = LEAST;
+                self.alone = LEAST;
+            }
+            false => {
+                self.size = (2 * self.size).min(MOST);
+                self.alone = 1;
+            }
+        }
+    }
+}
+
+/// What a thread found.
+pub(super) struct Found<S> {
+    /// The first configuration that it expanded.
+    pub first: usize,
+    /// What it found about each.
+    pub of: Vec<OfOne<S>>,
+    /// The hash of each configuration that was new to the thread, and where its bytes end.
+    pub reached: Vec<(Hash, usize)>,
+    pub bytes: Vec<u8>,
+}
+
+/// What a thread found about a configuration.
+pub(super) struct OfOne<S> {
+    pub seen: Option<S>,
+    pub steps: usize,
+    pub within_bound: bool,
+    /// Where what it reaches ends.
+    pub last: usize,
+}
+
+/// Expands the next `size` configurations with several threads, without adding anything.
+pub(super) fn find<V: Visitor>(
+    search: &Search<'_>,
+    size: usize,
+    threads: usize,
+    visitor: &V,
+) -> Vec<Found<V::Seen>> {
+    let begin = search.stats.expanded;
+    let part = |i: usize| begin + size * i / threads..begin + size * (i + 1) / threads;
+    thread::scope(|scope| {
+        let others: Vec<_> =
+            (1..threads).map(|i| scope.spawn(move || expand(search, part(i), visitor))).collect();
+        let first = expand(search, part(0), visitor);
+        let found = others.into_iter().map(|thread| thread.join().expect("no thread panics"));
+        [first].into_iter().chain(found.collect::<Vec<_>>()).collect()
+    })
+}
+
+fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> Found<V::Seen> {
+    let Search { semantics, quiet, store, .. } = search;
+    let semantics = semantics.as_ref();
+    let mut found = Found { first: part.start, of: vec![], reached: vec![], bytes: vec![] };
+    let Space { mut config, mut scratch, mut at_rest } = Space::default();
+    for index in part {
+        let id = store.id(index).expect("it waits");
+        store.read(id, &mut config);
+        let Found { of, reached, bytes, .. } = &mut found;
+        let mut steps = 0;
+        let within_bound = without_growth(|| {
+            semantics.successors(&config, &mut scratch, &mut |step, next| {
+                steps += 1;
+                let next = follow(quiet, semantics, step.process, next, &mut at_rest);
+                let begin = bytes.len();
+                pack(next, bytes);
+                let hash = Hash::of(&bytes[begin..]);
+                match store.find_packed(&bytes[begin..], hash) {
+                    Some(_) => bytes.truncate(begin),
+                    None => reached.push((hash, bytes.len())),
+                }
+            })
+        });
+        let Some(within_bound) = within_bound else { break };
+        let seen = visitor.look(semantics, &config);
+        of.push(OfOne { seen, steps, within_bound, last: reached.len() });
+        if bytes.len() > ENOUGH {
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::time::Duration;
+
+    use weir_gen::{Rng, Shape, program};
+    use weir_model::ids::SpanId;
+    use weir_model::limits::Budget;
+    use weir_model::memory_model::MemoryModel;
+    use weir_model::program::{Property, PropertyKind, Quantifier};
+    use weir_model::system::System;
+
+    use crate::engine::{Engine, Task};
+    use crate::explicit::{Asked, Explicit, outcomes};
+    use crate::stats::{SearchOptions, Stats};
+
+    fn options(threads: usize, store: usize) -> SearchOptions {
+        let threads = NonZeroUsize::new(threads).unwrap();
+        let budget = Budget::new().with_threads(threads).with_store(store);
+        SearchOptions { budget, bound: Some(2), ..SearchOptions::default() }
+    }
+
+    fn told(stats: &Stats) -> String {
+        format!("{:?}", Stats { elapsed: Duration::ZERO, ..stats.clone() })
+    }
+
+    /// Answers, runs, final states and counts, by a search that is paused now and then. Each
+    /// number of threads has a system of its own: none finds what another has created.
+    fn all(seed: u64, model: MemoryModel, threads: usize) -> String {
+        let mut rng = Rng::new(seed);
+        let mut program = program(&mut rng, &Shape::rich());
+        let kinds = [PropertyKind::NoDeadlock, PropertyKind::Assertions];
+        let property = |kind| Property { name: None, kind, span: SpanId::NONE };
+        program.properties.extend(kinds.map(property));
+        let formula = weir_model::program::Expr::Const(0);
+        program.properties.push(property(PropertyKind::Final(Quantifier::Exists, formula)));
+        let Ok(system) = System::new(program) else { return String::new() };
+        let mut told_so_far = Vec::new();
+        let most = options(threads, 1 << 22);
+        let mut search = Asked::new(Task::new(&system, model, &most)).unwrap();
+        for store in [1 << 12, 1 << 13, 1 << 15, 1 << 22] {
+            search.go_on(&options(threads, store).budget, &mut |_| {});
+            let (answers, stats) = search.answers(&most.budget);
+            told_so_far.push(format!("{answers:?} {}", told(&stats)));
+        }
+        let found = outcomes(Task::new(&system, model, &most), &mut |_| {}).unwrap();
+        told_so_far.push(format!("{:?} {}", found.states, told(&found.stats)));
+        let (answers, stats) = Explicit.search(Task::new(&system, model, &most), &mut |_| {});
+        told_so_far.push(format!("{answers:?} {}", told(&stats)));
+        told_so_far.join("\n")
+    }
+
+    #[test]
+    fn any_number_of_threads_finds_the_same() {
+        let models = [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
+        for seed in 0..150 {
+            for model in models {
+                let one = all(seed, model, 1);
+                for threads in [2, 5] {
+                    assert_eq!(one, all(seed, model, threads), "seed {seed}, {model}, {threads}");
+                }
+            }
+        }
+    }
+}
