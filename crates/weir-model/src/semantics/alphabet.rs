@@ -1,7 +1,6 @@
 //! Events, the letters of buffers. Each is encoded in one cell.
 
-use super::{Head, Kind};
-use crate::ids::{Cell, ValueId, VarId};
+use crate::ids::{ValueId, VarId};
 use crate::system::{Op, System};
 
 /// Something that a process has issued and that is under way.
@@ -118,38 +117,6 @@ impl Alphabet {
             kind: self.kinds[(letter % 2) as usize],
             var: VarId::new((pair % self.vars) as usize),
             value: ValueId(pair / self.vars),
-        }
-    }
-
-    /// The buffers of a configuration that keeps one per process behind its
-    /// memory: a length and that many letters, oldest first.
-    pub(super) fn read_buffers(&self, config: &[Cell], head: Head) -> Vec<Vec<Event>> {
-        let mut at = head.len();
-        let mut next = || {
-            let len = config[at] as usize;
-            let buffer = &config[at + 1..at + 1 + len];
-            at += 1 + len;
-            buffer.iter().map(|&l| self.decode(l)).collect()
-        };
-        (0..head.processes).map(|_| next()).collect()
-    }
-
-    /// What the cells of such buffers are.
-    pub(super) fn kinds(config: &[Cell], head: Head) -> Vec<Kind> {
-        let mut kinds = Vec::new();
-        while let Some(&len) = config.get(head.len() + kinds.len()) {
-            kinds.push(Kind::Plain);
-            kinds.extend(std::iter::repeat_n(Kind::Letter, len as usize));
-        }
-        kinds
-    }
-
-    /// Replaces everything behind the memory by these buffers.
-    pub(super) fn write_buffers(&self, buffers: &[Vec<Event>], head: Head, config: &mut Vec<Cell>) {
-        config.truncate(head.len());
-        for buffer in buffers {
-            config.push(buffer.len() as u32);
-            config.extend(buffer.iter().map(|&e| self.encode(e)));
         }
     }
 }

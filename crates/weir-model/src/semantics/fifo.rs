@@ -23,6 +23,7 @@
 use std::ops::Range;
 
 use super::alphabet::Alphabet;
+use super::layout::Layout;
 use super::{Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
@@ -80,7 +81,7 @@ impl<'s> Fifo<'s> {
     }
 
     /// The buffers of each process, and where the words begin.
-    fn layout(&self, config: &[Cell]) -> (Vec<Buffers>, usize) {
+    fn parts(&self, config: &[Cell]) -> (Vec<Buffers>, usize) {
         let mut at = self.head.len();
         let mut next = || {
             let start = at + 1;
@@ -169,14 +170,57 @@ impl<'s> Fifo<'s> {
     }
 }
 
+impl Layout for Fifo<'_> {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
+        config.extend(self.words.iter().flat_map(|_| [0, 0]));
+        config.extend(self.words.iter().flatten().map(|_| 0));
+    }
+
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
+        let (buffers, mut at) = self.parts(config);
+        let mut kinds = Vec::new();
+        for buffer in buffers.iter().flat_map(|b| [&b.first, &b.second]) {
+            kinds.push(Kind::Plain);
+            kinds.extend(buffer.clone().map(|_| Kind::Letter));
+        }
+        for &x in self.words.iter().flatten() {
+            let len = config[at] as usize;
+            kinds.push(Kind::Plain);
+            kinds.extend((0..len).map(|_| Kind::Value(x)));
+            at += 1 + len;
+        }
+        kinds
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
+    }
+
+    fn is_drained(&self, config: &[Cell]) -> bool {
+        let (buffers, _) = self.parts(config);
+        buffers.iter().all(|b| b.first.is_empty() && b.second.is_empty())
+    }
+
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
+        let (buffers, _) = self.parts(config);
+        let letters = |r: &Range<usize>| config[r.clone()].to_vec();
+        buffers
+            .iter()
+            .map(|b| {
+                let all = letters(&b.second).into_iter().chain(letters(&b.first));
+                all.map(|l| self.alphabet.decode(l)).collect()
+            })
+            .collect()
+    }
+}
+
 impl Semantics for Fifo<'_> {
     fn system(&self) -> &System {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<Cell>) {
-        config.extend(self.words.iter().flat_map(|_| [0, 0]));
-        config.extend(self.words.iter().flatten().map(|_| 0));
+    fn layout(&self) -> &dyn Layout {
+        self
     }
 
     fn successors(
@@ -186,7 +230,7 @@ impl Semantics for Fifo<'_> {
         visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
         let head = self.head;
-        let (buffers, words_at) = self.layout(config);
+        let (buffers, words_at) = self.parts(config);
         let mut complete = true;
         let decode = |i: usize| self.alphabet.decode(config[i]);
         for p in self.system.process_ids() {
@@ -366,7 +410,7 @@ impl Semantics for Fifo<'_> {
             Op::Write(..) | Op::Fence(_) | Op::Read(..) | Op::Arw(..) => return None,
         };
         if newest && !self.words[process.index()].is_empty() {
-            let (_, words_at) = self.layout(config);
+            let (_, words_at) = self.parts(config);
             let words = config.split_off(words_at);
             let _ = self.write_words(&words, 0, Words::Newest(process), config);
         }
@@ -423,42 +467,5 @@ impl Semantics for Fifo<'_> {
         config.remove(at);
         config[first.start - 1] -= 1;
         Some(Step::memory(process, Rule::TransferWrite, event))
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        let (buffers, mut at) = self.layout(config);
-        let mut kinds = Vec::new();
-        for buffer in buffers.iter().flat_map(|b| [&b.first, &b.second]) {
-            kinds.push(Kind::Plain);
-            kinds.extend(buffer.clone().map(|_| Kind::Letter));
-        }
-        for &x in self.words.iter().flatten() {
-            let len = config[at] as usize;
-            kinds.push(Kind::Plain);
-            kinds.extend((0..len).map(|_| Kind::Value(x)));
-            at += 1 + len;
-        }
-        kinds
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
-    fn is_drained(&self, config: &[Cell]) -> bool {
-        let (buffers, _) = self.layout(config);
-        buffers.iter().all(|b| b.first.is_empty() && b.second.is_empty())
-    }
-
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
-        let (buffers, _) = self.layout(config);
-        let letters = |r: &Range<usize>| config[r.clone()].to_vec();
-        buffers
-            .iter()
-            .map(|b| {
-                let all = letters(&b.second).into_iter().chain(letters(&b.first));
-                all.map(|l| self.alphabet.decode(l)).collect()
-            })
-            .collect()
     }
 }

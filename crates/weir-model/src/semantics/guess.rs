@@ -29,7 +29,8 @@
 //! forbids. (They need not stay there: `w` may overtake them again.)
 
 use super::alphabet::Alphabet;
-use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
+use super::layout::{Buffers, Layout};
+use super::{Event, EventKind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -37,8 +38,7 @@ use crate::system::{Op, Seen, System, Transition};
 
 pub(super) struct Guess<'s> {
     system: &'s System,
-    head: Head,
-    alphabet: Alphabet,
+    buffers: Buffers,
     bound: usize,
     /// The most reads that a process may have in its buffers.
     guesses: Option<usize>,
@@ -57,8 +57,7 @@ impl<'s> Guess<'s> {
     ) -> Self {
         Self {
             system,
-            head: Head::new(system),
-            alphabet: Alphabet::of_stores(system),
+            buffers: Buffers::new(system, Alphabet::of_stores(system)),
             bound,
             guesses,
             write_write: model.has(Relaxation::WriteWrite),
@@ -114,8 +113,8 @@ impl Semantics for Guess<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<Cell>) {
-        config.extend(self.system.processes.iter().map(|_| 0));
+    fn layout(&self) -> &dyn Layout {
+        &self.buffers
     }
 
     fn successors(
@@ -124,8 +123,8 @@ impl Semantics for Guess<'_> {
         scratch: &mut Vec<Cell>,
         visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
-        let head = self.head;
-        let mut buffers = self.alphabet.read_buffers(config, self.head);
+        let head = self.buffers.head;
+        let mut buffers = self.buffers.read(config);
         let mut complete = true;
         for p in self.system.process_ids() {
             let buffer = std::mem::take(&mut buffers[p.index()]);
@@ -171,7 +170,7 @@ impl Semantics for Guess<'_> {
                 if let Some((x, d)) = written {
                     head.set(scratch, x, d);
                 }
-                self.alphabet.write_buffers(&buffers, self.head, scratch);
+                self.buffers.write(&buffers, scratch);
                 visit(Step::take(p, rule, id), scratch);
             }
             for at in (0..buffer.len()).filter(|&at| self.may_leave(&buffer, at)) {
@@ -186,7 +185,7 @@ impl Semantics for Guess<'_> {
                 scratch.clear();
                 scratch.extend_from_slice(config);
                 head.set(scratch, event.var, event.value);
-                self.alphabet.write_buffers(&buffers, self.head, scratch);
+                self.buffers.write(&buffers, scratch);
                 visit(Step::memory(p, rule, event), scratch);
             }
             buffers[p.index()] = buffer;
@@ -200,7 +199,7 @@ impl Semantics for Guess<'_> {
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
-        let mut buffers = self.alphabet.read_buffers(config, self.head);
+        let mut buffers = self.buffers.read(config);
         let buffer = &mut buffers[process.index()];
         let rule = match t.op {
             Op::Nop => Rule::Nop,
@@ -214,27 +213,11 @@ impl Semantics for Guess<'_> {
             Op::Write(..) | Op::Fence(_) | Op::Read(..) | Op::Arw(..) => return None,
         };
         config[process.index()] = t.to.0;
-        self.alphabet.write_buffers(&buffers, self.head, config);
+        self.buffers.write(&buffers, config);
         Some(rule)
     }
 
     fn is_settled(&self, config: &[Cell]) -> bool {
-        self.alphabet.read_buffers(config, self.head).iter().flatten().all(|e| e.is_write())
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        Alphabet::kinds(config, self.head)
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
-    fn is_drained(&self, config: &[Cell]) -> bool {
-        self.alphabet.read_buffers(config, self.head).iter().all(Vec::is_empty)
-    }
-
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
-        self.alphabet.read_buffers(config, self.head)
+        self.buffers.read(config).iter().flatten().all(|e| e.is_write())
     }
 }

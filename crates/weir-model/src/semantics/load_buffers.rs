@@ -13,15 +13,15 @@
 //! process can still do, and only for variables that it reads at all.
 
 use super::alphabet::Alphabet;
-use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
+use super::layout::{Buffers, Layout};
+use super::{Event, EventKind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, StateId, VarId};
 use crate::program::FenceKind;
 use crate::system::{Op, Seen, System};
 
 pub(super) struct LoadBuffers<'s> {
     system: &'s System,
-    head: Head,
-    alphabet: Alphabet,
+    buffers: Buffers,
     bound: usize,
     /// For each process and control state, how many reads may still come.
     reads: Vec<Vec<Option<usize>>>,
@@ -33,8 +33,7 @@ impl<'s> LoadBuffers<'s> {
     pub fn new(system: &'s System, bound: usize) -> Self {
         Self {
             system,
-            head: Head::new(system),
-            alphabet: Alphabet::new(system, [EventKind::Own, EventKind::Load]),
+            buffers: Buffers::new(system, Alphabet::new(system, [EventKind::Own, EventKind::Load])),
             bound,
             reads: system.process_ids().map(|p| system.most_reads(p)).collect(),
             vars: system.process_ids().map(|p| system.accesses(p).reads).collect(),
@@ -47,8 +46,8 @@ impl Semantics for LoadBuffers<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<Cell>) {
-        config.extend(self.system.processes.iter().map(|_| 0));
+    fn layout(&self) -> &dyn Layout {
+        &self.buffers
     }
 
     fn successors(
@@ -57,8 +56,8 @@ impl Semantics for LoadBuffers<'_> {
         scratch: &mut Vec<Cell>,
         visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
-        let head = self.head;
-        let mut buffers = self.alphabet.read_buffers(config, self.head);
+        let head = self.buffers.head;
+        let mut buffers = self.buffers.read(config);
         let mut complete = true;
         for p in self.system.process_ids() {
             let buffer = std::mem::take(&mut buffers[p.index()]);
@@ -72,7 +71,7 @@ impl Semantics for LoadBuffers<'_> {
                 if let Some((x, d)) = written {
                     head.set(scratch, x, d);
                 }
-                self.alphabet.write_buffers(&buffers, self.head, scratch);
+                self.buffers.write(&buffers, scratch);
                 visit(step, scratch);
             };
             let see = |x: VarId, atomic: bool| {
@@ -147,21 +146,5 @@ impl Semantics for LoadBuffers<'_> {
             buffers[p.index()] = buffer;
         }
         complete
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        Alphabet::kinds(config, self.head)
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
-    fn is_drained(&self, config: &[Cell]) -> bool {
-        config[self.head.len()..].iter().all(|&len| len == 0)
-    }
-
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
-        self.alphabet.read_buffers(config, self.head)
     }
 }

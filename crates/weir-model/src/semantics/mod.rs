@@ -25,6 +25,7 @@ mod alphabet;
 mod event_structure;
 mod fifo;
 mod guess;
+mod layout;
 mod load_buffers;
 mod nsw_events;
 mod nsw_history;
@@ -41,6 +42,7 @@ use crate::program::FenceKind;
 use crate::system::{System, Transition};
 
 pub use alphabet::{Alphabet, Event, EventKind};
+pub use layout::Layout;
 
 /// What a cell of a configuration is, behind control states and memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +60,14 @@ pub trait Semantics: Sync {
     /// The system.
     fn system(&self) -> &System;
 
+    /// What its configurations hold behind control states and memory.
+    fn layout(&self) -> &dyn Layout;
+
     /// Appends what an initial configuration holds behind control states and
     /// memory.
-    fn initial_rest(&self, config: &mut Vec<Cell>);
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
+        self.layout().initial_rest(config);
+    }
 
     /// Calls `visit` with every step from `config` and the configuration that
     /// it leads to. `scratch` is space to work in. A step determines where it leads:
@@ -83,16 +90,24 @@ pub trait Semantics: Sync {
     }
 
     /// Whether nothing is under way: every write has reached memory.
-    fn is_drained(&self, config: &[Cell]) -> bool;
+    fn is_drained(&self, config: &[Cell]) -> bool {
+        self.layout().is_drained(config)
+    }
 
     /// What each process has under way, oldest first, for showing.
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>>;
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
+        self.layout().pending(config)
+    }
 
     /// What the cells of a configuration are that lie behind control states and memory.
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind>;
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
+        self.layout().kinds(config)
+    }
 
     /// What its letters stand for; none if it has none.
-    fn alphabet(&self) -> Option<&Alphabet>;
+    fn alphabet(&self) -> Option<&Alphabet> {
+        self.layout().alphabet()
+    }
 
     /// Takes a transition of a process that leaves its control state alone, in place, if nobody
     /// else can see that it is taken and nobody can prevent it: it commutes with all steps of

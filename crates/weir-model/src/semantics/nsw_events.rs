@@ -15,9 +15,9 @@
 //! `i` has read early (`σ`) or before an access of `i` to the variable. From
 //! then on `e` comes after all of these and before the later accesses of `i`.
 
-use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;
-use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
+use super::layout::{Events, Layout};
+use super::{Event, EventKind, Rule, Semantics, Step, control};
 use crate::ids::Cell;
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -25,34 +25,20 @@ use crate::system::{Op, Seen, System};
 
 pub(super) struct NswEvents<'s> {
     system: &'s System,
-    head: Head,
-    alphabet: Alphabet,
+    events: Events,
     bound: usize,
     partial_fences: bool,
-    /// RRWE.
-    remote: bool,
 }
 
 impl<'s> NswEvents<'s> {
     pub fn new(system: &'s System, model: MemoryModel, bound: usize) -> Self {
         Self {
             system,
-            head: Head::new(system),
-            alphabet: Alphabet::of_stores(system),
+            events: Events::new(system, model.has(Relaxation::Rrwe)),
             // The fence that comes with each read does not count.
             bound: 2 * bound,
             partial_fences: model.has(Relaxation::Rwf),
-            remote: model.has(Relaxation::Rrwe),
         }
-    }
-
-    fn pointers(&self) -> usize {
-        if self.remote { self.head.processes * self.head.vars } else { 0 }
-    }
-
-    fn structure(&self, config: &[Cell]) -> EventStructure {
-        let at = self.head.len();
-        EventStructure::read(&self.alphabet, self.head, config, at, self.pointers()).0
     }
 }
 
@@ -61,9 +47,8 @@ impl Semantics for NswEvents<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<Cell>) {
-        let sigma = vec![None; self.pointers()];
-        EventStructure { events: vec![], sigma }.write(&self.alphabet, self.head, config);
+    fn layout(&self) -> &dyn Layout {
+        &self.events
     }
 
     fn successors(
@@ -72,8 +57,8 @@ impl Semantics for NswEvents<'_> {
         scratch: &mut Vec<Cell>,
         visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
-        let head = self.head;
-        let s = self.structure(config);
+        let head = self.events.head;
+        let s = self.events.read(config);
         let mut complete = true;
         for i in self.system.process_ids() {
             let wfences = s.set(|e| e.process == i && e.event.kind == EventKind::WriteFence);
@@ -90,7 +75,7 @@ impl Semantics for NswEvents<'_> {
                     if let Some((x, d)) = written {
                         head.set(scratch, x, d);
                     }
-                    after.write(&self.alphabet, head, scratch);
+                    self.events.write(after, scratch);
                     visit(step, scratch);
                 };
                 let mut after = s.clone();
@@ -176,29 +161,13 @@ impl Semantics for NswEvents<'_> {
             if rule == Rule::Update {
                 head.set(scratch, event.var, event.value);
             }
-            after.write(&self.alphabet, head, scratch);
+            self.events.write(after, scratch);
             visit(Step { way, ..Step::memory(removed.process, rule, event) }, scratch);
         }
         complete
     }
 
     fn is_settled(&self, config: &[Cell]) -> bool {
-        self.structure(config).set(|e| e.event.kind == EventKind::Read) == 0
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        EventStructure::kinds(self.head, config, self.head.len(), self.pointers())
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
-    fn is_drained(&self, config: &[Cell]) -> bool {
-        self.structure(config).events.is_empty()
-    }
-
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
-        self.structure(config).pending(self.head)
+        self.events.read(config).set(|e| e.event.kind == EventKind::Read) == 0
     }
 }

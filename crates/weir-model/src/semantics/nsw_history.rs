@@ -11,6 +11,7 @@
 
 use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;
+use super::layout::Layout;
 use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
@@ -94,15 +95,45 @@ impl<'s> NswHistory<'s> {
     }
 }
 
+impl Layout for NswHistory<'_> {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
+        EventStructure::default().write(&self.alphabet, self.head, config);
+        config.push(0);
+        config.extend((0..self.head.processes * self.head.vars).map(|_| 0));
+    }
+
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
+        let head = self.head;
+        let mut kinds = EventStructure::kinds(head, config, head.len(), 0);
+        let past = config[head.len() + kinds.len()];
+        kinds.push(Kind::Plain);
+        for _ in 0..past {
+            kinds.extend((0..head.vars).map(|x| Kind::Value(VarId::new(x))));
+        }
+        kinds.extend((0..head.processes * head.vars).map(|_| Kind::Plain));
+        kinds
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
+    }
+
+    fn is_drained(&self, config: &[Cell]) -> bool {
+        self.decode(config).0.events.is_empty()
+    }
+
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
+        self.decode(config).0.pending(self.head)
+    }
+}
+
 impl Semantics for NswHistory<'_> {
     fn system(&self) -> &System {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<Cell>) {
-        EventStructure::default().write(&self.alphabet, self.head, config);
-        config.push(0);
-        config.extend((0..self.head.processes * self.head.vars).map(|_| 0));
+    fn layout(&self) -> &dyn Layout {
+        self
     }
 
     fn successors(
@@ -228,29 +259,5 @@ impl Semantics for NswHistory<'_> {
             emit(Step { way, ..Step::memory(removed.process, rule, event) }, None, s2, h2);
         }
         complete
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        let head = self.head;
-        let mut kinds = EventStructure::kinds(head, config, head.len(), 0);
-        let past = config[head.len() + kinds.len()];
-        kinds.push(Kind::Plain);
-        for _ in 0..past {
-            kinds.extend((0..head.vars).map(|x| Kind::Value(VarId::new(x))));
-        }
-        kinds.extend((0..head.processes * head.vars).map(|_| Kind::Plain));
-        kinds
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
-    fn is_drained(&self, config: &[Cell]) -> bool {
-        self.decode(config).0.events.is_empty()
-    }
-
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
-        self.decode(config).0.pending(self.head)
     }
 }

@@ -21,9 +21,9 @@
 //!
 //! Minimal fences are removed at once.
 
-use super::alphabet::Alphabet;
 use super::event_structure::{EventStructure, Pending, Set};
-use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
+use super::layout::{Events, Layout};
+use super::{Event, EventKind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, VarId};
 use crate::memory_model::{Access, MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -32,8 +32,7 @@ use crate::system::{Op, Seen, System};
 pub(super) struct Relaxed<'s> {
     system: &'s System,
     model: MemoryModel,
-    head: Head,
-    alphabet: Alphabet,
+    events: Events,
     bound: usize,
 }
 
@@ -48,18 +47,8 @@ fn access(event: Event) -> Access<VarId> {
 
 impl<'s> Relaxed<'s> {
     pub fn new(system: &'s System, model: MemoryModel, bound: usize) -> Self {
-        let alphabet = Alphabet::of_stores(system);
-        Self { system, model, head: Head::new(system), alphabet, bound }
-    }
-
-    fn pointers(&self) -> usize {
-        let remote = self.model.has(Relaxation::Rrwe);
-        if remote { self.head.processes * self.head.vars } else { 0 }
-    }
-
-    fn structure(&self, config: &[Cell]) -> EventStructure {
-        let at = self.head.len();
-        EventStructure::read(&self.alphabet, self.head, config, at, self.pointers()).0
+        let events = Events::new(system, model.has(Relaxation::Rrwe));
+        Self { system, model, events, bound }
     }
 
     /// The events of a process that a new one may not overtake.
@@ -73,7 +62,7 @@ impl<'s> Relaxed<'s> {
         let mut after = s.clone();
         let mut before = self.fixed_before(s, process, event);
         if event.is_on(event.var) {
-            before |= s.early(self.head, process, event.var);
+            before |= s.early(self.events.head, process, event.var);
         }
         after.add(process, event, before);
         after
@@ -87,7 +76,7 @@ impl<'s> Relaxed<'s> {
         process: ProcessId,
         read: Event,
     ) -> Vec<EventStructure> {
-        let write = s.own_write(self.head, process, read.var, read.value);
+        let write = s.own_write(self.events.head, process, read.var, read.value);
         let Some(write) = write.filter(|_| self.model.has(Relaxation::Rlwe)) else {
             return vec![];
         };
@@ -158,9 +147,8 @@ impl Semantics for Relaxed<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<Cell>) {
-        let sigma = vec![None; self.pointers()];
-        EventStructure { events: vec![], sigma }.write(&self.alphabet, self.head, config);
+    fn layout(&self) -> &dyn Layout {
+        &self.events
     }
 
     fn successors(
@@ -169,8 +157,8 @@ impl Semantics for Relaxed<'_> {
         scratch: &mut Vec<Cell>,
         visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
-        let head = self.head;
-        let s = self.structure(config);
+        let head = self.events.head;
+        let s = self.events.read(config);
         let mut complete = true;
         let mut emit = |step: Step, to: Option<u32>, written, mut after: EventStructure| {
             while let Some(fence) = after.minimal().find(|&e| is_fence(&after.events[e])) {
@@ -184,7 +172,7 @@ impl Semantics for Relaxed<'_> {
             if let Some((x, d)) = written {
                 head.set(scratch, x, d);
             }
-            after.write(&self.alphabet, head, scratch);
+            self.events.write(after, scratch);
             visit(step, scratch);
         };
         for i in self.system.process_ids() {
@@ -265,23 +253,7 @@ impl Semantics for Relaxed<'_> {
     /// under way is one that has not been executed.
     fn is_settled(&self, config: &[Cell]) -> bool {
         let buffered = self.model.has(Relaxation::WriteRead);
-        self.structure(config).set(|e| e.event.kind == EventKind::Read || !buffered) == 0
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        EventStructure::kinds(self.head, config, self.head.len(), self.pointers())
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
-    fn is_drained(&self, config: &[Cell]) -> bool {
-        self.structure(config).events.is_empty()
-    }
-
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
-        self.structure(config).pending(self.head)
+        self.events.read(config).set(|e| e.event.kind == EventKind::Read || !buffered) == 0
     }
 }
 

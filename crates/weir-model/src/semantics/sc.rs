@@ -2,6 +2,7 @@
 //!
 //! *Configuration*: control states and memory. Fences have no effect.
 
+use super::layout::Layout;
 use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::system::{Op, System, Transition};
@@ -17,12 +18,34 @@ impl<'s> Sc<'s> {
     }
 }
 
+impl Layout for Sc<'_> {
+    fn initial_rest(&self, _config: &mut Vec<Cell>) {}
+
+    fn kinds(&self, _config: &[Cell]) -> Vec<Kind> {
+        vec![]
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        None
+    }
+
+    fn is_drained(&self, _config: &[Cell]) -> bool {
+        true
+    }
+
+    fn pending(&self, _config: &[Cell]) -> Vec<Vec<Event>> {
+        vec![vec![]; self.head.processes]
+    }
+}
+
 impl Semantics for Sc<'_> {
     fn system(&self) -> &System {
         self.system
     }
 
-    fn initial_rest(&self, _config: &mut Vec<Cell>) {}
+    fn layout(&self) -> &dyn Layout {
+        self
+    }
 
     fn successors(
         &self,
@@ -79,21 +102,5 @@ impl Semantics for Sc<'_> {
 
     fn has_under_way(&self, _config: &[Cell], _process: ProcessId, _var: VarId) -> bool {
         false
-    }
-
-    fn kinds(&self, _config: &[Cell]) -> Vec<Kind> {
-        vec![]
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        None
-    }
-
-    fn is_drained(&self, _config: &[Cell]) -> bool {
-        true
-    }
-
-    fn pending(&self, _config: &[Cell]) -> Vec<Vec<Event>> {
-        vec![vec![]; self.head.processes]
     }
 }

@@ -10,28 +10,27 @@
 use std::ops::Range;
 
 use super::alphabet::Alphabet;
-use super::{Event, Head, Kind, Rule, Semantics, Step, control};
+use super::layout::{Buffers, Layout};
+use super::{Event, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::program::FenceKind;
 use crate::system::{Op, System, Transition};
 
 pub(super) struct Tso<'s> {
     system: &'s System,
-    head: Head,
-    alphabet: Alphabet,
+    buffers: Buffers,
     bound: usize,
 }
 
 impl<'s> Tso<'s> {
     pub fn new(system: &'s System, bound: usize) -> Self {
-        let alphabet = Alphabet::of_stores(system);
-        Self { system, head: Head::new(system), alphabet, bound }
+        Self { system, buffers: Buffers::new(system, Alphabet::of_stores(system)), bound }
     }
 
     /// Where the writes of a process are.
     #[inline]
     fn buffer(&self, config: &[Cell], process: ProcessId) -> Range<usize> {
-        let mut at = self.head.len();
+        let mut at = self.buffers.head.len();
         for _ in 0..process.index() {
             at += 1 + config[at] as usize;
         }
@@ -44,8 +43,8 @@ impl Semantics for Tso<'_> {
         self.system
     }
 
-    fn initial_rest(&self, config: &mut Vec<Cell>) {
-        config.extend(self.system.processes.iter().map(|_| 0));
+    fn layout(&self) -> &dyn Layout {
+        &self.buffers
     }
 
     fn successors(
@@ -54,7 +53,7 @@ impl Semantics for Tso<'_> {
         scratch: &mut Vec<Cell>,
         visit: &mut dyn FnMut(Step, &[Cell]),
     ) -> bool {
-        let head = self.head;
+        let head = self.buffers.head;
         let mut complete = true;
         let mut at = head.len();
         for p in self.system.process_ids() {
@@ -62,7 +61,7 @@ impl Semantics for Tso<'_> {
             let buffer = at + 1..at + 1 + len;
             let own = |x: VarId| {
                 let letters = config[buffer.clone()].iter().rev();
-                letters.map(|&l| self.alphabet.decode(l)).find(|e| e.var == x)
+                letters.map(|&l| self.buffers.alphabet.decode(l)).find(|e| e.var == x)
             };
             let see = |x: VarId, atomic: bool| {
                 let own = own(x).filter(|_| !atomic);
@@ -78,7 +77,7 @@ impl Semantics for Tso<'_> {
                             complete = false;
                             continue;
                         }
-                        push = Some(self.alphabet.encode(Event::write(x, d)));
+                        push = Some(self.buffers.alphabet.encode(Event::write(x, d)));
                         Rule::Write
                     }
                     Op::Read(x, d) => match own(x) {
@@ -109,7 +108,7 @@ impl Semantics for Tso<'_> {
                 visit(Step::take(p, rule, id), scratch);
             }
             if len > 0 {
-                let event = self.alphabet.decode(config[buffer.start]);
+                let event = self.buffers.alphabet.decode(config[buffer.start]);
                 scratch.clear();
                 scratch.extend_from_slice(config);
                 scratch[at] -= 1;
@@ -134,7 +133,7 @@ impl Semantics for Tso<'_> {
             Op::Nop => Rule::Nop,
             Op::Write(x, d) if len < self.bound => {
                 config[start - 1] += 1;
-                config.insert(end, self.alphabet.encode(Event::write(x, d)));
+                config.insert(end, self.buffers.alphabet.encode(Event::write(x, d)));
                 Rule::Write
             }
             Op::Fence(kind) if kind != FenceKind::Full || len == 0 => super::fence_rule(kind),
@@ -146,12 +145,14 @@ impl Semantics for Tso<'_> {
 
     fn sees(&self, config: &[Cell], process: ProcessId, var: VarId) -> Option<ValueId> {
         let own = config[self.buffer(config, process)].iter().rev();
-        let last = own.map(|&l| self.alphabet.decode(l)).find(|e| e.var == var);
-        Some(last.map_or_else(|| self.head.get(config, var), |e| e.value))
+        let last = own.map(|&l| self.buffers.alphabet.decode(l)).find(|e| e.var == var);
+        Some(last.map_or_else(|| self.buffers.head.get(config, var), |e| e.value))
     }
 
     fn has_under_way(&self, config: &[Cell], process: ProcessId, var: VarId) -> bool {
-        config[self.buffer(config, process)].iter().any(|&l| self.alphabet.decode(l).var == var)
+        config[self.buffer(config, process)]
+            .iter()
+            .any(|&l| self.buffers.alphabet.decode(l).var == var)
     }
 
     fn update_quietly(
@@ -161,29 +162,13 @@ impl Semantics for Tso<'_> {
         may: &dyn Fn(&[Cell], VarId) -> bool,
     ) -> Option<Step> {
         let buffer = self.buffer(config, process);
-        let event = self.alphabet.decode(*config[buffer.clone()].first()?);
+        let event = self.buffers.alphabet.decode(*config[buffer.clone()].first()?);
         if !may(config, event.var) {
             return None;
         }
         config[buffer.start - 1] -= 1;
         config.remove(buffer.start);
-        self.head.set(config, event.var, event.value);
+        self.buffers.head.set(config, event.var, event.value);
         Some(Step::memory(process, Rule::Update, event))
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        Alphabet::kinds(config, self.head)
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
-    fn is_drained(&self, config: &[Cell]) -> bool {
-        config[self.head.len()..].iter().all(|&len| len == 0)
-    }
-
-    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
-        self.alphabet.read_buffers(config, self.head)
     }
 }

@@ -1,0 +1,136 @@
+//! Layouts: what the cells of a configuration are, behind control states and memory.
+
+use super::alphabet::{Alphabet, Event};
+use super::event_structure::EventStructure;
+use super::{Head, Kind};
+use crate::ids::Cell;
+use crate::system::System;
+
+/// What lies behind the control states and the memory of a configuration.
+pub trait Layout {
+    /// Appends what an initial configuration holds there.
+    fn initial_rest(&self, config: &mut Vec<Cell>);
+
+    /// What each cell there is.
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind>;
+
+    /// The alphabet of the letters there, if there are letters.
+    fn alphabet(&self) -> Option<&Alphabet>;
+
+    /// Whether nothing is under way.
+    fn is_drained(&self, config: &[Cell]) -> bool;
+
+    /// What each process has under way, oldest first.
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>>;
+}
+
+/// One buffer for each process: its length and that many letters, oldest first.
+pub(super) struct Buffers {
+    pub head: Head,
+    pub alphabet: Alphabet,
+}
+
+impl Buffers {
+    pub fn new(system: &System, alphabet: Alphabet) -> Self {
+        Self { head: Head::new(system), alphabet }
+    }
+
+    /// The buffers of a configuration.
+    pub fn read(&self, config: &[Cell]) -> Vec<Vec<Event>> {
+        let mut at = self.head.len();
+        let mut next = || {
+            let len = config[at] as usize;
+            let buffer = &config[at + 1..at + 1 + len];
+            at += 1 + len;
+            buffer.iter().map(|&l| self.alphabet.decode(l)).collect()
+        };
+        (0..self.head.processes).map(|_| next()).collect()
+    }
+
+    /// Replaces the buffers of a configuration.
+    pub fn write(&self, buffers: &[Vec<Event>], config: &mut Vec<Cell>) {
+        config.truncate(self.head.len());
+        for buffer in buffers {
+            config.push(buffer.len() as Cell);
+            config.extend(buffer.iter().map(|&e| self.alphabet.encode(e)));
+        }
+    }
+}
+
+impl Layout for Buffers {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
+        config.extend((0..self.head.processes).map(|_| 0));
+    }
+
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        while let Some(&len) = config.get(self.head.len() + kinds.len()) {
+            kinds.push(Kind::Plain);
+            kinds.extend(std::iter::repeat_n(Kind::Letter, len as usize));
+        }
+        kinds
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
+    }
+
+    // If all buffers are empty, there are only lengths.
+    fn is_drained(&self, config: &[Cell]) -> bool {
+        config[self.head.len()..].iter().all(|&len| len == 0)
+    }
+
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
+        self.read(config)
+    }
+}
+
+/// One event structure.
+pub(super) struct Events {
+    pub head: Head,
+    pub alphabet: Alphabet,
+    /// How many reads of remote writes it records.
+    pointers: usize,
+}
+
+impl Events {
+    /// `remote` if processes read the writes of others early.
+    pub fn new(system: &System, remote: bool) -> Self {
+        let head = Head::new(system);
+        let pointers = if remote { head.processes * head.vars } else { 0 };
+        Self { head, alphabet: Alphabet::of_stores(system), pointers }
+    }
+
+    /// The event structure of a configuration.
+    pub fn read(&self, config: &[Cell]) -> EventStructure {
+        let at = self.head.len();
+        EventStructure::read(&self.alphabet, self.head, config, at, self.pointers).0
+    }
+
+    /// Appends an event structure to control states and memory.
+    pub fn write(&self, structure: EventStructure, config: &mut Vec<Cell>) {
+        structure.write(&self.alphabet, self.head, config);
+    }
+}
+
+impl Layout for Events {
+    fn initial_rest(&self, config: &mut Vec<Cell>) {
+        self.write(EventStructure { events: vec![], sigma: vec![None; self.pointers] }, config);
+    }
+
+    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
+        EventStructure::kinds(self.head, config, self.head.len(), self.pointers)
+    }
+
+    fn alphabet(&self) -> Option<&Alphabet> {
+        Some(&self.alphabet)
+    }
+
+    fn is_drained(&self, config: &[Cell]) -> bool {
+        self.read(config).events.is_empty()
+    }
+
+    fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
+        self.read(config).pending(self.head)
+    }
+}
