@@ -10,9 +10,10 @@ use weir_model::answer::{Buffered, StoreBuffer};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
+use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::header::Header;
 use crate::store_buffers::{Closed, Configuration};
-use crate::{Rejected, header};
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-closed-set";
@@ -24,16 +25,9 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedSet {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// The memory model.
     pub model: String,
     /// The properties that it settles, by their place in the program, from 0.
@@ -53,10 +47,7 @@ impl ClosedSet {
         set: &[Buffered],
     ) -> Self {
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             model: model.to_string(),
             properties,
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),
@@ -93,8 +84,7 @@ impl Evidence for ClosedSet {
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(system: &System, file: &ClosedSet) -> Result<(), Rejected> {
-    let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    file.header.check((FORMAT, VERSION), &system.program)?;
     if file.properties.is_empty() {
         return Err(Rejected::SettlesNothing("it names no property".to_owned()));
     }

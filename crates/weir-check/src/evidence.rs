@@ -59,9 +59,9 @@ pub trait Evidence: Serialize + DeserializeOwned {
     /// # Errors
     /// If it has another format or version, or is not built as its format says.
     fn from_json(text: &str) -> Result<Self, Rejected> {
-        let header = Header::read(text)?;
-        if !Self::FORMATS.contains(&header.format.as_str()) || header.version != Self::VERSION {
-            let found = (header.format, header.version);
+        let opening = Opening::read(text)?;
+        if !Self::FORMATS.contains(&opening.format.as_str()) || opening.version != Self::VERSION {
+            let found = (opening.format, opening.version);
             return Err(Rejected::Format { found, expected: (Self::FORMATS[0], Self::VERSION) });
         }
         serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))
@@ -73,15 +73,15 @@ pub trait Evidence: Serialize + DeserializeOwned {
     }
 }
 
-/// What every file of evidence begins with.
+/// What a file of evidence is, by its first fields.
 #[derive(Deserialize)]
-struct Header {
+struct Opening {
     format: String,
     version: u32,
     model: Option<String>,
 }
 
-impl Header {
+impl Opening {
     fn read(text: &str) -> Result<Self, Rejected> {
         serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))
     }
@@ -89,7 +89,7 @@ impl Header {
 
 /// The name of the memory model that evidence is about, where it names one.
 pub fn model_of(text: &str) -> Option<String> {
-    Header::read(text).ok()?.model
+    Opening::read(text).ok()?.model
 }
 
 /// What became of a piece of evidence.
@@ -168,7 +168,7 @@ pub fn certify_as<S: ?Sized>(
     text: &str,
     subject: &S,
 ) -> Result<Checked, Rejected> {
-    let Header { format, .. } = Header::read(text)?;
+    let Opening { format, .. } = Opening::read(text)?;
     let kind = kinds.iter().find(|kind| kind.formats.contains(&format.as_str()));
     let kind = kind.ok_or_else(|| {
         Rejected::Unreadable(format!("there is no evidence with the format `{format}`"))

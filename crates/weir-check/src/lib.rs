@@ -31,7 +31,7 @@ pub mod buffers;
 pub mod certificate;
 pub mod closed;
 pub mod evidence;
-mod header;
+pub mod header;
 pub mod lasso;
 pub mod live_set;
 mod rejected;
@@ -44,6 +44,7 @@ pub mod witness;
 
 pub use certificate::Certificate;
 pub use evidence::{Checked, Evidence, KINDS, Kind, Subject, certify};
+pub use header::Header;
 pub use rejected::Rejected;
 pub use replay::check;
 pub use witness::{Witness, check_lines};

@@ -24,10 +24,11 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Formula, LiveKind};
 use weir_model::system::{Op, System};
 
+use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
+use crate::header::Header;
 use crate::lasso::{Asked, system};
 use crate::store_buffers::{Closed, Configuration};
-use crate::{Rejected, header};
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-live-set";
@@ -39,16 +40,9 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LiveSet {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// How many clients the object has; nothing for processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<usize>,
@@ -77,10 +71,7 @@ impl LiveSet {
         (level, set): (Option<usize>, &[Buffered]),
     ) -> Self {
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             clients,
             model: model.to_string(),
             questions,
@@ -126,8 +117,7 @@ impl Evidence for LiveSet {
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
-    let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    file.header.check((FORMAT, VERSION), &system.program)?;
     if file.questions.is_empty() {
         return Err(Rejected::SettlesNothing("it names no property".to_owned()));
     }

@@ -23,7 +23,6 @@ use weir_model::program::FenceKind;
 use weir_model::semantics::Form;
 use weir_model::system::{Op, System};
 
-use crate::header;
 use crate::rejected::Rejected;
 use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep, state_names};
 
@@ -39,8 +38,7 @@ type Check<T> = Result<T, String>;
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
-    let found = (witness.format.as_str(), witness.version, witness.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    witness.header.check((FORMAT, VERSION), &system.program)?;
     let model: MemoryModel = witness.model.parse().map_err(Rejected::no_model)?;
     if witness.property >= system.questions.len() {
         let reason = format!("the program has no property {}", witness.property);

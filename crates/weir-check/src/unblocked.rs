@@ -9,16 +9,18 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use weir_model::answer::Invariant;
 use weir_model::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, BinOp, Expr, Formula, Program};
 use weir_model::question::Question;
-use weir_model::system::{Expanded, Mark, Op};
+use weir_model::system::{Expanded, Mark, Op, System};
 
 use crate::Rejected;
 use crate::certificate::{self, Certificate};
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
+use crate::header::Header;
+use crate::lasso;
 use crate::witness::expanded;
-use crate::{header, lasso};
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-unblocked";
@@ -33,16 +35,9 @@ const MAX_PAIRS: usize = 4_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unblocked {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// How many clients the object has.
     pub clients: usize,
     /// The control states of the first client at which it is stopped: it cannot run
@@ -51,6 +46,23 @@ pub struct Unblocked {
     /// An inductive set of the system with stops; none is needed without stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
+}
+
+impl Unblocked {
+    /// The file of a proof: the stops of the first client, and an inductive set with the system
+    /// that has these stops.
+    pub fn new(system: &System, stops: &[StateId], set: Option<(&Invariant, &System)>) -> Self {
+        let program = &system.program;
+        Self {
+            header: Header::new(FORMAT, VERSION, program),
+            clients: program.processes.len(),
+            stops: stops.iter().map(|s| system.state_name(CLIENT, *s)).collect(),
+            certificate: set.map(|(set, stopping)| Certificate {
+                header: Header::new(certificate::FORMAT, certificate::VERSION, program),
+                ..Certificate::new(stopping, set, vec![0])
+            }),
+        }
+    }
 }
 
 impl Evidence for Unblocked {
@@ -88,8 +100,7 @@ const CLIENT: ProcessId = ProcessId(0);
 /// The first thing that is wrong with it.
 pub fn check(program: &Program, file: &Unblocked) -> Result<(), Rejected> {
     let system = lasso::system(program, Some(file.clients))?;
-    let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    file.header.check((FORMAT, VERSION), &system.program)?;
     let all = expanded(&system);
     let mut stops: BTreeSet<StateId> = BTreeSet::new();
     for name in &file.stops {

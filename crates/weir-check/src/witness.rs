@@ -11,6 +11,7 @@ use weir_model::system::{Excess, Expanded, Op, Seen, StateKind, System, Transiti
 
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted};
+use crate::header::Header;
 
 /// What `format` says in a witness file.
 pub const FORMAT: &str = "weir-witness";
@@ -22,16 +23,9 @@ pub const VERSION: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Witness {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// The memory model.
     pub model: String,
     /// The form of its semantics that the run is one of.
@@ -101,10 +95,7 @@ impl Witness {
     ) -> Self {
         let steps = run.steps.iter().map(|s| WitnessStep::new(system, s, line)).collect();
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             model: run.model.to_string(),
             semantics: run.form.name().to_owned(),
             property,

@@ -258,7 +258,8 @@ fn for_something_else() {
     let whole = certificate(&fenced);
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
     assert_eq!(check(&unfenced, &whole), Err(Rejected::Other { what: "program" }));
-    let relabeled = Buffers { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    let mut relabeled = whole.clone();
+    relabeled.header.fingerprint = unfenced.program.fingerprint();
     let why = check(&unfenced, &relabeled).unwrap_err();
     assert!(matches!(why, Rejected::LeadsOut { .. }), "{why}");
     let bad = |change: &dyn Fn(&mut Buffers), reason: &str| {
@@ -267,8 +268,8 @@ fn for_something_else() {
         let why = check(&fenced, &tampered).expect_err(reason);
         assert!(why.to_string().contains(reason), "{reason}: {why}");
     };
-    bad(&|s| s.format = "weir-witness".to_owned(), "not weir-buffer-set");
-    bad(&|s| s.version = 9, "version 9");
+    bad(&|s| s.header.format = "weir-witness".to_owned(), "not weir-buffer-set");
+    bad(&|s| s.header.version = 9, "version 9");
     bad(&|s| s.model = "PSO".to_owned(), "no sets of buffer contents");
     bad(&|s| s.model = "x86".to_owned(), "memory model");
     bad(&|s| s.variables.reverse(), "variables");

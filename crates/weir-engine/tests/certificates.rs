@@ -122,7 +122,8 @@ fn for_something_else() {
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
     let why = check(&unfenced, &whole).unwrap_err();
     assert_eq!(why, Rejected::Other { what: "program" });
-    let relabeled = Certificate { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    let mut relabeled = whole.clone();
+    relabeled.header.fingerprint = unfenced.program.fingerprint();
     let why = check(&unfenced, &relabeled).unwrap_err();
     assert!(matches!(why, Rejected::LeadsOut { .. }), "{why}");
 
@@ -141,8 +142,8 @@ fn for_something_else() {
         let why = check(&fenced, &tampered).unwrap_err();
         assert!(why.to_string().contains(reason), "{reason}: {why}");
     };
-    bad(&|c| c.format = "weir-witness".to_owned(), "not weir-certificate");
-    bad(&|c| c.version = 1, "version 1");
+    bad(&|c| c.header.format = "weir-witness".to_owned(), "not weir-certificate");
+    bad(&|c| c.header.version = 1, "version 1");
     bad(&|c| c.level = 0, "level 0");
     bad(&|c| c.level = 99, "level 99");
     bad(&|c| c.properties = vec![7], "no such property");

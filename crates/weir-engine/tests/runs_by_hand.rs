@@ -193,10 +193,10 @@ fn hand_written_runs_are_accepted() {
 #[test]
 fn the_file_has_to_be_a_witness() {
     two("SC")
-        .with(|w| w.format = "weir-certificate".into())
+        .with(|w| w.header.format = "weir-certificate".into())
         .rejected(0, "this is weir-certificate version 3, not weir-witness version 3");
     two("SC")
-        .with(|w| w.version = 1)
+        .with(|w| w.header.version = 1)
         .rejected(0, "this is weir-witness version 1, not weir-witness version 3");
     two("SC")
         .with(|w| w.model = "TOS".into())

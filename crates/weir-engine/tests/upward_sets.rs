@@ -69,7 +69,8 @@ fn for_something_else() {
     let unfenced = system(&FENCED.replace("            fence\n", "            nop\n"));
     let why = check(&unfenced, &whole).expect_err("the fence is missing");
     assert_eq!(why, Rejected::Other { what: "program" });
-    let relabeled = UpwardSets { fingerprint: unfenced.program.fingerprint(), ..whole.clone() };
+    let mut relabeled = whole.clone();
+    relabeled.header.fingerprint = unfenced.program.fingerprint();
     let why = check(&unfenced, &relabeled).expect_err("the fence is missing");
     assert!(matches!(why, Rejected::Missing { .. } | Rejected::LeadsIn { .. }), "{why}");
     let bad = |change: &dyn Fn(&mut UpwardSets), reason: &str| {
@@ -78,8 +79,8 @@ fn for_something_else() {
         let why = check(&fenced, &tampered).expect_err(reason);
         assert!(why.to_string().contains(reason), "{reason}: {why}");
     };
-    bad(&|s| s.format = "weir-witness".to_owned(), "not weir-upward-set");
-    bad(&|s| s.version = 9, "version 9");
+    bad(&|s| s.header.format = "weir-witness".to_owned(), "not weir-upward-set");
+    bad(&|s| s.header.version = 9, "version 9");
     bad(&|s| s.model = "SC".to_owned(), "no upward-closed sets");
     bad(&|s| s.model = "x86".to_owned(), "memory model");
     bad(&|s| s.variables.reverse(), "variables");

@@ -179,22 +179,8 @@ fn proofs_from_blocking_pairs_are_accepted() {
         let set = proof.invariant.as_ref();
         with_set += usize::from(set.is_some());
         without += usize::from(set.is_none());
-        let mut file = weir_check::unblocked::Unblocked {
-            format: weir_check::unblocked::FORMAT.to_owned(),
-            version: weir_check::unblocked::VERSION,
-            program: object.name.clone(),
-            fingerprint: system.program.fingerprint(),
-            clients: 2,
-            stops: proof
-                .stops
-                .iter()
-                .map(|s| system.state_name(weir_model::ids::ProcessId(0), *s))
-                .collect(),
-            certificate: set.map(|(set, stopping)| weir_check::Certificate {
-                fingerprint: system.program.fingerprint(),
-                ..weir_check::Certificate::new(stopping, set, vec![0])
-            }),
-        };
+        let set = set.map(|(set, stopping)| (&**set, &**stopping));
+        let mut file = weir_check::unblocked::Unblocked::new(&system, &proof.stops, set);
         let checked = weir_check::unblocked::check(&object, &file);
         assert_eq!(checked, Ok(()), "{}", shown(&object, seed));
         if let Some(certificate) = &mut file.certificate {

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use weir_check::Certificate;
 use weir_check::lasso::{self, Asked};
 use weir_check::live_set::LiveSet;
-use weir_check::unblocked::{self, Unblocked};
+use weir_check::unblocked::Unblocked;
 use weir_engine::reachable;
 use weir_live::fold;
 use weir_live::graph::Extent;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question};
-use weir_model::ids::ProcessId;
 use weir_model::program::Program;
 
 use crate::certify::{Unaccepted, accepted};
@@ -157,18 +155,6 @@ fn live_set(
 }
 
 fn unblocked_file(loaded: &Loaded, found: &weir_live::blocking::Unblocked) -> Unblocked {
-    let system = &loaded.system;
-    let stops = found.stops.iter().map(|s| system.state_name(ProcessId(0), *s));
-    Unblocked {
-        format: unblocked::FORMAT.to_owned(),
-        version: unblocked::VERSION,
-        program: system.program.name.clone(),
-        fingerprint: system.program.fingerprint(),
-        clients: system.program.processes.len(),
-        stops: stops.collect(),
-        certificate: found.invariant.as_ref().map(|(set, stopping)| Certificate {
-            fingerprint: system.program.fingerprint(),
-            ..Certificate::new(stopping, set, vec![0])
-        }),
-    }
+    let set = found.invariant.as_ref().map(|(set, stopping)| (&**set, &**stopping));
+    Unblocked::new(&loaded.system, &found.stops, set)
 }

@@ -22,7 +22,6 @@ use weir_model::system::{Expanded, Op, System};
 use super::automaton::Automaton;
 use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
 use crate::Rejected;
-use crate::header;
 use crate::witness::{expanded, find_states, is_followed};
 
 /// Checks that a set shows that its properties are never settled, or that a `final
@@ -31,8 +30,7 @@ use crate::witness::{expanded, find_states, is_followed};
 /// # Errors
 /// The first thing that is wrong.
 pub fn check(system: &System, set: &Buffers) -> Result<(), Rejected> {
-    let found = (set.format.as_str(), set.version, set.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    set.header.check((FORMAT, VERSION), &system.program)?;
     let model: MemoryModel = set.model.parse().map_err(Rejected::no_model)?;
     if model.normal().without(Relaxation::Rwf) != MemoryModel::TSO.normal() {
         let what = "sets of buffer contents";

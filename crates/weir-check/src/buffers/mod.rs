@@ -11,6 +11,7 @@ use weir_model::system::System;
 
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::header::Header;
 use crate::witness::state_names;
 
 use automaton::{Automaton, Letter};
@@ -26,16 +27,9 @@ pub const VERSION: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffers {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// The memory model.
     pub model: String,
     /// The properties that it settles, by their place in the program, from 0.
@@ -108,10 +102,7 @@ impl Buffers {
             buffers: state.buffers.clone(),
         };
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             model: set.model.to_string(),
             properties,
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),

@@ -34,7 +34,6 @@ use weir_model::system::{Access, CodeStep, StateKind, System};
 
 use super::{Certificate, FORMAT, VERSION};
 use crate::Rejected;
-use crate::header;
 
 /// Checks that a certificate is an inductive set of the system under its model
 /// that shows what it says of its properties.
@@ -52,8 +51,7 @@ pub(crate) fn check_for(
     certificate: &Certificate,
     program: &Program,
 ) -> Result<(), Rejected> {
-    let Certificate { format, version, fingerprint, .. } = certificate;
-    header::check((format, *version, fingerprint), (FORMAT, VERSION), program)?;
+    certificate.header.check((FORMAT, VERSION), program)?;
     let model: MemoryModel = certificate.model.parse().map_err(Rejected::no_model)?;
     let checker = Checker::new(system, model, certificate)?;
     let sets = checker.read(certificate)?;

@@ -10,6 +10,7 @@ use weir_model::system::System;
 
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::header::Header;
 use crate::witness::state_names;
 
 pub use checker::check;
@@ -25,16 +26,9 @@ pub const VERSION: u32 = 4;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// The memory model.
     pub model: String,
     /// The properties that it is about, by their place in the program, from 0.
@@ -165,10 +159,7 @@ impl Certificate {
         };
         let vars = || (0..system.vars.len()).map(VarId::new);
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             model: invariant.model.to_string(),
             properties,
             level: invariant.level,

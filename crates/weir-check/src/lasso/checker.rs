@@ -11,7 +11,6 @@ use weir_model::system::{Mark, Op, Seen, System};
 
 use super::{Asked, FORMAT, Lasso, VERSION, system};
 use crate::Rejected;
-use crate::header;
 use crate::witness::{Configuration, WitnessStep, state_names};
 
 /// Checks that a lasso is a run of the program that settles what it says.
@@ -26,8 +25,7 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
         _ => return Err(Rejected::Model { what: "lassos", model: model.to_string() }),
     };
     let system = system(program, lasso.clients)?;
-    let found = (lasso.format.as_str(), lasso.version, lasso.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    lasso.header.check((FORMAT, VERSION), &system.program)?;
     let mut replay = Replay::new(&system, buffered, &lasso.initial).map_err(Rejected::Start)?;
     for (i, step) in lasso.stem.iter().enumerate() {
         replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;

@@ -11,6 +11,7 @@ use weir_model::system::System;
 
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
+use crate::header::Header;
 use crate::witness::{Configuration, WitnessStep, check_lines};
 
 pub use checker::check;
@@ -25,16 +26,9 @@ pub const VERSION: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lasso {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// How many clients the object has; nothing for processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<usize>,
@@ -120,10 +114,7 @@ impl Lasso {
         let mut replay = run.replay(system);
         while replay.taken() < stem && replay.advance().is_some() {}
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             clients,
             model: run.model.to_string(),
             property,

@@ -25,7 +25,6 @@ use weir_model::program::Objective;
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::header;
 
 use super::rules::{self, Config, Move, ViewKey};
 use super::ways::{Turns, no_way_round};
@@ -39,8 +38,7 @@ const MAX_TURN: usize = 20_000_000;
 /// # Errors
 /// Why it does not.
 pub fn check(system: &System, file: &StrategyFile) -> Result<(), Rejected> {
-    let found = (file.format.as_str(), file.version, file.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    file.header.check((FORMAT, VERSION), &system.program)?;
     if file.game >= system.program.games.len() {
         return Err(Rejected::Malformed(format!("the program has no game number {}", file.game)));
     }

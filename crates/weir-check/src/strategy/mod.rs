@@ -15,6 +15,7 @@ use weir_model::system::System;
 
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, within_bounds};
+use crate::header::Header;
 use crate::witness::state_names;
 
 pub use checker::check;
@@ -29,16 +30,9 @@ pub const VERSION: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyFile {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// Which game of the program, from 0.
     pub game: usize,
     /// `none`, `update` or `process`.
@@ -224,10 +218,7 @@ impl StrategyFile {
             ),
         };
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             game,
             fairness: fairness.name().to_owned(),
             semantics: buffers.name().to_owned(),

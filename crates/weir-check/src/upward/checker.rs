@@ -23,7 +23,6 @@ use weir_model::system::{Access, Expanded, Op, System};
 
 use super::{FORMAT, UpwardSets, VERSION, read, vars};
 use crate::Rejected;
-use crate::header;
 use crate::witness::{expanded, is_followed};
 
 /// Checks that each set shows that its property is never settled, or that a
@@ -32,8 +31,7 @@ use crate::witness::{expanded, is_followed};
 /// # Errors
 /// The first thing that is wrong.
 pub fn check(system: &System, sets: &UpwardSets) -> Result<(), Rejected> {
-    let found = (sets.format.as_str(), sets.version, sets.fingerprint.as_str());
-    header::check(found, (FORMAT, VERSION), &system.program)?;
+    sets.header.check((FORMAT, VERSION), &system.program)?;
     let model: MemoryModel = sets.model.parse().map_err(Rejected::no_model)?;
     let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
     if sets.variables != names {

@@ -11,6 +11,7 @@ use weir_model::system::System;
 
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::header::Header;
 use crate::witness::{find_states, state_names};
 
 pub use checker::check;
@@ -25,16 +26,9 @@ pub const VERSION: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpwardSets {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u32,
-    /// The name of the program, for the reader.
-    pub program: String,
-    /// The program that it was made for ([`Program::fingerprint`]).
-    ///
-    /// [`Program::fingerprint`]: weir_model::program::Program::fingerprint
-    pub fingerprint: String,
+    /// [`FORMAT`], [`VERSION`], and the program.
+    #[serde(flatten)]
+    pub header: Header,
     /// The memory model.
     pub model: String,
     /// The variables, in the order of memories.
@@ -158,10 +152,7 @@ impl UpwardSets {
             states: states.iter().map(minimal).collect(),
         };
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            program: system.program.name.clone(),
-            fingerprint: system.program.fingerprint(),
+            header: Header::new(FORMAT, VERSION, &system.program),
             model: model.to_string(),
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),
             sets: sets.iter().map(set).collect(),
