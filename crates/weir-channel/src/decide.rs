@@ -43,7 +43,7 @@ use crate::translation::{Place, Translation};
 /// let (program, _) = weir_front::read("load-buffering.weir", text, None).unwrap();
 /// let system = System::for_model(program, MemoryModel::GUESS).unwrap();
 /// let verdict = |model, options: &SearchOptions| {
-///     let (answers, _) = Channels.check(Task::new(&system, model, limits), &mut |_| {})?;
+///     let (answers, _) = Channels.check(Task::new(&system, model, options), &mut |_| {})?;
 ///     Ok::<_, Refusal>(answers[0].verdict)
 /// };
 ///
