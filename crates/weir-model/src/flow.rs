@@ -51,7 +51,7 @@ pub(crate) struct Located {
     /// Labels that stand here, of those that are asked about.
     pub labels: Vec<LabelId>,
     /// Whether some label stands here, asked about or not.
-    is_place: bool,
+    pub is_place: bool,
     /// The `await` that it is inside of, if any, by the node of its test.
     pub within: Option<NodeId>,
     /// Whether it is inside of a call.

@@ -32,4 +32,5 @@ pub mod program;
 pub mod question;
 pub mod run;
 pub mod semantics;
+pub mod symmetry;
 pub mod system;

@@ -14,7 +14,7 @@ use std::thread;
 
 use weir_model::grow::without_growth;
 
-use super::search::{Search, Space, Visitor, follow};
+use super::search::{Search, Space, Visitor};
 use crate::store::{Hash, pack};
 
 /// A smaller batch is not worth a thread. Small programs are enough for the tests.
@@ -107,10 +107,10 @@ pub(super) fn find<V: Visitor>(
 }
 
 fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> Found<V::Seen> {
-    let Search { semantics, quiet, store, .. } = search;
+    let Search { semantics, reduction, store, .. } = search;
     let semantics = semantics.as_ref();
     let mut found = Found { first: part.start, of: vec![], reached: vec![], bytes: vec![] };
-    let Space { mut config, mut scratch, mut at_rest } = Space::default();
+    let Space { mut config, mut scratch, mut reduced } = Space::default();
     for index in part {
         let id = store.id(index).expect("it waits");
         store.read(id, &mut config);
@@ -119,7 +119,7 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
         let within_bound = without_growth(|| {
             semantics.successors(&config, &mut scratch, &mut |step, next| {
                 steps += 1;
-                let next = follow(quiet, semantics, step.process, next, &mut at_rest);
+                let next = reduction.follow(semantics, step.process, next, &mut reduced);
                 let begin = bytes.len();
                 pack(next, bytes);
                 let hash = Hash::of(&bytes[begin..]);

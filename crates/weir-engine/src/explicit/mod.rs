@@ -30,9 +30,16 @@
 //! them do. A write that finds its buffer full is not quiet, and is recorded as before.
 //! Chains of quiet steps end: none goes back in the code.
 //!
-//! Runs contain all their steps (`retold`).
+//! # Symmetry
+//!
+//! Configurations that are images of each other under an automorphism of the system
+//! ([`weir_model::symmetry`]) settle the same questions, and so do those that they lead to. Only
+//! one of them is stored, or a few (`orbit`).
+//!
+//! Runs contain all their steps (`retold`), and are runs of the system itself.
 
 mod batch;
+mod orbit;
 mod quiet;
 mod retold;
 mod search;
@@ -144,7 +151,7 @@ impl<'t> Asked<'t> {
     pub fn new(task: Task<'t>) -> Result<Self, Stop> {
         let Task { system, questions, .. } = task;
         Ok(Self {
-            search: Search::new(task)?,
+            search: Search::new(task, true)?,
             settling: Settling {
                 system,
                 questions,
@@ -265,7 +272,7 @@ pub fn outcomes(task: Task<'_>, progress: Progress<'_>) -> Result<Outcomes, Refu
         _ => None,
     });
     let mut ends = Ends { atoms: &atoms, formula, states: BTreeSet::new(), left: None };
-    let mut search = match Search::new(task) {
+    let mut search = match Search::new(task, false) {
         Ok(search) => search,
         Err(stop) => return Ok(Outcomes { states: ends.states, atoms, stats: stopped(&stop) }),
     };

@@ -4,15 +4,18 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::{Cell, ProcessId};
+use weir_model::ids::{Cell, ProcessId, StateId};
 use weir_model::limits::{Budget, INTERVAL, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
 use weir_model::semantics::{
     Form, Semantics, bounded_guesses, has_bounded_guesses, sufficient_bound,
 };
+use weir_model::symmetry::Automorphism;
+use weir_model::system::StateKind;
 
 use super::batch::{self, Batches, Found, OfOne};
+use super::orbit::Orbits;
 use super::quiet::Quiet;
 use super::retold::Retold;
 use super::{DEFAULT_BOUND, Explicit};
@@ -45,7 +48,7 @@ struct Clock<'c, 'p> {
 pub(super) struct Space {
     pub config: Vec<Cell>,
     pub scratch: Vec<Cell>,
-    pub at_rest: Vec<Cell>,
+    pub reduced: Reduced,
 }
 
 /// A search that can be paused.
@@ -53,7 +56,7 @@ pub(super) struct Search<'s> {
     pub(super) semantics: Box<dyn Semantics + 's>,
     model: MemoryModel,
     form: Form,
-    pub(super) quiet: Quiet,
+    pub(super) reduction: Reduction,
     pub(super) store: Store,
     pub(super) stats: Stats,
     /// Whether all initial configurations are stored.
@@ -67,7 +70,8 @@ pub(super) struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    pub fn new(task: Task<'s>) -> Result<Self, Stop> {
+    /// A search that has not begun, and that makes use of symmetry if it may.
+    pub fn new(task: Task<'s>, symmetry: bool) -> Result<Self, Stop> {
         let Task { system, questions, model, options } = task;
         let form = Form::of(model)[0];
         if form.guesses() && !model.guesses_reads() {
@@ -86,11 +90,18 @@ impl<'s> Search<'s> {
             within_bound: true,
             ..Stats::default()
         };
+        let reduction = Reduction {
+            quiet: Quiet::new(system, questions, &options.budget)?,
+            orbits: match symmetry {
+                true => Orbits::new(semantics.as_ref(), questions, &options.budget)?,
+                false => Orbits::none(),
+            },
+        };
         Ok(Self {
             semantics,
             model,
             form,
-            quiet: Quiet::new(system, questions, &options.budget)?,
+            reduction,
             store: Store::within(&options.budget),
             stats,
             has_begun: false,
@@ -121,7 +132,9 @@ impl<'s> Search<'s> {
     fn begin(&mut self) -> Result<(), String> {
         let semantics = self.semantics.as_ref();
         for mut config in semantics.initial().filter(|_| !self.has_begun) {
-            self.quiet.rest(semantics, &mut config, None, &mut |_| {});
+            let Reduction { quiet, orbits } = &self.reduction;
+            quiet.rest(semantics, &mut config, None, &mut |_| {});
+            orbits.shrink(semantics, &mut config, &mut Vec::new(), &mut |_| {});
             self.store.insert(&config, None).map_err(|full| full.to_string())?;
         }
         if !self.has_begun {
@@ -168,14 +181,14 @@ impl<'s> Search<'s> {
             let seen = visitor.look(semantics, &space.config);
             self.visit(id, seen, visitor)?;
         }
-        let Self { semantics, quiet, store, .. } = self;
+        let Self { semantics, reduction, store, .. } = self;
         let semantics = semantics.as_ref();
-        let Space { config, scratch, at_rest } = space;
+        let Space { config, scratch, reduced } = space;
         let (mut steps, mut full) = (0, None);
         let within_bound = semantics.successors(config, scratch, &mut |step, next| {
             steps += 1;
             if full.is_none() {
-                let next = follow(quiet, semantics, step.process, next, at_rest);
+                let next = reduction.follow(semantics, step.process, next, reduced);
                 full = store.insert(next, Some(id)).err();
             }
         });
@@ -267,38 +280,77 @@ impl<'s> Search<'s> {
 
     /// The run to a configuration that settles a question, up to the first configuration that
     /// does.
+    ///
+    /// What is stored may be an image of what the run comes to: `back` leads from the one to
+    /// the other.
     pub fn run_to(&self, end: ConfigId, question: &Question, budget: &Budget) -> Result<Run, Stop> {
         let semantics = self.semantics.as_ref();
+        let Reduction { quiet, orbits } = &self.reduction;
         let mut path = vec![end];
         while let Some(parent) = self.store.parent(path[path.len() - 1]) {
             path.push(parent);
         }
         path.reverse();
         let first = self.store.get(path[0]);
+        let (mut scratch, mut space) = (Vec::new(), Vec::new());
+        let mut back = Automorphism::identity(semantics.system());
+        // Shrinks a configuration; exchanges are their own inverses.
+        let mut shrink = |config: &mut Vec<Cell>| {
+            let mut back = Automorphism::identity(semantics.system());
+            orbits.shrink(semantics, config, &mut space, &mut |g| back = g.then(&back));
+            back
+        };
         let initial = semantics.initial().find(|initial| {
             let mut config = initial.clone();
-            self.quiet.rest(semantics, &mut config, None, &mut |_| {});
+            quiet.rest(semantics, &mut config, None, &mut |_| {});
+            back = shrink(&mut config);
             config == first
         });
         let mut retold = Retold::new(semantics, initial.expect("a run begins somewhere"));
         let mut config = retold.start().to_vec();
-        self.quiet.rest(semantics, &mut config, None, &mut |step| retold.put_off(step));
-        let (mut scratch, mut at_rest) = (Vec::new(), Vec::new());
+        quiet.rest(semantics, &mut config, None, &mut |step| retold.put_off(step));
         for pair in path.windows(2) {
             budget.tick()?;
             let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
             let mut found = None;
             let _ = semantics.successors(&from, &mut scratch, &mut |step, next| {
-                if found.is_none()
-                    && follow(&self.quiet, semantics, step.process, next, &mut at_rest) == to
-                {
-                    found = Some((step, next.to_vec()));
+                if found.is_none() {
+                    let mut at_rest = next.to_vec();
+                    quiet.rest(semantics, &mut at_rest, Some(step.process), &mut |_| {});
+                    let exchanged = shrink(&mut at_rest);
+                    if at_rest == to {
+                        found = Some((next.to_vec(), exchanged));
+                    }
                 }
             });
-            let (step, mut config) = found.expect("it was reached from there");
+            let (next, exchanged) = found.expect("it was reached from there");
+            // The same step, of the configuration that the run has come to.
+            let there = match orbits.is_empty() {
+                true => next,
+                false => {
+                    let mut image = Vec::new();
+                    let next = without_stopped(semantics, &next);
+                    let has_image = semantics.image(&next, &back, &mut image).is_some();
+                    debug_assert!(has_image, "what was stored has images");
+                    image
+                }
+            };
+            let mut taken = None;
+            let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
+                let is_there = || match orbits.is_empty() {
+                    true => *next == there,
+                    false => without_stopped(semantics, next) == there,
+                };
+                if taken.is_none() && is_there() {
+                    taken = Some((step, next.to_vec()));
+                }
+            });
+            let (step, next) = taken.expect("an automorphism leads steps to steps");
             retold.take(step);
+            config = next;
             let moved = Some(step.process);
-            self.quiet.rest(semantics, &mut config, moved, &mut |step| retold.put_off(step));
+            quiet.rest(semantics, &mut config, moved, &mut |step| retold.put_off(step));
+            back = exchanged.then(&back);
         }
         let (start, steps) = retold.until_settled(question, budget)?;
         let start = Snapshot::new(semantics, &start);
@@ -307,20 +359,56 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Where everybody comes to rest after the step of a process to `next`.
-#[inline]
-pub(super) fn follow<'c>(
-    quiet: &Quiet,
-    semantics: &dyn Semantics,
-    process: ProcessId,
-    next: &'c [Cell],
-    at_rest: &'c mut Vec<Cell>,
-) -> &'c [Cell] {
-    if !quiet.may_follow(semantics.system(), process, next) {
-        return next;
+/// The configuration in which processes that have failed are where they began: a process that
+/// has failed has no image.
+fn without_stopped(semantics: &dyn Semantics, config: &[Cell]) -> Vec<Cell> {
+    let system = semantics.system();
+    let mut config = config.to_vec();
+    for p in system.process_ids() {
+        let kind = &system.state(p, StateId(config[p.index()])).kind;
+        if !matches!(kind, StateKind::Inside | StateKind::Ended) {
+            config[p.index()] = system.processes[p.index()].initial.0;
+        }
     }
-    at_rest.clear();
-    at_rest.extend_from_slice(next);
-    quiet.rest(semantics, at_rest, Some(process), &mut |_| {});
-    at_rest
+    config
+}
+
+/// Which configuration stands for which.
+pub(super) struct Reduction {
+    quiet: Quiet,
+    orbits: Orbits,
+}
+
+/// Space to find it in.
+#[derive(Default)]
+pub(super) struct Reduced {
+    config: Vec<Cell>,
+    image: Vec<Cell>,
+}
+
+impl Reduction {
+    /// What is stored for the step of a process to `next`: where everybody comes to rest, or an
+    /// image of that.
+    #[inline]
+    pub fn follow<'c>(
+        &self,
+        semantics: &dyn Semantics,
+        process: ProcessId,
+        next: &'c [Cell],
+        reduced: &'c mut Reduced,
+    ) -> &'c [Cell] {
+        let Self { quiet, orbits } = self;
+        let may_follow = quiet.may_follow(semantics.system(), process, next);
+        if !may_follow && orbits.is_empty() {
+            return next;
+        }
+        let Reduced { config, image } = reduced;
+        config.clear();
+        config.extend_from_slice(next);
+        if may_follow {
+            quiet.rest(semantics, config, Some(process), &mut |_| {});
+        }
+        orbits.shrink(semantics, config, image, &mut |_| {});
+        config
+    }
 }

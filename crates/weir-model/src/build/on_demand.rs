@@ -80,7 +80,7 @@ impl System {
     }
 
     /// The id of a control state, new or known.
-    pub(super) fn intern(&self, process: ProcessId, key: Key) -> StateId {
+    pub(crate) fn intern(&self, process: ProcessId, key: Key) -> StateId {
         let automaton = &self.processes[process.index()];
         let mut ids = automaton.ids.lock().expect("no thread panics while it has the lock");
         if let Some(&id) = ids.get(&key) {

@@ -28,6 +28,7 @@ use super::{Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
+use crate::symmetry::Automorphism;
 use crate::system::{Op, Seen, System, Transition};
 
 pub(super) struct Fifo<'s> {
@@ -379,6 +380,37 @@ impl Semantics for Fifo<'_> {
 
     /// A fence that takes the process to the newest memory leaves longer words of history if it
     /// is passed early; what can be read with shorter ones can be read with them.
+    fn image(&self, config: &[Cell], g: &Automorphism, image: &mut Vec<Cell>) -> Option<()> {
+        image.clear();
+        g.head(self.system, config, image)?;
+        let (buffers, words_at) = self.layout(config);
+        let of = |letter: &Cell| g.event(self.system, self.alphabet.decode(*letter));
+        for p in self.system.process_ids() {
+            let Buffers { first, second } = &buffers[g.process_source(p).index()];
+            image.push(first.len() as Cell);
+            let mut events: Vec<Event> =
+                config[first.clone()].iter().map(of).collect::<Option<_>>()?;
+            events.sort_by_key(|e| e.var);
+            image.extend(events.iter().map(|e| self.alphabet.encode(*e)));
+            image.push(second.len() as Cell);
+            for letter in &config[second.clone()] {
+                image.push(self.alphabet.encode(of(letter)?));
+            }
+        }
+        for (p, vars) in self.words.iter().enumerate() {
+            let source = g.process_source(ProcessId::new(p));
+            for x in vars.iter().map(|x| g.var_source(*x)) {
+                self.words[source.index()].contains(&x).then_some(())?;
+                let word = self.word(config, words_at, source, x);
+                image.push(word.len() as Cell);
+                for &value in word {
+                    image.push(g.value(self.system, x, ValueId(value))?.0);
+                }
+            }
+        }
+        Some(())
+    }
+
     fn take_quietly(
         &self,
         config: &mut Vec<Cell>,

@@ -39,6 +39,7 @@ use crate::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use crate::limits::Budget;
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
+use crate::symmetry::Automorphism;
 use crate::system::{System, Transition};
 
 pub use alphabet::{Alphabet, Event, EventKind};
@@ -142,6 +143,17 @@ pub trait Semantics: Sync {
         _process: ProcessId,
         _may: &dyn Fn(&[Cell], VarId) -> bool,
     ) -> Option<Step> {
+        None
+    }
+
+    /// Writes what an automorphism of the system makes of a configuration; `None` if there is no
+    /// image, or the form has none.
+    fn image(
+        &self,
+        _config: &[Cell],
+        _automorphism: &Automorphism,
+        _image: &mut Vec<Cell>,
+    ) -> Option<()> {
         None
     }
 

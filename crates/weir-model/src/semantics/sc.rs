@@ -5,6 +5,7 @@
 use super::layout::Layout;
 use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
+use crate::symmetry::Automorphism;
 use crate::system::{Op, System, Transition};
 
 pub(super) struct Sc<'s> {
@@ -45,6 +46,11 @@ impl Semantics for Sc<'_> {
 
     fn layout(&self) -> &dyn Layout {
         self
+    }
+
+    fn image(&self, config: &[Cell], g: &Automorphism, image: &mut Vec<Cell>) -> Option<()> {
+        image.clear();
+        g.head(self.system, config, image)
     }
 
     fn successors(

@@ -14,6 +14,7 @@ use super::layout::{Buffers, Layout};
 use super::{Event, Rule, Semantics, Step, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::program::FenceKind;
+use crate::symmetry::Automorphism;
 use crate::system::{Op, System, Transition};
 
 pub(super) struct Tso<'s> {
@@ -119,6 +120,20 @@ impl Semantics for Tso<'_> {
             at = buffer.end;
         }
         complete
+    }
+
+    fn image(&self, config: &[Cell], g: &Automorphism, image: &mut Vec<Cell>) -> Option<()> {
+        image.clear();
+        g.head(self.system, config, image)?;
+        for p in self.system.process_ids() {
+            let buffer = &config[self.buffer(config, g.process_source(p))];
+            image.push(buffer.len() as Cell);
+            for &letter in buffer {
+                let event = g.event(self.system, self.alphabet.decode(letter))?;
+                image.push(self.alphabet.encode(event));
+            }
+        }
+        Some(())
     }
 
     fn take_quietly(
