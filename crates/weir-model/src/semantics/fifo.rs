@@ -383,7 +383,7 @@ impl Semantics for Fifo<'_> {
     fn image(&self, config: &[Cell], g: &Automorphism, image: &mut Vec<Cell>) -> Option<()> {
         image.clear();
         g.head(self.system, config, image)?;
-        let (buffers, words_at) = self.layout(config);
+        let (buffers, words_at) = self.parts(config);
         let of = |letter: &Cell| g.event(self.system, self.alphabet.decode(*letter));
         for p in self.system.process_ids() {
             let Buffers { first, second } = &buffers[g.process_source(p).index()];

@@ -129,8 +129,8 @@ impl Semantics for Tso<'_> {
             let buffer = &config[self.buffer(config, g.process_source(p))];
             image.push(buffer.len() as Cell);
             for &letter in buffer {
-                let event = g.event(self.system, self.alphabet.decode(letter))?;
-                image.push(self.alphabet.encode(event));
+                let event = g.event(self.system, self.buffers.alphabet.decode(letter))?;
+                image.push(self.buffers.alphabet.encode(event));
             }
         }
         Some(())

@@ -164,14 +164,16 @@ impl<'s> Kinds<'s> {
         for (node, (one, other)) in flows[0].nodes.iter().zip(&flows[1].nodes).enumerate() {
             budget.tick()?;
             let live = flows[0].live[node] == flows[1].live[node];
-            if !live || !is_same_place(one, other) || self.nodes(p, q, one, other).is_none() {
+            if !live || !is_same_place(one, other) || self.nodes(p, one, other).is_none() {
                 return Ok(None);
             }
         }
         Ok(Some(()))
     }
 
-    fn nodes(&mut self, p: ProcessId, q: ProcessId, a: &Located, b: &Located) -> Option<()> {
+    /// What two nodes do is alike; registers are those of the first process, and of the same kind
+    /// as those of the second.
+    fn nodes(&mut self, p: ProcessId, a: &Located, b: &Located) -> Option<()> {
         let reg = |r: &RegId| self.register(p, *r);
         match (&a.node, &b.node) {
             (Node::End, Node::End) => Some(()),
@@ -182,7 +184,7 @@ impl<'s> Kinds<'s> {
             (Node::Choose(a), Node::Choose(b)) => (a == b).then_some(()),
             (Node::Assign(r, a, to), Node::Assign(s, b, other)) => {
                 (r == s && to == other).then_some(())?;
-                let (r, code) = (reg(r), self.code(p, q, a, b)?);
+                let (r, code) = (reg(r), self.code(p, a, b)?);
                 self.join(r, code)
             }
             (Node::Any(r, a, to), Node::Any(s, b, other)) => {
@@ -192,61 +194,53 @@ impl<'s> Kinds<'s> {
             }
             (Node::Load(r, a, to), Node::Load(s, b, other)) => {
                 (r == s && to == other).then_some(())?;
-                let (r, place) = (reg(r), self.place(p, q, a, b)?);
+                let (r, place) = (reg(r), self.place(p, a, b)?);
                 self.join(r, place)
             }
             (Node::Store(place, a, to), Node::Store(there, b, other)) => {
                 (to == other).then_some(())?;
-                let (place, code) = (self.place(p, q, place, there)?, self.code(p, q, a, b)?);
+                let (place, code) = (self.place(p, place, there)?, self.code(p, a, b)?);
                 self.join(place, code)
             }
             (Node::Rmw(r, place, a, to), Node::Rmw(s, there, b, other)) => {
                 (r == s && to == other).then_some(())?;
-                let (r, place) = (reg(r), self.place(p, q, place, there)?);
-                self.rmw(p, q, a, b, r, place)
+                let (r, place) = (reg(r), self.place(p, place, there)?);
+                self.rmw(p, a, b, r, place)
             }
             (Node::Assume(a, to), Node::Assume(b, other))
             | (Node::Assert(a, to), Node::Assert(b, other)) => {
                 (to == other).then_some(())?;
-                let code = self.code(p, q, a, b)?;
+                let code = self.code(p, a, b)?;
                 self.is_tested(code)
             }
             (Node::Branch(a, yes, no), Node::Branch(b, other_yes, other_no)) => {
                 (yes == other_yes && no == other_no).then_some(())?;
-                let code = self.code(p, q, a, b)?;
+                let code = self.code(p, a, b)?;
                 self.is_tested(code)
             }
             _ => None,
         }
     }
 
-    fn rmw(
-        &mut self,
-        p: ProcessId,
-        q: ProcessId,
-        a: &Rmw,
-        b: &Rmw,
-        reg: Of,
-        place: Of,
-    ) -> Option<()> {
+    fn rmw(&mut self, p: ProcessId, a: &Rmw, b: &Rmw, reg: Of, place: Of) -> Option<()> {
         match (a, b) {
             (Rmw::Cas { expected, new }, Rmw::Cas { expected: there, new: other })
             | (Rmw::CasFlag { expected, new }, Rmw::CasFlag { expected: there, new: other }) => {
                 for (a, b) in [(expected, there), (new, other)] {
-                    let code = self.code(p, q, a, b)?;
+                    let code = self.code(p, a, b)?;
                     self.join(place, code)?;
                 }
                 let given = if matches!(a, Rmw::Cas { .. }) { place } else { Of::Plain };
                 self.join(reg, given)
             }
             (Rmw::Swap(a), Rmw::Swap(b)) => {
-                let code = self.code(p, q, a, b)?;
+                let code = self.code(p, a, b)?;
                 self.join(place, code)?;
                 self.join(reg, place)
             }
             (Rmw::Fetch(op, a), Rmw::Fetch(other, b)) => {
                 (op == other).then_some(())?;
-                let code = self.code(p, q, a, b)?;
+                let code = self.code(p, a, b)?;
                 if matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor) {
                     self.has_bits(place);
                     self.join(place, code)?;
@@ -256,21 +250,21 @@ impl<'s> Kinds<'s> {
             }
             (Rmw::Update { when, new }, Rmw::Update { when: there, new: other }) => {
                 self.join(reg, place)?;
-                let when = self.code(p, q, when, there)?;
+                let when = self.code(p, when, there)?;
                 self.is_tested(when)?;
-                let new = self.code(p, q, new, other)?;
+                let new = self.code(p, new, other)?;
                 self.join(place, new)
             }
             _ => None,
         }
     }
 
-    fn code(&mut self, p: ProcessId, q: ProcessId, a: &Code, b: &Code) -> Option<Of> {
+    fn code(&mut self, p: ProcessId, a: &Code, b: &Code) -> Option<Of> {
         match (a, b) {
             (Expr::Const(a), Expr::Const(b)) => Some(Of::Const(*a, *b)),
             (Expr::Atom(r), Expr::Atom(s)) if r == s => Some(self.register(p, *r)),
             (Expr::Unary(op, a), Expr::Unary(other, b)) if op == other => {
-                let of = self.code(p, q, a, b)?;
+                let of = self.code(p, a, b)?;
                 match op {
                     UnOp::Not => self.is_tested(of)?,
                     UnOp::Neg | UnOp::Wrap(_) => self.join(of, Of::Plain)?,
@@ -280,13 +274,13 @@ impl<'s> Kinds<'s> {
             (Expr::Binary(op, a, b), Expr::Binary(other, c, d)) if op == other => {
                 let bits = tested_bit(*op, a, b).zip(tested_bit(*op, c, d));
                 if let Some(((a, i), (c, j))) = bits {
-                    match self.code(p, q, a, c)? {
+                    match self.code(p, a, c)? {
                         Of::Kind(kind) => self.exchange_bits(kind, i, j)?,
                         of => self.join(of, Of::Plain)?,
                     }
                     return Some(Of::Plain);
                 }
-                let (a, b) = (self.code(p, q, a, c)?, self.code(p, q, b, d)?);
+                let (a, b) = (self.code(p, a, c)?, self.code(p, b, d)?);
                 match op {
                     BinOp::Eq | BinOp::Ne => self.join(a, b)?,
                     BinOp::And | BinOp::Or => {
@@ -311,7 +305,7 @@ impl<'s> Kinds<'s> {
     }
 
     /// The values of the variable at a place.
-    fn place(&mut self, p: ProcessId, q: ProcessId, a: &Place, b: &Place) -> Option<Of> {
+    fn place(&mut self, p: ProcessId, a: &Place, b: &Place) -> Option<Of> {
         match (&a.index, &b.index) {
             (None, None) => {
                 self.exchange_vars(a.first, b.first)?;
@@ -319,7 +313,7 @@ impl<'s> Kinds<'s> {
             }
             (Some(index), Some(there)) => {
                 (a.len == b.len).then_some(())?;
-                let index = self.code(p, q, index, there)?;
+                let index = self.code(p, index, there)?;
                 for place in [a, b] {
                     for i in 0..place.len as usize {
                         let element = Of::Kind(place.first.index() + i);
