@@ -128,7 +128,8 @@ fn against_spin(spun: &[Row]) -> String {
          automata, for programs that are large enough and whose properties hold, so that both\n\
          search everything. `N = …` is a program of the corpus with one process more. Each\n\
          transition is one step of Spin, and without its partial-order reduction it stores as\n\
-         many states as Weir has configurations. Here it has the reduction\n\
+         many states as the system has configurations. Weir stores fewer, since it merges steps\n\
+         that nobody observes; Spin has its reduction here\n\
          (`spin -a`, `gcc -O2 -DSAFETY`, `pan -m1000000`). It is not asked for `never`\n\
          properties, which Weir looks at in every configuration. Its times are those that it\n\
          prints, without the time to compile.\n\n\

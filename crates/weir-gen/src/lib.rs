@@ -18,6 +18,7 @@ mod places;
 mod questions;
 pub mod reference;
 mod shrink;
+pub mod tools;
 
 use weir_model::ids::{RegId, SpanId, VarId};
 use weir_model::program::{

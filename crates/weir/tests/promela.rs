@@ -3,7 +3,7 @@
 //! program.
 //!
 //! A line `// expect: MODEL PROPERTY VERDICT` names a verdict. What needs Spin and a C
-//! compiler is left out where they are not there. `WEIR_SPIN=100` compares that many
+//! compiler is skipped where they are not installed, and fails if `CI` is `true`. `WEIR_SPIN=100` compares that many
 //! random models.
 
 #[path = "promela/random.rs"]

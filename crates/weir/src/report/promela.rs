@@ -2,7 +2,8 @@
 //!
 //! The model has the same steps as the system: one statement for each transition, and a
 //! jump, which is not a step for Spin. Without partial-order reduction Spin therefore
-//! stores as many states as the explicit engine. Values are numbered as in the system, so
+//! stores as many states as the system has configurations. The explicit engine stores
+//! fewer: it takes quiet steps together with the step before them. Values are numbered as in the system, so
 //! that every variable fits a `byte` or a `short`.
 //!
 //! Assertions and deadlocks are translated. Formulas over states are not: Spin has less

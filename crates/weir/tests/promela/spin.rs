@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What Spin found.
@@ -13,18 +13,9 @@ pub struct Found {
     pub end_states: bool,
 }
 
-/// Whether Spin and a compiler are installed; says so if they are not.
+/// Whether Spin and a compiler are installed.
 pub fn is_there() -> bool {
-    let runs = |program: &str, option: &str| {
-        let mut command = Command::new(program);
-        let quiet = command.arg(option).stdout(Stdio::null()).stderr(Stdio::null());
-        quiet.status().is_ok_and(|s| s.success())
-    };
-    let there = runs("spin", "-V") && runs("gcc", "--version");
-    if !there {
-        println!("left out: spin and gcc are not installed");
-    }
-    there
+    weir_gen::tools::are_installed(&["spin", "gcc"])
 }
 
 /// A folder that goes away.
