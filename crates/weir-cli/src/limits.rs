@@ -19,7 +19,7 @@ use weir_model::limits::{Budget, Stop};
 
 use crate::cli::LimitArgs;
 use crate::commands::Status;
-use crate::output::note;
+use crate::output::{HINTS, note};
 
 /// Counts the bytes that are allocated.
 #[global_allocator]
@@ -110,7 +110,7 @@ pub fn search() -> SearchOptions {
 
 /// How to read a text within the limits of the command.
 pub fn reading() -> Reading {
-    Reading { budget: budget(), ..Reading::default() }
+    Reading { budget: budget(), hints: HINTS, ..Reading::default() }
 }
 
 /// Ends the program if a limit is passed by far.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anstyle::Style;
 use weir::certify::Unaccepted;
 use weir::report::json::ErrorReport;
-use weir::{CheckError, LoadError};
+use weir::{CheckError, Hints, LoadError};
 use weir_engine::Refusal;
 use weir_front::escape::{escape, escape_line, is_control};
 
@@ -117,6 +117,9 @@ pub fn internal(error: &Unaccepted) -> Status {
     }
     Status::Internal
 }
+
+/// The options that messages of the library may name.
+pub const HINTS: Hints = Hints { bound: Some("--domain"), full: Some("--full") };
 
 /// Why something cannot be asked, and what to do about it on the command line.
 pub fn advise(error: &CheckError) -> String {

@@ -169,9 +169,12 @@ fn an_unbounded_variable_is_named_with_the_option_that_bounds_it() {
         SearchOptions { budget: Budget::new().with_store(1 << 20), ..SearchOptions::default() };
     let (answers, stats) = weir::solver::check(&loaded.system, MemoryModel::SC, &options).unwrap();
     assert_eq!(answers[0].verdict, Verdict::Unknown);
-    let reason = weir::report::reason(&answers[0], &stats).expect("a reason");
-    assert!(reason.contains("`x` took more than 10000 values"), "{reason}");
-    assert!(reason.contains("--domain x=0..7"), "{reason}");
+    for (bound, hint) in [(Some("--domain"), "`--domain x=0..7`"), (None, "a bound on `x`")] {
+        let hints = weir::Hints { bound, ..weir::Hints::default() };
+        let reason = weir::report::reason(&answers[0], &stats, hints).expect("a reason");
+        assert!(reason.contains("`x` took more than 10000 values"), "{reason}");
+        assert!(reason.contains(hint), "{reason}");
+    }
     // What is found is found.
     let loaded = load(COUNTER, &[]).unwrap();
     let (answers, _) = weir::solver::check(&loaded.system, MemoryModel::SC, &options).unwrap();

@@ -202,8 +202,9 @@ fn explains_steps_of_the_table(
 ) {
     // A narrow table has one line for each step, and a wide explanation one for each
     // operation.
-    let mut lines = lines(loaded, run, answer.property, Layout { width: 20, full: false });
-    let wide = self::lines(loaded, run, answer.property, Layout { width: 900, full: false });
+    let mut lines = lines(loaded, run, answer.property, Layout { width: 20, ..Layout::default() });
+    let wide =
+        self::lines(loaded, run, answer.property, Layout { width: 900, ..Layout::default() });
     if let Some(title) = lines.iter().position(|l| l == "what was reordered:") {
         lines.truncate(title);
         lines.extend_from_slice(&wide[wide.len() - explanation(&wide).len() - 1..]);
@@ -217,8 +218,8 @@ fn fits_80_columns(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: &R
     for line in lines(loaded, run, answer.property, Layout::default()) {
         assert!(line.chars().count() <= 80, "{name} under {model}: {line}");
     }
-    let list = lines(loaded, run, answer.property, Layout { width: 20, full: false });
-    let columns = lines(loaded, run, answer.property, Layout { width: 900, full: false });
+    let list = lines(loaded, run, answer.property, Layout { width: 20, ..Layout::default() });
+    let columns = lines(loaded, run, answer.property, Layout { width: 900, ..Layout::default() });
     for (step, row) in rows(&list) {
         let start = format!("{step:>4}");
         let line = columns.iter().find(|l| l.starts_with(&start)).unwrap();

@@ -12,6 +12,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::{BuildError, Expanded, System, Unbuilt};
 
+use crate::Hints;
 use crate::bounds::{Bound, BoundError};
 use crate::report::counted;
 
@@ -78,6 +79,8 @@ pub struct Reading {
     pub model: MemoryModel,
     /// How much time and memory there is.
     pub budget: Budget,
+    /// What errors may tell to do.
+    pub hints: Hints,
 }
 
 impl Default for Reading {
@@ -88,6 +91,7 @@ impl Default for Reading {
             observing: false,
             model: MemoryModel::SC,
             budget: Budget::new(),
+            hints: Hints::default(),
         }
     }
 }
@@ -131,7 +135,7 @@ impl LoadError {
                 escape_line(&format!("unknown: `{name}`: {reason}")).into_owned()
             }
             Self::Bound { name, reason } => {
-                escape_line(&format!("error: `{name}` with --domain: {reason}")).into_owned()
+                escape_line(&format!("error: `{name}`: {reason}")).into_owned()
             }
             Self::Wrong { name, text, errors } => {
                 let first = errors.iter().take(MOST_ERRORS);
@@ -266,25 +270,24 @@ impl Loaded {
             })?,
         };
         let language = language.unwrap_or_else(|| weir_front::detect(name, text));
-        Self::build(name, text, program, source, language, |program| {
+        Self::build((name, text), program, source, (language, Hints::default()), |program| {
             System::with_rounds_within(program, budget)
         })
     }
 
     /// Builds the system of a program with a function.
     fn build(
-        name: &str,
-        text: &str,
+        (name, text): (&str, &str),
         program: Program,
         source: Source,
-        language: &'static Language,
+        (language, hints): (&'static Language, Hints),
         build: impl FnOnce(Program) -> Result<System, Unbuilt>,
     ) -> Result<Self, LoadError> {
         let name = name.to_owned();
         match build(program.clone()) {
             Ok(system) => Ok(Self { source, system }),
             Err(Unbuilt::Wrong(error)) => {
-                let errors = vec![diagnostic(&error, &source, language)];
+                let errors = vec![diagnostic(&error, &source, language, hints)];
                 Err(LoadError::Wrong { name, text: text.to_owned(), errors })
             }
             Err(unbuilt @ Unbuilt::Stopped(_)) => {
@@ -334,7 +337,7 @@ impl Loaded {
             program.observed = Some(program.everything());
         }
         let language = reading.language.unwrap_or_else(|| weir_front::detect(name, text));
-        Self::build(name, text, program, source, language, |program| {
+        Self::build((name, text), program, source, (language, reading.hints), |program| {
             System::for_model_within(program, reading.model, &reading.budget)
         })
     }
@@ -371,22 +374,27 @@ pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, So
     for bound in &reading.bounds {
         let wrong = |error: BoundError| LoadError::Bound {
             name: name.to_owned(),
-            reason: error.to_string(),
+            reason: match reading.hints.bound {
+                Some(option) => format!("{option}: {error}"),
+                None => error.to_string(),
+            },
         };
         bound.apply(&mut program).map_err(wrong)?;
     }
     Ok((program, source))
 }
 
-fn diagnostic(error: &BuildError, source: &Source, language: &Language) -> Diagnostic {
+fn diagnostic(
+    error: &BuildError,
+    source: &Source,
+    language: &Language,
+    hints: Hints,
+) -> Diagnostic {
     let example = language.declare.map(|declare| declare(&error.declared));
     let declare = example.map_or(String::new(), |example| {
         format!("give the variable a domain, as in `{example}`, or ")
     });
-    let help = format!(
-        "this memory model lets reads be guessed: {declare}say how far to look, with \
-         `--domain {}=0..7`",
-        error.variable
-    );
+    let bounding = hints.bounding(&error.variable);
+    let help = format!("this memory model lets reads be guessed: {declare}{bounding}");
     Diagnostic::new(error.to_string(), source.range(error.span)).help(help)
 }

@@ -17,6 +17,7 @@ use crate::bounds::Bound;
 use crate::certify::{self, Checked, accepted};
 use crate::engines::ENGINES;
 use crate::error::Error;
+use crate::hints::Hints;
 use crate::live;
 use crate::load::{LoadError, Loaded, Reading};
 use crate::report::run::{Layout, lasso_lines, lines};
@@ -435,6 +436,7 @@ impl Verifier {
             observing,
             model: self.model,
             budget: budget.clone(),
+            hints: Hints::default(),
         };
         Loaded::read(&self.name, &self.text, &reading)
     }

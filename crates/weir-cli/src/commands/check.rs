@@ -21,7 +21,7 @@ use super::{
 };
 use crate::cli::Check;
 use crate::cli::options::Format;
-use crate::output::paint;
+use crate::output::{HINTS, paint};
 use crate::progress::Progress;
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
@@ -102,7 +102,7 @@ pub fn run(args: &Check) -> Status {
         match args.format {
             Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
             Format::Json => {
-                print_json(&json::Report::new(&loaded, model, &answers, &vacuous, &stats));
+                print_json(&json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS)));
             }
         }
         status = status.and(files.write(&loaded, &answers, proof.as_deref()));
@@ -239,12 +239,12 @@ fn human(
             let _ =
                 writeln!(out, "    {}", paint(style(Verdict::Unknown), &format!("but {reason}")));
         }
-        if let Some(reason) = reason(answer, stats) {
+        if let Some(reason) = reason(answer, stats, HINTS) {
             let _ = writeln!(out, "    {}", paint(QUIET, &reason));
         }
     }
     // The lines are indented.
-    let layout = Layout { width: terminal::width() - 2, full: args.full };
+    let layout = Layout { width: terminal::width() - 2, full: args.full, hints: HINTS };
     for answer in answers {
         if let Evidence::Run(run) = &answer.evidence {
             let name = &system.questions[answer.property].name;

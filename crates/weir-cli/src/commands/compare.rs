@@ -18,7 +18,7 @@ use weir_model::question::Question;
 use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
 use crate::cli::Compare;
 use crate::cli::options::Format;
-use crate::output::paint;
+use crate::output::{HINTS, paint};
 use crate::progress::Progress;
 use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
 
@@ -107,7 +107,7 @@ fn columns(
         };
         let cell = |(answer, vacuous): (&Answer, Option<String>)| Cell {
             verdict: answer.verdict,
-            reason: reason(answer, &stats),
+            reason: reason(answer, &stats, HINTS),
             vacuous,
         };
         Ok(answers.iter().zip(vacuous).map(cell).collect())

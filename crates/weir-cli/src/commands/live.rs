@@ -18,7 +18,7 @@ use super::{
 use crate::cli::live::Live;
 use crate::cli::options::Format;
 use crate::limits;
-use crate::output::paint;
+use crate::output::{HINTS, paint};
 use crate::progress::counted;
 use crate::terminal::{self, QUIET, STRONG, style};
 
@@ -118,7 +118,7 @@ impl Report<'_> {
             let _ = writeln!(out, "\n{}", paint(QUIET, note));
         }
         // The lines are indented.
-        let layout = Layout { width: terminal::width() - 2, full: self.args.full };
+        let layout = Layout { width: terminal::width() - 2, full: self.args.full, hints: HINTS };
         let mut shown = vec![false; answers.len()];
         for (i, answer) in answers.iter().enumerate() {
             let Evidence::Lasso(lasso) = &answer.evidence else { continue };

@@ -138,10 +138,7 @@ impl Graph {
     /// If it is too large for anyone to see something.
     pub fn svg(&self) -> Result<String, String> {
         if self.nodes.len() > MAX_NODES {
-            return Err(format!(
-                "a picture of {} turns would show nothing; use --dot or --strategy",
-                self.nodes.len()
-            ));
+            return Err(format!("a picture of {} turns would show nothing", self.nodes.len()));
         }
         let layers = self.layers();
         let lines = |n: usize| self.nodes[n].lines().count().max(1) as f64;

@@ -18,6 +18,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::Atom;
 use weir_model::semantics::Form;
 
+use crate::Hints;
 use crate::load::{LoadError, Loaded};
 use crate::report::reason;
 use crate::vacuity::no_final_state;
@@ -120,7 +121,7 @@ impl Report {
         model: MemoryModel,
         answers: &[Answer],
         vacuous: &[Option<String>],
-        stats: &Stats,
+        (stats, hints): (&Stats, Hints),
     ) -> Self {
         let system = &loaded.system;
         let properties = answers
@@ -135,7 +136,7 @@ impl Report {
                     verdict: answer.verdict.name(),
                     outcome: question.outcome(answer.verdict),
                     vacuous: vacuous.clone(),
-                    reason: reason(answer, stats),
+                    reason: reason(answer, stats, hints),
                     witness: witness(loaded, answer),
                 }
             })
@@ -365,7 +366,7 @@ impl ErrorReport {
                 vec![Self::new(reason.clone()).file(name)]
             }
             LoadError::Bound { name, reason } => {
-                vec![Self::new(format!("--domain: {reason}")).file(name)]
+                vec![Self::new(reason.clone()).file(name)]
             }
             LoadError::Wrong { name, text, errors } => errors
                 .iter()

@@ -13,19 +13,21 @@ pub mod table;
 use weir_engine::Stats;
 use weir_model::answer::{Answer, Evidence};
 
+use crate::Hints;
+
 pub use weir_check::evidence::{counted, grouped};
 
 /// So many values of one variable or register are worth a word.
 const MANY: usize = 1000;
 
 /// Why there is no answer, and what could be done about it.
-pub fn reason(answer: &Answer, stats: &Stats) -> Option<String> {
+pub fn reason(answer: &Answer, stats: &Stats, hints: Hints) -> Option<String> {
     let Evidence::Reason(reason) = &answer.evidence else { return None };
     Some(match &stats.growth {
         Some((name, count)) if *count >= MANY => format!(
-            "{reason}; `{name}` took more than {} values: say how far to look, with \
-             `--domain {name}=0..7`",
-            10_usize.pow(count.ilog10())
+            "{reason}; `{name}` took more than {} values: {}",
+            10_usize.pow(count.ilog10()),
+            hints.bounding(name)
         ),
         _ => reason.clone(),
     })

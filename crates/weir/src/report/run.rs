@@ -1,7 +1,7 @@
 //! Prints a run: a table of its steps, where it ends, and what was reordered.
 //!
 //! Of a long run only the beginning, the end and the steps that the explanation mentions
-//! are printed, and long buffers are shortened, unless `--full` is given. The run is
+//! are printed, and long buffers are shortened, unless the layout is [full](Layout::full). The run is
 //! replayed, and only the printed part is kept.
 
 mod ending;
@@ -16,6 +16,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Event, Form, Rule, Step};
 use weir_model::system::{Op, System};
 
+use crate::Hints;
 use crate::load::Loaded;
 
 use crate::report::explain::{Effect, Explanation, Operation, Reordering, explain};
@@ -43,11 +44,13 @@ pub struct Layout {
     pub width: usize,
     /// Whether nothing is left out.
     pub full: bool,
+    /// What to say about what is left out.
+    pub hints: Hints,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { width: WIDTH, full: false }
+        Self { width: WIDTH, full: false, hints: Hints::default() }
     }
 }
 
@@ -81,7 +84,7 @@ pub fn lines(loaded: &Loaded, run: &Run, property: usize, layout: Layout) -> Vec
     let explained = explained(loaded, run, &explanation, layout, &mut named);
     let shown = shown(run.steps.len(), &named, layout.full);
     let items = items(loaded, run, &shown, None, layout.full);
-    let mut lines = layout::lines(system, &items, layout.width);
+    let mut lines = layout::lines(system, &items, layout);
     let ending = ending::lines(loaded, &run.end(system), property);
     for part in [legend(run, &shown), ending, explained] {
         if !part.is_empty() {
@@ -99,7 +102,7 @@ pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize, layout: Layout) -> V
     let shown = shown(run.steps.len(), &around.collect(), layout.full);
     let mut items = items(loaded, run, &shown, Some(stem), layout.full);
     items.push(Item::Across(format!("back to step {}", stem + 1)));
-    layout::lines(&loaded.system, &items, layout.width)
+    layout::lines(&loaded.system, &items, layout)
 }
 
 /// Which steps are shown, those that are named among them.
@@ -210,7 +213,7 @@ fn explained(
     loaded: &Loaded,
     run: &Run,
     explanation: &Explanation,
-    Layout { width, full }: Layout,
+    Layout { width, full, .. }: Layout,
     named: &mut BTreeSet<usize>,
 ) -> Vec<String> {
     let Explanation { reorderings, remote, under_way, is_sequential } = explanation;

@@ -231,7 +231,7 @@ fn write(
     if let Some(path) = &args.svg {
         status = status.and(match graph().svg() {
             Ok(text) => write_whole(path, &text),
-            Err(message) => fail(&message),
+            Err(message) => fail(&format!("{message}; use --dot or --strategy")),
         });
     }
     status

@@ -3,16 +3,17 @@
 
 use weir_model::system::System;
 
-use super::Item;
+use super::{Item, Layout};
+use crate::Hints;
 use crate::report::counted;
 use crate::report::table::{Table, wrap};
 
 /// Between two columns.
 const GAP: &str = "  ";
 
-/// The items of a run as lines, no wider than `width` where that can be.
-pub fn lines(system: &System, items: &[Item], width: usize) -> Vec<String> {
-    columns(system, items, width).unwrap_or_else(|| list(system, items, width))
+/// The items of a run as lines, no wider than the layout says where that can be.
+pub fn lines(system: &System, items: &[Item], layout: Layout) -> Vec<String> {
+    columns(system, items, layout).unwrap_or_else(|| list(system, items, layout))
 }
 
 /// A line across all columns.
@@ -23,10 +24,11 @@ fn across(text: &str, width: usize) -> String {
 }
 
 /// A line for steps that are not shown.
-fn left_out(count: usize) -> String {
+fn left_out(count: usize, hints: Hints) -> Line {
     let them = if count == 1 { "it" } else { "them" };
+    let hint = hints.full.map(|option| format!(" (`{option}` shows {them})")).unwrap_or_default();
     let (what, gap) = (counted(count, "step"), " ".repeat(4 + GAP.len() + 4));
-    format!("   ⋮{}{GAP}{what} left out (`--full` shows {them})", &gap[4..])
+    Line::Text(format!("   ⋮{}{GAP}{what} left out{hint}", &gap[4..]))
 }
 
 /// A header, a rule below it, and what comes then, in which lines across all columns
@@ -41,7 +43,6 @@ fn with_rule(table: &Table, between: &[(usize, Line)]) -> Vec<String> {
         while let Some((_, line)) = between.next_if(|(at, _)| *at == number) {
             lines.push(match line {
                 Line::Across(text) => across(text, width),
-                Line::Left(count) => left_out(*count),
                 Line::Text(text) => text.clone(),
             });
         }
@@ -56,7 +57,6 @@ fn with_rule(table: &Table, between: &[(usize, Line)]) -> Vec<String> {
 /// A line that is no row.
 enum Line {
     Across(String),
-    Left(usize),
     Text(String),
 }
 
@@ -65,7 +65,7 @@ fn number(n: usize) -> String {
 }
 
 /// A column for each process; `None` if that is too wide.
-fn columns(system: &System, items: &[Item], width: usize) -> Option<Vec<String>> {
+fn columns(system: &System, items: &[Item], layout: Layout) -> Option<Vec<String>> {
     let mut table = Table::default();
     let names = system.processes.iter().map(|p| p.name.as_str());
     table.row(["step", "line"].into_iter().chain(names).chain(["memory"]));
@@ -88,7 +88,7 @@ fn columns(system: &System, items: &[Item], width: usize) -> Option<Vec<String>>
                 cells.push(memory.clone().unwrap_or_default());
             }
             Item::Left { count, .. } => {
-                between.push((rows, Line::Left(*count)));
+                between.push((rows, left_out(*count, layout.hints)));
                 continue;
             }
             Item::Across(text) => {
@@ -99,14 +99,14 @@ fn columns(system: &System, items: &[Item], width: usize) -> Option<Vec<String>>
         table.row(cells);
         rows += 1;
     }
-    (table.width(GAP) <= width).then(|| with_rule(&table, &between))
+    (table.width(GAP) <= layout.width).then(|| with_rule(&table, &between))
 }
 
 /// One line for each step, without a column for memory: the steps that change it say
 /// what they write. Memory is shown whole in the beginning, where steps are left out,
 /// and in the end.
-fn list(system: &System, items: &[Item], width: usize) -> Vec<String> {
-    let mut list = List::new(system, items, width);
+fn list(system: &System, items: &[Item], layout: Layout) -> Vec<String> {
+    let mut list = List::new(system, items, layout.width);
     let mut shown = "";
     let mut newest = "";
     for item in items {
@@ -122,7 +122,7 @@ fn list(system: &System, items: &[Item], width: usize) -> Vec<String> {
                 newest = memory.as_deref().unwrap_or(newest);
             }
             Item::Left { count, memory } => {
-                list.between(Line::Left(*count));
+                list.between(left_out(*count, layout.hints));
                 newest = memory;
                 if newest != shown {
                     list.memory(memory);
