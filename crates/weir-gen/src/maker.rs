@@ -84,7 +84,7 @@ impl Maker<'_> {
     }
 
     /// A statement that loops and branches have no part in.
-    pub(super) fn special(&mut self, depth: usize) -> Option<StmtKind> {
+    fn special(&mut self, depth: usize) -> Option<StmtKind> {
         let shape = self.shape;
         if shape.awaits && self.rng.once_in(7) {
             return Some(self.wait());
@@ -141,7 +141,7 @@ impl Maker<'_> {
         StmtKind::Await(loads, condition)
     }
 
-    pub(super) fn statement(&mut self, depth: usize) -> StmtKind {
+    fn statement(&mut self, depth: usize) -> StmtKind {
         if let Some(special) = self.special(depth) {
             return special;
         }
@@ -209,7 +209,7 @@ impl Maker<'_> {
     }
 
     /// A variable, at times by an index, which may be wrong.
-    pub(super) fn place(&mut self) -> Place {
+    fn place(&mut self) -> Place {
         if self.shape.indices && !self.registers.is_empty() && self.rng.once_in(8) {
             let register = Expr::Atom(RegId::new(self.rng.below(self.registers.len())));
             let index = match self.rng.below(4) {
@@ -257,7 +257,7 @@ impl Maker<'_> {
 
     /// A value at the end of a type, or one that is computed. What is computed without
     /// `arithmetic`, or in a loop, comes back after a few rounds.
-    pub(super) fn wide_value(&mut self) -> Code {
+    fn wide_value(&mut self) -> Code {
         let int = *self.rng.pick(&IntType::ALL);
         if self.registers.is_empty() || self.rng.once_in(3) {
             let end = if self.rng.once_in(2) { int.low() } else { int.high() };

@@ -29,7 +29,7 @@ impl Replay<'_> {
     /// Whether a process can have these in its buffers: all writes that it has under way,
     /// in any order, because there may be several buffers; fences, which some forms put
     /// there themselves; and values that it reads from buffers, which memory has had.
-    pub(super) fn has_buffer(&self, p: ProcessId, named: &[String]) -> Check<()> {
+    fn has_buffer(&self, p: ProcessId, named: &[String]) -> Check<()> {
         let wrong = |what: &str| Err(format!("process {}: {what} in the end", p.index()));
         let show = |x: VarId, d: ValueId| {
             let name = &self.system.vars[x.index()].name;

@@ -45,7 +45,7 @@ impl Replay<'_> {
 
     /// Whether an operation may overtake the first of these in spite of the
     /// partial fences between them.
-    pub(super) fn may_overtake_through(&self, issued: &[Issued], op: Op) -> bool {
+    fn may_overtake_through(&self, issued: &[Issued], op: Op) -> bool {
         let first = issued[0].op;
         let holds = |i: &Issued| {
             matches!(i.op, Op::Fence(_))
@@ -104,7 +104,7 @@ impl Replay<'_> {
     /// between them move in front of the write. If none has to, that is the best
     /// way. Otherwise one that could as well stay behind has to be tried in front
     /// if it is not free to change places with all that come after it.
-    pub(super) fn ways_together(
+    fn ways_together(
         &self,
         p: ProcessId,
         write: usize,
@@ -142,7 +142,7 @@ impl Replay<'_> {
     /// Rule 3 where the write has reached memory before the process has seen it
     /// there, as with load buffers: what was issued between the two has taken
     /// effect before the write, or the read may overtake it.
-    pub(super) fn reads_past_write(&self, p: ProcessId, x: VarId, d: ValueId) -> bool {
+    fn reads_past_write(&self, p: ProcessId, x: VarId, d: ValueId) -> bool {
         let issued = &self.threads[p.index()].issued;
         let on_x = |i: &Issued| !i.early && var(i.op) == Some(x);
         let Some(at) = issued.iter().rposition(on_x) else { return false };

@@ -98,7 +98,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// How many values a state may read.
-    pub(super) fn values_to_read(&self, state: usize) -> usize {
+    fn values_to_read(&self, state: usize) -> usize {
         match &self.flow.nodes[self.states[state].0].node {
             Node::Load(_, place, _) | Node::Rmw(_, place, _, _) => {
                 let first = place.first.index();
@@ -110,7 +110,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// The next node at which a process may stand; a loop that has none stays as it is.
-    pub(super) fn past_structure(&self, node: NodeId) -> NodeId {
+    fn past_structure(&self, node: NodeId) -> NodeId {
         let mut next = node;
         for _ in 0..self.flow.nodes.len() {
             if !self.flow.is_transparent(next) {
@@ -121,7 +121,7 @@ impl<'a> Explorer<'a> {
         node
     }
 
-    pub(super) fn state(&mut self, node: NodeId, mut registers: Registers) -> Result<usize, Much> {
+    fn state(&mut self, node: NodeId, mut registers: Registers) -> Result<usize, Much> {
         let node = self.past_structure(node);
         let (tracked, live) = (&self.found.tracked, &self.flow.live[node]);
         let none = |r: usize| tracked[r].then_some(0);
@@ -144,7 +144,7 @@ impl<'a> Explorer<'a> {
         Ok(id)
     }
 
-    pub(super) fn expand(&mut self, from: usize) -> Result<(), Much> {
+    fn expand(&mut self, from: usize) -> Result<(), Much> {
         let (node, registers) = self.states[from].clone();
         let flow = self.flow;
         let located = &flow.nodes[node];

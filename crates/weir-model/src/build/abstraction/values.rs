@@ -259,12 +259,12 @@ impl Explorer<'_> {
 }
 
 /// Whether an operator may have no value, other than by overflow.
-pub(super) fn may_fail(op: BinOp) -> bool {
+fn may_fail(op: BinOp) -> bool {
     matches!(op, BinOp::Div | BinOp::Mod | BinOp::Index)
 }
 
 /// Whether code has an operator that may have no value, other than by overflow.
-pub(super) fn may_divide(code: &Code) -> bool {
+fn may_divide(code: &Code) -> bool {
     match code {
         Expr::Const(_) | Expr::Atom(_) => false,
         Expr::Unary(_, e) => may_divide(e),
