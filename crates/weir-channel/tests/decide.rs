@@ -7,7 +7,7 @@ use std::time::Duration;
 use weir_channel::decide::Channels;
 use weir_check::Witness;
 use weir_engine::{Engine, Explicit, SearchOptions, Task, Views};
-use weir_gen::{Rng, Shape, program, shrink};
+use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
@@ -16,10 +16,6 @@ use weir_model::program::{
     Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
 };
 use weir_model::system::System;
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// A conjunction of equations over registers, and memory if it is asked for.
 fn formula(rng: &mut Rng, program: &Program, memory: bool) -> Formula {

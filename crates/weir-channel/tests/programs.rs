@@ -7,17 +7,13 @@ use weir_channel::semantics::{Contents, Goal};
 use weir_channel::tso::{control_name, tso};
 use weir_channel::{Machine, SearchOptions, product, pso};
 use weir_engine::{Engine, Task, Views};
-use weir_gen::{Rng, Shape, program};
+use weir_gen::{Rng, Shape, program, setting};
 use weir_model::answer::Verdict;
 use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, BinOp, Expr, Property, PropertyKind, Quantifier};
 use weir_model::system::{Expanded, StateKind, System};
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// A way to make a machine of a program, with what is asked of it.
 type Translate = fn(&System) -> Option<Machine>;

@@ -28,8 +28,8 @@ use weir::certify::{certify, model};
 use weir::{Language, Loaded, MemoryModel, Reading};
 use weir_channel::{cpcp, pcp, text};
 use weir_front::Diagnostic;
-use weir_gen::Rng;
 use weir_gen::mutate::{mutate, shrink_text};
+use weir_gen::{Rng, setting};
 use weir_model::limits::Budget;
 
 /// How many texts are tried if nothing is said.
@@ -396,10 +396,6 @@ fn run(readers: &[Reader], first: u64, count: u64, watched: &Watched) -> Vec<Str
     }
     eprintln!("{count} texts from seed {first} in {:.1} s", began.elapsed().as_secs_f64());
     failures.into_values().collect()
-}
-
-fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use weir_check::Witness;
 use weir_check::buffers::{self, Buffers};
 use weir_engine::{Automata, Backward, Engine, Explicit, SearchOptions, Task, Views};
-use weir_gen::{Rng, Shape, program, shrink};
+use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
@@ -18,10 +18,6 @@ use weir_model::program::{
 use weir_model::system::System;
 
 const TSO: MemoryModel = MemoryModel::TSO;
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// A conjunction of two or three equations over memory and registers.
 fn formula(rng: &mut Rng, program: &Program) -> Formula {

@@ -16,16 +16,12 @@
 
 use std::collections::HashMap;
 
-use weir_gen::{Rng, Shape, program, shrink};
+use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::ids::{ProcessId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::Program;
 use weir_model::semantics::{Form, Semantics, sufficient_bound};
 use weir_model::system::{Op, System};
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// The operations of a run, in the order in which they were issued.
 type Issued = Vec<(ProcessId, Op)>;

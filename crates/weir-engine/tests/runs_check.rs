@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use weir_check::{Witness, check};
 use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task, explicit};
-use weir_gen::{Rng, Shape, program, shrink};
+use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
@@ -29,10 +29,6 @@ use weir_model::program::{
 use weir_model::semantics::rewriting::{self, Reached};
 use weir_model::semantics::{Form, Rule, sufficient_bound};
 use weir_model::system::{Expanded, System, Variable};
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// The models that have a form of their own.
 const MODELS: [MemoryModel; 8] = [

@@ -6,17 +6,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use weir_gen::{Rng, Shape, program, shrink};
+use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::ids::{Cell, StateId, ValueId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::Program;
 use weir_model::semantics::rewriting::{self, Reached};
 use weir_model::semantics::{Form, sufficient_bound};
 use weir_model::system::System;
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// Plain search, sharing nothing with the engines.
 fn explore(system: &System, model: MemoryModel, form: Form) -> Reached {

@@ -31,6 +31,7 @@ use weir_model::program::{
 pub use questions::{ask, ask_games, ask_live};
 pub use rng::Rng;
 pub use shrink::shrink;
+pub use tools::setting;
 
 use maker::Maker;
 

@@ -1,4 +1,4 @@
-//! Programs of others that tests compare Weir with.
+//! What tests take from their environment: settings, and programs of others to compare with.
 
 use std::path::Path;
 
@@ -17,4 +17,9 @@ pub fn are_installed(programs: &[&str]) -> bool {
     assert!(!must, "`{missing}` is not installed, and CI is `true`");
     println!("skipped: `{missing}` is not installed");
     false
+}
+
+/// The number in an environment variable, such as `WEIR_SEED` or `WEIR_CASES`.
+pub fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }

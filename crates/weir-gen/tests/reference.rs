@@ -1,13 +1,9 @@
 //! The reference agrees with itself.
 
 use weir_gen::reference::{self, domains};
-use weir_gen::{Rng, Shape, ask, program, shrink};
+use weir_gen::{Rng, Shape, ask, program, setting, shrink};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// Runs `agree` on random programs; a failure is shrunk before it is shown.
 fn on_random(cases: u64, agree: impl Fn(&Program) -> Result<bool, String>) {

@@ -7,13 +7,8 @@ use weir_channel::{
     ChannelId, Class, LabelId, Machine, MessageId, Op, Regex, SearchOptions, StateId, Substitution,
     Transition, lossy,
 };
-use weir_gen::Rng;
+use weir_gen::{Rng, setting};
 use weir_model::limits::Budget;
-
-/// Reads `WEIR_SEED` or `WEIR_CASES`.
-pub fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 /// Runs a test on many seeds, and says which one failed.
 pub fn with_seeds(cases: u64, run: impl Fn(&mut Rng) + std::panic::RefUnwindSafe) {

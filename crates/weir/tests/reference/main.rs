@@ -9,7 +9,7 @@ use compare::{Counts, case};
 use weir_engine::SearchOptions;
 use weir_game::solve;
 use weir_gen::reference;
-use weir_gen::{Rng, Shape, ask_games, ask_live, program, shrink};
+use weir_gen::{Rng, Shape, ask_games, ask_live, program, setting, shrink};
 use weir_live::{Options, Question, answers};
 use weir_model::answer::Verdict;
 use weir_model::game::Player;
@@ -17,10 +17,6 @@ use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Program;
 use weir_model::system::System;
-
-fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
 
 #[test]
 fn every_engine_says_what_the_reference_says() {
