@@ -117,25 +117,27 @@ impl<'s> Search<'s> {
         self.space.budget().check_growth(len, capacity, size_of::<(Box<[Cell]>, Bucket)>())?;
         let bucket = self.buckets.entry(config.state.clone()).or_default();
         let (table, configs) = (&mut self.space.table, &self.configs);
-        let mut sketch: Vec<u128> = config.views.iter().map(|&v| table.sketch(v)).collect();
+        let mut outline = table.outline(&config.views);
         let views = |c: u32| &configs[c as usize].views;
-        table.letters.budget.work(1 + bucket.ids.len() / 64)?;
-        for c in bucket.above(&sketch) {
+        let count = bucket.len();
+        table.letters.budget.work(1 + count / 64)?;
+        let close: Vec<u32> = bucket.above(&outline, |a, b| table.may_cover(a, b)).collect();
+        for c in close {
             if table.all_cover(views(c), &config.views)? {
                 self.stats.covered += 1;
                 return Ok(c);
             }
         }
-        if bucket.ids.len() >= self.round.most {
-            let near = bucket.nearest(&sketch, |c| table.are_alike(views(c), &config.views));
-            if let Some(c) = near {
-                self.has_joined = true;
-                config.views = table.join(views(c), &config.views)?;
-                sketch = config.views.iter().map(|&v| table.sketch(v)).collect();
-            }
+        if count >= self.round.most
+            && let Some(c) = bucket.nearest(&outline)
+        {
+            self.has_joined = true;
+            config.views = table.join(views(c), &config.views)?;
+            outline = table.outline(&config.views);
         }
+        let close: Vec<u32> = bucket.below(&outline, |a, b| table.may_cover(a, b)).collect();
         let mut worse: Vec<u32> = Vec::new();
-        for c in bucket.below(&sketch) {
+        for c in close {
             if table.all_cover(&config.views, views(c))? {
                 worse.push(c);
             }
@@ -143,11 +145,10 @@ impl<'s> Search<'s> {
         self.maximal -= worse.len();
         for c in worse {
             self.covered[c as usize] = true;
-            bucket.remove(c, sketch.len());
+            bucket.remove(c, config.views.len());
         }
         self.maximal += 1;
-        bucket.ids.push(self.configs.len() as u32);
-        bucket.sketches.extend(sketch);
+        bucket.insert(self.configs.len() as u32, outline);
         self.configs.push(config);
         self.parents.push(parent);
         self.covered.push(false);

@@ -4,15 +4,18 @@
 //! write to the history, moving its process to another control state, and comparing it
 //! with another view.
 
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use weir_model::ids::{ValueId, VarId};
 use weir_model::limits::Stop;
 
+use super::bucket::Outline;
 use super::letters::{Halt, Letter, Letters, MaskId};
 use super::subwords::Level;
-use super::view::{Eyes, View};
+use super::view::{Eyes, Shape, View};
 
 /// The number of a view.
 pub(super) type ViewId = u32;
@@ -29,7 +32,11 @@ pub(super) struct Table<'s> {
     keeps_past: bool,
     views: Vec<View>,
     sketches: Vec<u128>,
-    ids: FxHashMap<View, ViewId>,
+    ids: HashTable<ViewId>,
+    /// The shape of each view.
+    shape_of: Vec<u32>,
+    shapes: Vec<Shape>,
+    shape_ids: FxHashMap<Shape, u32>,
     covers: FxHashMap<(ViewId, ViewId), bool>,
     /// For a view, a mask and the newest letter: the view, narrowed and tidied.
     settled: FxHashMap<(ViewId, MaskId, Letter), ViewId>,
@@ -52,7 +59,10 @@ impl<'s> Table<'s> {
             keeps_past,
             views: vec![],
             sketches: vec![],
-            ids: FxHashMap::default(),
+            ids: HashTable::new(),
+            shape_of: vec![],
+            shapes: vec![],
+            shape_ids: FxHashMap::default(),
             covers: FxHashMap::default(),
             settled: FxHashMap::default(),
             appended: FxHashMap::default(),
@@ -71,24 +81,42 @@ impl<'s> Table<'s> {
     /// # Errors
     /// If a limit is reached.
     pub fn intern(&mut self, view: View) -> Result<ViewId, Stop> {
-        if let Some(&id) = self.ids.get(&view) {
+        let hash = FxBuildHasher.hash_one(&view);
+        if let Some(&id) = self.ids.find(hash, |id| self.views[*id as usize] == view) {
             return Ok(id);
         }
         let (budget, known) = (&self.letters.budget, &self.ids);
-        budget.check_growth(known.len(), known.capacity(), size_of::<(View, ViewId)>())?;
+        budget.check_growth(known.len(), known.capacity(), size_of::<View>())?;
         budget.work(1 + view.len() / LONG)?;
         let id = ViewId::try_from(self.views.len()).expect("fewer views than configurations");
-        self.bytes += 2 * (size_of::<View>() + 32 * view.len());
+        self.bytes += size_of::<View>() + 32 * view.len();
         self.longest = self.longest.max(view.len());
         self.sketches.push(view.sketch(&self.letters));
-        self.views.push(view.clone());
-        self.ids.insert(view, id);
+        let shape = view.shape();
+        let shape = *self.shape_ids.entry(shape).or_insert_with_key(|shape| {
+            self.shapes.push(shape.clone());
+            (self.shapes.len() - 1) as u32
+        });
+        self.shape_of.push(shape);
+        self.views.push(view);
+        let views = &self.views;
+        let hash_of = |id: &ViewId| FxBuildHasher.hash_one(&views[*id as usize]);
+        self.ids.insert_unique(hash, id, hash_of);
         Ok(id)
     }
 
-    /// Whether views differ from others in sets of words only, process by process.
-    pub fn are_alike(&self, a: &[ViewId], b: &[ViewId]) -> bool {
-        a.iter().zip(b).all(|(&a, &b)| a == b || self.view(a).is_like(self.view(b)))
+    /// What is compared of views before they are.
+    pub fn outline(&self, views: &[ViewId]) -> Outline {
+        Outline {
+            shapes: views.iter().map(|&v| self.shape_of[v as usize]).collect(),
+            sketches: views.iter().map(|&v| self.sketches[v as usize]).collect(),
+        }
+    }
+
+    /// Whether a view of one shape can cover one of another.
+    #[inline]
+    pub fn may_cover(&self, a: u32, b: u32) -> bool {
+        a == b || self.shapes[a as usize].may_cover(&self.shapes[b as usize])
     }
 
     /// What both of two alike lists of views see, in one.
@@ -140,11 +168,6 @@ impl<'s> Table<'s> {
             }
         }
         Ok(true)
-    }
-
-    /// The sketch of a view: it covers another only if it has all its bits.
-    pub fn sketch(&self, id: ViewId) -> u128 {
-        self.sketches[id as usize]
     }
 
     /// The most letters of a view.

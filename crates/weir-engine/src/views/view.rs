@@ -49,6 +49,20 @@ pub(super) struct Stores {
     pub last: ValueId,
 }
 
+/// What views have in common that differ in sets of words only.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    marks: Vec<Mark>,
+    stores: Vec<(VarId, ValueId)>,
+}
+
+impl Shape {
+    /// Whether a view of this shape can cover one of another; see [`View::covers`].
+    pub fn may_cover(&self, other: &Self) -> bool {
+        self.stores == other.stores && self.marks.ends_with(&other.marks)
+    }
+}
+
 /// Whether nothing is left of a word of one letter. (At higher levels letters
 /// are whole, and a process that sees nothing has no words.)
 fn is_blank(word: u64, table: &Letters<'_>) -> bool {
@@ -154,10 +168,10 @@ impl View {
             }
     }
 
-    /// Whether the two differ in sets of words only.
-    pub fn is_like(&self, other: &Self) -> bool {
-        let last = |s: &Stores| (s.var, s.last);
-        self.marks == other.marks && self.stores.iter().map(last).eq(other.stores.iter().map(last))
+    /// All but the sets of words.
+    pub fn shape(&self) -> Shape {
+        let stores = self.stores.iter().map(|s| (s.var, s.last)).collect();
+        Shape { marks: self.marks.clone(), stores }
     }
 
     /// What both of two alike views see, in one.
