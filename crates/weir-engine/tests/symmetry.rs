@@ -1,16 +1,16 @@
 //! Symmetry makes no difference: on random families of processes, a search that stores one of
 //! several images answers as one that stores every configuration, and its runs are runs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use weir_check::{replay, witness::Witness};
+use weir_engine::explicit::outcomes;
 use weir_engine::{Engine, Explicit, SearchOptions, Task};
 use weir_gen::Rng;
 use weir_model::answer::Evidence;
 use weir_model::ids::{Cell, SpanId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
-use weir_model::question::Question;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
@@ -87,22 +87,30 @@ fn text(rng: &mut Rng) -> String {
     text
 }
 
-/// Whether a reachable configuration settles each question, by a search that stores them all.
-fn settled(
-    system: &System,
-    questions: &[Question],
-    model: MemoryModel,
-) -> Option<(Vec<bool>, usize)> {
+/// What a search finds that stores every configuration.
+struct Plain {
+    /// Whether a reachable configuration settles each question.
+    settled: Vec<bool>,
+    /// The values of everything in the final states.
+    finals: BTreeSet<Vec<i128>>,
+}
+
+fn plain(system: &System, model: MemoryModel) -> Option<Plain> {
     let semantics = Form::of(model)[0].semantics(system, model, BOUND);
     let mut seen: HashSet<Vec<Cell>> = semantics.initial().collect();
     let mut open: Vec<Vec<Cell>> = seen.iter().cloned().collect();
-    let mut settled = vec![false; questions.len()];
+    let (mut settled, mut finals) = (vec![false; system.questions.len()], BTreeSet::new());
+    let atoms = system.program.everything();
     let mut scratch = Vec::new();
     while let Some(config) = open.pop() {
         let (controls, memory) = (semantics.controls(&config), semantics.memory(&config));
-        for (settled, question) in settled.iter_mut().zip(questions) {
+        let is_drained = semantics.is_drained(&config);
+        for (settled, question) in settled.iter_mut().zip(&system.questions) {
             *settled |= question.is_settled(system, controls, memory)
-                && (!question.is_about_rest() || semantics.is_drained(&config));
+                && (!question.is_about_rest() || is_drained);
+        }
+        if is_drained && system.all_ended(controls) {
+            finals.insert(atoms.iter().map(|a| system.atom(*a, controls, memory)).collect());
         }
         let _ = semantics.successors(&config, &mut scratch, &mut |_, next| {
             if seen.insert(next.to_vec()) {
@@ -113,7 +121,7 @@ fn settled(
             return None;
         }
     }
-    Some((settled, seen.len()))
+    Some(Plain { settled, finals })
 }
 
 #[test]
@@ -124,18 +132,22 @@ fn one_of_many_answers_for_all() {
     for case in 0..cases {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
         let text = text(&mut rng);
-        let (program, _) = weir_front::read("family.weir", &text, None)
+        let (mut program, _) = weir_front::read("family.weir", &text, None)
             .unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+        program.observed = Some(program.everything());
         for model in MODELS {
             let system = System::new(program.clone()).unwrap();
             let exchanges = system.exchanges(&system.questions, &Budget::new()).unwrap();
             symmetric += usize::from(!exchanges.is_empty());
-            let Some((expected, _)) = settled(&system, &system.questions, model) else { continue };
+            let Some(plain) = plain(&system, model) else { continue };
             let options = SearchOptions { bound: Some(BOUND), ..SearchOptions::default() };
             let (answers, stats) =
                 Explicit.search(Task::new(&system, model, &options), &mut |_| {});
+            let found = outcomes(Task::new(&system, model, &options), &mut |_| {}).unwrap();
+            let found: BTreeSet<Vec<i128>> = found.states.into_iter().map(|(v, _)| v).collect();
+            assert_eq!(found, plain.finals, "seed {seed}, case {case}, {model}\n{text}");
             for ((question, answer), expected) in
-                system.questions.iter().zip(&answers).zip(expected)
+                system.questions.iter().zip(&answers).zip(plain.settled)
             {
                 let found = answer.has_run();
                 let context =

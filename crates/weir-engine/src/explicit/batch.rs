@@ -116,8 +116,9 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
         store.read(id, &mut config);
         let Found { of, reached, bytes, .. } = &mut found;
         let mut steps = 0;
-        let within_bound = without_growth(|| {
-            semantics.successors(&config, &mut scratch, &mut |step, next| {
+        let done = without_growth(|| {
+            let seen = visitor.look(semantics, &reduction.orbits, &config);
+            let within_bound = semantics.successors(&config, &mut scratch, &mut |step, next| {
                 steps += 1;
                 let next = reduction.follow(semantics, step.process, next, &mut reduced);
                 let begin = bytes.len();
@@ -127,10 +128,10 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
                     Some(_) => bytes.truncate(begin),
                     None => reached.push((hash, bytes.len())),
                 }
-            })
+            });
+            (seen, within_bound)
         });
-        let Some(within_bound) = within_bound else { break };
-        let seen = visitor.look(semantics, &config);
+        let Some((seen, within_bound)) = done else { break };
         of.push(OfOne { seen, steps, within_bound, last: reached.len() });
         if bytes.len() > ENOUGH {
             break;

@@ -60,6 +60,7 @@ use crate::engine::{Engine, Refusal, Task};
 use crate::graph::{self, Graph, NoGraph};
 use crate::stats::{Progress, Stats};
 use crate::store::{ConfigId, Store};
+use orbit::Orbits;
 use search::{Search, Visitor};
 
 /// The bound on buffers for systems with loops when none is given.
@@ -117,7 +118,7 @@ impl Visitor for Settling<'_> {
     /// The questions that a configuration settles.
     type Seen = Vec<usize>;
 
-    fn look(&self, semantics: &dyn Semantics, config: &[Cell]) -> Option<Vec<usize>> {
+    fn look(&self, semantics: &dyn Semantics, _: &Orbits, config: &[Cell]) -> Option<Vec<usize>> {
         let Self { system, questions, settled, needs_label } = self;
         let stands = |(p, s): (usize, &Cell)| {
             !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty()
@@ -151,7 +152,7 @@ impl<'t> Asked<'t> {
     pub fn new(task: Task<'t>) -> Result<Self, Stop> {
         let Task { system, questions, .. } = task;
         Ok(Self {
-            search: Search::new(task, true)?,
+            search: Search::new(task, questions)?,
             settling: Settling {
                 system,
                 questions,
@@ -272,7 +273,7 @@ pub fn outcomes(task: Task<'_>, progress: Progress<'_>) -> Result<Outcomes, Refu
         _ => None,
     });
     let mut ends = Ends { atoms: &atoms, formula, states: BTreeSet::new(), left: None };
-    let mut search = match Search::new(task, false) {
+    let mut search = match Search::new(task, &[]) {
         Ok(search) => search,
         Err(stop) => return Ok(Outcomes { states: ends.states, atoms, stats: stopped(&stop) }),
     };
@@ -293,24 +294,34 @@ struct Ends<'t> {
 }
 
 impl Visitor for Ends<'_> {
-    type Seen = Result<(Vec<i128>, bool), String>;
+    type Seen = Result<BTreeSet<(Vec<i128>, bool)>, String>;
 
-    fn look(&self, semantics: &dyn Semantics, config: &[Cell]) -> Option<Self::Seen> {
+    fn look(
+        &self,
+        semantics: &dyn Semantics,
+        orbits: &Orbits,
+        config: &[Cell],
+    ) -> Option<Self::Seen> {
         let system = semantics.system();
-        let (controls, memory) = (semantics.controls(config), semantics.memory(config));
-        if let Some(left) = system.left(controls) {
+        if let Some(left) = system.left(semantics.controls(config)) {
             return Some(Err(left.to_string()));
         }
-        is_final(semantics, config).then(|| {
+        let of = |config: Vec<Cell>| {
+            let (controls, memory) = (semantics.controls(&config), semantics.memory(&config));
             let values = self.atoms.iter().map(|a| system.atom(*a, controls, memory)).collect();
             let picked = self.formula.is_none_or(|f| system.holds(f, controls, memory));
-            Ok((values, picked))
+            (values, picked)
+        };
+        let ends = system.all_ended(semantics.controls(config)) && semantics.is_drained(config);
+        ends.then(|| {
+            let all = orbits.images(semantics, config).into_iter();
+            Ok(all.filter(|config| is_final(semantics, config)).map(of).collect())
         })
     }
 
     fn take(&mut self, seen: Self::Seen, _: ConfigId) -> ControlFlow<()> {
         match seen {
-            Ok(state) => drop(self.states.insert(state)),
+            Ok(states) => self.states.extend(states),
             Err(left) => drop(self.left.get_or_insert(left)),
         }
         ControlFlow::Continue(())

@@ -2,6 +2,7 @@
 //! does what, one is stored.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use weir_model::ids::{Cell, StateId};
 use weir_model::limits::{Budget, Stop};
@@ -30,14 +31,26 @@ impl Orbits {
         Ok(Self { exchanges })
     }
 
-    /// Without symmetry.
-    pub fn none() -> Self {
-        Self { exchanges: vec![] }
-    }
-
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
+    }
+
+    /// All images of a configuration, itself among them.
+    pub fn images(&self, semantics: &dyn Semantics, config: &[Cell]) -> HashSet<Vec<Cell>> {
+        let mut all = HashSet::from([config.to_vec()]);
+        let mut open = vec![config.to_vec()];
+        let mut image = Vec::new();
+        while let Some(config) = open.pop() {
+            for exchange in &self.exchanges {
+                if semantics.image(&config, exchange, &mut image).is_some() && !all.contains(&image)
+                {
+                    all.insert(image.clone());
+                    open.push(image.clone());
+                }
+            }
+        }
+        all
     }
 
     /// Replaces a configuration by an image that no exchange makes smaller, and tells which

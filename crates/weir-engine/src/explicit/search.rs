@@ -30,7 +30,12 @@ pub(super) trait Visitor: Sync {
 
     /// What there is to see, if there is something. Threads look at several configurations at
     /// a time.
-    fn look(&self, semantics: &dyn Semantics, config: &[Cell]) -> Option<Self::Seen>;
+    fn look(
+        &self,
+        semantics: &dyn Semantics,
+        orbits: &Orbits,
+        config: &[Cell],
+    ) -> Option<Self::Seen>;
 
     /// Takes what was seen, in the order of the configurations.
     fn take(&mut self, seen: Self::Seen, id: ConfigId) -> ControlFlow<()>;
@@ -70,8 +75,9 @@ pub(super) struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    /// A search that has not begun, and that makes use of symmetry if it may.
-    pub fn new(task: Task<'s>, symmetry: bool) -> Result<Self, Stop> {
+    /// A search that has not begun. What is looked for is the same for every image of a
+    /// configuration if these questions are.
+    pub fn new(task: Task<'s>, looked_for: &[Question]) -> Result<Self, Stop> {
         let Task { system, questions, model, options } = task;
         let form = Form::of(model)[0];
         if form.guesses() && !model.guesses_reads() {
@@ -92,10 +98,7 @@ impl<'s> Search<'s> {
         };
         let reduction = Reduction {
             quiet: Quiet::new(system, questions, &options.budget)?,
-            orbits: match symmetry {
-                true => Orbits::new(semantics.as_ref(), questions, &options.budget)?,
-                false => Orbits::none(),
-            },
+            orbits: Orbits::new(semantics.as_ref(), looked_for, &options.budget)?,
         };
         Ok(Self {
             semantics,
@@ -178,7 +181,7 @@ impl<'s> Search<'s> {
         let semantics = self.semantics.as_ref();
         self.store.read(id, &mut space.config);
         if self.visited == id.index() {
-            let seen = visitor.look(semantics, &space.config);
+            let seen = visitor.look(semantics, &self.reduction.orbits, &space.config);
             self.visit(id, seen, visitor)?;
         }
         let Self { semantics, reduction, store, .. } = self;
@@ -376,7 +379,7 @@ fn without_stopped(semantics: &dyn Semantics, config: &[Cell]) -> Vec<Cell> {
 /// Which configuration stands for which.
 pub(super) struct Reduction {
     quiet: Quiet,
-    orbits: Orbits,
+    pub orbits: Orbits,
 }
 
 /// Space to find it in.

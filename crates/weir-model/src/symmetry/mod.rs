@@ -12,7 +12,7 @@
 //! and used as an index into an array whose elements are exchanged in the same way. Numbers may be
 //! sets of bits, of which two are exchanged. Other code that computes with such values, or asks
 //! which is smaller, tells them apart. The code of all other
-//! processes, the initial values, the domains and the questions must stay as they are.
+//! processes, the initial values, the domains and what is asked must stay as they are.
 
 mod formula;
 mod kinds;
@@ -211,7 +211,7 @@ impl Automorphism {
 
 impl System {
     /// Automorphisms that exchange two processes, for every two that can be exchanged so that
-    /// the questions stay the same.
+    /// these questions stay the same.
     ///
     /// # Errors
     /// If a limit is reached.
@@ -268,7 +268,6 @@ impl System {
         let Some(mut found) = kinds.solve() else { return Ok(None) };
         found.processes.swap(a.index(), b.index());
         let found = Automorphism::new(found.processes, found.vars, found.values, found.registers);
-        let all = self.questions.iter().chain(questions);
         let keeps = |q: &Question| match &q.kind {
             Asked::Never(formula) => found.keeps(formula),
             Asked::Final { formula, filter, .. } => {
@@ -277,10 +276,11 @@ impl System {
             Asked::Assertions | Asked::NoDeadlock => true,
             Asked::Bounds => false,
         };
-        Ok(all.into_iter().all(keeps).then_some(found))
+        Ok(questions.iter().all(keeps).then_some(found))
     }
 
-    /// Whether the construction of the system treats two processes alike.
+    /// Whether the construction of the system treats two processes alike: it depends on what
+    /// all questions of the system observe.
     fn is_watched_alike(&self, a: ProcessId, b: ProcessId) -> bool {
         let (a, b, watch) = (a.index(), b.index(), &self.watch);
         watch.labels[a] == watch.labels[b]
