@@ -16,9 +16,12 @@
 //! 3. in no configuration can processes, each by itself, reach places that violate one of
 //!    the properties.
 //!
-//! Sets of words are stored as in the file, as sets of words of letters; the code is
-//! short and slow.
+//! The steps are computed as they are defined. Each is computed once: what a process can do
+//! depends on its control state, what it sees and the newest memory only, and many
+//! configurations share these.
 
+mod cover;
+mod numbered;
 mod read;
 mod sight;
 mod steps;
@@ -26,12 +29,17 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{Atom, FenceKind, Program};
+use weir_model::question::Question;
 use weir_model::system::{Access, CodeStep, StateKind, System};
 
+use self::cover::Cover;
+use self::numbered::{Id, Memo, Numbered};
+use self::steps::{Move, Place};
 use super::{Certificate, FORMAT, VERSION};
 use crate::Rejected;
 
@@ -54,54 +62,55 @@ pub(crate) fn check_for(
     certificate.header.check((FORMAT, VERSION), program)?;
     let model: MemoryModel = certificate.model.parse().map_err(Rejected::no_model)?;
     let checker = Checker::new(system, model, certificate)?;
-    let sets = checker.read(certificate)?;
-    let mut by_state: BTreeMap<&State, Vec<&Vec<Sight>>> = BTreeMap::new();
-    for (state, sights) in &sets {
-        by_state.entry(state).or_default().push(sights);
-    }
-    let contains = |(state, sights): &(State, Vec<Sight>)| {
-        by_state.get(state).is_some_and(|stored| {
-            stored.iter().any(|s| s.iter().zip(sights).all(|(a, b)| checker.covers(a, b)))
-        })
-    };
+    let configs = checker.read(certificate)?;
+    let cover = Cover::new(&configs);
+    let mut key = Vec::new();
     for initial in checker.initial() {
-        if !contains(&initial) {
+        if !cover.contains(&checker, &initial, &mut key) {
             return Err(Rejected::InitialOutside);
         }
     }
-    for (number, set) in sets.iter().enumerate() {
-        let place = || format!("configuration {number}");
-        for (what, next) in checker.successors(set)? {
-            if !contains(&next) {
-                return Err(Rejected::LeadsOut { place: place(), step: what });
-            }
-        }
-        for &property in &certificate.properties {
-            if checker.settles(set, property)? {
-                let property = system.questions[property].name.clone();
-                return Err(Rejected::Settled { place: place(), property });
-            }
-        }
+    for (number, config) in configs.iter().enumerate() {
+        checker.stays(&cover, number, config, &certificate.properties)?;
     }
     Ok(())
 }
 
 /// A memory state; `None` for what does not matter to who looks at it.
-type Letter = Vec<Option<ValueId>>;
+type Letter = Id<[Option<ValueId>]>;
+
+/// The newest memory state.
+type Memory = Id<[ValueId]>;
+
+/// Some of the variables.
+type Mask = Id<[bool]>;
+
+/// What one process sees.
+type SightId = Id<Sight>;
 
 /// A set of words, closed under subwords; the empty word is always meant.
 type Set<L> = BTreeSet<Vec<L>>;
 
-/// Control states and newest memory.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
+/// A configuration: control states, newest memory, and what each process sees.
+#[derive(Clone, Debug)]
+struct Config {
     controls: Vec<StateId>,
-    memory: Vec<ValueId>,
+    memory: Memory,
+    sights: Vec<SightId>,
+}
+
+impl Config {
+    /// Control states and memory, in one list.
+    fn write_key(&self, key: &mut Vec<u32>) {
+        key.clear();
+        key.extend(self.controls.iter().map(|c| c.0));
+        key.push(self.memory.number());
+    }
 }
 
 /// What one process sees: a first set, then own writes, each with the set of
 /// what comes after it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Sight {
     first: Set<Letter>,
     rest: Vec<(VarId, Letter, Set<Letter>)>,
@@ -120,6 +129,7 @@ impl Sight {
     }
 }
 
+#[derive(Clone)]
 struct Checker<'s> {
     system: &'s System,
     level: usize,
@@ -132,15 +142,29 @@ struct Checker<'s> {
     /// Partial fences do something: RWF.
     partial_fences: bool,
     /// All variables: of a control state at no known place nothing is known.
-    everything: Vec<bool>,
+    everything: Mask,
     /// For each process and place of its code, the variables that it may read
     /// before its next full fence.
-    reads: Vec<Vec<Vec<bool>>>,
+    reads: Vec<Vec<Mask>>,
     /// For each process and place of its code, the variables that it may write
     /// before its next fence for writes.
-    writes: Vec<Vec<Vec<bool>>>,
+    writes: Vec<Vec<Mask>>,
     /// The atoms of each property that the certificate is about.
     asked: Vec<Vec<Atom>>,
+    letters: Numbered<[Option<ValueId>]>,
+    memories: Numbered<[ValueId]>,
+    masks: Numbered<[bool]>,
+    sights: Numbered<Sight>,
+    /// The control states of a process that stand for all of their kind.
+    kinds: Numbered<[StateId]>,
+    seen: Memo<(Memory, Mask), Letter>,
+    blanked: Memo<(Letter, Mask), Letter>,
+    covered: Memo<(SightId, SightId), bool>,
+    appended: Memo<(SightId, Mask, Letter, Letter, Option<VarId>), SightId>,
+    reached: Memo<(ProcessId, StateId, SightId, Memory, bool), Arc<[Place]>>,
+    moved: Memo<(ProcessId, StateId, SightId, Memory), Result<Arc<[Move]>, Rejected>>,
+    kinds_reached: Memo<(usize, ProcessId, StateId, SightId, Memory), Id<[StateId]>>,
+    settled: Memo<(usize, Memory, Vec<Id<[StateId]>>), bool>,
 }
 
 impl<'s> Checker<'s> {
@@ -174,10 +198,13 @@ impl<'s> Checker<'s> {
             Access::Write(range) => range.clone(),
             _ => 0..0,
         };
+        let masks = Numbered::default();
         let all = |asks: bool, f: &dyn Fn(ProcessId) -> Vec<Vec<bool>>| {
             let nothing =
                 |p: ProcessId| vec![vec![false; system.vars.len()]; system.place_count(p)];
-            system.process_ids().map(|p| if asks { f(p) } else { nothing(p) }).collect()
+            let rows = |p: ProcessId| if asks { f(p) } else { nothing(p) };
+            let numbered = |p: ProcessId| rows(p).into_iter().map(|row| masks.id(row)).collect();
+            system.process_ids().map(numbered).collect()
         };
         let asked =
             |&p: &usize| Ok(system.questions.get(p).ok_or_else(Rejected::no_property)?.atoms());
@@ -188,38 +215,145 @@ impl<'s> Checker<'s> {
             stores,
             past: model.has(Relaxation::ReadRead),
             partial_fences,
-            everything: vec![true; system.vars.len()],
+            everything: masks.id(vec![true; system.vars.len()]),
             reads: all(buffers, &|p| ahead(system, p, &read, &is_full)),
             writes: all(stores, &|p| ahead(system, p, &written, &is_for_writes)),
             asked: certificate.properties.iter().map(asked).collect::<Result<_, Rejected>>()?,
+            letters: Numbered::default(),
+            memories: Numbered::default(),
+            masks,
+            sights: Numbered::default(),
+            kinds: Numbered::default(),
+            seen: Memo::default(),
+            blanked: Memo::default(),
+            covered: Memo::default(),
+            appended: Memo::default(),
+            reached: Memo::default(),
+            moved: Memo::default(),
+            kinds_reached: Memo::default(),
+            settled: Memo::default(),
         })
     }
 
-    /// Whether processes can go by themselves to where they settle a property.
-    fn settles(&self, config: &(State, Vec<Sight>), property: usize) -> Result<bool, Rejected> {
+    /// Checks that every step from a configuration leads into the set, and that it settles no
+    /// property.
+    fn stays(
+        &self,
+        cover: &Cover<'_>,
+        number: usize,
+        config: &Config,
+        properties: &[usize],
+    ) -> Result<(), Rejected> {
+        let place = || format!("configuration {number}");
+        let here = |p: ProcessId| (config.controls[p.index()], config.sights[p.index()]);
+        let moves = |p| self.moves(p, here(p), config.memory);
+        let moves = self.system.process_ids().map(moves).collect::<Result<Vec<_>, _>>()?;
+        for (p, moves) in self.system.process_ids().zip(&moves) {
+            let leaves = self.leaving(cover, config, p, moves);
+            // Which control state has which number may differ from run to run.
+            if let Some(step) = leaves.iter().map(|m| self.show(p, m)).min() {
+                return Err(Rejected::LeadsOut { place: place(), step });
+            }
+        }
+        for (i, &property) in properties.iter().enumerate() {
+            if self.settles(config, i, property)? {
+                let property = self.system.questions[property].name.clone();
+                return Err(Rejected::Settled { place: place(), property });
+            }
+        }
+        Ok(())
+    }
+
+    /// The moves of a process that lead out of the set.
+    fn leaving<'m>(
+        &self,
+        cover: &Cover<'_>,
+        config: &Config,
+        p: ProcessId,
+        moves: &'m [Move],
+    ) -> Vec<&'m Move> {
+        let mut key = Vec::new();
+        let mut next = config.clone();
+        let mut leaves = Vec::new();
+        for m in moves {
+            for q in self.system.process_ids().filter(|q| *q != p) {
+                let sight = config.sights[q.index()];
+                next.sights[q.index()] = match m.writes() {
+                    true => {
+                        let place = (config.controls[q.index()], sight);
+                        self.append(q, place, (config.memory, m.memory), None)
+                    }
+                    false => sight,
+                };
+            }
+            next.controls[p.index()] = m.to;
+            next.sights[p.index()] = m.sight;
+            next.memory = m.memory;
+            if !cover.contains(self, &next, &mut key) {
+                leaves.push(m);
+            }
+        }
+        leaves
+    }
+
+    /// A move in words.
+    fn show(&self, p: ProcessId, m: &Move) -> String {
+        let name = &self.system.processes[p.index()].name;
+        let waiting = if m.waited { "a waiting " } else { "" };
+        format!("{waiting}{} of `{name}`", self.system.show_op(m.op))
+    }
+
+    /// Whether processes can go by themselves to where they settle a property, which is the
+    /// `i`-th of the certificate.
+    fn settles(&self, config: &Config, i: usize, property: usize) -> Result<bool, Rejected> {
+        let question = self.system.questions.get(property).ok_or_else(Rejected::no_property)?;
+        let kinds = |p: ProcessId| {
+            let place = (config.controls[p.index()], config.sights[p.index()]);
+            let key = (i, p, place.0, place.1, config.memory);
+            self.kinds_reached.of(key, || self.kinds_from(question, p, place, config.memory))
+        };
+        let kinds: Vec<Id<[StateId]>> = self.system.process_ids().map(kinds).collect();
+        Ok(self.settled.of((i, config.memory, kinds.clone()), || {
+            let memory = self.memories.get(config.memory);
+            let mut ways: Vec<Vec<StateId>> = vec![vec![]];
+            for kinds in &kinds {
+                let kinds = self.kinds.get(*kinds);
+                let with =
+                    |way: &Vec<StateId>, c: &StateId| way.iter().copied().chain([*c]).collect();
+                ways = ways.iter().flat_map(|w| kinds.iter().map(move |c| with(w, c))).collect();
+            }
+            ways.iter().any(|controls| question.is_settled(self.system, controls, &memory))
+        }))
+    }
+
+    /// The control states, one of each kind, to which a process can go by itself, as far as
+    /// they may settle a question.
+    fn kinds_from(
+        &self,
+        question: &Question,
+        p: ProcessId,
+        place: Place,
+        memory: Memory,
+    ) -> Id<[StateId]> {
         let system = self.system;
-        let question = system.questions.get(property).ok_or_else(Rejected::no_property)?;
         let atoms = question.atoms();
-        let memory = &config.0.memory;
+        let values = self.memories.get(memory);
         // With buffers, memory at a moment is that of a history that ends then.
         let ended = self.buffers && question.asks_for_memory_under_way();
-        let mut ways: Vec<Vec<StateId>> = vec![vec![]];
-        for p in system.process_ids() {
-            let mut kinds = BTreeMap::new();
-            for (control, sight) in self.places(config, p, ended) {
-                let is_idle = sight.stores.is_empty();
-                if question.is_about_rest() && !is_idle
-                    || !question.may_be_at_with(system, (p, control), memory)
-                {
-                    continue;
-                }
-                let has_ended = system.state(p, control).kind == StateKind::Ended;
-                kinds.insert((self.kind(&atoms, p, control), has_ended), control);
+        let mut kinds = BTreeMap::new();
+        for &(control, sight) in self.places(p, place, memory, ended).iter() {
+            let is_idle = self.sights.with(sight, |sight| sight.stores.is_empty());
+            if question.is_about_rest() && !is_idle
+                || !question.may_be_at_with(system, (p, control), &values)
+            {
+                continue;
             }
-            let with = |way: &Vec<StateId>, c: &StateId| way.iter().copied().chain([*c]).collect();
-            ways = ways.iter().flat_map(|w| kinds.values().map(move |c| with(w, c))).collect();
+            let has_ended = system.state(p, control).kind == StateKind::Ended;
+            let kind = kinds.entry((self.kind(&atoms, p, control), has_ended));
+            let known = kind.or_insert(control);
+            *known = control.min(*known);
         }
-        Ok(ways.iter().any(|controls| question.is_settled(system, controls, memory)))
+        self.kinds.id(kinds.into_values().collect::<Vec<StateId>>())
     }
 }
 

@@ -56,7 +56,7 @@ pub struct Configuration {
 }
 
 /// What one process sees. Words are lists of numbers of letters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct View {
     /// Sets of words: before, between and after the marks.
@@ -73,7 +73,7 @@ pub struct View {
 }
 
 /// An own write and the memory state that it made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mark {
     /// The variable.
@@ -83,7 +83,7 @@ pub struct Mark {
 }
 
 /// The past values of a variable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Past {
     /// The variable.
@@ -93,7 +93,7 @@ pub struct Past {
 }
 
 /// The waiting writes to a variable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stores {
     /// The variable.

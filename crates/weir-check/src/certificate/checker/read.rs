@@ -1,19 +1,19 @@
 //! Reading the configurations of a certificate.
 
-use weir_model::answer::Words;
-use weir_model::ids::{ValueId, VarId};
+use std::collections::hash_map::Entry;
 
-use super::super::Certificate;
-use super::{Checker, Letter, Set, Sight, State};
+use rustc_hash::FxHashMap;
+use weir_model::answer::Words;
+use weir_model::ids::{StateId, ValueId, VarId};
+
+use super::super::{Certificate, View};
+use super::{Checker, Config, Letter, Set, Sight, SightId};
 use crate::Rejected;
 use crate::witness::find_states;
 
 impl Checker<'_> {
     /// Reads the configurations of a certificate.
-    pub(super) fn read(
-        &self,
-        certificate: &Certificate,
-    ) -> Result<Vec<(State, Vec<Sight>)>, Rejected> {
+    pub(super) fn read(&self, certificate: &Certificate) -> Result<Vec<Config>, Rejected> {
         let system = self.system;
         let names: Vec<String> = system.vars.iter().map(|v| v.name.clone()).collect();
         if certificate.variables != names {
@@ -33,10 +33,10 @@ impl Checker<'_> {
                 ));
             }
             let cells = vars().zip(letter).map(|(x, v)| v.map(|v| value(x, v)).transpose());
-            letters.push(cells.collect::<Result<_, _>>()?);
+            letters.push(self.letters.id(cells.collect::<Result<Vec<_>, _>>()?));
         }
         let letter = |&l: &u32| {
-            let found = letters.get(l as usize).cloned();
+            let found = letters.get(l as usize).copied();
             found.ok_or_else(|| Rejected::Malformed(format!("there is no letter {l}")))
         };
         let words = |words: &Words| -> Result<Set<Letter>, Rejected> {
@@ -45,6 +45,30 @@ impl Checker<'_> {
         let values = |x: VarId, words: &Vec<Vec<i128>>| -> Result<Set<ValueId>, Rejected> {
             words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect()).collect::<Result<_, _>>()
         };
+        let sight = |view: &View| -> Result<SightId, Rejected> {
+            if view.segments.len() != view.marks.len() + 1 {
+                return Err(Rejected::malformed("a view needs one more segment than marks"));
+            }
+            let mut sight = Sight { first: words(&view.segments[0])?, ..Sight::newest() };
+            for (mark, segment) in view.marks.iter().zip(&view.segments[1..]) {
+                let own = (variable(&mark.variable)?, letter(&mark.letter)?, words(segment)?);
+                sight.rest.push(own);
+            }
+            for past in &view.past {
+                let x = variable(&past.variable)?;
+                sight.past.insert(x, values(x, &past.values)?);
+            }
+            for stores in &view.stores {
+                let x = variable(&stores.variable)?;
+                let entry = (values(x, &stores.older)?, value(x, stores.last)?);
+                sight.stores.insert(x, entry);
+            }
+            self.is_closed(&sight)?;
+            Ok(self.sights.id(sight))
+        };
+        // Many configurations have the same views and control states.
+        let mut sights: FxHashMap<&View, SightId> = FxHashMap::default();
+        let mut controls: FxHashMap<&[String], Vec<StateId>> = FxHashMap::default();
         let mut all = Vec::new();
         for configuration in &certificate.configurations {
             let n = system.processes.len();
@@ -59,40 +83,24 @@ impl Checker<'_> {
                 ));
             }
             let memory = vars().zip(&configuration.memory).map(|(x, &v)| value(x, v));
-            let state = State {
-                controls: find_states(system, &configuration.states)?,
-                memory: memory.collect::<Result<_, _>>()?,
+            let memory = self.memories.id(memory.collect::<Result<Vec<_>, _>>()?);
+            let controls = match controls.entry(&configuration.states) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(find_states(system, &configuration.states)?),
             };
-            let mut sights = Vec::new();
-            for view in &configuration.views {
-                if view.segments.len() != view.marks.len() + 1 {
-                    return Err(Rejected::malformed("a view needs one more segment than marks"));
-                }
-                let mut sight = Sight { first: words(&view.segments[0])?, ..Sight::newest() };
-                for (mark, segment) in view.marks.iter().zip(&view.segments[1..]) {
-                    let own = (variable(&mark.variable)?, letter(&mark.letter)?, words(segment)?);
-                    sight.rest.push(own);
-                }
-                for past in &view.past {
-                    let x = variable(&past.variable)?;
-                    sight.past.insert(x, values(x, &past.values)?);
-                }
-                for stores in &view.stores {
-                    let x = variable(&stores.variable)?;
-                    let entry = (values(x, &stores.older)?, value(x, stores.last)?);
-                    sight.stores.insert(x, entry);
-                }
-                self.is_closed(&sight)?;
-                sights.push(sight);
-            }
-            all.push((state, sights));
+            let views = configuration.views.iter().map(|view| match sights.entry(view) {
+                Entry::Occupied(known) => Ok(*known.get()),
+                Entry::Vacant(new) => sight(view).map(|sight| *new.insert(sight)),
+            });
+            let sights = views.collect::<Result<_, _>>()?;
+            all.push(Config { controls: controls.clone(), memory, sights });
         }
         Ok(all)
     }
 
     /// Sets of words have to be closed under subwords, within the level.
     pub(super) fn is_closed(&self, sight: &Sight) -> Result<(), Rejected> {
-        fn closed<L: Clone + Ord>(set: &Set<L>, level: usize) -> bool {
+        fn closed<L: Copy + Ord>(set: &Set<L>, level: usize) -> bool {
             let shorter = |w: &Vec<L>| {
                 w.len() <= 1
                     || (0..w.len()).all(|skip| {

@@ -1,38 +1,61 @@
 //! What one process sees, and what becomes of that.
 
+use std::borrow::Cow;
+
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 
-use super::{Checker, Letter, Set, Sight};
+use super::{Checker, Letter, Mask, Memory, Set, Sight, SightId};
 
 impl Checker<'_> {
-    /// What `p` sees of a memory state in a control state.
-    pub(super) fn see(&self, p: ProcessId, state: StateId, memory: &[ValueId]) -> Letter {
-        let mask = self.reads(p, state);
-        memory.iter().zip(mask).map(|(v, m)| m.then_some(*v)).collect()
+    /// What a process sees of a memory state, by the variables that it may read.
+    pub(super) fn see(&self, memory: Memory, mask: Mask) -> Letter {
+        self.seen.of((memory, mask), || {
+            let (memory, mask) = (self.memories.get(memory), self.masks.get(mask));
+            let cells = memory.iter().zip(mask.iter()).map(|(v, m)| m.then_some(*v));
+            self.letters.id(cells.collect::<Vec<_>>())
+        })
     }
 
-    /// What is left of a sight when the process has come to a control state.
-    pub(super) fn narrow(&self, p: ProcessId, state: StateId, sight: Sight) -> Sight {
-        let mask = self.reads(p, state);
-        let blank =
-            |l: &Letter| -> Letter { l.iter().zip(mask).map(|(v, m)| v.filter(|_| *m)).collect() };
+    /// What is left of a letter for a process that may read some variables only.
+    fn blank(&self, letter: Letter, mask: Mask) -> Letter {
+        self.blanked.of((letter, mask), || {
+            let (letter, mask) = (self.letters.get(letter), self.masks.get(mask));
+            let cells = letter.iter().zip(mask.iter()).map(|(v, m)| v.filter(|_| *m));
+            self.letters.id(cells.collect::<Vec<_>>())
+        })
+    }
+
+    /// The value of a variable in a letter, if it matters.
+    fn cell(&self, letter: Letter, x: VarId) -> Option<ValueId> {
+        self.letters.with(letter, |letter| letter[x.index()])
+    }
+
+    /// What is left of a sight when the process may read some variables only.
+    pub(super) fn narrow(&self, sight: &Sight, mask: Mask) -> Sight {
+        let reads = self.masks.get(mask);
+        let is_blank = |l: &Letter| self.letters.with(*l, |l| l.iter().all(Option::is_none));
         let words = |s: &Set<Letter>| -> Set<Letter> {
-            let blanked = s.iter().map(|w| w.iter().map(blank).collect::<Vec<_>>());
-            blanked.filter(|w| w.iter().flatten().any(Option::is_some)).collect()
+            let blanked =
+                s.iter().map(|w| w.iter().map(|l| self.blank(*l, mask)).collect::<Vec<_>>());
+            blanked.filter(|w| !w.iter().all(is_blank)).collect()
         };
-        let mut narrow = Sight { first: words(&sight.first), ..sight.clone() };
-        narrow.rest.clear();
+        let mut narrow = Sight {
+            first: if reads.contains(&true) { words(&sight.first) } else { Set::new() },
+            rest: vec![],
+            past: sight.past.clone(),
+            stores: sight.stores.clone(),
+        };
         for (x, letter, after) in &sight.rest {
-            if mask[x.index()] {
-                narrow.rest.push((*x, blank(letter), words(after)));
+            if reads[x.index()] {
+                narrow.rest.push((*x, self.blank(*letter, mask), words(after)));
             } else {
-                let here = self.concat(&self.pieces(&blank(letter)), &words(after));
-                let last = narrow.last().clone();
-                *narrow.last() = self.concat(&last, &here);
+                let here = self.concat(&self.pieces(self.blank(*letter, mask)), &words(after));
+                let last = narrow.last();
+                *last = self.concat(last, &here);
             }
         }
-        narrow.past.retain(|x, _| mask[x.index()]);
-        if !mask.contains(&true) {
+        narrow.past.retain(|x, _| reads[x.index()]);
+        if !reads.contains(&true) {
             narrow.first.clear();
         }
         narrow
@@ -40,7 +63,14 @@ impl Checker<'_> {
 
     /// Whether whatever `other` may see `sight` may see as well, having come
     /// past some of its own writes if need be.
-    pub(super) fn covers(&self, sight: &Sight, other: &Sight) -> bool {
+    pub(super) fn covers(&self, sight: SightId, other: SightId) -> bool {
+        sight == other
+            || self.covered.of((sight, other), || {
+                self.covers_sight(&self.sights.get(sight), &self.sights.get(other))
+            })
+    }
+
+    fn covers_sight(&self, sight: &Sight, other: &Sight) -> bool {
         let stores = sight.stores.len() == other.stores.len()
             && sight
                 .stores
@@ -51,26 +81,25 @@ impl Checker<'_> {
             theirs.is_empty() || sight.past.get(x).is_some_and(|ours| theirs.is_subset(ours))
         });
         let Some(passed) = sight.rest.len().checked_sub(other.rest.len()) else { return false };
-        let first = match passed {
-            0 => sight.first.clone(),
+        let rest = sight.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
+            (ours.0, ours.1) == (theirs.0, theirs.1) && theirs.2.is_subset(&ours.2)
+        });
+        let first = || match passed {
+            0 => Cow::Borrowed(&sight.first),
             _ => {
                 let (_, letter, after) = &sight.rest[passed - 1];
-                self.concat(&self.pieces(letter), after)
+                Cow::Owned(self.concat(&self.pieces(*letter), after))
             }
         };
-        let rest = sight.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
-            (ours.0, &ours.1) == (theirs.0, &theirs.1) && theirs.2.is_subset(&ours.2)
-        });
-        stores && past && rest && other.first.is_subset(&first)
+        stores && past && rest && other.first.is_subset(&first())
     }
 
     /// Removes stuttering: drops a set before the same letter.
-    pub(super) fn tidy(&self, mut sight: Sight, newest: &Letter) -> Sight {
-        let nexts: Vec<Letter> =
-            sight.rest.iter().map(|r| r.1.clone()).chain([newest.clone()]).collect();
+    pub(super) fn tidy(&self, mut sight: Sight, newest: Letter) -> Sight {
+        let nexts: Vec<Letter> = sight.rest.iter().map(|r| r.1).chain([newest]).collect();
         let sets = [&mut sight.first].into_iter().chain(sight.rest.iter_mut().map(|r| &mut r.2));
         for (set, next) in sets.zip(nexts) {
-            if set.is_subset(&self.pieces(&next)) {
+            if set.is_subset(&self.pieces(next)) {
                 set.clear();
             }
         }
@@ -89,33 +118,28 @@ impl Checker<'_> {
         let sets = before.into_iter().chain(rest.iter().map(|(_, _, set)| set));
         let letters = sets.flatten().flatten().chain(rest.iter().map(|(_, letter, _)| letter));
         let past = sight.past.get(&x).filter(|_| own.is_none()).into_iter().flatten().flatten();
-        letters.filter_map(|l| l[x.index()]).chain(past.copied()).collect()
+        letters.filter_map(|l| self.cell(*l, x)).chain(past.copied()).collect()
     }
 
     /// The variables that a process may read before its next full fence.
-    pub(super) fn reads(&self, p: ProcessId, state: StateId) -> &[bool] {
+    pub(super) fn reads(&self, p: ProcessId, state: StateId) -> Mask {
         self.at(&self.reads[p.index()], p, state)
     }
 
     /// The variables that a process may write before its next fence for writes.
-    pub(super) fn writes(&self, p: ProcessId, state: StateId) -> &[bool] {
+    pub(super) fn writes(&self, p: ProcessId, state: StateId) -> Mask {
         self.at(&self.writes[p.index()], p, state)
     }
 
-    pub(super) fn at<'t>(
-        &'t self,
-        rows: &'t [Vec<bool>],
-        p: ProcessId,
-        state: StateId,
-    ) -> &'t [bool] {
-        self.system.state(p, state).place().map_or(&self.everything, |place| &rows[place])
+    fn at(&self, places: &[Mask], p: ProcessId, state: StateId) -> Mask {
+        self.system.state(p, state).place().map_or(self.everything, |place| places[place])
     }
 
     /// An own write that is not the last any more is a letter like any other.
     pub(super) fn unmark(&self, mut sight: Sight, x: VarId) -> Sight {
         if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
             let (_, letter, after) = sight.rest.remove(i);
-            let here = self.concat(&self.pieces(&letter), &after);
+            let here = self.concat(&self.pieces(letter), &after);
             let before = if i == 0 { &mut sight.first } else { &mut sight.rest[i - 1].2 };
             *before = self.concat(before, &here);
         }
@@ -123,57 +147,51 @@ impl Checker<'_> {
     }
 
     /// A process reads a value: as early in its word as it can.
-    pub(super) fn look(
-        &self,
-        sight: &Sight,
-        x: VarId,
-        d: ValueId,
-        newest: &[ValueId],
-    ) -> Vec<Sight> {
+    pub(super) fn look(&self, sight: &Sight, x: VarId, d: ValueId, newest: Memory) -> Vec<Sight> {
         if let Some((_, last)) = sight.stores.get(&x) {
             return if *last == d { vec![sight.clone()] } else { vec![] };
         }
-        let has = |l: &Letter| l[x.index()] == Some(d);
+        let has = |l: Letter| self.cell(l, x) == Some(d);
         let mut now = sight.clone();
         if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
-            if has(&sight.rest[i].1) {
+            if has(sight.rest[i].1) {
                 return vec![now];
             }
             for _ in 0..=i {
                 now = self.pass(now);
             }
             now.past.remove(&x);
-        } else if let Some(past) = sight.past.get(&x).filter(|past| past.contains(&vec![d])) {
-            let left = self.concat(&Set::from([vec![d]]), &self.behind(past, &d));
+        } else if let Some(past) = sight.past.get(&x).filter(|past| past.contains([d].as_slice())) {
+            let left = self.concat(&Set::from([vec![d]]), &self.behind(past, d));
             now.past.insert(x, left);
             return vec![now];
         }
         loop {
-            let places: Vec<&Letter> =
-                now.first.iter().filter(|w| w.len() == 1 && has(&w[0])).map(|w| &w[0]).collect();
+            let places: Vec<Letter> =
+                now.first.iter().filter(|w| w.len() == 1 && has(w[0])).map(|w| w[0]).collect();
             if self.level == 1 && !places.is_empty() {
                 return vec![now];
             }
             if !places.is_empty() {
-                let stand = |letter: &&Letter| {
-                    let before = self.before(&now.first, letter);
+                let stand = |letter: &Letter| {
+                    let before = self.before(&now.first, *letter);
                     let mut there = self.remember(Sight { first: before, ..now.clone() });
                     there.past.remove(&x);
-                    let left = self.behind(&now.first, letter);
-                    there.first = self.concat(&Set::from([vec![(*letter).clone()]]), &left);
+                    let left = self.behind(&now.first, *letter);
+                    there.first = self.concat(&Set::from([vec![*letter]]), &left);
                     there
                 };
                 return places.iter().map(stand).collect();
             }
-            let Some((_, letter, _)) = now.rest.first().cloned() else { break };
+            let Some(&(_, letter, _)) = now.rest.first() else { break };
             now = self.pass(now);
             now.past.remove(&x);
-            if has(&letter) {
-                now.first = self.concat(&self.pieces(&letter), &now.first);
+            if has(letter) {
+                now.first = self.concat(&self.pieces(letter), &now.first);
                 return vec![now];
             }
         }
-        if newest[x.index()] != d {
+        if self.value(newest, x) != d {
             return vec![];
         }
         now = self.remember(now);
@@ -189,7 +207,7 @@ impl Checker<'_> {
                 let values: Set<ValueId> = sight
                     .first
                     .iter()
-                    .filter_map(|w| w.iter().map(|l| l[x.index()]).collect::<Option<_>>())
+                    .filter_map(|w| w.iter().map(|l| self.cell(*l, x)).collect::<Option<_>>())
                     .collect();
                 if !values.is_empty() {
                     let past = sight.past.remove(&x).unwrap_or_default();
@@ -205,7 +223,7 @@ impl Checker<'_> {
         let mut sight = self.remember(sight);
         let (x, letter, after) = sight.rest.remove(0);
         sight.past.remove(&x);
-        sight.first = self.pieces(&letter);
+        sight.first = self.pieces(letter);
         let mut sight = self.remember(sight);
         sight.first = after;
         sight

@@ -1,20 +1,40 @@
 //! The steps from a configuration.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, FenceKind};
 use weir_model::system::{Op, Seen, Standing};
 
-use super::{Checker, Set, Sight, State};
+use super::{Checker, Config, Memory, Set, Sight, SightId};
 use crate::Rejected;
 use crate::witness::is_followed;
 
-/// An action, and its result.
-pub(super) type Successor = (String, (State, Vec<Sight>));
+/// An action of a process, and what becomes of the process and of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Move {
+    pub op: Op,
+    /// It is a write that has waited and enters the history now.
+    pub waited: bool,
+    pub to: StateId,
+    pub sight: SightId,
+    pub memory: Memory,
+}
+
+impl Move {
+    /// Whether a memory state enters the history.
+    pub fn writes(&self) -> bool {
+        matches!(self.op, Op::Write(..) | Op::Arw(..))
+    }
+}
+
+/// Where a process is and what it sees.
+pub(super) type Place = (StateId, SightId);
 
 impl Checker<'_> {
-    pub(super) fn initial(&self) -> Vec<(State, Vec<Sight>)> {
+    pub(super) fn initial(&self) -> Vec<Config> {
         let mut memories: Vec<Vec<ValueId>> = vec![vec![]];
         for var in self.system.vars.iter() {
             let longer = |m: &Vec<ValueId>| {
@@ -24,113 +44,124 @@ impl Checker<'_> {
             memories = memories.iter().flat_map(longer).collect();
         }
         let controls: Vec<StateId> = self.system.processes.iter().map(|p| p.initial).collect();
-        let sights = vec![Sight::newest(); controls.len()];
-        memories
-            .into_iter()
-            .map(|memory| (State { controls: controls.clone(), memory }, sights.clone()))
-            .collect()
+        let sights = vec![self.sights.id(Sight::newest()); controls.len()];
+        let config = |memory| Config {
+            controls: controls.clone(),
+            memory: self.memories.id(memory),
+            sights: sights.clone(),
+        };
+        memories.into_iter().map(config).collect()
     }
 
-    /// Every step of every process: it goes somewhere by itself and acts, or a
+    /// Every step of a process: it goes somewhere by itself and acts, or a
     /// write of it that has waited enters the history.
-    pub(super) fn successors(
+    pub(super) fn moves(
         &self,
-        config: &(State, Vec<Sight>),
-    ) -> Result<Vec<Successor>, Rejected> {
-        let (state, sights) = config;
-        let mut all = Vec::new();
-        for p in self.system.process_ids() {
-            let name = &self.system.processes[p.index()].name;
-            for (control, sight) in self.places(config, p, false) {
-                is_followed(self.system, p, control)?;
-                let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
-                    true => Seen::One(state.memory[x.index()]),
-                    false => Seen::Among(vec![]),
-                };
-                for (_, t) in self.system.steps(p, control, see) {
-                    let mut sights = sights.clone();
-                    sights[p.index()] = sight.clone();
-                    let mut next = state.clone();
-                    next.controls[p.index()] = t.to;
-                    if let Some(next) = self.act(next, sights, p, t.op) {
-                        let what = format!("{} of `{name}`", self.system.show_op(t.op));
-                        all.push((what, self.rest(next, p)));
-                    }
+        p: ProcessId,
+        (control, sight): Place,
+        memory: Memory,
+    ) -> Result<Arc<[Move]>, Rejected> {
+        self.moved.of((p, control, sight, memory), || self.find_moves(p, (control, sight), memory))
+    }
+
+    fn find_moves(
+        &self,
+        p: ProcessId,
+        start: Place,
+        memory: Memory,
+    ) -> Result<Arc<[Move]>, Rejected> {
+        let mut all = FxHashSet::default();
+        let places = self.places(p, start, memory, false);
+        // Which control state has which number may differ from run to run.
+        let unknown = places.iter().filter_map(|place| is_followed(self.system, p, place.0).err());
+        if let Some(reason) = unknown.min_by_key(Rejected::to_string) {
+            return Err(reason);
+        }
+        for &(control, sight) in places.iter() {
+            let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
+                true => Seen::One(self.value(memory, x)),
+                false => Seen::Among(vec![]),
+            };
+            for (_, t) in self.system.steps(p, control, see) {
+                if let Some((sight, memory)) = self.act(p, (t.to, sight), memory, t.op) {
+                    let (to, sight) = self.rest(p, (t.to, sight));
+                    all.insert(Move { op: t.op, waited: false, to, sight, memory });
                 }
             }
-            for (&x, (older, last)) in &sights[p.index()].stores {
-                let write = |value: ValueId, rest: Option<Set<ValueId>>| {
-                    let mut sights = sights.clone();
-                    let stores = &mut sights[p.index()].stores;
-                    let own = rest.is_none();
-                    match rest {
-                        Some(rest) => stores.insert(x, (rest, *last)),
-                        None => stores.remove(&x),
-                    };
-                    let what = format!(
-                        "a waiting {} of `{name}`",
-                        self.system.show_op(Op::Write(x, value))
-                    );
-                    (what, self.rest(self.append(state, &sights, p, (x, value), own), p))
-                };
-                all.extend(
-                    older
-                        .iter()
-                        .filter(|w| w.len() == 1)
-                        .map(|w| write(w[0], Some(self.behind(older, &w[0])))),
-                );
-                all.push(write(*last, None));
-            }
         }
-        Ok(all)
+        let (control, sight) = (start.0, self.sights.get(start.1));
+        for (&x, (older, last)) in &sight.stores {
+            let mut enter = |value: ValueId, rest: Option<Set<ValueId>>| {
+                let mut sight = (*sight).clone();
+                let own = rest.is_none();
+                match rest {
+                    Some(rest) => sight.stores.insert(x, (rest, *last)),
+                    None => sight.stores.remove(&x),
+                };
+                let next = self.write(memory, x, value);
+                let mark = own.then_some(x);
+                let sight = self.append(p, (control, self.sights.id(sight)), (memory, next), mark);
+                let (to, sight) = self.rest(p, (control, sight));
+                all.insert(Move { op: Op::Write(x, value), waited: true, to, sight, memory: next });
+            };
+            for word in older.iter().filter(|w| w.len() == 1) {
+                enter(word[0], Some(self.behind(older, word[0])));
+            }
+            enter(*last, None);
+        }
+        Ok(all.into_iter().collect())
     }
 
     /// Where a process can go by itself. With `ended`, nothing enters the
     /// history any more and it goes on with writes that only it will ever see.
     pub(super) fn places(
         &self,
-        (state, sights): &(State, Vec<Sight>),
         p: ProcessId,
+        start: Place,
+        memory: Memory,
         ended: bool,
-    ) -> BTreeSet<(StateId, Sight)> {
-        let start = (state.controls[p.index()], sights[p.index()].clone());
-        let mut all = BTreeSet::from([start.clone()]);
+    ) -> Arc<[Place]> {
+        let key = (p, start.0, start.1, memory, ended);
+        self.reached.of(key, || self.find_places(p, start, memory, ended))
+    }
+
+    fn find_places(&self, p: ProcessId, start: Place, memory: Memory, ended: bool) -> Arc<[Place]> {
+        let mut all = FxHashSet::from_iter([start]);
         let mut work = vec![start];
         while let Some((control, sight)) = work.pop() {
+            let sight = self.sights.get(sight);
             let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
                 true => Seen::Among(vec![]),
-                false => Seen::among(
-                    self.visible(&sight, x).into_iter().chain([state.memory[x.index()]]),
-                ),
+                false => {
+                    Seen::among(self.visible(&sight, x).into_iter().chain([self.value(memory, x)]))
+                }
             };
             for (_, t) in self.system.steps(p, control, see) {
-                let newest = self.see(p, t.to, &state.memory);
-                for look in self.alone(&sight, &state.memory, t.op, ended) {
+                let mask = self.reads(p, t.to);
+                let newest = self.see(memory, mask);
+                for look in self.alone(&sight, memory, t.op, ended) {
                     // A write that nothing will overtake would not have waited.
-                    let writes = self.writes(p, t.to);
-                    let overtaken =
-                        |x: &VarId| writes.iter().enumerate().any(|(y, w)| *w && y != x.index());
+                    let overtaken = |x: &VarId| {
+                        self.masks.with(self.writes(p, t.to), |writes| {
+                            writes.iter().enumerate().any(|(y, w)| *w && y != x.index())
+                        })
+                    };
                     if !ended && !look.stores.keys().all(overtaken) {
                         continue;
                     }
-                    let place = (t.to, self.tidy(self.narrow(p, t.to, look), &newest));
-                    if all.insert(place.clone()) {
+                    let look = self.tidy(self.narrow(&look, mask), newest);
+                    let place = (t.to, self.sights.id(look));
+                    if all.insert(place) {
                         work.push(place);
                     }
                 }
             }
         }
-        all
+        all.into_iter().collect()
     }
 
     /// What a process sees after an operation that other processes do not observe.
-    pub(super) fn alone(
-        &self,
-        sight: &Sight,
-        memory: &[ValueId],
-        op: Op,
-        ended: bool,
-    ) -> Vec<Sight> {
+    fn alone(&self, sight: &Sight, memory: Memory, op: Op, ended: bool) -> Vec<Sight> {
         let idle = sight.stores.is_empty();
         match op {
             Op::Nop => vec![sight.clone()],
@@ -159,44 +190,40 @@ impl Checker<'_> {
         }
     }
 
-    /// The successor of a configuration, in which a process has moved forward already,
-    /// by an operation that depends on when it happens.
-    pub(super) fn act(
+    /// What a process sees, and the newest memory, after an operation that depends on when it
+    /// happens. The process has moved to its next control state already.
+    fn act(
         &self,
-        state: State,
-        mut sights: Vec<Sight>,
         p: ProcessId,
+        (to, sight): Place,
+        memory: Memory,
         op: Op,
-    ) -> Option<(State, Vec<Sight>)> {
-        let sight = &mut sights[p.index()];
-        let idle = sight.stores.is_empty();
+    ) -> Option<(SightId, Memory)> {
+        let now = self.sights.get(sight);
+        let idle = now.stores.is_empty();
+        let newest = || self.sights.id(Sight::newest());
         match op {
-            Op::Read(x, d) if !self.buffers && state.memory[x.index()] == d => {}
-            Op::Write(x, d) if !sight.stores.contains_key(&x) => {
+            Op::Read(x, d) if !self.buffers && self.value(memory, x) == d => Some((sight, memory)),
+            Op::Write(x, d) if !now.stores.contains_key(&x) => {
+                let mut sight = (*now).clone();
                 sight.past.remove(&x);
-                return Some(self.append(&state, &sights, p, (x, d), true));
+                let next = self.write(memory, x, d);
+                let place = (to, self.sights.id(sight));
+                Some((self.append(p, place, (memory, next), Some(x)), next))
             }
-            Op::Arw(x, d, e) if idle && state.memory[x.index()] == d => {
-                let (state, mut sights) = self.append(&state, &sights, p, (x, e), false);
-                sights[p.index()] = Sight::newest();
-                return Some((state, sights));
+            Op::Arw(x, d, e) if idle && self.value(memory, x) == d => {
+                Some((newest(), self.write(memory, x, e)))
             }
-            Op::Fence(FenceKind::Full) if idle => *sight = Sight::newest(),
-            _ => return None,
+            Op::Fence(FenceKind::Full) if idle => Some((newest(), memory)),
+            _ => None,
         }
-        Some((state, sights))
     }
 
     /// A process that can do nothing before a full fence may as well be behind
     /// it, if that is no matter to the properties: it lags no less.
-    pub(super) fn rest(
-        &self,
-        (mut state, mut sights): (State, Vec<Sight>),
-        p: ProcessId,
-    ) -> (State, Vec<Sight>) {
+    fn rest(&self, p: ProcessId, (mut here, mut sight): Place) -> Place {
         // As long as it may take, but not for ever.
         for _ in 0..u8::MAX {
-            let here = state.controls[p.index()];
             let mut transitions = self.system.steps(p, here, |_, _| Seen::Among(vec![]));
             let to = match (transitions.next(), transitions.next()) {
                 (Some((_, t)), None) if t.op == Op::Fence(FenceKind::Full) => t.to,
@@ -204,13 +231,13 @@ impl Checker<'_> {
             };
             let told_apart =
                 |atoms: &Vec<Atom>| self.kind(atoms, p, here) != self.kind(atoms, p, to);
-            if !sights[p.index()].stores.is_empty() || self.asked.iter().any(told_apart) {
+            let idle = self.sights.with(sight, |sight| sight.stores.is_empty());
+            if !idle || self.asked.iter().any(told_apart) {
                 break;
             }
-            state.controls[p.index()] = to;
-            sights[p.index()] = Sight::newest();
+            (here, sight) = (to, self.sights.id(Sight::newest()));
         }
-        (state, sights)
+        (here, sight)
     }
 
     /// All that atoms can tell of where a process is.
@@ -226,36 +253,44 @@ impl Checker<'_> {
         (values.collect(), state.standing())
     }
 
-    /// A write enters the history; `own` if its process reads it from now on.
+    /// What a process sees after a write has entered the history. `own` is the variable if the
+    /// process reads its own write from now on.
     pub(super) fn append(
         &self,
-        state: &State,
-        sights: &[Sight],
         p: ProcessId,
-        (x, value): (VarId, ValueId),
-        own: bool,
-    ) -> (State, Vec<Sight>) {
-        let mut next = state.clone();
-        next.memory[x.index()] = value;
-        let mut seen = sights.to_vec();
-        for q in self.system.process_ids() {
-            let at = state.controls[q.index()];
-            let mut sight = self.narrow(q, at, sights[q.index()].clone());
-            let (old, new) = (self.see(q, at, &state.memory), self.see(q, at, &next.memory));
-            let mark = own && p == q && self.reads(q, at)[x.index()];
-            if mark || old != new {
+        (at, sight): Place,
+        (before, after): (Memory, Memory),
+        own: Option<VarId>,
+    ) -> SightId {
+        let mask = self.reads(p, at);
+        let mark = own.filter(|x| self.masks.with(mask, |reads| reads[x.index()]));
+        let (old, new) = (self.see(before, mask), self.see(after, mask));
+        self.appended.of((sight, mask, old, new, mark), || {
+            let mut sight = self.narrow(&self.sights.get(sight), mask);
+            if mark.is_some() || old != new {
                 let at_mark = sight.rest.last().is_some_and(|r| r.2.is_empty() && r.1 == old);
                 if !at_mark {
-                    let last = sight.last().clone();
-                    *sight.last() = self.concat(&last, &self.pieces(&old));
+                    let last = sight.last();
+                    *last = self.concat(last, &self.pieces(old));
                 }
             }
-            if mark {
+            if let Some(x) = mark {
                 sight = self.unmark(sight, x);
-                sight.rest.push((x, new.clone(), Set::new()));
+                sight.rest.push((x, new, Set::new()));
             }
-            seen[q.index()] = self.tidy(sight, &new);
-        }
-        (next, seen)
+            self.sights.id(self.tidy(sight, new))
+        })
+    }
+
+    /// The value of a variable in a memory state.
+    pub(super) fn value(&self, memory: Memory, x: VarId) -> ValueId {
+        self.memories.with(memory, |memory| memory[x.index()])
+    }
+
+    /// A memory state after a write.
+    fn write(&self, memory: Memory, x: VarId, value: ValueId) -> Memory {
+        let mut next = self.memories.get(memory).to_vec();
+        next[x.index()] = value;
+        self.memories.id(next)
     }
 }
