@@ -5,6 +5,7 @@
 mod closed;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 use weir_check::evidence::counted;
@@ -123,7 +124,7 @@ impl weir_check::Evidence for Evidence {
     const FORMATS: &'static [&'static str] = &[RUN, SET];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, machine: &Machine) -> Result<(), Rejected> {
+    fn check(&self, machine: &Machine, _threads: NonZeroUsize) -> Result<(), Rejected> {
         check(machine, self)
     }
 

@@ -3,6 +3,8 @@
 //! A kind is one module with a type that implements [`Evidence`], and one line in [`KINDS`].
 //! [`certify`] reads a text of any kind and checks it.
 
+use std::num::NonZeroUsize;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use weir_model::ids::SpanId;
@@ -39,11 +41,12 @@ pub trait Evidence: Serialize + DeserializeOwned {
     /// The version of its format that is written and read.
     const VERSION: u32;
 
-    /// Checks that it shows what it says.
+    /// Checks that it shows what it says, with up to so many threads. The result does not
+    /// depend on their number.
     ///
     /// # Errors
     /// The first thing that is wrong with it.
-    fn check(&self, subject: &Self::Subject) -> Result<(), Rejected>;
+    fn check(&self, subject: &Self::Subject, threads: NonZeroUsize) -> Result<(), Rejected>;
 
     /// What it is, in a few words.
     fn what(&self) -> String;
@@ -110,7 +113,7 @@ pub struct Checked {
 pub struct Kind<S: ?Sized + 'static> {
     /// The names of its formats.
     pub formats: &'static [&'static str],
-    check: fn(&str, &S) -> Result<Checked, Rejected>,
+    check: fn(&str, &S, NonZeroUsize) -> Result<Checked, Rejected>,
 }
 
 impl<S: ?Sized + 'static> Kind<S> {
@@ -120,7 +123,11 @@ impl<S: ?Sized + 'static> Kind<S> {
     }
 }
 
-fn read_and_check<E: Evidence>(text: &str, subject: &E::Subject) -> Result<Checked, Rejected> {
+fn read_and_check<E: Evidence>(
+    text: &str,
+    subject: &E::Subject,
+    threads: NonZeroUsize,
+) -> Result<Checked, Rejected> {
     let evidence = match E::from_json(text) {
         Ok(evidence) => evidence,
         Err(reason @ Rejected::Format { .. }) => {
@@ -131,7 +138,7 @@ fn read_and_check<E: Evidence>(text: &str, subject: &E::Subject) -> Result<Check
         Err(unreadable) => return Err(unreadable),
     };
     Ok(Checked {
-        reason: evidence.check(subject).err(),
+        reason: evidence.check(subject, threads).err(),
         what: evidence.what(),
         model: evidence.model(),
         properties: evidence.settles(subject),
@@ -151,15 +158,24 @@ pub static KINDS: [Kind<dyn Subject>; 9] = [
     Kind::of::<StrategyFile>(),
 ];
 
-/// Checks evidence of any kind about a program.
+/// As many threads as the machine runs at a time.
+pub fn all_cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Checks evidence of any kind about a program, with up to so many threads.
 ///
 /// # Errors
 /// If the text is no evidence.
-pub fn certify(text: &str, subject: &(dyn Subject + 'static)) -> Result<Checked, Rejected> {
-    certify_as(&KINDS, text, subject)
+pub fn certify(
+    text: &str,
+    subject: &(dyn Subject + 'static),
+    threads: NonZeroUsize,
+) -> Result<Checked, Rejected> {
+    certify_as(&KINDS, text, subject, threads)
 }
 
-/// Checks evidence of one of some kinds.
+/// Checks evidence of one of some kinds, with up to so many threads.
 ///
 /// # Errors
 /// If the text is no evidence of these kinds.
@@ -167,13 +183,14 @@ pub fn certify_as<S: ?Sized>(
     kinds: &[Kind<S>],
     text: &str,
     subject: &S,
+    threads: NonZeroUsize,
 ) -> Result<Checked, Rejected> {
     let Opening { format, .. } = Opening::read(text)?;
     let kind = kinds.iter().find(|kind| kind.formats.contains(&format.as_str()));
     let kind = kind.ok_or_else(|| {
         Rejected::Unreadable(format!("there is no evidence with the format `{format}`"))
     })?;
-    (kind.check)(text, subject)
+    (kind.check)(text, subject, threads)
 }
 
 /// Rejects evidence for what holds only within bounds, unless it excludes the question whether

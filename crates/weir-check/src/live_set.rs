@@ -15,6 +15,7 @@
 //! no writes is taken apart further, without these updates.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Buffered, StoreBuffer};
@@ -88,7 +89,7 @@ impl Evidence for LiveSet {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
         check(&system(&subject.system().program, self.clients)?, self)?;
         // Past a bound a process loops in a sink state that is not of the program.
         within_bounds(subject.system(), |_| false)

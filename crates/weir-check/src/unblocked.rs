@@ -7,6 +7,7 @@
 //! pairs are the blocking pairs.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::Invariant;
@@ -70,8 +71,8 @@ impl Evidence for Unblocked {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
-        check(&subject.system().program, self)?;
+    fn check(&self, subject: &dyn Subject, threads: NonZeroUsize) -> Result<(), Rejected> {
+        check(&subject.system().program, self, threads)?;
         within_bounds(subject.system(), |_| false)
     }
 
@@ -94,11 +95,11 @@ impl Evidence for Unblocked {
 const CLIENT: ProcessId = ProcessId(0);
 
 /// Checks that no blocking pair of the object is reachable under TSO with its
-/// clients.
+/// clients, with up to so many threads.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(program: &Program, file: &Unblocked) -> Result<(), Rejected> {
+pub fn check(program: &Program, file: &Unblocked, threads: NonZeroUsize) -> Result<(), Rejected> {
     let system = lasso::system(program, Some(file.clients))?;
     file.header.check((FORMAT, VERSION), &system.program)?;
     let all = expanded(&system);
@@ -149,7 +150,7 @@ pub fn check(program: &Program, file: &Unblocked) -> Result<(), Rejected> {
     if certificate.properties != [0] || certificate.model != "TSO" {
         return Err(Rejected::malformed("the certificate is about something else"));
     }
-    certificate::check_for(&stopping, certificate, &system.program)
+    certificate::check_for(&stopping, certificate, &system.program, threads)
 }
 
 /// `a or b or …`, as flat as it can be.

@@ -1,6 +1,7 @@
 //! Witness files: a run as JSON. The schema is in `docs/witness.md`.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Run, Snapshot};
@@ -112,7 +113,7 @@ impl Evidence for Witness {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
         crate::check(subject.system(), self)?;
         check_lines(subject.system(), &self.steps, &|span| subject.line(span))
     }

@@ -24,7 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::root;
-use weir::certify::{certify, model};
+use weir::certify::{all_cores, certify, model};
 use weir::{Language, Loaded, MemoryModel, Reading};
 use weir_channel::{cpcp, pcp, text};
 use weir_front::Diagnostic;
@@ -279,7 +279,9 @@ fn evidence_readers() -> Vec<Reader> {
                 let model = model(&sample.text).unwrap_or(MemoryModel::SC);
                 let reading = Reading { model, ..Reading::default() };
                 let loaded = Loaded::read(sample.file, &text, &reading).unwrap();
-                Box::new(move |mutant| certify(mutant, &loaded).is_ok_and(|c| c.reason.is_none()))
+                Box::new(move |mutant| {
+                    certify(mutant, &loaded, all_cores()).is_ok_and(|c| c.reason.is_none())
+                })
             }
         };
         let parse = parser(value["format"].as_str().unwrap());

@@ -7,13 +7,23 @@
 
 mod common;
 
+use std::num::NonZeroUsize;
+
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;
-use weir_check::certificate::{Certificate, Configuration, check};
+use weir_check::certificate::{self, Certificate, Configuration};
 use weir_engine::{Engine, SearchOptions, Task, Views};
 use weir_model::answer::Evidence;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
+
+/// The result of the checker, which is the same for every number of threads.
+fn check(system: &System, certificate: &Certificate) -> Result<(), Rejected> {
+    let with = |n: usize| certificate::check(system, certificate, NonZeroUsize::new(n).unwrap());
+    let alone = with(1);
+    assert_eq!(with(3), alone);
+    alone
+}
 
 fn certificate(system: &System, model: MemoryModel) -> Certificate {
     let options = SearchOptions { certificate: true, ..SearchOptions::default() };

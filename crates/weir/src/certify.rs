@@ -2,6 +2,7 @@
 //! shown that its checker has not accepted.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 
 use weir_check::{Evidence, Rejected, Subject};
 use weir_model::ids::SpanId;
@@ -10,7 +11,7 @@ use weir_model::system::System;
 
 use crate::Loaded;
 
-pub use weir_check::Checked;
+pub use weir_check::{Checked, all_cores};
 
 impl Subject for Loaded {
     fn system(&self) -> &System {
@@ -28,12 +29,13 @@ pub fn model(text: &str) -> Option<MemoryModel> {
     weir_check::evidence::model_of(text)?.parse().ok()
 }
 
-/// Checks evidence about a program.
+/// Checks evidence about a program, with up to so many threads. The result does not depend on
+/// their number.
 ///
 /// # Errors
 /// If the text is no evidence.
-pub fn certify(text: &str, loaded: &Loaded) -> Result<Checked, Rejected> {
-    weir_check::certify(text, loaded)
+pub fn certify(text: &str, loaded: &Loaded, threads: NonZeroUsize) -> Result<Checked, Rejected> {
+    weir_check::certify(text, loaded, threads)
 }
 
 /// Evidence that was found and that its checker rejects: a mistake in Weir, and no answer.
@@ -62,8 +64,12 @@ impl std::error::Error for Unaccepted {
 ///
 /// # Errors
 /// If its checker rejects it.
-pub fn accepted<E: Evidence>(evidence: E, subject: &E::Subject) -> Result<E, Unaccepted> {
-    match evidence.check(subject) {
+pub fn accepted<E: Evidence>(
+    evidence: E,
+    subject: &E::Subject,
+    threads: NonZeroUsize,
+) -> Result<E, Unaccepted> {
+    match evidence.check(subject, threads) {
         Ok(()) => Ok(evidence),
         Err(why) => Err(Unaccepted { what: evidence.what(), why }),
     }

@@ -28,8 +28,10 @@ mod steps;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
@@ -44,12 +46,16 @@ use super::{Certificate, FORMAT, VERSION};
 use crate::Rejected;
 
 /// Checks that a certificate is an inductive set of the system under its model
-/// that shows what it says of its properties.
+/// that shows what it says of its properties, with up to so many threads.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(system: &System, certificate: &Certificate) -> Result<(), Rejected> {
-    check_for(system, certificate, &system.program)
+pub fn check(
+    system: &System,
+    certificate: &Certificate,
+    threads: NonZeroUsize,
+) -> Result<(), Rejected> {
+    check_for(system, certificate, &system.program, threads)
 }
 
 /// The same for a certificate that was made for a program, and is about a system that was
@@ -58,6 +64,7 @@ pub(crate) fn check_for(
     system: &System,
     certificate: &Certificate,
     program: &Program,
+    threads: NonZeroUsize,
 ) -> Result<(), Rejected> {
     certificate.header.check((FORMAT, VERSION), program)?;
     let model: MemoryModel = certificate.model.parse().map_err(Rejected::no_model)?;
@@ -70,11 +77,61 @@ pub(crate) fn check_for(
             return Err(Rejected::InitialOutside);
         }
     }
-    for (number, config) in configs.iter().enumerate() {
-        checker.stays(&cover, number, config, &certificate.properties)?;
-    }
-    Ok(())
+    first_rejection(&checker, threads.get(), configs.len(), &|checker, number| {
+        checker.stays(&cover, number, &configs[number], &certificate.properties)
+    })
 }
+
+/// Checks configurations by their numbers. Each thread has a checker of its own.
+///
+/// # Errors
+/// What is wrong with the first that is rejected.
+fn first_rejection(
+    checker: &Checker<'_>,
+    threads: usize,
+    count: usize,
+    check: &(dyn Fn(&Checker<'_>, usize) -> Result<(), Rejected> + Sync),
+) -> Result<(), Rejected> {
+    let threads = threads.min(count / FEW).max(1);
+    let block = count.div_ceil(threads * BLOCKS).max(1);
+    let next = AtomicUsize::new(0);
+    let first: Mutex<Option<(usize, Rejected)>> = Mutex::new(None);
+    let lock = || first.lock().expect("no thread panics while it has the lock");
+    // Blocks are taken in order: whatever comes before a rejected configuration is checked.
+    let work = |checker: &Checker<'_>| {
+        loop {
+            let start = next.fetch_add(block, Ordering::Relaxed);
+            if start >= count || lock().as_ref().is_some_and(|(number, _)| *number < start) {
+                return;
+            }
+            for number in start..count.min(start + block) {
+                if let Err(reason) = check(checker, number) {
+                    let mut first = lock();
+                    if first.as_ref().is_none_or(|(known, _)| number < *known) {
+                        *first = Some((number, reason));
+                    }
+                    return;
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            let checker = checker.clone();
+            let work = &work;
+            scope.spawn(move || work(&checker));
+        }
+        work(checker);
+    });
+    let rejected = first.into_inner().expect("no thread panics while it has the lock");
+    rejected.map_or(Ok(()), |(_, reason)| Err(reason))
+}
+
+/// For fewer configurations than this a thread is not worth its start.
+const FEW: usize = 64;
+
+/// The number of blocks into which the configurations of one thread are divided.
+const BLOCKS: usize = 8;
 
 /// A memory state; `None` for what does not matter to who looks at it.
 type Letter = Id<[Option<ValueId>]>;

@@ -3,6 +3,8 @@
 
 mod checker;
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Invariant, ViewParts, Words};
 use weir_model::ids::{ValueId, VarId};
@@ -109,8 +111,8 @@ impl Evidence for Certificate {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
-        check(subject.system(), self)?;
+    fn check(&self, subject: &dyn Subject, threads: NonZeroUsize) -> Result<(), Rejected> {
+        check(subject.system(), self, threads)?;
         within_bounds(subject.system(), |question| self.properties.contains(&question))
     }
 

@@ -7,6 +7,7 @@ mod rules;
 mod ways;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 use weir_model::game::{Buffers, Configuration, Fairness, Message, Player, Strategy, View};
@@ -145,7 +146,7 @@ impl Evidence for StrategyFile {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
         check(subject.system(), self)?;
         within_bounds(subject.system(), |_| false)
     }
