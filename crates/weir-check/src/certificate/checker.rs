@@ -27,7 +27,7 @@ mod sight;
 mod steps;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,6 +42,7 @@ use weir_model::system::{Access, CodeStep, StateKind, System};
 use self::cover::Cover;
 use self::numbered::{Id, Memo, Numbered};
 use self::steps::{Move, Place};
+use self::words::{Set, Sets};
 use super::{Certificate, FORMAT, VERSION};
 use crate::Rejected;
 
@@ -145,9 +146,6 @@ type Mask = Id<[bool]>;
 /// What one process sees.
 type SightId = Id<Sight>;
 
-/// A set of words, closed under subwords; the empty word is always meant.
-type Set<L> = BTreeSet<Vec<L>>;
-
 /// A configuration: control states, newest memory, and what each process sees.
 #[derive(Clone, Debug)]
 struct Config {
@@ -176,10 +174,6 @@ struct Sight {
 }
 
 impl Sight {
-    fn newest() -> Self {
-        Self { first: Set::new(), rest: vec![], past: BTreeMap::new(), stores: BTreeMap::new() }
-    }
-
     /// The last set of the word.
     fn last(&mut self) -> &mut Set<Letter> {
         self.rest.last_mut().map_or(&mut self.first, |r| &mut r.2)
@@ -209,11 +203,16 @@ struct Checker<'s> {
     /// The atoms of each property that the certificate is about.
     asked: Vec<Vec<Atom>>,
     letters: Numbered<[Option<ValueId>]>,
+    words: Sets<Letter>,
+    values: Sets<ValueId>,
     memories: Numbered<[ValueId]>,
     masks: Numbered<[bool]>,
     sights: Numbered<Sight>,
     /// The control states of a process that stand for all of their kind.
     kinds: Numbered<[StateId]>,
+    piece: Memo<Letter, Set<Letter>>,
+    narrowed: Memo<(Set<Letter>, Mask), Set<Letter>>,
+    remembered: Memo<(Set<Letter>, VarId), Set<ValueId>>,
     seen: Memo<(Memory, Mask), Letter>,
     blanked: Memo<(Letter, Mask), Letter>,
     covered: Memo<(SightId, SightId), bool>,
@@ -277,10 +276,15 @@ impl<'s> Checker<'s> {
             writes: all(stores, &|p| ahead(system, p, &written, &is_for_writes)),
             asked: certificate.properties.iter().map(asked).collect::<Result<_, Rejected>>()?,
             letters: Numbered::default(),
+            words: Sets::new(certificate.level),
+            values: Sets::new(certificate.level),
             memories: Numbered::default(),
             masks,
             sights: Numbered::default(),
             kinds: Numbered::default(),
+            piece: Memo::default(),
+            narrowed: Memo::default(),
+            remembered: Memo::default(),
             seen: Memo::default(),
             blanked: Memo::default(),
             covered: Memo::default(),

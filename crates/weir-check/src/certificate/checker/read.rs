@@ -40,16 +40,18 @@ impl Checker<'_> {
             found.ok_or_else(|| Rejected::Malformed(format!("there is no letter {l}")))
         };
         let words = |words: &Words| -> Result<Set<Letter>, Rejected> {
-            words.iter().map(|w| w.iter().map(letter).collect()).collect::<Result<_, _>>()
+            let words = words.iter().map(|w| w.iter().map(letter).collect());
+            Ok(self.words.of(words.collect::<Result<Vec<_>, Rejected>>()?))
         };
         let values = |x: VarId, words: &Vec<Vec<i128>>| -> Result<Set<ValueId>, Rejected> {
-            words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect()).collect::<Result<_, _>>()
+            let words = words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect());
+            Ok(self.values.of(words.collect::<Result<Vec<_>, Rejected>>()?))
         };
         let sight = |view: &View| -> Result<SightId, Rejected> {
             if view.segments.len() != view.marks.len() + 1 {
                 return Err(Rejected::malformed("a view needs one more segment than marks"));
             }
-            let mut sight = Sight { first: words(&view.segments[0])?, ..Sight::newest() };
+            let mut sight = Sight { first: words(&view.segments[0])?, ..self.newest() };
             for (mark, segment) in view.marks.iter().zip(&view.segments[1..]) {
                 let own = (variable(&mark.variable)?, letter(&mark.letter)?, words(segment)?);
                 sight.rest.push(own);
@@ -99,22 +101,11 @@ impl Checker<'_> {
     }
 
     /// Sets of words have to be closed under subwords, within the level.
-    pub(super) fn is_closed(&self, sight: &Sight) -> Result<(), Rejected> {
-        fn closed<L: Copy + Ord>(set: &Set<L>, level: usize) -> bool {
-            let shorter = |w: &Vec<L>| {
-                w.len() <= 1
-                    || (0..w.len()).all(|skip| {
-                        let mut w = w.clone();
-                        w.remove(skip);
-                        set.contains(&w)
-                    })
-            };
-            set.iter().all(|w| !w.is_empty() && w.len() <= level && shorter(w))
-        }
-        let segments = [&sight.first].into_iter().chain(sight.rest.iter().map(|r| &r.2));
-        let stores = sight.stores.values().map(|s| &s.0);
-        let fine = segments.into_iter().all(|s| closed(s, self.level))
-            && sight.past.values().chain(stores).all(|s| closed(s, self.level));
+    fn is_closed(&self, sight: &Sight) -> Result<(), Rejected> {
+        let mut segments = [sight.first].into_iter().chain(sight.rest.iter().map(|r| r.2));
+        let mut values = sight.past.values().copied().chain(sight.stores.values().map(|s| s.0));
+        let fine = segments.all(|set| self.words.is_closed(set))
+            && values.all(|set| self.values.is_closed(set));
         if fine { Ok(()) } else { Err(Rejected::malformed("a set of words lacks a subword")) }
     }
 }

@@ -1,6 +1,6 @@
 //! What one process sees, and what becomes of that.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 
@@ -33,32 +33,45 @@ impl Checker<'_> {
     /// What is left of a sight when the process may read some variables only.
     pub(super) fn narrow(&self, sight: &Sight, mask: Mask) -> Sight {
         let reads = self.masks.get(mask);
-        let is_blank = |l: &Letter| self.letters.with(*l, |l| l.iter().all(Option::is_none));
-        let words = |s: &Set<Letter>| -> Set<Letter> {
-            let blanked =
-                s.iter().map(|w| w.iter().map(|l| self.blank(*l, mask)).collect::<Vec<_>>());
-            blanked.filter(|w| !w.iter().all(is_blank)).collect()
-        };
+        let words = |set: Set<Letter>| self.narrow_words(set, mask);
         let mut narrow = Sight {
-            first: if reads.contains(&true) { words(&sight.first) } else { Set::new() },
+            first: words(sight.first),
             rest: vec![],
             past: sight.past.clone(),
             stores: sight.stores.clone(),
         };
         for (x, letter, after) in &sight.rest {
             if reads[x.index()] {
-                narrow.rest.push((*x, self.blank(*letter, mask), words(after)));
+                narrow.rest.push((*x, self.blank(*letter, mask), words(*after)));
             } else {
-                let here = self.concat(&self.pieces(self.blank(*letter, mask)), &words(after));
+                let letter = self.pieces(self.blank(*letter, mask));
+                let here = self.words.concat(letter, words(*after));
                 let last = narrow.last();
-                *last = self.concat(last, &here);
+                *last = self.words.concat(*last, here);
             }
         }
         narrow.past.retain(|x, _| reads[x.index()]);
         if !reads.contains(&true) {
-            narrow.first.clear();
+            narrow.first = self.words.empty();
         }
         narrow
+    }
+
+    /// What is left of a set of words when the process may read some variables only.
+    fn narrow_words(&self, set: Set<Letter>, mask: Mask) -> Set<Letter> {
+        self.narrowed.of((set, mask), || {
+            let is_blank = |l: &Letter| self.letters.with(*l, |l| l.iter().all(Option::is_none));
+            let blank = |w: &Vec<Letter>| w.iter().map(|l| self.blank(*l, mask)).collect();
+            let blanked: Vec<Vec<Letter>> =
+                self.words.with(set, |words| words.iter().map(blank).collect());
+            self.words.of(blanked.into_iter().filter(|w| !w.iter().all(is_blank)))
+        })
+    }
+
+    /// What a process sees that has come to the newest memory.
+    pub(super) fn newest(&self) -> Sight {
+        let first = self.words.empty();
+        Sight { first, rest: vec![], past: BTreeMap::new(), stores: BTreeMap::new() }
     }
 
     /// Whether whatever `other` may see `sight` may see as well, having come
@@ -71,27 +84,27 @@ impl Checker<'_> {
     }
 
     fn covers_sight(&self, sight: &Sight, other: &Sight) -> bool {
-        let stores = sight.stores.len() == other.stores.len()
-            && sight
-                .stores
-                .iter()
-                .zip(&other.stores)
-                .all(|((x, a), (y, b))| x == y && a.1 == b.1 && b.0.is_subset(&a.0));
+        let stores =
+            sight.stores.len() == other.stores.len()
+                && sight.stores.iter().zip(&other.stores).all(|((x, a), (y, b))| {
+                    x == y && a.1 == b.1 && self.values.is_subset(b.0, a.0)
+                });
         let past = other.past.iter().all(|(x, theirs)| {
-            theirs.is_empty() || sight.past.get(x).is_some_and(|ours| theirs.is_subset(ours))
+            let ours = sight.past.get(x).copied().unwrap_or(self.values.empty());
+            self.values.is_subset(*theirs, ours)
         });
         let Some(passed) = sight.rest.len().checked_sub(other.rest.len()) else { return false };
         let rest = sight.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
-            (ours.0, ours.1) == (theirs.0, theirs.1) && theirs.2.is_subset(&ours.2)
+            (ours.0, ours.1) == (theirs.0, theirs.1) && self.words.is_subset(theirs.2, ours.2)
         });
         let first = || match passed {
-            0 => Cow::Borrowed(&sight.first),
+            0 => sight.first,
             _ => {
-                let (_, letter, after) = &sight.rest[passed - 1];
-                Cow::Owned(self.concat(&self.pieces(*letter), after))
+                let (_, letter, after) = sight.rest[passed - 1];
+                self.words.concat(self.pieces(letter), after)
             }
         };
-        stores && past && rest && other.first.is_subset(&first())
+        stores && past && rest && self.words.is_subset(other.first, first())
     }
 
     /// Removes stuttering: drops a set before the same letter.
@@ -99,8 +112,8 @@ impl Checker<'_> {
         let nexts: Vec<Letter> = sight.rest.iter().map(|r| r.1).chain([newest]).collect();
         let sets = [&mut sight.first].into_iter().chain(sight.rest.iter_mut().map(|r| &mut r.2));
         for (set, next) in sets.zip(nexts) {
-            if set.is_subset(&self.pieces(next)) {
-                set.clear();
+            if self.words.is_subset(*set, self.pieces(next)) {
+                *set = self.words.empty();
             }
         }
         sight
@@ -114,11 +127,19 @@ impl Checker<'_> {
         }
         let own = sight.rest.iter().position(|(y, ..)| *y == x);
         let rest = &sight.rest[own.unwrap_or(0)..];
-        let before = if own.is_none() { Some(&sight.first) } else { None };
-        let sets = before.into_iter().chain(rest.iter().map(|(_, _, set)| set));
-        let letters = sets.flatten().flatten().chain(rest.iter().map(|(_, letter, _)| letter));
-        let past = sight.past.get(&x).filter(|_| own.is_none()).into_iter().flatten().flatten();
-        letters.filter_map(|l| self.cell(*l, x)).chain(past.copied()).collect()
+        let before = if own.is_none() { Some(sight.first) } else { None };
+        let mut seen: Vec<ValueId> = rest.iter().filter_map(|r| self.cell(r.1, x)).collect();
+        for set in before.into_iter().chain(rest.iter().map(|r| r.2)) {
+            self.words.with(set, |words| {
+                seen.extend(words.iter().flatten().filter_map(|l| self.cell(*l, x)));
+            });
+        }
+        if let Some(past) = sight.past.get(&x).filter(|_| own.is_none()) {
+            self.values.with(*past, |words| seen.extend(words.iter().flatten()));
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        seen
     }
 
     /// The variables that a process may read before its next full fence.
@@ -139,9 +160,9 @@ impl Checker<'_> {
     pub(super) fn unmark(&self, mut sight: Sight, x: VarId) -> Sight {
         if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
             let (_, letter, after) = sight.rest.remove(i);
-            let here = self.concat(&self.pieces(letter), &after);
+            let here = self.words.concat(self.pieces(letter), after);
             let before = if i == 0 { &mut sight.first } else { &mut sight.rest[i - 1].2 };
-            *before = self.concat(before, &here);
+            *before = self.words.concat(*before, here);
         }
         sight
     }
@@ -152,6 +173,7 @@ impl Checker<'_> {
             return if *last == d { vec![sight.clone()] } else { vec![] };
         }
         let has = |l: Letter| self.cell(l, x) == Some(d);
+        let has_been = |past: &Set<ValueId>| self.values.is_subset(self.values.one(d), *past);
         let mut now = sight.clone();
         if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
             if has(sight.rest[i].1) {
@@ -161,24 +183,24 @@ impl Checker<'_> {
                 now = self.pass(now);
             }
             now.past.remove(&x);
-        } else if let Some(past) = sight.past.get(&x).filter(|past| past.contains([d].as_slice())) {
-            let left = self.concat(&Set::from([vec![d]]), &self.behind(past, d));
+        } else if let Some(past) = sight.past.get(&x).filter(|past| has_been(past)) {
+            let left = self.values.concat(self.values.one(d), self.values.behind(*past, d));
             now.past.insert(x, left);
             return vec![now];
         }
         loop {
-            let places: Vec<Letter> =
-                now.first.iter().filter(|w| w.len() == 1 && has(w[0])).map(|w| w[0]).collect();
+            let mut places = self.words.letters(now.first);
+            places.retain(|letter| has(*letter));
             if self.level == 1 && !places.is_empty() {
                 return vec![now];
             }
             if !places.is_empty() {
                 let stand = |letter: &Letter| {
-                    let before = self.before(&now.first, *letter);
+                    let before = self.words.before(now.first, *letter);
                     let mut there = self.remember(Sight { first: before, ..now.clone() });
                     there.past.remove(&x);
-                    let left = self.behind(&now.first, *letter);
-                    there.first = self.concat(&Set::from([vec![*letter]]), &left);
+                    let left = self.words.behind(now.first, *letter);
+                    there.first = self.words.concat(self.words.one(*letter), left);
                     there
                 };
                 return places.iter().map(stand).collect();
@@ -187,7 +209,7 @@ impl Checker<'_> {
             now = self.pass(now);
             now.past.remove(&x);
             if has(letter) {
-                now.first = self.concat(&self.pieces(letter), &now.first);
+                now.first = self.words.concat(self.pieces(letter), now.first);
                 return vec![now];
             }
         }
@@ -196,7 +218,7 @@ impl Checker<'_> {
         }
         now = self.remember(now);
         now.past.remove(&x);
-        now.first.clear();
+        now.first = self.words.empty();
         vec![now]
     }
 
@@ -204,14 +226,14 @@ impl Checker<'_> {
     pub(super) fn remember(&self, mut sight: Sight) -> Sight {
         if self.past {
             for x in (0..self.system.vars.len()).map(VarId::new) {
-                let values: Set<ValueId> = sight
-                    .first
-                    .iter()
-                    .filter_map(|w| w.iter().map(|l| self.cell(*l, x)).collect::<Option<_>>())
-                    .collect();
-                if !values.is_empty() {
-                    let past = sight.past.remove(&x).unwrap_or_default();
-                    sight.past.insert(x, self.concat(&past, &values));
+                let values = self.remembered.of((sight.first, x), || {
+                    let word = |w: &Vec<Letter>| w.iter().map(|l| self.cell(*l, x)).collect();
+                    let all = |words: &[Vec<Letter>]| words.iter().filter_map(word).collect();
+                    self.values.of(self.words.with::<Vec<_>>(sight.first, all))
+                });
+                if values != self.values.empty() {
+                    let past = sight.past.remove(&x).unwrap_or(self.values.empty());
+                    sight.past.insert(x, self.values.concat(past, values));
                 }
             }
         }

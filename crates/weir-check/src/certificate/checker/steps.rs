@@ -44,7 +44,7 @@ impl Checker<'_> {
             memories = memories.iter().flat_map(longer).collect();
         }
         let controls: Vec<StateId> = self.system.processes.iter().map(|p| p.initial).collect();
-        let sights = vec![self.sights.id(Sight::newest()); controls.len()];
+        let sights = vec![self.sights.id(self.newest()); controls.len()];
         let config = |memory| Config {
             controls: controls.clone(),
             memory: self.memories.id(memory),
@@ -104,8 +104,8 @@ impl Checker<'_> {
                 let (to, sight) = self.rest(p, (control, sight));
                 all.insert(Move { op: Op::Write(x, value), waited: true, to, sight, memory: next });
             };
-            for word in older.iter().filter(|w| w.len() == 1) {
-                enter(word[0], Some(self.behind(older, word[0])));
+            for value in self.values.letters(*older) {
+                enter(value, Some(self.values.behind(*older, value)));
             }
             enter(*last, None);
         }
@@ -169,16 +169,17 @@ impl Checker<'_> {
             Op::Write(x, d) if self.stores || ended => {
                 let mut sight = sight.clone();
                 sight.past.remove(&x);
-                let one = |v: ValueId| Set::from([vec![v]]);
                 let older = match sight.stores.get(&x) {
-                    Some((older, last)) if !ended => self.concat(older, &one(*last)),
-                    Some((older, _)) => older.clone(),
-                    None => Set::new(),
+                    Some((older, last)) if !ended => {
+                        self.values.concat(*older, self.values.one(*last))
+                    }
+                    Some((older, _)) => *older,
+                    None => self.values.empty(),
                 };
                 sight.stores.insert(x, (older, d));
                 vec![self.unmark(sight, x)]
             }
-            Op::Fence(FenceKind::Full) if ended && idle => vec![Sight::newest()],
+            Op::Fence(FenceKind::Full) if ended && idle => vec![self.newest()],
             Op::Fence(FenceKind::Write) if ended || idle || !self.partial_fences => {
                 vec![sight.clone()]
             }
@@ -201,7 +202,7 @@ impl Checker<'_> {
     ) -> Option<(SightId, Memory)> {
         let now = self.sights.get(sight);
         let idle = now.stores.is_empty();
-        let newest = || self.sights.id(Sight::newest());
+        let newest = || self.sights.id(self.newest());
         match op {
             Op::Read(x, d) if !self.buffers && self.value(memory, x) == d => Some((sight, memory)),
             Op::Write(x, d) if !now.stores.contains_key(&x) => {
@@ -235,7 +236,7 @@ impl Checker<'_> {
             if !idle || self.asked.iter().any(told_apart) {
                 break;
             }
-            (here, sight) = (to, self.sights.id(Sight::newest()));
+            (here, sight) = (to, self.sights.id(self.newest()));
         }
         (here, sight)
     }
@@ -268,15 +269,16 @@ impl Checker<'_> {
         self.appended.of((sight, mask, old, new, mark), || {
             let mut sight = self.narrow(&self.sights.get(sight), mask);
             if mark.is_some() || old != new {
-                let at_mark = sight.rest.last().is_some_and(|r| r.2.is_empty() && r.1 == old);
+                let at_mark =
+                    sight.rest.last().is_some_and(|r| r.2 == self.words.empty() && r.1 == old);
                 if !at_mark {
                     let last = sight.last();
-                    *last = self.concat(last, &self.pieces(old));
+                    *last = self.words.concat(*last, self.pieces(old));
                 }
             }
             if let Some(x) = mark {
                 sight = self.unmark(sight, x);
-                sight.rest.push((x, new, Set::new()));
+                sight.rest.push((x, new, self.words.empty()));
             }
             self.sights.id(self.tidy(sight, new))
         })
