@@ -4,10 +4,8 @@
 
 mod closed;
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use weir_check::evidence::counted;
 use weir_check::{Kind, Rejected};
 use weir_model::fingerprint::Fingerprint;
@@ -124,7 +122,7 @@ impl weir_check::Evidence for Evidence {
     const FORMATS: &'static [&'static str] = &[RUN, SET];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, machine: &Machine, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, machine: &Machine, _threads: usize) -> Result<(), Rejected> {
         check(machine, self)
     }
 

@@ -5,8 +5,6 @@
 //! The set has to contain every initial configuration, every step from a configuration of it has
 //! to lead to one of it, and none may settle one of the properties.
 
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Buffered, StoreBuffer};
 use weir_model::memory_model::MemoryModel;
@@ -63,7 +61,7 @@ impl Evidence for ClosedSet {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: usize) -> Result<(), Rejected> {
         check(subject.system(), self)?;
         within_bounds(subject.system(), |question| self.properties.contains(&question))
     }

@@ -14,10 +14,8 @@
 //! its buffer holds finitely many writes at any time. A part in which a process has updates and
 //! no writes is taken apart further, without these updates.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use weir_model::answer::{Buffered, StoreBuffer};
 use weir_model::graph::components;
 use weir_model::ids::ProcessId;
@@ -89,7 +87,7 @@ impl Evidence for LiveSet {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: usize) -> Result<(), Rejected> {
         check(&system(&subject.system().program, self.clients)?, self)?;
         // Past a bound a process loops in a sink state that is not of the program.
         within_bounds(subject.system(), |_| false)

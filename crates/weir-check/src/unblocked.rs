@@ -6,10 +6,8 @@
 //! the client alone has no step, other than a return, to a remaining pair. The remaining
 //! pairs are the blocking pairs.
 
-use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use weir_model::answer::Invariant;
 use weir_model::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, BinOp, Expr, Formula, Program};
@@ -71,7 +69,7 @@ impl Evidence for Unblocked {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, threads: usize) -> Result<(), Rejected> {
         check(&subject.system().program, self, threads)?;
         within_bounds(subject.system(), |_| false)
     }
@@ -99,7 +97,7 @@ const CLIENT: ProcessId = ProcessId(0);
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(program: &Program, file: &Unblocked, threads: NonZeroUsize) -> Result<(), Rejected> {
+pub fn check(program: &Program, file: &Unblocked, threads: usize) -> Result<(), Rejected> {
     let system = lasso::system(program, Some(file.clients))?;
     file.header.check((FORMAT, VERSION), &system.program)?;
     let all = expanded(&system);

@@ -1,9 +1,7 @@
 //! Witness files: a run as JSON. The schema is in `docs/witness.md`.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
@@ -113,7 +111,7 @@ impl Evidence for Witness {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: usize) -> Result<(), Rejected> {
         crate::check(subject.system(), self)?;
         check_lines(subject.system(), &self.steps, &|span| subject.line(span))
     }

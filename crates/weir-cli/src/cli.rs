@@ -7,12 +7,10 @@ pub mod live;
 pub mod options;
 pub mod reduce;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use weir::certify::all_cores;
 use weir::{ENGINES, Engine, MemoryModel};
 
 use litmus::Litmus;
@@ -52,22 +50,6 @@ pub struct LimitArgs {
     /// each processor]
     #[arg(long, global = true, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
     pub threads: Option<u16>,
-}
-
-/// How many threads a command may use.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct Threads {
-    /// Use at most this many threads; the result is the same for any number [default: as many
-    /// as the machine runs at a time]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-}
-
-impl Threads {
-    /// The number of threads to use.
-    pub fn count(self) -> NonZeroUsize {
-        self.threads.unwrap_or_else(all_cores)
-    }
 }
 
 /// When to use color.
@@ -230,8 +212,6 @@ pub struct Certify {
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
-    #[command(flatten)]
-    pub threads: Threads,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 use common::{root, weir};
 use evidence::{Sample, samples};
 use serde_json::{Value, json};
-use weir::certify::{Checked, all_cores, certify, model};
+use weir::certify::{Checked, certify, model};
 use weir::{Loaded, MemoryModel, Reading};
 use weir_check::Rejected;
 use weir_check::evidence::certify_as;
@@ -205,12 +205,12 @@ fn changed_evidence_is_rejected_or_true() {
         }
         let loaded = load(&sample);
         let original: Value = serde_json::from_str(&sample.text).unwrap();
-        let checked = certify(&sample.text, &loaded, all_cores()).unwrap();
+        let checked = certify(&sample.text, &loaded, 2).unwrap();
         assert_eq!(checked.reason, None, "{}", sample.name);
         let is_run = ["weir-witness", "weir-lasso"].contains(&original["format"].as_str().unwrap());
         let (mut rejected, mut accepted) = (0, 0);
         for (place, changed) in changed(&original) {
-            let found = match certify(&changed.to_string(), &loaded, all_cores()) {
+            let found = match certify(&changed.to_string(), &loaded, 2) {
                 Ok(Checked { reason: None, .. }) if place.is_empty() && changed.is_array() => {
                     panic!("{}: an array", sample.name)
                 }
@@ -297,11 +297,9 @@ fn evidence_is_rejected_for_the_right_reason() {
             true => {
                 let text_of = fs::read_to_string(root().join(sample.file)).unwrap();
                 let machine = weir_channel::text::read(&text_of).unwrap();
-                certify_as(&weir_channel::evidence::KINDS, &text, &machine, all_cores())
-                    .unwrap()
-                    .reason
+                certify_as(&weir_channel::evidence::KINDS, &text, &machine, 2).unwrap().reason
             }
-            false => certify(&text, &load(sample), all_cores()).unwrap().reason,
+            false => certify(&text, &load(sample), 2).unwrap().reason,
         };
         let reason = reason.unwrap_or_else(|| panic!("{name}: {place:?} = {value} is accepted"));
         let shown = format!("{reason:?}");
@@ -311,10 +309,10 @@ fn evidence_is_rejected_for_the_right_reason() {
     for sample in samples.iter().filter(|s| !s.channel) {
         let mut changed: Value = serde_json::from_str(&sample.text).unwrap();
         changed["version"] = json!(99);
-        let why = certify(&changed.to_string(), &load(sample), all_cores()).unwrap().reason;
+        let why = certify(&changed.to_string(), &load(sample), 2).unwrap().reason;
         assert!(matches!(why, Some(Rejected::Format { .. })), "{}: {why:?}", sample.name);
         changed["format"] = json!("weir-none");
-        let why = certify(&changed.to_string(), &load(sample), all_cores()).unwrap_err();
+        let why = certify(&changed.to_string(), &load(sample), 2).unwrap_err();
         assert!(matches!(why, Rejected::Unreadable(_)), "{}: {why}", sample.name);
     }
 }
@@ -366,25 +364,20 @@ fn evidence_is_about_one_program() {
             // In an object, declarations stand inside.
             let other = text.replacen("method", "var added_here  method", 1);
             let other = load_text(sample, &other).expect(sample.name);
-            let reason = certify(&sample.text, &other, all_cores()).unwrap().reason;
+            let reason = certify(&sample.text, &other, 2).unwrap().reason;
             assert_eq!(reason, Some(Rejected::Other { what: "program" }), "{}", sample.name);
             continue;
         };
-        let reason = certify(&sample.text, &other, all_cores()).unwrap().reason;
+        let reason = certify(&sample.text, &other, 2).unwrap().reason;
         assert_eq!(reason, Some(Rejected::Other { what: "program" }), "{}", sample.name);
 
         // A comment at the end, and another name of the file, change nothing.
         if sample.file.ends_with(".weir") {
             let same = load_text(sample, &format!("{text}\n// more\n")).unwrap();
-            assert_eq!(
-                certify(&sample.text, &same, all_cores()).unwrap().reason,
-                None,
-                "{}",
-                sample.name
-            );
+            assert_eq!(certify(&sample.text, &same, 2).unwrap().reason, None, "{}", sample.name);
             // Lines that move do, where the evidence names lines.
             let moved = load_text(sample, &format!("// more\n{text}")).unwrap();
-            let reason = certify(&sample.text, &moved, all_cores()).unwrap().reason;
+            let reason = certify(&sample.text, &moved, 2).unwrap().reason;
             let names_lines = sample.text.contains("\"line\":");
             assert_eq!(reason.is_some(), names_lines, "{}: {reason:?}", sample.name);
         }

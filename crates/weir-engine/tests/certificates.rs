@@ -7,8 +7,6 @@
 
 mod common;
 
-use std::num::NonZeroUsize;
-
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;
 use weir_check::certificate::{self, Certificate, Configuration};
@@ -19,7 +17,7 @@ use weir_model::system::System;
 
 /// The result of the checker, which is the same for every number of threads.
 fn check(system: &System, certificate: &Certificate) -> Result<(), Rejected> {
-    let with = |n: usize| certificate::check(system, certificate, NonZeroUsize::new(n).unwrap());
+    let with = |n: usize| certificate::check(system, certificate, n);
     let alone = with(1);
     assert_eq!(with(3), alone);
     alone

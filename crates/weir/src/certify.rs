@@ -2,8 +2,6 @@
 //! shown that its checker has not accepted.
 
 use std::fmt;
-use std::num::NonZeroUsize;
-
 use weir_check::{Evidence, Rejected, Subject};
 use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
@@ -11,7 +9,7 @@ use weir_model::system::System;
 
 use crate::Loaded;
 
-pub use weir_check::{Checked, all_cores};
+pub use weir_check::Checked;
 
 impl Subject for Loaded {
     fn system(&self) -> &System {
@@ -34,7 +32,7 @@ pub fn model(text: &str) -> Option<MemoryModel> {
 ///
 /// # Errors
 /// If the text is no evidence.
-pub fn certify(text: &str, loaded: &Loaded, threads: NonZeroUsize) -> Result<Checked, Rejected> {
+pub fn certify(text: &str, loaded: &Loaded, threads: usize) -> Result<Checked, Rejected> {
     weir_check::certify(text, loaded, threads)
 }
 
@@ -67,7 +65,7 @@ impl std::error::Error for Unaccepted {
 pub fn accepted<E: Evidence>(
     evidence: E,
     subject: &E::Subject,
-    threads: NonZeroUsize,
+    threads: usize,
 ) -> Result<E, Unaccepted> {
     match evidence.check(subject, threads) {
         Ok(()) => Ok(evidence),

@@ -11,7 +11,7 @@ use weir_live::graph::Extent;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question};
 use weir_model::program::Program;
 
-use crate::certify::{Unaccepted, accepted, all_cores};
+use crate::certify::{Unaccepted, accepted};
 use crate::load::Loaded;
 
 /// Something that is asked.
@@ -61,7 +61,8 @@ pub fn answers(
     let answers = weir_live::answers(&loaded.system, &questions, options);
     for (asked, answer) in asked.iter().zip(&answers) {
         let Evidence::Lasso(lasso) = &answer.evidence else { continue };
-        accepted(lasso_file(loaded, asked, lasso, options.flush_fair), loaded, all_cores())?;
+        let file = lasso_file(loaded, asked, lasso, options.flush_fair);
+        accepted(file, loaded, options.search.budget.threads())?;
     }
     Ok(answers)
 }

@@ -14,7 +14,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Objective, Program};
 
 use crate::bounds::Bound;
-use crate::certify::{self, Checked, accepted, all_cores};
+use crate::certify::{self, Checked, accepted};
 use crate::engines::ENGINES;
 use crate::error::Error;
 use crate::hints::Hints;
@@ -389,7 +389,7 @@ impl Verifier {
                 strategy: found
                     .map(|(winner, strategy)| {
                         let file = StrategyFile::new(&loaded.system, i, how, winner, strategy);
-                        accepted(file, &loaded, all_cores())
+                        accepted(file, &loaded, self.limits.threads.get())
                     })
                     .transpose()?,
                 table: found.map_or_else(Vec::new, |(_, found)| strategy::lines(&loaded, found)),
@@ -406,7 +406,7 @@ impl Verifier {
     pub fn certify(&self, evidence: &str) -> Result<Checked, Error> {
         let model = certify::model(evidence).unwrap_or(MemoryModel::SC);
         let loaded = Self { model, ..self.clone() }.loaded(false, &self.limits.budget())?;
-        certify::certify(evidence, &loaded, all_cores())
+        certify::certify(evidence, &loaded, self.limits.threads.get())
             .map_err(|error| Error::unsupported(format!("this is no evidence: {error}")))
     }
 

@@ -4,8 +4,6 @@
 mod automaton;
 mod checker;
 
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{BufferAutomaton, BufferSet};
 use weir_model::ids::{ValueId, VarId};
@@ -77,7 +75,7 @@ impl Evidence for Buffers {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: usize) -> Result<(), Rejected> {
         check(subject.system(), self)?;
         within_bounds(subject.system(), |question| self.properties.contains(&question))
     }

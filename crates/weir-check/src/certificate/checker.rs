@@ -28,7 +28,6 @@ mod steps;
 mod words;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -51,11 +50,7 @@ use crate::Rejected;
 ///
 /// # Errors
 /// The first thing that is wrong with it.
-pub fn check(
-    system: &System,
-    certificate: &Certificate,
-    threads: NonZeroUsize,
-) -> Result<(), Rejected> {
+pub fn check(system: &System, certificate: &Certificate, threads: usize) -> Result<(), Rejected> {
     check_for(system, certificate, &system.program, threads)
 }
 
@@ -65,7 +60,7 @@ pub(crate) fn check_for(
     system: &System,
     certificate: &Certificate,
     program: &Program,
-    threads: NonZeroUsize,
+    threads: usize,
 ) -> Result<(), Rejected> {
     certificate.header.check((FORMAT, VERSION), program)?;
     let model: MemoryModel = certificate.model.parse().map_err(Rejected::no_model)?;
@@ -78,7 +73,7 @@ pub(crate) fn check_for(
             return Err(Rejected::InitialOutside);
         }
     }
-    first_rejection(&checker, threads.get(), configs.len(), &|checker, number| {
+    first_rejection(&checker, threads, configs.len(), &|checker, number| {
         checker.stays(&cover, number, &configs[number], &certificate.properties)
     })
 }

@@ -3,8 +3,6 @@
 
 mod checker;
 
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
 use weir_model::answer::Run;
 use weir_model::ids::SpanId;
@@ -76,7 +74,7 @@ impl Evidence for Lasso {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: usize) -> Result<(), Rejected> {
         let program = &subject.system().program;
         check(program, self)?;
         let steps = [self.stem.as_slice(), &self.cycle].concat();

@@ -6,10 +6,8 @@ mod checker;
 mod rules;
 mod ways;
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use weir_model::game::{Buffers, Configuration, Fairness, Message, Player, Strategy, View};
 use weir_model::ids::{ProcessId, TransitionId, VarId};
 use weir_model::system::System;
@@ -146,7 +144,7 @@ impl Evidence for StrategyFile {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: usize) -> Result<(), Rejected> {
         check(subject.system(), self)?;
         within_bounds(subject.system(), |_| false)
     }

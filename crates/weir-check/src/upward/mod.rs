@@ -3,8 +3,6 @@
 
 mod checker;
 
-use std::num::NonZeroUsize;
-
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
 use weir_model::ids::{ValueId, VarId};
@@ -119,7 +117,7 @@ impl Evidence for UpwardSets {
     const FORMATS: &'static [&'static str] = &[FORMAT];
     const VERSION: u32 = VERSION;
 
-    fn check(&self, subject: &dyn Subject, _threads: NonZeroUsize) -> Result<(), Rejected> {
+    fn check(&self, subject: &dyn Subject, _threads: usize) -> Result<(), Rejected> {
         check(subject.system(), self)?;
         within_bounds(subject.system(), |question| self.sets.iter().any(|s| s.property == question))
     }

@@ -24,7 +24,7 @@ pub fn run(args: &Certify) -> Status {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
-    let checked = match certify(&text, &loaded, args.threads.count()) {
+    let checked = match certify(&text, &loaded, limits::budget().threads()) {
         Ok(checked) => checked,
         Err(error) => {
             return fail(&format!("`{file}` is neither a witness nor a certificate: {error}"));

@@ -11,7 +11,6 @@ use std::fmt::{Display, Write as _};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use weir::LoadError;
-use weir::certify::all_cores;
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
@@ -203,7 +202,7 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
     {
         match (path, evidence) {
             (Some(path), Some(evidence)) => {
-                status = status.and(match accepted_text(evidence, machine, all_cores()) {
+                status = status.and(match accepted_text(evidence, machine) {
                     Ok(text) => write_whole(path, &text),
                     Err(wrong) => wrong,
                 });

@@ -1,11 +1,9 @@
 //! `weir check`
 
 use std::fmt::Write as _;
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anstyle::Style;
-use weir::certify::all_cores;
 use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
 use weir::report::{counted, json, reason};
@@ -53,7 +51,6 @@ pub fn run(args: &Check) -> Status {
         witness: args.witness.as_deref(),
         certificate: args.certificate.as_deref(),
         verify: args.verify,
-        threads: all_cores(),
     };
     for file in &args.files {
         let read = args.search.language.load(file, &[model]);
@@ -122,8 +119,6 @@ struct Files<'a> {
     certificate: Option<&'a Path>,
     /// Whether every proof is checked, also one that is not written.
     verify: bool,
-    /// How many threads check a proof.
-    threads: NonZeroUsize,
 }
 
 impl Files<'_> {
@@ -142,16 +137,16 @@ impl Files<'_> {
             return Ok(None);
         }
         if let Some(found) = json::certificate(loaded, answers) {
-            return accepted_text(found, loaded, self.threads).map(Some);
+            return accepted_text(found, loaded).map(Some);
         }
         if let Some(found) = json::upward_sets(loaded, answers) {
-            return accepted_text(found, loaded, self.threads).map(Some);
+            return accepted_text(found, loaded).map(Some);
         }
         if let Some(found) = json::buffers(loaded, answers) {
-            return accepted_text(found, loaded, self.threads).map(Some);
+            return accepted_text(found, loaded).map(Some);
         }
         match json::closed_set(loaded, model, answers, budget) {
-            Ok(Some(found)) => accepted_text(found, loaded, self.threads).map(Some),
+            Ok(Some(found)) => accepted_text(found, loaded).map(Some),
             Ok(None) if self.verify && answers.iter().any(|a| a.is_known() && !a.has_run()) => {
                 note("what rests on no run was not verified: the engine has no proof for it");
                 Err(Status::Unknown)

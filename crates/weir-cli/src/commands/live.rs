@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use weir::certify::all_cores;
 use weir::live::{AskedFor, Proof, answers, asked, clients, lasso_file, proof};
 use weir::load::read_text;
 use weir::report::run::{Layout, lasso_lines};
@@ -199,10 +198,8 @@ impl Report<'_> {
             return Ok(None);
         }
         match proof(self.loaded, self.asked, answers, options) {
-            Ok(Some(Proof::Unblocked(file))) => {
-                accepted_text(file, self.loaded, all_cores()).map(Some)
-            }
-            Ok(Some(Proof::Set(file))) => accepted_text(file, self.loaded, all_cores()).map(Some),
+            Ok(Some(Proof::Unblocked(file))) => accepted_text(file, self.loaded).map(Some),
+            Ok(Some(Proof::Set(file))) => accepted_text(file, self.loaded).map(Some),
             Ok(None) => Ok(None),
             Err(reason) => {
                 note(&format!("the proof was not made: {reason}"));

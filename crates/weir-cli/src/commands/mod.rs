@@ -15,7 +15,6 @@ pub mod reduce;
 pub mod show;
 mod stats;
 
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use weir::certify::accepted;
@@ -108,12 +107,9 @@ fn no_search(reason: &str) -> Stats {
 }
 
 /// Evidence as the text of its file, if its checker accepts it; otherwise says that it does not.
-fn accepted_text<E: Evidence>(
-    evidence: E,
-    subject: &E::Subject,
-    threads: NonZeroUsize,
-) -> Result<String, Status> {
-    let evidence = accepted(evidence, subject, threads).map_err(|error| internal(&error))?;
+fn accepted_text<E: Evidence>(evidence: E, subject: &E::Subject) -> Result<String, Status> {
+    let evidence = accepted(evidence, subject, limits::budget().threads())
+        .map_err(|error| internal(&error))?;
     match json(&evidence) {
         Ok(text) => Ok(text + "\n"),
         Err(error) => Err(fail(&format!("evidence cannot be written: {error}"))),

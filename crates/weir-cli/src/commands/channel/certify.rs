@@ -1,7 +1,6 @@
 //! Checks the files that `weir channel check` writes.
 
 use weir::Verdict;
-use weir::certify::all_cores;
 use weir::load::read_evidence;
 use weir_channel::evidence::KINDS;
 use weir_check::evidence::certify_as;
@@ -21,7 +20,7 @@ pub fn run(args: &ChannelCertify) -> Status {
         Err(error) => return complain(&error),
     };
     with(&args.file, |machine| {
-        let checked = match certify_as(&KINDS, &text, machine, all_cores()) {
+        let checked = match certify_as(&KINDS, &text, machine, limits::budget().threads()) {
             Ok(checked) => checked,
             Err(error) => {
                 return fail(&format!("`{file}` is neither a run nor a set of a machine: {error}"));

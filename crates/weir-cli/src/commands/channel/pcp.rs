@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use weir::certify::{Unaccepted, accepted, all_cores};
+use weir::certify::{Unaccepted, accepted};
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::table::Table;
@@ -80,7 +80,11 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
 
 /// The witness of a run, which its checker accepts.
 fn witness(loaded: &Loaded, run: &Run) -> Result<Witness, Unaccepted> {
-    accepted(Witness::new(&loaded.system, run, 0, &|span| loaded.line(span)), loaded, all_cores())
+    accepted(
+        Witness::new(&loaded.system, run, 0, &|span| loaded.line(span)),
+        loaded,
+        limits::budget().threads(),
+    )
 }
 
 #[derive(Serialize)]

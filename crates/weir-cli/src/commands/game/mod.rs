@@ -5,7 +5,7 @@ mod play;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use weir::certify::{Unaccepted, accepted, all_cores};
+use weir::certify::{Unaccepted, accepted};
 use weir::load::read_text;
 use weir::report::json::StatsReport;
 use weir::report::{draw, strategy};
@@ -153,8 +153,12 @@ fn file(
         return Ok(None);
     };
     let how = (options.fairness, options.buffers);
-    accepted(StrategyFile::new(&loaded.system, game, how, winner, strategy), loaded, all_cores())
-        .map(Some)
+    accepted(
+        StrategyFile::new(&loaded.system, game, how, winner, strategy),
+        loaded,
+        limits::budget().threads(),
+    )
+    .map(Some)
 }
 
 fn heading(loaded: &Loaded, options: &Options) -> String {
