@@ -60,11 +60,7 @@ pub trait Evidence: Serialize + DeserializeOwned {
     /// # Errors
     /// If it has another format or version, or is not built as its format says.
     fn from_json(text: &str) -> Result<Self, Rejected> {
-        let opening = Opening::read(text)?;
-        if !Self::FORMATS.contains(&opening.format.as_str()) || opening.version != Self::VERSION {
-            let found = (opening.format, opening.version);
-            return Err(Rejected::Format { found, expected: (Self::FORMATS[0], Self::VERSION) });
-        }
+        Opening::read(text)?.check::<Self>()?;
         serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))
     }
 
@@ -85,6 +81,15 @@ struct Opening {
 impl Opening {
     fn read(text: &str) -> Result<Self, Rejected> {
         serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))
+    }
+
+    /// Checks that it is that of a kind of evidence, in the version that is read.
+    fn check<E: Evidence>(&self) -> Result<(), Rejected> {
+        if !E::FORMATS.contains(&self.format.as_str()) || self.version != E::VERSION {
+            let found = (self.format.clone(), self.version);
+            return Err(Rejected::Format { found, expected: (E::FORMATS[0], E::VERSION) });
+        }
+        Ok(())
     }
 }
 
@@ -111,7 +116,7 @@ pub struct Checked {
 pub struct Kind<S: ?Sized + 'static> {
     /// The names of its formats.
     pub formats: &'static [&'static str],
-    check: fn(&str, &S, usize) -> Result<Checked, Rejected>,
+    check: fn((Opening, &str), &S, usize) -> Result<Checked, Rejected>,
 }
 
 impl<S: ?Sized + 'static> Kind<S> {
@@ -122,19 +127,17 @@ impl<S: ?Sized + 'static> Kind<S> {
 }
 
 fn read_and_check<E: Evidence>(
-    text: &str,
+    (opening, text): (Opening, &str),
     subject: &E::Subject,
     threads: usize,
 ) -> Result<Checked, Rejected> {
-    let evidence = match E::from_json(text) {
-        Ok(evidence) => evidence,
-        Err(reason @ Rejected::Format { .. }) => {
-            let model = model_of(text).unwrap_or_default();
-            let what = "evidence of another version".to_owned();
-            return Ok(Checked { reason: Some(reason), what, model, properties: vec![] });
-        }
-        Err(unreadable) => return Err(unreadable),
-    };
+    if let Err(reason) = opening.check::<E>() {
+        let model = opening.model.unwrap_or_default();
+        let what = "evidence of another version".to_owned();
+        return Ok(Checked { reason: Some(reason), what, model, properties: vec![] });
+    }
+    let evidence: E =
+        serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))?;
     Ok(Checked {
         reason: evidence.check(subject, threads).err(),
         what: evidence.what(),
@@ -178,12 +181,13 @@ pub fn certify_as<S: ?Sized>(
     subject: &S,
     threads: usize,
 ) -> Result<Checked, Rejected> {
-    let Opening { format, .. } = Opening::read(text)?;
-    let kind = kinds.iter().find(|kind| kind.formats.contains(&format.as_str()));
+    let opening = Opening::read(text)?;
+    let kind = kinds.iter().find(|kind| kind.formats.contains(&opening.format.as_str()));
     let kind = kind.ok_or_else(|| {
+        let format = &opening.format;
         Rejected::Unreadable(format!("there is no evidence with the format `{format}`"))
     })?;
-    (kind.check)(text, subject, threads)
+    (kind.check)((opening, text), subject, threads)
 }
 
 /// Rejects evidence for what holds only within bounds, unless it excludes the question whether

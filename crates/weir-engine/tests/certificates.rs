@@ -11,8 +11,11 @@ use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;
 use weir_check::certificate::{self, Certificate, Configuration};
 use weir_engine::{Engine, SearchOptions, Task, Views};
+use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Evidence;
+use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
+use weir_model::program::{Expr, Property, PropertyKind};
 use weir_model::system::System;
 
 /// The result of the checker, which is the same for every number of threads.
@@ -48,6 +51,52 @@ fn without_a_configuration() {
             );
         }
     }
+}
+
+/// Removes configurations at random from certificates of random programs: one, then several.
+/// Without any of them the set is not closed, and for every number of threads the reason is
+/// that of the first configuration with a step that leads out.
+#[test]
+fn without_a_configuration_of_a_random_program() {
+    let plain = Shape { statements: 4, ..Shape::default() };
+    let shapes = [
+        plain.clone(),
+        Shape { vars: 3, ..plain.clone() },
+        Shape { processes: 3, vars: 3, ..plain.clone() },
+        Shape { statements: 3, loops: true, ..plain },
+    ];
+    let (mut removed, mut large) = (0, 0);
+    for seed in 0..160 {
+        let mut rng = Rng::new(seed);
+        let mut program = program(&mut rng, &shapes[seed as usize % shapes.len()]);
+        let kind = PropertyKind::Never(Expr::Const(0));
+        program.properties = vec![Property { name: None, kind, span: SpanId::NONE }];
+        let system = System::new(program).unwrap();
+        for (_, model) in MemoryModel::NAMED {
+            let whole = certificate(&system, model);
+            assert_eq!(check(&system, &whole), Ok(()), "seed {seed}, {model}");
+            large += usize::from(whole.configurations.len() >= 50);
+            let mut less = whole.clone();
+            for count in 1..=4 {
+                if count <= 2 {
+                    less = whole.clone();
+                }
+                if less.configurations.is_empty() {
+                    break;
+                }
+                let i = rng.below(less.configurations.len());
+                less.configurations.remove(i);
+                let why = check(&system, &less).expect_err("a configuration is missing");
+                assert!(
+                    matches!(why, Rejected::InitialOutside | Rejected::LeadsOut { .. }),
+                    "seed {seed}, {model}, without {i}: {why}"
+                );
+                removed += 1;
+            }
+        }
+    }
+    assert!(removed > 500, "{removed} were removed");
+    assert!(large > 10, "{large} certificates are checked by several threads");
 }
 
 /// Every way to take one word, letter or value away from a view.

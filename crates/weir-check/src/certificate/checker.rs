@@ -124,7 +124,7 @@ fn first_rejection(
 }
 
 /// For fewer configurations than this a thread is not worth its start.
-const FEW: usize = 64;
+const FEW: usize = 16;
 
 /// The number of blocks into which the configurations of one thread are divided.
 const BLOCKS: usize = 8;
