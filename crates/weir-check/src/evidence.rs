@@ -111,12 +111,15 @@ pub struct Checked {
     pub properties: Vec<String>,
 }
 
+/// Reads a text of one kind, whose opening is known, and checks it with so many threads.
+type Check<S> = fn((Opening, &str), &S, usize) -> Result<Checked, Rejected>;
+
 /// A kind of evidence, as the table has it.
 #[derive(Debug)]
 pub struct Kind<S: ?Sized + 'static> {
     /// The names of its formats.
     pub formats: &'static [&'static str],
-    check: fn((Opening, &str), &S, usize) -> Result<Checked, Rejected>,
+    check: Check<S>,
 }
 
 impl<S: ?Sized + 'static> Kind<S> {

@@ -29,8 +29,8 @@ mod words;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
@@ -40,7 +40,7 @@ use weir_model::system::{Access, CodeStep, StateKind, System};
 
 use self::cover::Cover;
 use self::numbered::{Id, Memo, Numbered};
-use self::steps::{Move, Place};
+use self::steps::{Move, Moves, Place, Places, Start};
 use self::words::{Set, Sets};
 use super::{Certificate, FORMAT, VERSION};
 use crate::Rejected;
@@ -141,6 +141,9 @@ type Mask = Id<[bool]>;
 /// What one process sees.
 type SightId = Id<Sight>;
 
+/// Control states of one process, one for each kind that a question can tell apart.
+type Kinds = Id<[StateId]>;
+
 /// A configuration: control states, newest memory, and what each process sees.
 #[derive(Clone, Debug)]
 struct Config {
@@ -212,10 +215,10 @@ struct Checker<'s> {
     blanked: Memo<(Letter, Mask), Letter>,
     covered: Memo<(SightId, SightId), bool>,
     appended: Memo<(SightId, Mask, Letter, Letter, Option<VarId>), SightId>,
-    reached: Memo<(ProcessId, StateId, SightId, Memory, bool), Arc<[Place]>>,
-    moved: Memo<(ProcessId, StateId, SightId, Memory), Result<Arc<[Move]>, Rejected>>,
-    kinds_reached: Memo<(usize, ProcessId, StateId, SightId, Memory), Id<[StateId]>>,
-    settled: Memo<(usize, Memory, Vec<Id<[StateId]>>), bool>,
+    reached: Memo<(Start, bool), Places>,
+    moved: Memo<Start, Moves>,
+    kinds_reached: Memo<(usize, Start), Kinds>,
+    settled: Memo<(usize, Memory, Vec<Kinds>), bool>,
 }
 
 impl<'s> Checker<'s> {
@@ -302,7 +305,7 @@ impl<'s> Checker<'s> {
     ) -> Result<(), Rejected> {
         let place = || format!("configuration {number}");
         let here = |p: ProcessId| (config.controls[p.index()], config.sights[p.index()]);
-        let moves = |p| self.moves(p, here(p), config.memory);
+        let moves = |p| self.moves((p, here(p), config.memory));
         let moves = self.system.process_ids().map(moves).collect::<Result<Vec<_>, _>>()?;
         for (p, moves) in self.system.process_ids().zip(&moves) {
             let leaves = self.leaving(cover, config, p, moves);
@@ -365,10 +368,10 @@ impl<'s> Checker<'s> {
         let question = self.system.questions.get(property).ok_or_else(Rejected::no_property)?;
         let kinds = |p: ProcessId| {
             let place = (config.controls[p.index()], config.sights[p.index()]);
-            let key = (i, p, place.0, place.1, config.memory);
+            let key = (i, (p, place, config.memory));
             self.kinds_reached.of(key, || self.kinds_from(question, p, place, config.memory))
         };
-        let kinds: Vec<Id<[StateId]>> = self.system.process_ids().map(kinds).collect();
+        let kinds: Vec<Kinds> = self.system.process_ids().map(kinds).collect();
         Ok(self.settled.of((i, config.memory, kinds.clone()), || {
             let memory = self.memories.get(config.memory);
             let mut ways: Vec<Vec<StateId>> = vec![vec![]];
@@ -384,20 +387,14 @@ impl<'s> Checker<'s> {
 
     /// The control states, one of each kind, to which a process can go by itself, as far as
     /// they may settle a question.
-    fn kinds_from(
-        &self,
-        question: &Question,
-        p: ProcessId,
-        place: Place,
-        memory: Memory,
-    ) -> Id<[StateId]> {
+    fn kinds_from(&self, question: &Question, p: ProcessId, place: Place, memory: Memory) -> Kinds {
         let system = self.system;
         let atoms = question.atoms();
         let values = self.memories.get(memory);
         // With buffers, memory at a moment is that of a history that ends then.
         let ended = self.buffers && question.asks_for_memory_under_way();
         let mut kinds = BTreeMap::new();
-        for &(control, sight) in self.places(p, place, memory, ended).iter() {
+        for &(control, sight) in self.places((p, place, memory), ended).iter() {
             let is_idle = self.sights.with(sight, |sight| sight.stores.is_empty());
             if question.is_about_rest() && !is_idle
                 || !question.may_be_at_with(system, (p, control), &values)

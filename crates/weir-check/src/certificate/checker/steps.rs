@@ -33,6 +33,15 @@ impl Move {
 /// Where a process is and what it sees.
 pub(super) type Place = (StateId, SightId);
 
+/// All that decides what a process can do: where it is, and the newest memory.
+pub(super) type Start = (ProcessId, Place, Memory);
+
+/// Where a process can go by itself.
+pub(super) type Places = Arc<[Place]>;
+
+/// What a process can do, unless it is not known.
+pub(super) type Moves = Result<Arc<[Move]>, Rejected>;
+
 impl Checker<'_> {
     pub(super) fn initial(&self) -> Vec<Config> {
         let mut memories: Vec<Vec<ValueId>> = vec![vec![]];
@@ -55,23 +64,13 @@ impl Checker<'_> {
 
     /// Every step of a process: it goes somewhere by itself and acts, or a
     /// write of it that has waited enters the history.
-    pub(super) fn moves(
-        &self,
-        p: ProcessId,
-        (control, sight): Place,
-        memory: Memory,
-    ) -> Result<Arc<[Move]>, Rejected> {
-        self.moved.of((p, control, sight, memory), || self.find_moves(p, (control, sight), memory))
+    pub(super) fn moves(&self, start: Start) -> Moves {
+        self.moved.of(start, || self.find_moves(start))
     }
 
-    fn find_moves(
-        &self,
-        p: ProcessId,
-        start: Place,
-        memory: Memory,
-    ) -> Result<Arc<[Move]>, Rejected> {
+    fn find_moves(&self, (p, start, memory): Start) -> Moves {
         let mut all = FxHashSet::default();
-        let places = self.places(p, start, memory, false);
+        let places = self.places((p, start, memory), false);
         // Which control state has which number may differ from run to run.
         let unknown = places.iter().filter_map(|place| is_followed(self.system, p, place.0).err());
         if let Some(reason) = unknown.min_by_key(Rejected::to_string) {
@@ -114,18 +113,11 @@ impl Checker<'_> {
 
     /// Where a process can go by itself. With `ended`, nothing enters the
     /// history any more and it goes on with writes that only it will ever see.
-    pub(super) fn places(
-        &self,
-        p: ProcessId,
-        start: Place,
-        memory: Memory,
-        ended: bool,
-    ) -> Arc<[Place]> {
-        let key = (p, start.0, start.1, memory, ended);
-        self.reached.of(key, || self.find_places(p, start, memory, ended))
+    pub(super) fn places(&self, start: Start, ended: bool) -> Places {
+        self.reached.of((start, ended), || self.find_places(start, ended))
     }
 
-    fn find_places(&self, p: ProcessId, start: Place, memory: Memory, ended: bool) -> Arc<[Place]> {
+    fn find_places(&self, (p, start, memory): Start, ended: bool) -> Places {
         let mut all = FxHashSet::from_iter([start]);
         let mut work = vec![start];
         while let Some((control, sight)) = work.pop() {
