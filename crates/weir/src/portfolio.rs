@@ -14,7 +14,9 @@ use std::time::Instant;
 use weir_channel::decide::Channels;
 use weir_engine::explicit::Asked;
 use weir_engine::graph::{Graph, NoGraph};
-use weir_engine::{Engine, Explicit, Progress, SearchOptions, Stats, Task, Views, blame, views};
+use weir_engine::{
+    Engine, Explicit, Progress, SearchOptions, Stats, Task, Views, blame, reachable, views,
+};
 use weir_model::answer::Answer;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -52,7 +54,7 @@ impl Engine for Auto {
             return Explicit.search(task, progress);
         }
         if task.options.certificate {
-            return Views.search(task, progress);
+            return with_proof(task, progress);
         }
         if task.model.normal() == MemoryModel::SC {
             return Explicit.search(task, progress);
@@ -107,6 +109,17 @@ fn in_turns(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
             || turns.views(usize::MAX, progress)
             || turns.explicit(&mut any, usize::MAX, progress);
     }
+    turns.end()
+}
+
+/// Views, whose proofs are short; the explicit search where they take long and its
+/// configurations can be listed as a proof.
+fn with_proof(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+    let mut turns = Turns::new(task);
+    let mut explicit = Paused::new(task);
+    let _ = turns.views(64 * MIB, progress)
+        || reachable::is_listed(task.model) && turns.explicit(&mut explicit, 256 * MIB, progress)
+        || turns.views(usize::MAX, progress);
     turns.end()
 }
 

@@ -118,9 +118,13 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
         let mut steps = 0;
         let done = without_growth(|| {
             let seen = visitor.look(semantics, &reduction.orbits, &config);
+            reduced.is_whole = true;
             let within_bound = semantics.successors(&config, &mut scratch, &mut |step, next| {
+                if semantics.can_wait(&config, &step) {
+                    return;
+                }
                 steps += 1;
-                let next = reduction.follow(semantics, step.process, next, &mut reduced);
+                let next = reduction.follow(semantics, &step, next, &mut reduced);
                 let begin = bytes.len();
                 pack(next, bytes);
                 let hash = Hash::of(&bytes[begin..]);
@@ -129,7 +133,7 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
                     None => reached.push((hash, bytes.len())),
                 }
             });
-            (seen, within_bound)
+            (seen, within_bound && reduced.is_whole)
         });
         let Some((seen, within_bound)) = done else { break };
         of.push(OfOne { seen, steps, within_bound, last: reached.len() });

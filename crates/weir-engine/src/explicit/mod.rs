@@ -30,6 +30,13 @@
 //! them do. A write that finds its buffer full is not quiet, and is recorded as before.
 //! Chains of quiet steps end: none goes back in the code.
 //!
+//! # Writes that wait
+//!
+//! Under PSO and NSW a write is first transferred to a serializing buffer, and reaches memory from
+//! there. Nobody sees the transfer, and only a write fence waits for it. So a write is
+//! transferred in the step in which it reaches memory, or when its process stands before a write
+//! fence ([`Semantics::can_wait`], [`Semantics::complete`]).
+//!
 //! # Symmetry
 //!
 //! Configurations that are images of each other under an automorphism of the system

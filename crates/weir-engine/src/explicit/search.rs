@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::{Cell, ProcessId, StateId};
+use weir_model::ids::{Cell, StateId};
 use weir_model::limits::{Budget, INTERVAL, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
 use weir_model::semantics::{
-    Form, Semantics, bounded_guesses, has_bounded_guesses, sufficient_bound,
+    Form, Rule, Semantics, Step, bounded_guesses, has_bounded_guesses, sufficient_bound,
 };
 use weir_model::symmetry::Automorphism;
 use weir_model::system::StateKind;
@@ -188,13 +188,15 @@ impl<'s> Search<'s> {
         let semantics = semantics.as_ref();
         let Space { config, scratch, reduced } = space;
         let (mut steps, mut full) = (0, None);
+        reduced.is_whole = true;
         let within_bound = semantics.successors(config, scratch, &mut |step, next| {
-            steps += 1;
-            if full.is_none() {
-                let next = reduction.follow(semantics, step.process, next, reduced);
+            if full.is_none() && !semantics.can_wait(config, &step) {
+                steps += 1;
+                let next = reduction.follow(semantics, &step, next, reduced);
                 full = store.insert(next, Some(id)).err();
             }
         });
+        let within_bound = within_bound && reduced.is_whole;
         // It is expanded again if there is more room.
         full.map_or(Ok(()), |full| Err(full.to_string()))?;
         self.count(steps, within_bound);
@@ -317,8 +319,9 @@ impl<'s> Search<'s> {
             let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
             let mut found = None;
             let _ = semantics.successors(&from, &mut scratch, &mut |step, next| {
-                if found.is_none() {
+                if found.is_none() && !semantics.can_wait(&from, &step) {
                     let mut at_rest = next.to_vec();
+                    let _ = semantics.complete(&mut at_rest, &step, &mut Vec::new());
                     quiet.rest(semantics, &mut at_rest, Some(step.process), &mut |_| {});
                     let exchanged = shrink(&mut at_rest);
                     if at_rest == to {
@@ -351,6 +354,9 @@ impl<'s> Search<'s> {
             let (step, next) = taken.expect("an automorphism leads steps to steps");
             retold.take(step);
             config = next;
+            if let Some((step, _)) = semantics.complete(&mut config, &step, &mut scratch) {
+                retold.take(step);
+            }
             let moved = Some(step.process);
             quiet.rest(semantics, &mut config, moved, &mut |step| retold.put_off(step));
             back = exchanged.then(&back);
@@ -386,32 +392,37 @@ pub(super) struct Reduction {
 #[derive(Default)]
 pub(super) struct Reduced {
     config: Vec<Cell>,
-    image: Vec<Cell>,
+    space: Vec<Cell>,
+    /// Whether nothing was left out because of the bound.
+    pub is_whole: bool,
 }
 
 impl Reduction {
-    /// What is stored for the step of a process to `next`: where everybody comes to rest, or an
-    /// image of that.
+    /// What is stored for a step to `next`: where everybody comes to rest, or an image of that.
     #[inline]
     pub fn follow<'c>(
         &self,
         semantics: &dyn Semantics,
-        process: ProcessId,
+        step: &Step,
         next: &'c [Cell],
         reduced: &'c mut Reduced,
     ) -> &'c [Cell] {
         let Self { quiet, orbits } = self;
-        let may_follow = quiet.may_follow(semantics.system(), process, next);
+        let may_follow = step.rule == Rule::TransferWrite
+            || quiet.may_follow(semantics.system(), step.process, next);
         if !may_follow && orbits.is_empty() {
             return next;
         }
-        let Reduced { config, image } = reduced;
+        let Reduced { config, space, is_whole } = reduced;
         config.clear();
         config.extend_from_slice(next);
         if may_follow {
-            quiet.rest(semantics, config, Some(process), &mut |_| {});
+            if let Some((_, whole)) = semantics.complete(config, step, space) {
+                *is_whole &= whole;
+            }
+            quiet.rest(semantics, config, Some(step.process), &mut |_| {});
         }
-        orbits.shrink(semantics, config, image, &mut |_| {});
+        orbits.shrink(semantics, config, space, &mut |_| {});
         config
     }
 }

@@ -163,6 +163,35 @@ impl<'s> Fifo<'s> {
         complete
     }
 
+    /// Writes the configuration after the oldest write of a serializing buffer has reached
+    /// memory. `false` if a word had to be shortened to stay within the bound.
+    fn update(
+        &self,
+        config: &[Cell],
+        process: ProcessId,
+        (oldest, words_at): (usize, usize),
+        updated: &mut Vec<Cell>,
+    ) -> bool {
+        let event = self.alphabet.decode(config[oldest]);
+        updated.clear();
+        updated.extend_from_slice(&config[..words_at]);
+        updated[oldest - 1] -= 1;
+        updated.remove(oldest);
+        let words = match self.write_memory(updated, event.var, event.value) {
+            Some(old) => Words::Changed(process, event.var, old),
+            None => {
+                let word = self.word(config, words_at, process, event.var);
+                Words::Advance(process, event.var, word.len())
+            }
+        };
+        self.write_words(config, words_at, words, updated)
+    }
+
+    /// Whether a process is before a write fence: it has to transfer all its writes now.
+    fn is_before_write_fence(&self, config: &[Cell], process: ProcessId) -> bool {
+        self.partial_fences && self.system.fences_writes(process, control(config, process))
+    }
+
     /// Writes to memory and says what this does to the words.
     fn write_memory(&self, config: &mut [Cell], var: VarId, value: ValueId) -> Option<ValueId> {
         let old = self.head.get(config, var);
@@ -360,26 +389,38 @@ impl Semantics for Fifo<'_> {
             // 11. Memory update
             if !second.is_empty() {
                 let event = decode(second.start);
-                scratch.clear();
-                scratch.extend_from_slice(&config[..words_at]);
-                scratch[second.start - 1] -= 1;
-                scratch.remove(second.start);
-                let words = match self.write_memory(scratch, event.var, event.value) {
-                    Some(old) => Words::Changed(p, event.var, old),
-                    None => {
-                        let word = self.word(config, words_at, p, event.var);
-                        Words::Advance(p, event.var, word.len())
-                    }
-                };
-                complete &= self.write_words(config, words_at, words, scratch);
+                complete &= self.update(config, p, (second.start, words_at), scratch);
                 visit(Step::memory(p, Rule::Update, event), scratch);
             }
         }
         complete
     }
 
-    /// A fence that takes the process to the newest memory leaves longer words of history if it
-    /// is passed early; what can be read with shorter ones can be read with them.
+    /// A write need not be transferred before it can reach memory, unless a write fence waits for
+    /// it: nobody sees the difference.
+    fn can_wait(&self, config: &[Cell], step: &Step) -> bool {
+        step.rule == Rule::TransferWrite
+            && !self.buffers(config, step.process).second.is_empty()
+            && !self.is_before_write_fence(config, step.process)
+    }
+
+    fn complete(
+        &self,
+        config: &mut Vec<Cell>,
+        step: &Step,
+        space: &mut Vec<Cell>,
+    ) -> Option<(Step, bool)> {
+        if step.rule != Rule::TransferWrite || self.is_before_write_fence(config, step.process) {
+            return None;
+        }
+        let (buffers, words_at) = self.parts(config);
+        let oldest = buffers[step.process.index()].second.start;
+        let event = self.alphabet.decode(config[oldest]);
+        let is_whole = self.update(config, step.process, (oldest, words_at), space);
+        std::mem::swap(config, space);
+        Some((Step::memory(step.process, Rule::Update, event), is_whole))
+    }
+
     fn image(&self, config: &[Cell], g: &Automorphism, image: &mut Vec<Cell>) -> Option<()> {
         image.clear();
         g.head(self.system, config, image)?;
@@ -411,6 +452,8 @@ impl Semantics for Fifo<'_> {
         Some(())
     }
 
+    /// A fence that takes the process to the newest memory leaves longer words of history if it
+    /// is passed early; what can be read with shorter ones can be read with them.
     fn take_quietly(
         &self,
         config: &mut Vec<Cell>,

@@ -146,6 +146,24 @@ pub trait Semantics: Sync {
         None
     }
 
+    /// Whether a step of the buffers makes no difference before some later step, and so can wait
+    /// for it.
+    fn can_wait(&self, _config: &[Cell], _step: &Step) -> bool {
+        false
+    }
+
+    /// Takes the step of the buffers, in place, without which the step before it could have
+    /// waited; with `false` if something was left out because of the bound. `None`, and nothing
+    /// changed, if there is no such step.
+    fn complete(
+        &self,
+        _config: &mut Vec<Cell>,
+        _step: &Step,
+        _space: &mut Vec<Cell>,
+    ) -> Option<(Step, bool)> {
+        None
+    }
+
     /// Writes what an automorphism of the system makes of a configuration; `None` if there is no
     /// image, or the form has none.
     fn image(

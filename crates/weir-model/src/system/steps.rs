@@ -1,8 +1,9 @@
 //! The transitions that leave a control state.
 
-use super::{System, Transition};
+use super::{Op, System, Transition};
 use crate::build::Next;
 use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
+use crate::program::FenceKind;
 
 /// What a process sees of a variable that it is about to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +116,16 @@ impl System {
                 self.on_value(process, state, *var, on, value).filter(|(_, t)| t.is_quiet)
             }
             _ => None,
+        }
+    }
+
+    /// Whether a process may pass a write fence next.
+    pub fn fences_writes(&self, process: ProcessId, state: StateId) -> bool {
+        match self.next(process, state) {
+            Next::Free { list, .. } => {
+                list.iter().any(|t| matches!(t.op, Op::Fence(FenceKind::Write)))
+            }
+            Next::Read { .. } => false,
         }
     }
 
