@@ -13,11 +13,12 @@ use crate::graph::{Buffer, Edge, Graph, Happening, NoGraph, Node};
 pub fn graph(task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
     let mut search = Search::to_draw(task)?;
     search.draw(most)?;
-    if search.configs.len() > most {
+    if search.kept.len() > most {
         return Err(NoGraph::TooLarge(most));
     }
     let mut graph = Graph::default();
-    for config in search.configs.clone() {
+    for id in 0..search.kept.len() as u32 {
+        let config = search.kept.get(id);
         let mut settles = Vec::new();
         for question in 0..task.questions.len() {
             if search.settling(&config, question)?.is_some() {
@@ -34,11 +35,12 @@ pub fn graph(task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
         });
     }
     for initial in search.space.initial()?.take(most) {
-        let found = search.configs.iter().position(|c| *c == initial);
-        found.into_iter().for_each(|i| graph.nodes[i].is_initial = true);
+        let mut all = 0..search.kept.len() as u32;
+        let found = all.find(|&id| search.kept.get(id) == initial);
+        found.into_iter().for_each(|id| graph.nodes[id as usize].is_initial = true);
     }
     for (from, step, to) in std::mem::take(&mut search.edges) {
-        let config = search.configs[from as usize].clone();
+        let config = search.kept.get(from);
         let places = search.space.places_of(&config, step.process)?;
         let happens = search.space.events(&places, step).into_iter().filter_map(|e| match e {
             Event::Take(_, id) => Some(Happening::Take(id)),

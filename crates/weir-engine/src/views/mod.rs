@@ -36,8 +36,8 @@
 //! writes are marks inside the word (`view`); formulas about memory are decided by
 //! guessing the moment they refer to (`places`).
 
-mod bucket;
 mod graph;
+mod kept;
 mod letters;
 mod places;
 mod rounds;

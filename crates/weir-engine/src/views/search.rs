@@ -12,7 +12,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
 use weir_model::system::StateKind;
 
-use super::bucket::Bucket;
+use super::kept::Kept;
 use super::letters::Halt;
 use super::places::Places;
 use super::rounds::{EVERYTHING, Round, rounds};
@@ -37,15 +37,11 @@ pub(super) struct Search<'s> {
     round: Round,
     pub(super) space: Space<'s>,
     model: MemoryModel,
-    pub(super) configs: Vec<Config>,
+    pub(super) kept: Kept,
     parents: Vec<Option<(u32, Step)>>,
     /// The steps that were taken and what has what they lead to, if they are to be drawn.
     pub(super) edges: Vec<(u32, Step, u32)>,
-    /// Whether a later configuration covers this one.
-    covered: Vec<bool>,
-    /// The maximal configurations with each state.
-    buckets: FxHashMap<Box<[Cell]>, Bucket>,
-    /// How many of them there are.
+    /// How many configurations are maximal.
     maximal: usize,
     /// Whether any two were joined.
     has_joined: bool,
@@ -93,11 +89,12 @@ impl<'s> Search<'s> {
             round,
             space: Space::new(task, active, round.level)?,
             model: task.model,
-            configs: vec![],
+            kept: Kept::new(
+                task.system.processes.len() + task.system.vars.len(),
+                task.system.processes.len(),
+            ),
             parents: vec![],
             edges: vec![],
-            covered: vec![],
-            buckets: FxHashMap::default(),
             maximal: 0,
             has_joined: false,
             was_cut: false,
@@ -112,47 +109,48 @@ impl<'s> Search<'s> {
 
     /// Stores a configuration unless a stored one covers it. Returns the number of the
     /// one that has it.
-    fn insert(&mut self, mut config: Config, parent: Option<(u32, Step)>) -> Result<u32, Stop> {
-        let (len, capacity) = (self.buckets.len(), self.buckets.capacity());
-        self.space.budget().check_growth(len, capacity, size_of::<(Box<[Cell]>, Bucket)>())?;
-        let bucket = self.buckets.entry(config.state.clone()).or_default();
-        let (table, configs) = (&mut self.space.table, &self.configs);
-        let mut outline = table.outline(&config.views);
-        let views = |c: u32| &configs[c as usize].views;
+    fn insert(&mut self, config: &Config, parent: Option<(u32, Step)>) -> Result<u32, Stop> {
+        let (table, kept) = (&mut self.space.table, &mut self.kept);
+        let number = kept.bucket_of(&config.state, &table.letters.budget)?;
+        if let Some(id) = kept.find(number, &config.views) {
+            self.stats.covered += 1;
+            return Ok(id);
+        }
+        let bucket = kept.bucket(number);
+        let mut views = config.views.clone();
+        let mut outline = table.outline(&views);
         let count = bucket.len();
         table.letters.budget.work(1 + count / 64)?;
-        let close: Vec<u32> = bucket.above(&outline, |a, b| table.may_cover(a, b)).collect();
-        for c in close {
-            if table.all_cover(views(c), &config.views)? {
+        for c in bucket.above(&outline.sketches) {
+            if table.may_cover(kept.shapes(c), &outline.shapes)
+                && table.all_cover(kept.views(c), &views)?
+            {
                 self.stats.covered += 1;
                 return Ok(c);
             }
         }
         if count >= self.round.most
-            && let Some(c) = bucket.nearest(&outline)
+            && let Some(c) = kept.nearest(number, &outline)
         {
             self.has_joined = true;
-            config.views = table.join(views(c), &config.views)?;
-            outline = table.outline(&config.views);
+            views = table.join(kept.views(c), &views)?;
+            outline = table.outline(&views);
         }
-        let close: Vec<u32> = bucket.below(&outline, |a, b| table.may_cover(a, b)).collect();
         let mut worse: Vec<u32> = Vec::new();
-        for c in close {
-            if table.all_cover(&config.views, views(c))? {
+        for c in bucket.below(&outline.sketches) {
+            if table.may_cover(&outline.shapes, kept.shapes(c))
+                && table.all_cover(&views, kept.views(c))?
+            {
                 worse.push(c);
             }
         }
-        self.maximal -= worse.len();
+        let id = kept.push(number, &views, &outline);
+        self.maximal = self.maximal + 1 - worse.len();
         for c in worse {
-            self.covered[c as usize] = true;
-            bucket.remove(c, config.views.len());
+            kept.set_covered(c, id);
         }
-        self.maximal += 1;
-        bucket.insert(self.configs.len() as u32, outline);
-        self.configs.push(config);
         self.parents.push(parent);
-        self.covered.push(false);
-        Ok(self.configs.len() as u32 - 1)
+        Ok(id)
     }
 
     /// What happened on the way to a configuration, and where that began.
@@ -165,7 +163,7 @@ impl<'s> Search<'s> {
         }
         let mut events = Vec::new();
         for (parent, step) in steps.into_iter().rev() {
-            let places = self.space.places_of(&self.configs[parent as usize], step.process)?;
+            let places = self.space.places_of(&self.kept.get(parent), step.process)?;
             events.extend(self.space.events(&places, step));
         }
         Ok((at, events))
@@ -180,18 +178,18 @@ impl<'s> Search<'s> {
     ) -> Result<(), Halt> {
         for config in self.space.initial()? {
             self.space.budget().tick()?;
-            self.insert(config, None)?;
+            self.insert(&config, None)?;
         }
         let mut most = self.round.budget;
         let mut is_limited = self.round.most == EVERYTHING;
         let mut next = 0;
-        while next < self.configs.len() {
+        while next < self.kept.len() {
             let id = next as u32;
             next += 1;
-            if self.covered[id as usize] {
+            if self.kept.is_covered(id) {
                 continue;
             }
-            let config = self.configs[id as usize].clone();
+            let config = self.kept.get(id);
             self.look(id, &config, found)?;
             if found.iter().all(Found::is_done) {
                 return Ok(());
@@ -210,7 +208,7 @@ impl<'s> Search<'s> {
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
             self.stats.steps += reached.len();
             for (step, next) in reached {
-                self.insert(next, Some((id, step)))?;
+                self.insert(&next, Some((id, step)))?;
             }
             self.stats.expanded += 1;
             // One expansion may take long.
@@ -228,21 +226,21 @@ impl<'s> Search<'s> {
     /// Stops when there are more than `most`.
     pub(super) fn draw(&mut self, most: usize) -> Result<(), Halt> {
         for config in self.space.initial()?.take(most + 1) {
-            self.insert(config, None)?;
+            self.insert(&config, None)?;
         }
         let mut edges = Vec::new();
         let mut next = 0;
-        while let Some(config) = self.configs.get(next).filter(|_| self.configs.len() <= most) {
-            let (id, config) = (next as u32, config.clone());
+        while next < self.kept.len() && self.kept.len() <= most {
+            let (id, config) = (next as u32, self.kept.get(next as u32));
             self.space.budget().check()?;
             next += 1;
-            if self.covered[id as usize] {
+            if self.kept.is_covered(id) {
                 continue;
             }
             let mut reached = Vec::new();
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
             for (step, next) in reached {
-                let to = self.insert(next, Some((id, step)))?;
+                let to = self.insert(&next, Some((id, step)))?;
                 edges.push((id, step, to));
             }
         }
@@ -252,9 +250,9 @@ impl<'s> Search<'s> {
 
     /// What was stored, as evidence.
     fn invariant(&self) -> Invariant {
-        let maximal = self.configs.iter().zip(&self.covered).filter(|(_, covered)| !**covered);
+        let maximal = (0..self.kept.len() as u32).filter(|id| !self.kept.is_covered(*id));
         let mut configurations: Vec<_> =
-            maximal.map(|(config, _)| self.space.parts(config)).collect();
+            maximal.map(|id| self.space.parts(&self.kept.get(id))).collect();
         // Only the letters that are in use, numbered as they turn up.
         let all = self.space.table.letters.all();
         let mut letters = Vec::new();
@@ -281,11 +279,8 @@ impl<'s> Search<'s> {
 
     /// About what the configurations and views take up.
     fn bytes(&self) -> usize {
-        let n = self.space.system.processes.len();
-        let state = 2 * (n + self.space.system.vars.len());
-        let config = size_of::<Config>() + state + 4 * n + size_of::<Option<(u32, Step)>>() + 1;
-        let bucket = state + size_of::<(Box<[u32]>, Vec<u32>)>() + 8;
-        self.configs.len() * config + self.buckets.len() * bucket + self.space.bytes()
+        let parents = self.parents.len() * size_of::<Option<(u32, Step)>>();
+        self.kept.bytes() + parents + self.space.bytes()
     }
 
     /// Looks whether processes can come to places that settle a question.
@@ -299,7 +294,8 @@ impl<'s> Search<'s> {
             if let Some(ways) = self.settling(config, index)? {
                 let (start, mut events) = self.path(id)?;
                 events.extend(ways);
-                let start = self.space.memory(&self.configs[start as usize]);
+                let start = self.kept.get(start);
+                let start = self.space.memory(&start);
                 let start: Vec<ValueId> = start.iter().map(|&v| v.into()).collect();
                 let (system, budget) = (self.space.system, self.space.budget());
                 *found = match concrete::run(system, self.model, &start, &events, budget)? {

@@ -12,7 +12,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use weir_model::ids::{ValueId, VarId};
 use weir_model::limits::Stop;
 
-use super::bucket::Outline;
+use super::kept::Outline;
 use super::letters::{Halt, Letter, Letters, MaskId};
 use super::subwords::Level;
 use super::view::{Eyes, Shape, View};
@@ -92,8 +92,7 @@ impl<'s> Table<'s> {
         self.bytes += size_of::<View>() + 32 * view.len();
         self.longest = self.longest.max(view.len());
         self.sketches.push(view.sketch(&self.letters));
-        let shape = view.shape();
-        let shape = *self.shape_ids.entry(shape).or_insert_with_key(|shape| {
+        let shape = *self.shape_ids.entry(view.shape()).or_insert_with_key(|shape| {
             self.shapes.push(shape.clone());
             (self.shapes.len() - 1) as u32
         });
@@ -113,10 +112,13 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Whether a view of one shape can cover one of another.
+    /// Whether views of some shapes can cover those of others.
     #[inline]
-    pub fn may_cover(&self, a: u32, b: u32) -> bool {
-        a == b || self.shapes[a as usize].may_cover(&self.shapes[b as usize])
+    pub fn may_cover(&self, a: &[u32], b: &[u32]) -> bool {
+        let may = |(&a, &b): (&u32, &u32)| {
+            a == b || self.shapes[a as usize].may_cover(&self.shapes[b as usize])
+        };
+        a.iter().zip(b).all(may)
     }
 
     /// What both of two alike lists of views see, in one.
