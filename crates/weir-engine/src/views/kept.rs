@@ -291,6 +291,10 @@ impl Bucket {
         fits: impl Fn(u128, u128) -> bool,
         found: &mut Vec<u32>,
     ) {
+        if sketches.is_empty() {
+            // Without processes there is nothing to tell apart.
+            return found.extend(self.ids.iter().filter(|id| **id != FREE));
+        }
         let width = BITS * sketches.len();
         for (block, words) in self.blocks.chunks_exact(width).enumerate() {
             let mut slots = fit_of(words).unwrap_or(0);
