@@ -1,12 +1,14 @@
 //! A set of configurations, numbered in the order of their discovery.
 //!
 //! All configurations are in one arena, packed: a cell takes as many bytes as it needs,
-//! one if it is below 128. A hash table holds ids, and half of the hashes, so that it grows
-//! without a look at the configurations. Those are stored whole: equality is decided on
+//! one if it is below 128. Hash tables hold ids, and half of the hashes, so that they grow
+//! without a look at the configurations. There are several tables, each for some of the hashes, so
+//! that several threads can fill them. Configurations are stored whole: equality is decided on
 //! bytes, never on hashes.
 
 use std::fmt;
 use std::hash::Hasher;
+use std::thread;
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -59,13 +61,16 @@ pub struct Store {
     /// Where the bytes of each block of configurations begin.
     blocks: Vec<usize>,
     parents: Vec<u32>,
-    table: HashTable<Entry>,
+    tables: [HashTable<Entry>; TABLES],
     /// Space to pack in.
     packed: Vec<u8>,
     budget: Budget,
 }
 
-/// A configuration in the hash table.
+/// The number of hash tables.
+pub(crate) const TABLES: usize = 16;
+
+/// A configuration in a hash table.
 #[derive(Clone, Copy)]
 struct Entry {
     id: u32,
@@ -102,7 +107,12 @@ impl Store {
     pub fn bytes(&self) -> usize {
         self.bytes.capacity()
             + (self.ends.capacity() + self.parents.capacity()) * 4
-            + self.table.allocation_size()
+            + self.table_bytes()
+    }
+
+    /// About what the hash tables take up, for so many configurations.
+    fn table_bytes(&self) -> usize {
+        (self.len() + self.len() / 7).next_power_of_two() * (size_of::<Entry>() + 1)
     }
 
     /// The id of the configuration numbered `index`, if there is one.
@@ -138,7 +148,7 @@ impl Store {
         let same = |entry: &Entry| {
             entry.hash == hash && slice(&self.bytes, &self.ends, &self.blocks, entry.id) == packed
         };
-        self.table.find(hash.spread(), same).map(|entry| ConfigId(entry.id))
+        self.tables[hash.table()].find(hash.spread(), same).map(|entry| ConfigId(entry.id))
     }
 
     /// The configuration from which this one was reached first.
@@ -180,20 +190,36 @@ impl Store {
         if self.find_packed(packed, hash).is_some() {
             return Ok(None);
         }
-        if self.table.len() == self.table.capacity() {
-            // The old table goes when the new one is filled.
-            self.budget.check_room(2 * self.table.allocation_size())?;
-        }
+        let id = self.append(packed, parent)?;
+        self.tables[hash.table()]
+            .insert_unique(hash.spread(), Entry { id: id.0, hash }, |entry| entry.hash.spread());
+        Ok(Some(id))
+    }
+
+    /// Adds a packed configuration that is not there, and that [`enter`](Self::enter) will enter
+    /// into the hash tables.
+    ///
+    /// # Errors
+    /// If there is no number left for it, or a limit is reached.
+    #[inline]
+    pub(crate) fn append(
+        &mut self,
+        packed: &[u8],
+        parent: Option<ConfigId>,
+    ) -> Result<ConfigId, Full> {
         let Self { bytes, ends, blocks, .. } = self;
         let id =
             u32::try_from(ends.len()).ok().filter(|&id| id != NO_PARENT).ok_or(Full::Numbers)?;
+        if ends.len().is_power_of_two() {
+            // The old tables go when the new ones are filled.
+            self.budget.check_room(3 * ends.len() * size_of::<Entry>())?;
+        }
         if bytes.len() + packed.len() > bytes.capacity() {
             self.budget.check_room(bytes.capacity())?;
         }
         if ends.len() == ends.capacity() {
             self.budget.check_room(2 * 4 * ends.capacity())?;
         }
-        self.table.insert_unique(hash.spread(), Entry { id, hash }, |entry| entry.hash.spread());
         if ends.len().is_multiple_of(BLOCK) {
             blocks.push(bytes.len());
         }
@@ -201,7 +227,32 @@ impl Store {
         let end = bytes.len() - blocks[blocks.len() - 1];
         ends.push(u32::try_from(end).map_err(|_| Full::Numbers)?);
         self.parents.push(parent.map_or(NO_PARENT, |p| p.0));
-        Ok(Some(ConfigId(id)))
+        Ok(ConfigId(id))
+    }
+
+    /// Enters configurations that were [appended](Self::append) into the hash tables, with several
+    /// threads.
+    pub(crate) fn enter(&mut self, appended: &[(Hash, ConfigId)], threads: usize) {
+        // A few are not worth a thread.
+        let threads = if appended.len() < 256 { 1 } else { threads };
+        let share = TABLES.div_ceil(threads);
+        let enter = |first: usize, tables: &mut [HashTable<Entry>]| {
+            for &(hash, id) in appended {
+                if let Some(table) = hash.table().checked_sub(first).and_then(|i| tables.get_mut(i))
+                {
+                    let entry = Entry { id: id.0, hash };
+                    table.insert_unique(hash.spread(), entry, |entry| entry.hash.spread());
+                }
+            }
+        };
+        thread::scope(|scope| {
+            let mut shares = self.tables.chunks_mut(share).enumerate();
+            let own = shares.next();
+            for (i, tables) in shares {
+                scope.spawn(move || enter(i * share, tables));
+            }
+            own.into_iter().for_each(|(_, tables)| enter(0, tables));
+        });
     }
 
     /// The id of a configuration, which is added if it was not there.
@@ -288,9 +339,15 @@ impl Hash {
         Self(hash as u32 & 0x03ff_ffff | (hash >> 58 << 26) as u32)
     }
 
+    /// The hash table that it is in.
+    #[inline]
+    pub fn table(self) -> usize {
+        (self.0 >> 20) as usize % TABLES
+    }
+
     /// As much as a hash table wants: it uses the highest and the lowest bits.
     #[inline]
-    fn spread(self) -> u64 {
+    pub fn spread(self) -> u64 {
         u64::from(self.0) << 32 | u64::from(self.0)
     }
 }

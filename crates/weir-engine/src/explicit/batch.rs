@@ -1,21 +1,22 @@
 //! Several threads expand the configurations that wait, a batch at a time.
 //!
-//! Each thread takes a part of the batch, and looks up in the store what it reaches, which is
-//! most of the work. What is new is then added by one thread, in the order of the
-//! configurations and of their steps. So numbers, counts and runs are those of one thread,
-//! also where a limit ends the search in the middle of a batch.
+//! Each thread takes a part of the batch, and looks up in the store what it reaches
+//! ([`find`]). Then each takes a part of the hashes, and finds out what was reached twice
+//! ([`firsts`]). What is new is then added by one thread, in the order of the configurations
+//! and of their steps, and entered into the hash tables by all. So numbers, counts and runs are
+//! those of one thread, also where a limit ends the search in the middle of a batch.
 //!
 //! The numbers of control states and values depend on the order of their creation. A thread
-//! that meets a new one leaves the rest of its part ([`without_growth`]): the search goes on
-//! from there with one thread for a while.
+//! that meets a new one leaves the configuration to the one that adds ([`without_growth`]).
 
 use std::ops::Range;
 use std::thread;
 
+use hashbrown::HashTable;
 use weir_model::grow::without_growth;
 
 use super::search::{Search, Space, Visitor};
-use crate::store::{Hash, pack};
+use crate::store::{Hash, TABLES, pack};
 
 /// A smaller batch is not worth a thread. Small programs are enough for the tests.
 const LEAST: usize = if cfg!(test) { 3 } else { 1 << 9 };
@@ -26,46 +27,10 @@ const MOST: usize = 1 << 14;
 /// A thread collects so many bytes at most: one configuration can have very many successors.
 const ENOUGH: usize = if cfg!(test) { 100 } else { 4 << 20 };
 
-/// How large the next batch is.
-pub(super) struct Batches {
-    threads: usize,
-    size: usize,
-    /// How many configurations are expanded by one thread before the next batch.
-    alone: usize,
-}
-
-impl Batches {
-    pub fn new(threads: usize) -> Self {
-        // Small searches create most of their control states.
-        Self { threads, size: LEAST, alone: 4 * LEAST }
-    }
-
-    /// The size of the next batch if so many configurations wait; `None` for one configuration.
-    #[inline]
-    pub fn next(&mut self, waiting: usize) -> Option<usize> {
-        if self.threads < 2 || waiting < LEAST {
-            return None;
-        }
-        if self.alone > 0 {
-            self.alone -= 1;
-            return None;
-        }
-        Some(self.size.min(waiting))
-    }
-
-    /// So many of the configurations of a batch were expanded.
-    pub fn did(&mut self, expanded: usize) {
-        match expanded < self.size / 2 {
-            true => {
-                self.size = LEAST;
-                self.alone = LEAST;
-            }
-            false => {
-                self.size = (2 * self.size).min(MOST);
-                self.alone = 1;
-            }
-        }
-    }
+/// The size of the next batch if so many configurations wait; `None` for one configuration.
+#[inline]
+pub(super) fn size(waiting: usize, threads: usize) -> Option<usize> {
+    (threads > 1 && waiting >= LEAST).then(|| waiting.min(MOST))
 }
 
 /// What a thread found.
@@ -80,12 +45,17 @@ pub(super) struct Found<S> {
 }
 
 /// What a thread found about a configuration.
-pub(super) struct OfOne<S> {
-    pub seen: Option<S>,
-    pub steps: usize,
-    pub within_bound: bool,
-    /// Where what it reaches ends.
-    pub last: usize,
+pub(super) enum OfOne<S> {
+    /// It was expanded.
+    Expanded {
+        seen: Option<S>,
+        steps: usize,
+        within_bound: bool,
+        /// Where what it reaches ends.
+        last: usize,
+    },
+    /// It was not: a control state or a value would have been created.
+    Left,
 }
 
 /// Expands the next `size` configurations with several threads, without adding anything.
@@ -115,7 +85,7 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
         let id = store.id(index).expect("it waits");
         store.read(id, &mut config);
         let Found { of, reached, bytes, .. } = &mut found;
-        let mut steps = 0;
+        let (mut steps, before) = (0, (reached.len(), bytes.len()));
         let done = without_growth(|| {
             let seen = visitor.look(semantics, &reduction.orbits, &config);
             reduced.is_whole = true;
@@ -135,13 +105,59 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
             });
             (seen, within_bound && reduced.is_whole)
         });
-        let Some((seen, within_bound)) = done else { break };
-        of.push(OfOne { seen, steps, within_bound, last: reached.len() });
+        match done {
+            Some((seen, within_bound)) => {
+                of.push(OfOne::Expanded { seen, steps, within_bound, last: reached.len() });
+            }
+            None => {
+                reached.truncate(before.0);
+                bytes.truncate(before.1);
+                of.push(OfOne::Left);
+            }
+        }
         if bytes.len() > ENOUGH {
             break;
         }
     }
     found
+}
+
+/// For each part, which of the configurations that were reached are reached there first.
+pub(super) fn firsts<S: Sync>(found: &[Found<S>], threads: usize) -> Vec<Vec<bool>> {
+    let share = TABLES.div_ceil(threads);
+    let of_tables = |first: usize| {
+        let bytes = |(part, begin, end): (usize, usize, usize)| &found[part].bytes[begin..end];
+        let mut known: HashTable<(Hash, (usize, usize, usize))> = HashTable::new();
+        let mut firsts: Vec<(usize, usize)> = Vec::new();
+        for (part, found) in found.iter().enumerate() {
+            let mut begin = 0;
+            for (i, &(hash, end)) in found.reached.iter().enumerate() {
+                let place = (part, begin, end);
+                begin = end;
+                if hash.table() / share != first {
+                    continue;
+                }
+                let same = |(h, p): &(Hash, _)| *h == hash && bytes(*p) == bytes(place);
+                if known.find(hash.spread(), same).is_none() {
+                    known.insert_unique(hash.spread(), (hash, place), |(h, _)| h.spread());
+                    firsts.push((part, i));
+                }
+            }
+        }
+        firsts
+    };
+    let mut is_first: Vec<Vec<bool>> =
+        found.iter().map(|found| vec![false; found.reached.len()]).collect();
+    thread::scope(|scope| {
+        let others: Vec<_> =
+            (1..TABLES.div_ceil(share)).map(|i| scope.spawn(move || of_tables(i))).collect();
+        let mut mark = |firsts: Vec<(usize, usize)>| {
+            firsts.into_iter().for_each(|(part, i)| is_first[part][i] = true);
+        };
+        mark(of_tables(0));
+        others.into_iter().for_each(|thread| mark(thread.join().expect("no thread panics")));
+    });
+    is_first
 }
 
 #[cfg(test)]

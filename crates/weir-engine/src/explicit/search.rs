@@ -14,19 +14,19 @@ use weir_model::semantics::{
 use weir_model::symmetry::Automorphism;
 use weir_model::system::StateKind;
 
-use super::batch::{self, Batches, Found, OfOne};
+use super::batch::{self, Found, OfOne};
 use super::orbit::Orbits;
 use super::quiet::Quiet;
 use super::retold::Retold;
 use super::{DEFAULT_BOUND, Explicit};
 use crate::engine::{Engine, Task};
 use crate::stats::{Progress, Stats};
-use crate::store::{ConfigId, Store};
+use crate::store::{ConfigId, Hash, Store};
 
 /// Looks at every configuration once, and may end the search.
 pub(super) trait Visitor: Sync {
     /// What it sees in a configuration.
-    type Seen: Send;
+    type Seen: Send + Sync;
 
     /// What there is to see, if there is something. Threads look at several configurations at
     /// a time.
@@ -152,15 +152,16 @@ impl<'s> Search<'s> {
         clock: &mut Clock<'_, '_>,
         visitor: &mut V,
     ) -> Result<(), String> {
+        let threads = clock.budget.threads();
         let mut space = Space::default();
-        let mut batches = Batches::new(clock.budget.threads());
         while let Some(id) = self.store.id(self.stats.expanded) {
-            match batches.next(self.store.len() - self.stats.expanded) {
+            match batch::size(self.store.len() - self.stats.expanded, threads) {
                 Some(size) => {
-                    let found = batch::find(self, size, clock.budget.threads(), visitor);
-                    let before = self.stats.expanded;
-                    found.into_iter().try_for_each(|found| self.add(found, clock, visitor))?;
-                    batches.did(self.stats.expanded - before);
+                    let found = batch::find(self, size, threads, visitor);
+                    let mut appended = Vec::new();
+                    let added = self.add(found, clock, visitor, &mut appended, &mut space);
+                    self.store.enter(&appended, threads);
+                    added?;
                 }
                 None => {
                     self.expand_one(id, &mut space, visitor)?;
@@ -203,35 +204,53 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Adds what a thread found: does what [`expand_one`](Self::expand_one) does, with less
-    /// work.
+    /// Adds what threads found: does what [`expand_one`](Self::expand_one) does, with less
+    /// work. What is appended to the store is still to be entered into its tables.
     fn add<V: Visitor>(
         &mut self,
-        found: Found<V::Seen>,
+        found: Vec<Found<V::Seen>>,
         clock: &mut Clock<'_, '_>,
         visitor: &mut V,
+        appended: &mut Vec<(Hash, ConfigId)>,
+        space: &mut Space,
     ) -> Result<(), String> {
-        let Found { first, of, reached, bytes } = found;
-        if first != self.stats.expanded {
-            // Something was left out before it, and comes first.
-            return Ok(());
-        }
-        let (mut next, mut begin) = (0, 0);
-        for OfOne { seen, steps, within_bound, last } in of {
-            let id = self.store.id(self.stats.expanded).expect("a thread has read it");
-            if self.visited == id.index() {
-                self.visit(id, seen, visitor)?;
+        let threads = clock.budget.threads();
+        let firsts = batch::firsts(&found, threads);
+        // Whether something may have been added that the threads do not know.
+        let mut is_behind = false;
+        for (Found { first, of, reached, bytes }, firsts) in found.into_iter().zip(firsts) {
+            if first != self.stats.expanded {
+                // Something was left out before it, and comes first.
+                return Ok(());
             }
-            for &(hash, end) in &reached[next..last] {
-                let packed = &bytes[begin..end];
-                self.store
-                    .insert_packed(packed, hash, Some(id))
-                    .map_err(|full| full.to_string())?;
-                begin = end;
+            let (mut next, mut begin) = (0, 0);
+            for one in of {
+                let id = self.store.id(self.stats.expanded).expect("a thread has read it");
+                let OfOne::Expanded { seen, steps, within_bound, last } = one else {
+                    self.store.enter(&std::mem::take(appended), threads);
+                    is_behind = true;
+                    self.expand_one(id, space, visitor)?;
+                    self.look_at_clock(clock)?;
+                    continue;
+                };
+                if self.visited == id.index() {
+                    self.visit(id, seen, visitor)?;
+                }
+                for (&(hash, end), is_first) in reached[next..last].iter().zip(&firsts[next..]) {
+                    let packed = &bytes[begin..end];
+                    begin = end;
+                    if is_behind {
+                        let added = self.store.insert_packed(packed, hash, Some(id));
+                        added.map_err(|full| full.to_string())?;
+                    } else if *is_first {
+                        let added = self.store.append(packed, Some(id));
+                        appended.push((hash, added.map_err(|full| full.to_string())?));
+                    }
+                }
+                next = last;
+                self.count(steps, within_bound);
+                self.look_at_clock(clock)?;
             }
-            next = last;
-            self.count(steps, within_bound);
-            self.look_at_clock(clock)?;
         }
         Ok(())
     }
