@@ -1,6 +1,7 @@
 //! Runs the command.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::cli::Bench;
 use crate::compare::Turns;
 use crate::rows::Row;
 use crate::run::{Job, Weir};
-use crate::{compare, engines, linden_wolper, page, plots, rows, run, spin};
+use crate::{compare, engines, families, linden_wolper, page, plots, rows, run, spin};
 use weir_cli::Status;
 use weir_cli::output::{complain, fail, print, write_whole};
 use weir_cli::progress::Progress;
@@ -22,7 +23,8 @@ const COUNTED: f64 = 0.5;
 
 /// How far each engine may go where all are compared.
 fn for_engines() -> Limits {
-    Limits::none().time(Duration::from_secs(60)).memory(2048 << 20)
+    let limits = Limits::none().time(Duration::from_secs(60)).memory(2048 << 20);
+    limits.threads(NonZeroUsize::MIN)
 }
 
 /// Where `--docs` writes.
@@ -31,6 +33,12 @@ const DOCS: &str = "docs";
 pub fn run(args: &Bench) -> Status {
     if args.linden_wolper {
         return linden_wolper::run(args);
+    }
+    if args.families {
+        return match families::run(args) {
+            Ok(()) => Status::Fine,
+            Err(message) => fail(&message),
+        };
     }
     match bench(args) {
         Ok(status) => status,
@@ -72,7 +80,8 @@ fn bench(args: &Bench) -> Result<Status, String> {
         return Ok(status);
     }
     let memory = (args.measuring.memory as usize) << 20;
-    let limits = Limits::none().time(args.measuring.timeout).memory(memory);
+    let threads = NonZeroUsize::new(args.measuring.threads.into()).expect("at least one");
+    let limits = Limits::none().time(args.measuring.timeout).memory(memory).threads(threads);
     let mut progress = Progress::default();
     let (mut rows, mut turns) = (Vec::new(), Vec::new());
     for (i, job) in jobs.iter().enumerate() {
@@ -231,7 +240,9 @@ fn pictures(
             status = status.and(fail(&message));
         }
         let names: Vec<&str> = plots.iter().map(|(name, _)| *name).collect();
-        let engines = engines::section(&lines, &for_engines());
+        progress.say("litmus tests");
+        let engines = engines::section(&lines, &for_engines()) + &families::section(args)?;
+        progress.say("");
         let page = page::page(args, rows, &spun, &names, &engines);
         status = status.and(write_whole(&Path::new(DOCS).join("benchmarks.md"), &page));
     }

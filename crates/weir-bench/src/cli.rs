@@ -35,6 +35,9 @@ pub struct Bench {
     /// Run the locks of Linden and Wolper 2010 instead, and print their table 2 beside the results
     #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions"])]
     pub linden_wolper: bool,
+    /// Run families of litmus tests of growing size instead, and herd7 beside if it is installed
+    #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions", "linden_wolper"])]
+    pub families: bool,
     /// When to use color
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
@@ -72,6 +75,9 @@ pub struct Measuring {
     /// How often to run each; the median counts
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000), value_name = "N", default_value_t = 3)]
     pub runs: u32,
+    /// How many threads a search has
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N", default_value_t = 1)]
+    pub threads: u16,
     /// Count the instructions of runs that are not long, with Valgrind
     #[arg(long)]
     pub instructions: bool,

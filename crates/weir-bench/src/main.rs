@@ -3,7 +3,8 @@
 //! `cli` is its command line, `bench` what it does. `run` is one measured run, `rows` the
 //! results, `compare` this build against another, `spin` another program against this one, and
 //! `engines` the engines against one another. `plots` makes what `chart` draws, and `page` is
-//! the page of the documentation. `linden_wolper` is the table of Linden and Wolper 2010.
+//! the page of the documentation. `linden_wolper` is the table of Linden and Wolper 2010,
+//! and `families` are litmus tests of growing size.
 //!
 //! A measured run is a process of its own: this program again, as `weir`. So what is measured
 //! is always of the same build.
@@ -15,6 +16,7 @@ mod chart;
 mod cli;
 mod compare;
 mod engines;
+mod families;
 mod linden_wolper;
 mod page;
 mod plots;

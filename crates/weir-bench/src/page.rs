@@ -130,7 +130,9 @@ fn against_spin(spun: &[Row]) -> String {
          transition is one step of Spin, and without its partial-order reduction it stores as\n\
          many states as the system has configurations. Weir stores fewer, since it merges steps\n\
          that nobody observes; Spin has its reduction here\n\
-         (`spin -a`, `gcc -O2 -DSAFETY`, `pan -m1000000`). It is not asked for `never`\n\
+         (`spin -a`, `gcc -O2 -DSAFETY`, `pan -m1000000 -w…`). Its hash table has a slot for\n\
+         each state: with the usual size, setting it up takes longer than small searches do. Both\n\
+         have one thread. Spin is not asked for `never`\n\
          properties, which Weir looks at in every configuration. Its times are those that it\n\
          prints, without the time to compile.\n\n\
          Geometric mean of Weir's seconds over Spin's: {mean:.2}, over {count} programs.\n\n{}\n",

@@ -19,22 +19,30 @@ pub struct Weir {
     path: PathBuf,
     /// Whether it is a `weir-bench`, which is `weir` only if told so.
     is_bench: bool,
+    /// Whether it can be told how many threads to use.
+    has_threads: bool,
 }
 
 impl Weir {
     /// That of this build.
     pub fn this() -> Result<Self, String> {
         let path = std::env::current_exe().map_err(|e| format!("where is this program? {e}"))?;
-        Ok(Self { path, is_bench: true })
+        Ok(Self { path, is_bench: true, has_threads: true })
     }
 
     /// Another one, which may be a `weir-bench` by its name.
     pub fn other(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Self { path: path.to_owned(), is_bench: name.starts_with("weir-bench") }
+        let is_bench = name.starts_with("weir-bench");
+        let mut other = Self { path: path.to_owned(), is_bench, has_threads: false };
+        let help = other.command().args(["check", "--help"]).output();
+        other.has_threads =
+            help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--threads"));
+        other
     }
 
-    fn command(&self) -> Command {
+    /// A command that is this `weir`.
+    pub fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.args(self.is_bench.then_some(AS_WEIR));
         command
@@ -99,8 +107,12 @@ pub const SLACK: Duration = Duration::from_secs(30);
 
 impl Job {
     /// What is asked of a program, with no limit on time.
-    fn arguments(&self, weir: &Weir, memory: usize) -> Command {
+    fn arguments(&self, weir: &Weir, limits: &Limits) -> Command {
+        let memory = mebibytes(limits);
         let mut command = weir.command();
+        if weir.has_threads {
+            command.args(["--threads", &limits.threads.to_string()]);
+        }
         command.args(["check", "--format", "json", "--model", &self.model.to_string()]);
         command.args(["--engine", self.engine.name(), "--memory", &memory.to_string()]);
         if let Some(bound) = self.bound {
@@ -111,7 +123,7 @@ impl Job {
 
     /// Runs it once.
     pub fn measure(&self, weir: &Weir, limits: &Limits) -> Result<Measured, String> {
-        let mut command = self.arguments(weir, mebibytes(limits));
+        let mut command = self.arguments(weir, limits);
         command.args(["--timeout", &timeout(limits).as_secs_f64().to_string()]);
         command.arg("--").arg(&self.file);
         let left = finish(&mut command, timeout(limits).saturating_add(SLACK))?;
@@ -138,7 +150,7 @@ impl Job {
     /// The instructions of a run, counted by Valgrind. There is no limit on the time
     /// of the search, and nothing of the environment: they would change the count.
     pub fn instructions(&self, weir: &Weir, limits: &Limits) -> Option<u64> {
-        let inner = self.arguments(weir, mebibytes(limits));
+        let inner = self.arguments(weir, limits);
         let mut command = Command::new("valgrind");
         command.args(["--tool=cachegrind", "--cache-sim=no", "--branch-sim=no"]);
         command.args(["--cachegrind-out-file=/dev/null", "--log-fd=1"]);
