@@ -28,13 +28,13 @@
 use std::collections::BTreeMap;
 
 use weir_engine::ahead::{ByPlace, readable};
-use weir_model::ids::{
-    ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId, VarId,
-};
+use weir_model::ids::{ProcessId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp};
 
+use super::{Control, Move, Rules, alphabet, explore};
+use crate::pso::control_name;
 use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
     ChannelId, Class, MachineError, MessageId, Op, Regex, StateId, Substitution, Transition,
@@ -44,16 +44,10 @@ use crate::{
 /// always a last group.
 type Groups = Vec<Vec<ValueId>>;
 
-/// A control state of the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Control {
-    controls: Vec<ProgramState>,
-    memory: Vec<ValueId>,
-    /// For each process and variable.
-    reads: Vec<Vec<Groups>>,
-}
+/// The guessed reads, for each process and variable.
+type Reads = Vec<Vec<Groups>>;
 
-impl Control {
+impl Control<Reads> {
     /// How many reads a process has guessed.
     fn guesses(&self, p: ProcessId) -> usize {
         self.reads[p.index()].iter().flatten().map(Vec::len).sum()
@@ -66,10 +60,7 @@ impl Control {
 
     fn name(&self, system: Expanded<'_>) -> String {
         let value = |x: usize, v: ValueId| system.value(VarId::new(x), v).to_string();
-        let controls: Vec<String> = self.controls.iter().map(|s| s.0.to_string()).collect();
-        let memory: Vec<String> =
-            self.memory.iter().enumerate().map(|(x, v)| value(x, *v)).collect();
-        let mut name = format!("({}) [{}]", controls.join(","), memory.join(","));
+        let mut name = control_name(system, &self.controls, &self.memory);
         for (p, vars) in self.reads.iter().enumerate() {
             for (x, groups) in
                 vars.iter().enumerate().filter(|(_, g)| **g != [Vec::<ValueId>::new()])
@@ -97,7 +88,7 @@ struct Letters {
 struct Maker<'s> {
     system: Expanded<'s>,
     guesses: usize,
-    draft: Draft<Control>,
+    draft: Draft<Control<Reads>>,
     channels: Vec<ChannelId>,
     /// By variable and value.
     letters: Vec<BTreeMap<ValueId, Letters>>,
@@ -113,16 +104,8 @@ pub(crate) fn translation(
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system, guesses, budget)?;
-    let start = maker.draft.builder.state("start")?;
-    for memory in system.initial_memories() {
-        let reads = vec![vec![vec![vec![]]; system.vars.len()]; system.processes.len()];
-        let controls = system.processes.iter().map(|p| p.initial).collect();
-        let to = maker.state(Control { controls, memory, reads })?;
-        maker.draft.builder.transition(Transition::new(start, to))?;
-    }
-    while let Some((from, control)) = maker.draft.next() {
-        maker.transitions(from, &control)?;
-    }
+    let reads = vec![vec![vec![vec![]]; system.vars.len()]; system.processes.len()];
+    let start = explore(&mut maker, system, &reads)?;
     Ok(maker.draft.finish(start, |control| {
         let is_place = system.process_ids().all(|p| control.is_idle(p));
         let Control { controls, memory, .. } = control;
@@ -136,7 +119,7 @@ impl<'s> Maker<'s> {
         let builder = &mut draft.builder;
         let channels = system.processes.iter().map(|p| builder.channel(p.name.clone()));
         let channels = channels.collect::<Result<_, _>>()?;
-        let letters = super::alphabet(system, |name| {
+        let letters = alphabet(system, |name| {
             Ok::<_, MachineError>(Letters {
                 plain: builder.message(name.clone())?,
                 last: builder.message(format!("{name}#"))?,
@@ -162,103 +145,19 @@ impl<'s> Maker<'s> {
         })
     }
 
-    fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
-        self.draft.state(control, |control| control.name(self.system))
-    }
-
     /// Whether it matters to a process what happens to a variable.
-    fn concerns(&self, control: &Control, p: ProcessId, x: VarId) -> bool {
+    fn concerns(&self, control: &Control<Reads>, p: ProcessId, x: VarId) -> bool {
         let at = control.controls[p.index()];
         let is_guessed = control.reads[p.index()][x.index()].iter().any(|g| !g.is_empty());
         self.readable[p.index()].at(&self.system, p, at)[x.index()] || is_guessed
-    }
-
-    fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), MachineError> {
-        for p in self.system.process_ids() {
-            self.program(from, control, p)?;
-            self.memory(from, control, p)?;
-        }
-        Ok(())
-    }
-
-    /// What a process can do.
-    fn program(
-        &mut self,
-        from: StateId,
-        control: &Control,
-        p: ProcessId,
-    ) -> Result<(), MachineError> {
-        let (system, channel) = (self.system, self.channels[p.index()]);
-        let at = control.controls[p.index()];
-        for (id, t) in system.transitions(p, at) {
-            let id = (p, id);
-            let mut after = control.clone();
-            after.controls[p.index()] = t.to;
-            match t.op {
-                ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
-                    let to = self.state(after)?;
-                    self.draft.take(id, Transition::new(from, to))?;
-                }
-                ProgramOp::Write(x, d) => {
-                    after.memory[x.index()] = d;
-                    if !self.concerns(&after, p, x) {
-                        let to = self.state(after)?;
-                        self.draft.take(id, Transition::new(from, to))?;
-                        continue;
-                    }
-                    let groups = &mut after.reads[p.index()][x.index()];
-                    let next_to_read = groups.iter().rev().take(2).any(|g| !g.is_empty());
-                    let is_kept = groups.len() > 1 && next_to_read;
-                    if is_kept || groups.len() == 1 {
-                        groups.push(vec![]);
-                    }
-                    let letters = self.letters[x.index()].clone();
-                    let message = letters[&d].last;
-                    let write = Transition::new(from, self.state(after)?);
-                    if control.reads[p.index()][x.index()].len() == 1 {
-                        self.draft.take(id, write.op(channel, Op::send(message)))?;
-                        continue;
-                    }
-                    // There is one last write, and the guards say so: going back, it
-                    // would otherwise have to be looked for in many places at once.
-                    let others = Class::but(letters.values().map(|l| l.last));
-                    let others = Regex::class(others).star();
-                    for l in letters.values() {
-                        let new = if is_kept { l.kept } else { l.plain };
-                        let substitution = Substitution::identity().with(new, l.last);
-                        let send = Op::Send { substitution, message };
-                        let one = [others.clone(), Regex::one(l.last), others.clone()];
-                        let write = write.clone().guard(channel, Regex::concat(one));
-                        self.draft.take(id, write.op(channel, send))?;
-                    }
-                }
-                ProgramOp::Read(x, d) => self.read(from, after, id, (x, d))?,
-                ProgramOp::Arw(x, d, e) => {
-                    if control.is_idle(p) && control.memory[x.index()] == d {
-                        after.memory[x.index()] = e;
-                        let to = self.state(after)?;
-                        let arw = Transition::new(from, to).guard(channel, Regex::epsilon());
-                        self.draft.take(id, arw)?;
-                    }
-                }
-                ProgramOp::Fence(FenceKind::Full) => {
-                    if control.is_idle(p) {
-                        let to = self.state(after)?;
-                        let fence = Transition::new(from, to).guard(channel, Regex::epsilon());
-                        self.draft.take(id, fence)?;
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Read own write, and Guess.
     fn read(
         &mut self,
         from: StateId,
-        mut after: Control,
-        id: (ProcessId, ProgramTransition),
+        id: Move,
+        mut after: Control<Reads>,
         (x, d): (VarId, ValueId),
     ) -> Result<(), MachineError> {
         let p = id.0;
@@ -283,11 +182,101 @@ impl<'s> Maker<'s> {
         Ok(())
     }
 
-    /// What can happen to a process without its doing.
+    /// Write to store.
+    fn write(
+        &mut self,
+        from: StateId,
+        id: Move,
+        mut after: Control<Reads>,
+        (x, d): (VarId, ValueId),
+    ) -> Result<(), MachineError> {
+        let p = id.0;
+        after.memory[x.index()] = d;
+        if !self.concerns(&after, p, x) {
+            return self.pass(from, id, after);
+        }
+        let groups = &mut after.reads[p.index()][x.index()];
+        let next_to_read = groups.iter().rev().take(2).any(|g| !g.is_empty());
+        let is_first = groups.len() == 1;
+        let is_kept = !is_first && next_to_read;
+        if is_kept || is_first {
+            groups.push(vec![]);
+        }
+        let channel = self.channels[p.index()];
+        let letters = self.letters[x.index()].clone();
+        let message = letters[&d].last;
+        let write = Transition::new(from, self.state(after)?);
+        if is_first {
+            return self.draft.take(id, write.op(channel, Op::send(message)));
+        }
+        // There is one last write, and the guards say so: going back, it would otherwise
+        // have to be looked for in many places at once.
+        let others = Class::but(letters.values().map(|l| l.last));
+        let others = Regex::class(others).star();
+        for l in letters.values() {
+            let new = if is_kept { l.kept } else { l.plain };
+            let substitution = Substitution::identity().with(new, l.last);
+            let send = Op::Send { substitution, message };
+            let one = [others.clone(), Regex::one(l.last), others.clone()];
+            let write = write.clone().guard(channel, Regex::concat(one));
+            self.draft.take(id, write.op(channel, send))?;
+        }
+        Ok(())
+    }
+
+    /// ARW and full fence.
+    fn when_idle(
+        &mut self,
+        from: StateId,
+        id: Move,
+        after: Control<Reads>,
+    ) -> Result<(), MachineError> {
+        if !after.is_idle(id.0) {
+            return Ok(());
+        }
+        let to = self.state(after)?;
+        let channel = self.channels[id.0.index()];
+        self.draft.take(id, Transition::new(from, to).guard(channel, Regex::epsilon()))
+    }
+}
+
+impl Rules for Maker<'_> {
+    type Reads = Reads;
+
+    fn draft(&mut self) -> &mut Draft<Control<Reads>> {
+        &mut self.draft
+    }
+
+    fn state(&mut self, control: Control<Reads>) -> Result<StateId, MachineError> {
+        self.draft.state(control, |control| control.name(self.system))
+    }
+
+    fn program(
+        &mut self,
+        from: StateId,
+        id: Move,
+        op: ProgramOp,
+        mut after: Control<Reads>,
+    ) -> Result<(), MachineError> {
+        match op {
+            ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
+                self.pass(from, id, after)
+            }
+            ProgramOp::Write(x, d) => self.write(from, id, after, (x, d)),
+            ProgramOp::Read(x, d) => self.read(from, id, after, (x, d)),
+            ProgramOp::Arw(x, d, _) if after.memory[x.index()] != d => Ok(()),
+            ProgramOp::Arw(x, _, e) => {
+                after.memory[x.index()] = e;
+                self.when_idle(from, id, after)
+            }
+            ProgramOp::Fence(FenceKind::Full) => self.when_idle(from, id, after),
+        }
+    }
+
     fn memory(
         &mut self,
         from: StateId,
-        control: &Control,
+        control: &Control<Reads>,
         p: ProcessId,
     ) -> Result<(), MachineError> {
         let channel = self.channels[p.index()];

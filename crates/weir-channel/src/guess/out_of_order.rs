@@ -18,36 +18,27 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use weir_model::ids::{
-    ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId, VarId,
-};
+use weir_model::ids::{ProcessId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp};
 
+use super::{Control, Move, Rules, alphabet, explore};
 use crate::pending::{self, pending, room_of_channels};
+use crate::pso::control_name;
 use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
     ChannelId, Class, MachineError, MessageId, Op, Regex, StateId, Substitution, Transition,
 };
 
-/// A control state of the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Control {
-    controls: Vec<ProgramState>,
-    memory: Vec<ValueId>,
-    /// How many reads each process has guessed.
-    guesses: Vec<usize>,
-}
+/// How many reads each process has guessed.
+type Reads = Vec<usize>;
 
-impl Control {
+impl Control<Reads> {
     fn name(&self, system: Expanded<'_>) -> String {
-        let join = |all: Vec<String>| all.join(",");
-        let controls = join(self.controls.iter().map(|s| s.0.to_string()).collect());
-        let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v).to_string();
-        let memory = join(self.memory.iter().enumerate().map(value).collect());
-        let guesses = join(self.guesses.iter().map(usize::to_string).collect());
-        format!("({controls}) [{memory}] {guesses}")
+        let reads: Vec<String> = self.reads.iter().map(usize::to_string).collect();
+        let name = control_name(system, &self.controls, &self.memory);
+        format!("{name} {}", reads.join(","))
     }
 }
 
@@ -65,7 +56,7 @@ struct Letters {
 struct Maker<'s> {
     system: Expanded<'s>,
     guesses: usize,
-    draft: Draft<Control>,
+    draft: Draft<Control<Reads>>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// By variable and value.
     letters: Vec<BTreeMap<ValueId, Letters>>,
@@ -80,22 +71,13 @@ pub(crate) fn translation(
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system, guesses, budget)?;
-    let start = maker.draft.builder.state("start")?;
-    for memory in system.initial_memories() {
-        let controls = system.processes.iter().map(|p| p.initial).collect();
-        let guesses = vec![0; system.processes.len()];
-        let to = maker.state(Control { controls, memory, guesses })?;
-        maker.draft.builder.transition(Transition::new(start, to))?;
-    }
-    while let Some((from, control)) = maker.draft.next() {
-        maker.transitions(from, &control)?;
-    }
+    let start = explore(&mut maker, system, &vec![0; system.processes.len()])?;
     let known = system.process_ids().map(|p| pending::room(system, p, budget));
     let known = known.collect::<Result<Vec<_>, _>>()?;
     let Maker { draft, channels, .. } = maker;
-    Ok(draft.finish(start, |Control { controls, memory, guesses }| {
+    Ok(draft.finish(start, |Control { controls, memory, reads }| {
         let room = room_of_channels(&known, &controls, &channels);
-        let is_place = guesses.iter().all(|g| *g == 0);
+        let is_place = reads.iter().all(|n| *n == 0);
         (is_place.then_some(Place { controls, memory }), room)
     })?)
 }
@@ -111,7 +93,7 @@ impl<'s> Maker<'s> {
                 channels.insert((p, VarId::new(x)), builder.channel(name)?);
             }
         }
-        let letters = super::alphabet(system, |name| {
+        let letters = alphabet(system, |name| {
             Ok::<_, MachineError>(Letters {
                 plain: builder.message(name.clone())?,
                 last: builder.message(format!("{name}#"))?,
@@ -129,10 +111,6 @@ impl<'s> Maker<'s> {
         Ok(Self { system, guesses, draft, channels, letters, pending })
     }
 
-    fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
-        self.draft.state(control, |control| control.name(self.system))
-    }
-
     /// Adds sends of a message for a transition of a process. If there is a last write
     /// in the channel, it becomes something else, and it may have any value but one.
     ///
@@ -140,7 +118,7 @@ impl<'s> Maker<'s> {
     /// to be looked for in many places at once.
     fn send(
         &mut self,
-        id: (ProcessId, ProgramTransition),
+        id: Move,
         taken: &Transition,
         (x, message): (VarId, MessageId),
         (but, to): (Option<ValueId>, impl Fn(&Letters) -> MessageId),
@@ -161,67 +139,81 @@ impl<'s> Maker<'s> {
         Ok(())
     }
 
-    fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), MachineError> {
-        for p in self.system.process_ids() {
-            self.program(from, control, p)?;
-            self.memory(from, control, p)?;
+    /// A transition for which all channels of a process have to be empty.
+    fn when_empty(
+        &mut self,
+        from: StateId,
+        id: Move,
+        after: Control<Reads>,
+    ) -> Result<(), MachineError> {
+        if after.reads[id.0.index()] > 0 {
+            return Ok(());
         }
-        Ok(())
+        let mut transition = Transition::new(from, self.state(after)?);
+        for x in (0..self.system.vars.len()).map(VarId::new) {
+            transition = transition.guard(self.channels[&(id.0, x)], Regex::epsilon());
+        }
+        self.draft.take(id, transition)
+    }
+}
+
+impl Rules for Maker<'_> {
+    type Reads = Reads;
+
+    fn draft(&mut self) -> &mut Draft<Control<Reads>> {
+        &mut self.draft
     }
 
-    /// What a process can do.
+    fn state(&mut self, control: Control<Reads>) -> Result<StateId, MachineError> {
+        self.draft.state(control, |control| control.name(self.system))
+    }
+
     fn program(
         &mut self,
         from: StateId,
-        control: &Control,
-        p: ProcessId,
+        id: Move,
+        op: ProgramOp,
+        mut after: Control<Reads>,
     ) -> Result<(), MachineError> {
-        let system = self.system;
-        let at = control.controls[p.index()];
-        for (id, t) in system.transitions(p, at) {
-            let id = (p, id);
-            let mut after = control.clone();
-            after.controls[p.index()] = t.to;
-            match t.op {
-                ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
-                    let to = self.state(after)?;
-                    self.draft.take(id, Transition::new(from, to))?;
-                }
-                ProgramOp::Write(x, d) => {
-                    let message = self.letters[x.index()][&d].last;
-                    let write = Transition::new(from, self.state(after)?);
-                    self.send(id, &write, (x, message), (None, |l: &Letters| l.plain))?;
-                }
-                ProgramOp::Read(x, d) => {
-                    let channel = self.channels[&(p, x)];
-                    let own = self.letters[x.index()][&d].last;
-                    let to = self.state(after.clone())?;
-                    self.draft
-                        .take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
-                    if control.guesses[p.index()] < self.guesses {
-                        after.guesses[p.index()] += 1;
-                        let message = self.letters[x.index()][&d].read;
-                        let guess = Transition::new(from, self.state(after)?);
-                        self.send(id, &guess, (x, message), (Some(d), |l: &Letters| l.before))?;
-                    }
-                }
-                ProgramOp::Arw(x, d, e) => {
-                    if control.memory[x.index()] == d {
-                        after.memory[x.index()] = e;
-                        self.when_empty(from, id, after)?;
-                    }
-                }
-                ProgramOp::Fence(FenceKind::Full) => self.when_empty(from, id, after)?,
+        let p = id.0;
+        match op {
+            ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
+                self.pass(from, id, after)?;
             }
+            ProgramOp::Write(x, d) => {
+                let message = self.letters[x.index()][&d].last;
+                let write = Transition::new(from, self.state(after)?);
+                self.send(id, &write, (x, message), (None, |l: &Letters| l.plain))?;
+            }
+            ProgramOp::Read(x, d) => {
+                let channel = self.channels[&(p, x)];
+                let letters = self.letters[x.index()][&d];
+                let to = self.state(after.clone())?;
+                let own = Transition::new(from, to).guard(channel, Regex::has(letters.last));
+                self.draft.take(id, own)?;
+                if after.reads[p.index()] < self.guesses {
+                    after.reads[p.index()] += 1;
+                    let guess = Transition::new(from, self.state(after)?);
+                    let before = |l: &Letters| l.before;
+                    self.send(id, &guess, (x, letters.read), (Some(d), before))?;
+                }
+            }
+            ProgramOp::Arw(x, d, e) => {
+                if after.memory[x.index()] == d {
+                    after.memory[x.index()] = e;
+                    self.when_empty(from, id, after)?;
+                }
+            }
+            ProgramOp::Fence(FenceKind::Full) => self.when_empty(from, id, after)?,
         }
         Ok(())
     }
 
-    /// What can happen to a process without its doing: Update and Validate.
+    /// Update and Validate.
     fn memory(
         &mut self,
         from: StateId,
-        control: &Control,
+        control: &Control<Reads>,
         p: ProcessId,
     ) -> Result<(), MachineError> {
         let at = control.controls[p.index()];
@@ -239,9 +231,9 @@ impl<'s> Maker<'s> {
                     }
                 }
                 ProgramOp::Read(x, d)
-                    if control.memory[x.index()] == d && control.guesses[p.index()] > 0 =>
+                    if control.memory[x.index()] == d && control.reads[p.index()] > 0 =>
                 {
-                    after.guesses[p.index()] -= 1;
+                    after.reads[p.index()] -= 1;
                     let to = self.state(after)?;
                     let receive = Op::Receive(self.letters[x.index()][&d].read);
                     let validate = Transition::new(from, to);
@@ -251,22 +243,5 @@ impl<'s> Maker<'s> {
             }
         }
         Ok(())
-    }
-
-    /// A transition for which all channels of a process have to be empty.
-    fn when_empty(
-        &mut self,
-        from: StateId,
-        id: (ProcessId, ProgramTransition),
-        after: Control,
-    ) -> Result<(), MachineError> {
-        if after.guesses[id.0.index()] > 0 {
-            return Ok(());
-        }
-        let mut transition = Transition::new(from, self.state(after)?);
-        for x in (0..self.system.vars.len()).map(VarId::new) {
-            transition = transition.guard(self.channels[&(id.0, x)], Regex::epsilon());
-        }
-        self.draft.take(id, transition)
     }
 }
