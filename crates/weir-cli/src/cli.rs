@@ -14,7 +14,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use weir::{ENGINES, Engine, MemoryModel};
 
 use litmus::Litmus;
-use options::{AutomataArgs, Format, LanguageArg, ModelArg, SearchArgs, engines, model, seconds};
+use options::{
+    AutomataArgs, EvidenceArgs, Format, LanguageArg, ModelArg, SearchArgs, engines, model, seconds,
+};
 
 /// What concurrent programs can do on weak memory.
 #[derive(Debug, Parser)]
@@ -107,11 +109,11 @@ impl Command {
     pub fn files(&self) -> (Vec<String>, Vec<&Path>) {
         let one = |file: &String| vec![file.clone()];
         let (read, written): (Vec<String>, Vec<&Option<PathBuf>>) = match self {
-            Self::Check(args) => (args.files.clone(), vec![&args.witness, &args.certificate]),
+            Self::Check(args) => (args.files.clone(), args.evidence.files()),
             Self::Outcomes(args) => (args.files.clone(), vec![]),
             Self::Compare(args) => (args.files.clone(), vec![]),
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
-            Self::Live(args) => (one(&args.file), vec![&args.witness, &args.certificate]),
+            Self::Live(args) => (one(&args.file), args.evidence.files()),
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
             Self::Graph(args) => (one(&args.file), vec![&args.output]),
@@ -157,18 +159,8 @@ pub struct Check {
     pub search: SearchArgs,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Write the first run found to this file, for `weir certify`
-    #[arg(long, value_name = "FILE")]
-    pub witness: Option<PathBuf>,
-    /// Write the proof that properties hold to this file, for `weir certify`
-    #[arg(long, value_name = "FILE")]
-    pub certificate: Option<PathBuf>,
-    /// Check the proofs of properties that hold, as `weir certify` would
-    #[arg(long)]
-    pub verify: bool,
-    /// Print every step of long runs, and long buffers whole
-    #[arg(long)]
-    pub full: bool,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
     /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,

@@ -1,18 +1,17 @@
 //! The command line of `weir live`.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use weir_engine::SearchOptions;
 
-use super::options::{Format, LanguageArg, ModelArg};
+use super::options::{EvidenceArgs, Format, LanguageArg, ModelArg};
 use crate::limits;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 For an object the five progress properties are checked, for processes the `live`
 properties of the program. Under SC all of them are decidable, under TSO only
-obstruction-freedom is; the others may stay unknown.
+obstruction-freedom is; the others may stay unknown. Runs are written as lassos; with
+several properties, the proof that settles most of them is written or checked.
 
 Examples: weir live examples/objects/spin-lock.weir --clients 3 --model sc
           weir live examples/objects/treiber-stack.weir --property lock-free")]
@@ -38,18 +37,8 @@ pub struct Live {
     pub bound: u16,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Write the first lasso found to this file, for `weir certify`
-    #[arg(long, value_name = "FILE")]
-    pub witness: Option<PathBuf>,
-    /// Write the proof that settles most of what is asked to this file, for `weir certify`
-    #[arg(long, value_name = "FILE")]
-    pub certificate: Option<PathBuf>,
-    /// Check the proof that settles most of what is asked, as `weir certify` would
-    #[arg(long)]
-    pub verify: bool,
-    /// Print every step of long runs, and long buffers whole
-    #[arg(long)]
-    pub full: bool,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
 }
 
 impl Live {
@@ -57,7 +46,7 @@ impl Live {
         SearchOptions {
             bound: Some(self.bound.into()),
             budget: limits::budget(),
-            certificate: self.certificate.is_some() || self.verify,
+            certificate: self.evidence.needs_proof(),
             guesses: None,
         }
     }

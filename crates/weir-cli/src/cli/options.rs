@@ -1,5 +1,7 @@
-//! Options that several commands have: memory models, languages, and how to search.
+//! Options that several commands have: memory models, languages, how to search, and what to
+//! do with evidence.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -46,6 +48,35 @@ pub struct SearchArgs {
     pub guesses: Option<u8>,
     #[command(flatten)]
     pub automata: AutomataArgs,
+}
+
+/// What to do with the evidence of answers.
+#[derive(Debug, Args)]
+pub struct EvidenceArgs {
+    /// Write the first run found to this file, for `weir certify`
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Write the proof that properties hold to this file, for `weir certify`
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Check the proofs of properties that hold, as `weir certify` would
+    #[arg(long)]
+    pub verify: bool,
+    /// Print every step of long runs, and long buffers whole
+    #[arg(long)]
+    pub full: bool,
+}
+
+impl EvidenceArgs {
+    /// The files to write.
+    pub fn files(&self) -> Vec<&Option<PathBuf>> {
+        vec![&self.witness, &self.certificate]
+    }
+
+    /// Whether a proof is to be written or checked.
+    pub fn needs_proof(&self) -> bool {
+        self.certificate.is_some() || self.verify
+    }
 }
 
 #[derive(Clone, Copy, Debug, Args)]

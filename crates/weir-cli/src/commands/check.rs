@@ -31,7 +31,7 @@ pub fn run(args: &Check) -> Status {
         Ok(engine) => engine,
         Err(message) => return fail(&message),
     };
-    let needs_proof = args.certificate.is_some() || args.verify;
+    let needs_proof = args.evidence.needs_proof();
     if needs_proof && !Views.decides(model) {
         return fail(&format!("there are certificates for SC, TSO, PSO and NSW, not for {model}"));
     }
@@ -48,9 +48,9 @@ pub fn run(args: &Check) -> Status {
     }
     let mut status = Status::Fine;
     let mut files = Files {
-        witness: args.witness.as_deref(),
-        certificate: args.certificate.as_deref(),
-        verify: args.verify,
+        witness: args.evidence.witness.as_deref(),
+        certificate: args.evidence.certificate.as_deref(),
+        verify: args.evidence.verify,
     };
     for file in &args.files {
         let read = args.search.language.load(file, &[model]);
@@ -244,7 +244,7 @@ fn human(
         }
     }
     // The lines are indented.
-    let layout = Layout { width: terminal::width() - 2, full: args.full, hints: HINTS };
+    let layout = Layout { width: terminal::width() - 2, full: args.evidence.full, hints: HINTS };
     for answer in answers {
         if let Evidence::Run(run) = &answer.evidence {
             let name = &system.questions[answer.property].name;

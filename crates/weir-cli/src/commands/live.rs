@@ -118,7 +118,8 @@ impl Report<'_> {
             let _ = writeln!(out, "\n{}", paint(QUIET, note));
         }
         // The lines are indented.
-        let layout = Layout { width: terminal::width() - 2, full: self.args.full, hints: HINTS };
+        let layout =
+            Layout { width: terminal::width() - 2, full: self.args.evidence.full, hints: HINTS };
         let mut shown = vec![false; answers.len()];
         for (i, answer) in answers.iter().enumerate() {
             let Evidence::Lasso(lasso) = &answer.evidence else { continue };
@@ -194,7 +195,7 @@ impl Report<'_> {
     /// # Errors
     /// If its checker rejects it, or it cannot be made: unknown then, and a note says why.
     fn proof(&self, answers: &[Answer], options: &Options) -> Result<Option<String>, Status> {
-        if self.args.certificate.is_none() && !self.args.verify {
+        if !self.args.evidence.needs_proof() {
             return Ok(None);
         }
         match proof(self.loaded, self.asked, answers, options) {
@@ -210,7 +211,7 @@ impl Report<'_> {
 
     fn write_evidence(&self, answers: &[Answer], proof: Option<&str>) -> Status {
         let mut status = Status::Fine;
-        if let Some(path) = self.args.witness.as_deref() {
+        if let Some(path) = self.args.evidence.witness.as_deref() {
             let first = self.asked.iter().zip(answers).find_map(|(asked, a)| match &a.evidence {
                 Evidence::Lasso(lasso) => Some(self.file(asked, lasso)),
                 _ => None,
@@ -219,7 +220,7 @@ impl Report<'_> {
                 status = status.and(write_json(path, &file));
             }
         }
-        match (self.args.certificate.as_deref(), proof) {
+        match (self.args.evidence.certificate.as_deref(), proof) {
             (Some(path), Some(proof)) => status = status.and(write_whole(path, proof)),
             (Some(path), None) => {
                 note(&format!("no proof was found, so `{}` was not written", path.display()));
