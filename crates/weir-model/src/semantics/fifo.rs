@@ -24,7 +24,7 @@ use std::ops::Range;
 
 use super::alphabet::Alphabet;
 use super::layout::Layout;
-use super::{Event, Head, Kind, Rule, Semantics, Step, control};
+use super::{Event, Head, Kind, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -253,12 +253,7 @@ impl Semantics for Fifo<'_> {
         self
     }
 
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool {
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let head = self.head;
         let (buffers, words_at) = self.parts(config);
         let mut complete = true;

@@ -30,7 +30,7 @@
 
 use super::alphabet::Alphabet;
 use super::layout::{Buffers, Layout};
-use super::{Event, EventKind, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -117,12 +117,7 @@ impl Semantics for Guess<'_> {
         &self.buffers
     }
 
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool {
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let head = self.buffers.head;
         let mut buffers = self.buffers.read(config);
         let mut complete = true;

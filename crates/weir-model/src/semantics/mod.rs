@@ -56,6 +56,9 @@ pub enum Kind {
     Value(VarId),
 }
 
+/// What is called with each step from a configuration and the one that it leads to.
+pub type Visit<'v> = &'v mut dyn FnMut(Step, &[Cell]);
+
 /// An operational semantics of one system under one model.
 pub trait Semantics: Sync {
     /// The system.
@@ -77,12 +80,7 @@ pub trait Semantics: Sync {
     /// Returns `false` if some step was left out because a buffer would have
     /// grown past the bound.
     #[must_use]
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool;
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool;
 
     /// Whether every read that was issued has its value for good. Only then do
     /// the control states mean anything: before, they rest on guesses.

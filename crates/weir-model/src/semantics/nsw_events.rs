@@ -17,7 +17,7 @@
 
 use super::event_structure::EventStructure;
 use super::layout::{Events, Layout};
-use super::{Event, EventKind, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Rule, Semantics, Step, Visit, control};
 use crate::ids::Cell;
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -51,12 +51,7 @@ impl Semantics for NswEvents<'_> {
         &self.events
     }
 
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool {
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let head = self.events.head;
         let s = self.events.read(config);
         let mut complete = true;

@@ -12,7 +12,7 @@
 use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;
 use super::layout::Layout;
-use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -136,12 +136,7 @@ impl Semantics for NswHistory<'_> {
         self
     }
 
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool {
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let head = self.head;
         let (s, h) = self.decode(config);
         let mut complete = true;

@@ -23,7 +23,7 @@
 
 use super::event_structure::{EventStructure, Pending, Set};
 use super::layout::{Events, Layout};
-use super::{Event, EventKind, Rule, Semantics, Step, control};
+use super::{Event, EventKind, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, VarId};
 use crate::memory_model::{Access, MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -151,12 +151,7 @@ impl Semantics for Relaxed<'_> {
         &self.events
     }
 
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool {
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let head = self.events.head;
         let s = self.events.read(config);
         let mut complete = true;

@@ -3,7 +3,7 @@
 //! *Configuration*: control states and memory. Fences have no effect.
 
 use super::layout::Layout;
-use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, control};
+use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::symmetry::Automorphism;
 use crate::system::{Op, System, Transition};
@@ -53,12 +53,7 @@ impl Semantics for Sc<'_> {
         g.head(self.system, config, image)
     }
 
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool {
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let head = self.head;
         scratch.clear();
         scratch.extend_from_slice(config);

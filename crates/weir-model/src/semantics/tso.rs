@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::alphabet::Alphabet;
 use super::layout::{Buffers, Layout};
-use super::{Event, Rule, Semantics, Step, control};
+use super::{Event, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::program::FenceKind;
 use crate::symmetry::Automorphism;
@@ -48,12 +48,7 @@ impl Semantics for Tso<'_> {
         &self.buffers
     }
 
-    fn successors(
-        &self,
-        config: &[Cell],
-        scratch: &mut Vec<Cell>,
-        visit: &mut dyn FnMut(Step, &[Cell]),
-    ) -> bool {
+    fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let head = self.buffers.head;
         let mut complete = true;
         let mut at = head.len();
