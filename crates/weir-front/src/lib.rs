@@ -21,6 +21,7 @@ pub mod promela;
 pub mod rmm;
 pub mod source;
 pub mod suggest;
+mod tokens;
 pub mod trencher;
 pub mod weir;
 

@@ -12,11 +12,11 @@ impl<'t> Parser<'_, 't> {
             if self.eat(";") {
                 continue;
             }
-            let start = self.at;
+            let start = self.tokens.at;
             if self.unit(&mut model).is_err() {
                 self.skip();
-                if self.at == start || self.is("}") || self.is(")") || self.is("]") {
-                    self.next();
+                if self.tokens.at == start || self.is("}") || self.is(")") || self.is("]") {
+                    self.tokens.next();
                 }
             }
         }
@@ -24,7 +24,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn unit(&mut self, model: &mut Model<'t>) -> Parsed<()> {
-        let token = self.peek();
+        let token = self.tokens.peek();
         if token.is("mtype") && self.is_enumeration() {
             let members = self.enumeration()?;
             model.mtypes.push(members);
@@ -34,7 +34,7 @@ impl<'t> Parser<'_, 't> {
             let proctype = self.proctype()?;
             model.proctypes.push(proctype);
         } else if token.is("init") {
-            self.next();
+            self.tokens.next();
             let name = Name { text: "init", token };
             let body = self.block("after `init`")?;
             let active = None;
@@ -52,14 +52,14 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn is_enumeration(&self) -> bool {
-        let subtype = if self.peek_at(1).is(":") { 2 } else { 0 };
-        let next = self.peek_at(1 + subtype);
+        let subtype = if self.tokens.peek_at(1).is(":") { 2 } else { 0 };
+        let next = self.tokens.peek_at(1 + subtype);
         next.is("{") || next.is("=")
     }
 
     /// `mtype = { a, b }`
     fn enumeration(&mut self) -> Parsed<Vec<Name<'t>>> {
-        self.next();
+        self.tokens.next();
         if self.eat(":") {
             self.name("the name of the set")?;
         }
@@ -75,7 +75,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Whether a type stands here, perhaps after `hidden`, `show` or `local`.
     pub(super) fn begins_declaration(&self) -> bool {
-        let word = |i: usize| self.peek_at(i);
+        let word = |i: usize| self.tokens.peek_at(i);
         let visible = ["hidden", "show", "local"].iter().any(|w| word(0).is(w));
         let kind = word(usize::from(visible));
         ["bit", "bool", "byte", "pid", "short", "int", "mtype", "unsigned"]
@@ -97,9 +97,9 @@ impl<'t> Parser<'_, 't> {
 
     fn declared_type(&mut self) -> Parsed<Type> {
         if ["hidden", "show", "local"].iter().any(|w| self.is(w)) {
-            self.next();
+            self.tokens.next();
         }
-        let kind = match self.next().text {
+        let kind = match self.tokens.next().text {
             "bit" => Type::Bit,
             "bool" => Type::Bool,
             "byte" | "pid" => Type::Byte,
@@ -115,12 +115,12 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn declared(&mut self, kind: Type) -> Parsed<Declared<'t>> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         let name = self.name("the name of a variable")?;
         let kind = match kind {
             Type::Unsigned(_) => {
                 self.expect(":", "and the number of bits")?;
-                let bits = self.next();
+                let bits = self.tokens.next();
                 match bits.kind {
                     Kind::Number(n @ 1..=31) => Type::Unsigned(n as u32),
                     _ => return Err(self.fail(bits.error("expected a number of bits, 1 to 31"))),
@@ -137,7 +137,7 @@ impl<'t> Parser<'_, 't> {
         };
         let init = if self.eat("=") {
             if self.is("{") {
-                let error = self.peek().error("lists of initial values are not supported");
+                let error = self.tokens.peek().error("lists of initial values are not supported");
                 let error = error.help("all elements begin with the one value that is given");
                 return Err(self.fail(error));
             }
@@ -149,7 +149,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn proctype(&mut self) -> Parsed<Proctype<'t>> {
-        let active = match self.peek() {
+        let active = match self.tokens.peek() {
             token if self.eat("active") => Some(if self.eat("[") {
                 let count = self.expr()?;
                 self.expect("]", "after the number of processes")?;
@@ -175,8 +175,8 @@ impl<'t> Parser<'_, 't> {
             let list = self.declarations_of_parameters()?;
             parameters.extend(list);
         }
-        self.next();
-        self.check(self.peek())?;
+        self.tokens.next();
+        self.check(self.tokens.peek())?;
         let body = self.block("after the parameters")?;
         Ok(Proctype { name, active, parameters, body, is_init: false })
     }
@@ -188,13 +188,13 @@ impl<'t> Parser<'_, 't> {
         loop {
             list.push(self.declared(kind)?);
             let more = self.is(",") && {
-                let next = self.peek_at(1);
+                let next = self.tokens.peek_at(1);
                 next.kind == Kind::Name && !WORDS.contains(&next.text)
             };
             if !more {
                 return Ok(list);
             }
-            self.next();
+            self.tokens.next();
         }
     }
 }

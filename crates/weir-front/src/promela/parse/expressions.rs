@@ -42,20 +42,20 @@ impl<'t> Parser<'_, 't> {
     fn made(&mut self, kind: ExprKind<'t>, first: Token<'t>, below: usize) -> Parsed<Expr<'t>> {
         if below >= MAX_NESTING {
             let message = format!("this expression nests more than {MAX_NESTING} deep");
-            self.at = self.tokens.len() - 1;
+            self.tokens.skip_all();
             return Err(self.fail(first.error(message)));
         }
         Ok(Expr { kind, token: first, span: self.span_from(first), depth: below + 1 })
     }
 
     fn infix(&mut self, strength: u8) -> Parsed<Expr<'t>> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         let mut left = self.prefix()?;
         loop {
-            let token = self.peek();
+            let token = self.tokens.peek();
             let known = INFIX.iter().find(|(text, _, s)| token.is(text) && *s >= strength);
             let Some(&(_, op, binds)) = known else { return Ok(left) };
-            self.next();
+            self.tokens.next();
             let right = self.nested(|this| this.infix(binds + 1))?;
             let depth = left.depth.max(right.depth);
             left = self.made(ExprKind::Binary(op, left.into(), right.into()), first, depth)?;
@@ -63,7 +63,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn prefix(&mut self) -> Parsed<Expr<'t>> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         let make: fn(Box<Expr<'t>>) -> ExprKind<'t> = match first.text {
             "!" => ExprKind::Not,
             "-" => ExprKind::Negative,
@@ -73,29 +73,29 @@ impl<'t> Parser<'_, 't> {
         if first.kind != Kind::Symbol {
             return self.primary();
         }
-        self.next();
+        self.tokens.next();
         let inner = self.nested(Self::prefix)?;
         let depth = inner.depth;
         self.made(make(inner.into()), first, depth)
     }
 
     fn primary(&mut self) -> Parsed<Expr<'t>> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         match (first.kind, first.text) {
             (Kind::Number(value), _) => {
-                self.next();
+                self.tokens.next();
                 self.made(ExprKind::Number(value), first, 0)
             }
             (Kind::Name, "true" | "skip") => {
-                self.next();
+                self.tokens.next();
                 self.made(ExprKind::Number(1), first, 0)
             }
             (Kind::Name, "false") => {
-                self.next();
+                self.tokens.next();
                 self.made(ExprKind::Number(0), first, 0)
             }
             (Kind::Name, "run") => {
-                self.next();
+                self.tokens.next();
                 let name = self.name("the name of a `proctype`")?;
                 self.expect("(", "after the name")?;
                 let arguments = self.nested(|this| {
@@ -109,12 +109,12 @@ impl<'t> Parser<'_, 't> {
                     Ok(list)
                 })?;
                 self.expect(")", "after the arguments")?;
-                self.check(self.peek())?;
+                self.check(self.tokens.peek())?;
                 let depth = arguments.iter().map(|a| a.depth).max().unwrap_or(0);
                 self.made(ExprKind::Run(name, arguments), first, depth)
             }
             (Kind::Symbol, "(") => {
-                self.next();
+                self.tokens.next();
                 let inner = self.nested(Self::bracketed)?;
                 self.expect(")", "after the expression")?;
                 Ok(Expr { span: self.span_from(first), token: first, ..inner })
@@ -130,7 +130,7 @@ impl<'t> Parser<'_, 't> {
 
     /// What stands in brackets: `e` or `a -> b : c`.
     fn bracketed(&mut self) -> Parsed<Expr<'t>> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         let condition = self.expr()?;
         if !self.eat("->") {
             return Ok(condition);
@@ -145,7 +145,7 @@ impl<'t> Parser<'_, 't> {
 
     /// `x` or `a[e]`
     pub(super) fn place(&mut self) -> Parsed<Place<'t>> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         let name = self.name("an expression")?;
         let index = if self.eat("[") {
             let index = self.nested(Self::expr)?;
@@ -163,7 +163,7 @@ impl<'t> Parser<'_, 't> {
             ),
         ] {
             if self.is(symbol) {
-                let error = self.peek().error(why);
+                let error = self.tokens.peek().error(why);
                 return Err(self.fail(error));
             }
         }

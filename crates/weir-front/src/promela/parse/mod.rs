@@ -12,12 +12,13 @@ mod statements;
 use super::lexer::{Kind, Token, Via};
 use super::tree::{Model, Name};
 use crate::errors::{Errors, did_you_mean, quote};
+use crate::tokens::Tokens;
 use crate::weir::tree::Span;
 use crate::{Diagnostic, MAX_NESTING};
 
 /// Parses a whole model. It is worth a look only if there were no errors.
 pub fn model<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> Model<'t> {
-    let mut parser = Parser { tokens, at: 0, errors, nesting: 0 };
+    let mut parser = Parser { tokens: Tokens::new(tokens), errors, nesting: 0 };
     parser.model()
 }
 
@@ -28,8 +29,7 @@ type Parsed<T> = Result<T, Failed>;
 
 struct Parser<'a, 't> {
     /// The last one is [`Kind::End`].
-    tokens: &'a [Token<'t>],
-    at: usize,
+    tokens: Tokens<'a, Token<'t>>,
     errors: &'a mut Errors,
     /// Open blocks and brackets.
     nesting: usize,
@@ -117,37 +117,18 @@ fn unsupported(word: &str) -> Option<&'static str> {
 }
 
 impl<'t> Parser<'_, 't> {
-    fn peek(&self) -> Token<'t> {
-        self.peek_at(0)
-    }
-
-    fn peek_at(&self, ahead: usize) -> Token<'t> {
-        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
-    }
-
-    fn next(&mut self) -> Token<'t> {
-        let token = self.peek();
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-        token
-    }
-
-    /// The token that was read last.
-    fn last(&self) -> Token<'t> {
-        self.tokens[self.at.saturating_sub(1)]
-    }
-
     fn is(&self, text: &str) -> bool {
-        self.peek().is(text)
+        self.tokens.peek().is(text)
     }
 
     fn is_end(&self) -> bool {
-        self.peek().kind == Kind::End
+        self.tokens.peek().kind == Kind::End
     }
 
     fn eat(&mut self, text: &str) -> bool {
         let found = self.is(text);
         if found {
-            self.next();
+            self.tokens.next();
         }
         found
     }
@@ -155,14 +136,14 @@ impl<'t> Parser<'_, 't> {
     /// Takes `text`; `context` says where it was expected: "after the condition".
     fn expect(&mut self, text: &str, context: &str) -> Parsed<Token<'t>> {
         if self.is(text) {
-            Ok(self.next())
+            Ok(self.tokens.next())
         } else {
             Err(self.expected(&format!("`{text}` {context}")))
         }
     }
 
     fn name(&mut self, what: &str) -> Parsed<Name<'t>> {
-        let token = self.peek();
+        let token = self.tokens.peek();
         if token.kind != Kind::Name {
             return Err(self.expected(what));
         }
@@ -171,7 +152,7 @@ impl<'t> Parser<'_, 't> {
             let message = format!("`{}` is a word of the language, not a name", token.text);
             return Err(self.fail(token.error(message).label(format!("expected {what}"))));
         }
-        self.next();
+        self.tokens.next();
         Ok(Name { text: token.text, token })
     }
 
@@ -185,7 +166,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Reports that something else was expected than the next token.
     fn expected(&mut self, what: &str) -> Failed {
-        let token = self.peek();
+        let token = self.tokens.peek();
         if self.check(token).is_err() {
             return Failed;
         }
@@ -204,9 +185,10 @@ impl<'t> Parser<'_, 't> {
     /// What `parse` reads, one level deeper.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.nesting >= MAX_NESTING {
-            let error = self.peek().error(format!("this nests more than {MAX_NESTING} deep"));
+            let error =
+                self.tokens.peek().error(format!("this nests more than {MAX_NESTING} deep"));
             // All that follows would be noise.
-            self.at = self.tokens.len() - 1;
+            self.tokens.skip_all();
             return Err(self.fail(error));
         }
         self.nesting += 1;
@@ -217,7 +199,7 @@ impl<'t> Parser<'_, 't> {
 
     /// From `first` to the token that was read last, if both stand in one place.
     fn span_from(&self, first: Token<'t>) -> Span {
-        let last = self.last();
+        let last = self.tokens.last();
         let together = match (first.via, last.via) {
             (None, None) | (Some(Via::Macro(_)) | None, Some(Via::Macro(_)) | None) => true,
             (a, b) => a == b,
@@ -230,19 +212,19 @@ impl<'t> Parser<'_, 't> {
     fn skip(&mut self) {
         let mut depth = 0usize;
         while !self.is_end() {
-            let token = self.peek();
+            let token = self.tokens.peek();
             let opens = ["{", "(", "[", "if", "do"].iter().any(|t| token.is(t));
             let closes = ["}", ")", "]", "fi", "od"].iter().any(|t| token.is(t));
             if depth == 0 && (closes || [";", "->", "::"].iter().any(|t| token.is(t))) {
                 return;
             }
             if depth == 1 && closes && token.is("}") {
-                self.next();
+                self.tokens.next();
                 return;
             }
             depth += usize::from(opens);
             depth = depth.saturating_sub(usize::from(closes));
-            self.next();
+            self.tokens.next();
         }
     }
 }

@@ -12,7 +12,7 @@ impl<'t> Parser<'_, 't> {
         let open = self.expect("{", context)?;
         let body = self.nested(Self::sequence)?;
         if !self.eat("}") {
-            self.check(self.peek())?;
+            self.check(self.tokens.peek())?;
             let error = match self.is_end() {
                 true => open.error("this block is not closed: `}` is missing"),
                 false => return Err(self.expected("`;` or `}`")),
@@ -30,15 +30,15 @@ impl<'t> Parser<'_, 't> {
             if self.is_end() || ["}", "::", "fi", "od"].iter().any(|t| self.is(t)) {
                 return Ok(list);
             }
-            let start = self.at;
+            let start = self.tokens.at;
             if self.statement(&mut list).is_err() {
                 self.skip();
-                if self.at == start {
-                    self.next();
+                if self.tokens.at == start {
+                    self.tokens.next();
                 }
                 continue;
             }
-            let block_ends = ["}", "fi", "od", ":"].iter().any(|t| self.last().is(t));
+            let block_ends = ["}", "fi", "od", ":"].iter().any(|t| self.tokens.last().is(t));
             let more = [";", "->", "}", "::", "fi", "od"].iter().any(|t| self.is(t));
             if !more && !block_ends && !self.is_end() {
                 self.expected("`;` between two statements");
@@ -48,29 +48,29 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn statement(&mut self, list: &mut Vec<Stmt<'t>>) -> Parsed<()> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         self.check(first)?;
         if self.begins_declaration() {
             let declared = self.declarations()?;
             return self.push(list, StmtKind::Declare(declared), first);
         }
-        if first.kind == Kind::Name && self.peek_at(1).is(":") {
+        if first.kind == Kind::Name && self.tokens.peek_at(1).is(":") {
             let name = self.name("a label")?;
-            self.next();
+            self.tokens.next();
             return self.push(list, StmtKind::Label(name), first);
         }
         let kind = match first.text {
             _ if first.kind != Kind::Name && !first.is("{") => self.plain()?,
             "{" => StmtKind::Block(self.block("")?),
             "atomic" | "d_step" => {
-                self.next();
+                self.tokens.next();
                 let span = first.span;
                 let body = self.block("after this word")?;
                 list.push(Stmt { kind: StmtKind::Atomic(body), token: first, span });
                 return Ok(());
             }
             "if" | "do" => {
-                self.next();
+                self.tokens.next();
                 let options = self.nested(|this| this.options(first))?;
                 let is_if = first.is("if");
                 let kind = if is_if { StmtKind::If(options) } else { StmtKind::Do(options) };
@@ -79,32 +79,32 @@ impl<'t> Parser<'_, 't> {
             }
             "for" => return self.for_loop(list),
             "select" => {
-                self.next();
+                self.tokens.next();
                 self.expect("(", "after `select`")?;
                 let (place, low, high) = self.range()?;
                 self.expect(")", "after the range")?;
                 StmtKind::Select(place, Box::new((low, high)))
             }
             "goto" => {
-                self.next();
+                self.tokens.next();
                 StmtKind::Goto(self.name("a label")?)
             }
             "break" => self.word(StmtKind::Break),
             "else" => self.word(StmtKind::Else),
             "skip" => self.word(StmtKind::Skip),
             "assert" => {
-                self.next();
+                self.tokens.next();
                 StmtKind::Assert(self.expr()?)
             }
             "printf" | "printm" => {
-                self.next();
+                self.tokens.next();
                 self.skip_brackets()?;
                 StmtKind::Skip
             }
             "fence" | "sync" if self.is_alone() => self.fence(FenceKind::Full)?,
             "rfence" if self.is_alone() => self.fence(FenceKind::Read)?,
             "wfence" if self.is_alone() => self.fence(FenceKind::Write)?,
-            "store" | "load" if self.peek_at(1).is("(") => self.access(first)?,
+            "store" | "load" if self.tokens.peek_at(1).is("(") => self.access(first)?,
             _ => self.plain()?,
         };
         self.push(list, kind, first)?;
@@ -118,24 +118,24 @@ impl<'t> Parser<'_, 't> {
 
     fn no_unless(&mut self) -> Parsed<()> {
         match self.is("unless") {
-            true => self.check(self.peek()),
+            true => self.check(self.tokens.peek()),
             false => Ok(()),
         }
     }
 
     fn word(&mut self, kind: StmtKind<'t>) -> StmtKind<'t> {
-        self.next();
+        self.tokens.next();
         kind
     }
 
     /// Whether the next word is a whole statement, perhaps with `()`.
     fn is_alone(&self) -> bool {
-        let after = self.peek_at(1);
+        let after = self.tokens.peek_at(1);
         [";", "->", "}", "::", "fi", "od", "("].iter().any(|t| after.is(t))
     }
 
     fn fence(&mut self, kind: FenceKind) -> Parsed<StmtKind<'t>> {
-        self.next();
+        self.tokens.next();
         if self.eat("(") {
             self.expect(")", "after `(`")?;
         }
@@ -145,9 +145,9 @@ impl<'t> Parser<'_, 't> {
     /// `store(x, v)` writes; `load(x, v)` reads, and waits until that gives `v`
     /// (Linden and Wolper 2010, section 2).
     fn access(&mut self, word: Token<'t>) -> Parsed<StmtKind<'t>> {
-        self.next();
-        self.next();
-        let first = self.peek();
+        self.tokens.next();
+        self.tokens.next();
+        let first = self.tokens.peek();
         let place = self.place()?;
         self.expect(",", "and a value")?;
         let value = self.expr()?;
@@ -174,7 +174,7 @@ impl<'t> Parser<'_, 't> {
             if self.is_end() {
                 return Err(self.expected("`)`"));
             }
-            let token = self.next();
+            let token = self.tokens.next();
             depth += usize::from(token.is("("));
             depth -= usize::from(token.is(")"));
         }
@@ -188,7 +188,7 @@ impl<'t> Parser<'_, 't> {
         while self.eat("::") {
             options.push(self.sequence()?);
             if options.last().is_some_and(Vec::is_empty) {
-                let error = self.peek().error("an option needs a statement");
+                let error = self.tokens.peek().error("an option needs a statement");
                 return Err(self.fail(error));
             }
         }
@@ -217,11 +217,11 @@ impl<'t> Parser<'_, 't> {
     /// `for (i : low .. high) { … }` and `for (i in a) { … }`, as Spin takes them:
     /// `i = low; do :: i <= high -> …; i++ :: else -> break od`.
     fn for_loop(&mut self, list: &mut Vec<Stmt<'t>>) -> Parsed<()> {
-        let first = self.next();
+        let first = self.tokens.next();
         self.expect("(", "after `for`")?;
-        let (place, low, high) = if self.peek_at(1).is("in") {
+        let (place, low, high) = if self.tokens.peek_at(1).is("in") {
             let place = self.place()?;
-            let token = self.next();
+            let token = self.tokens.next();
             let array = self.name("the name of an array")?;
             let kind = ExprKind::LastOf(array);
             (place, Self::number(0, token), Expr { kind, token, span: token.span, depth: 1 })
@@ -259,11 +259,11 @@ impl<'t> Parser<'_, 't> {
 
     /// An assignment or a condition.
     fn plain(&mut self) -> Parsed<StmtKind<'t>> {
-        let first = self.peek();
+        let first = self.tokens.peek();
         if first.kind == Kind::Name && !["true", "false", "run"].contains(&first.text) {
-            let start = self.at;
+            let start = self.tokens.at;
             let place = self.place()?;
-            let token = self.peek();
+            let token = self.tokens.peek();
             if ["!", "!!", "?", "??"].iter().any(|t| token.is(t)) {
                 let why = super::unsupported("chan").unwrap_or_default();
                 return Err(self.fail(token.error(why)));
@@ -279,7 +279,7 @@ impl<'t> Parser<'_, 't> {
                     return Ok(StmtKind::Assign(place, value));
                 }
             }
-            self.at = start;
+            self.tokens.at = start;
         }
         Ok(StmtKind::Guard(self.expr()?))
     }

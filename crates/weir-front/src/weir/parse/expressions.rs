@@ -14,10 +14,12 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn expr(&mut self) -> Parsed<Expr<'t>> {
         let expr = self.infix(0)?;
         while self.is("=") {
-            let error =
-                Diagnostic::new("`=` assigns; it is not allowed here", self.peek().span.range());
+            let error = Diagnostic::new(
+                "`=` assigns; it is not allowed here",
+                self.tokens.peek().span.range(),
+            );
             self.fail(error.help("use `==` to compare"));
-            self.next();
+            self.tokens.next();
             self.infix(0)?;
         }
         Ok(expr)
@@ -28,7 +30,7 @@ impl<'t> Parser<'_, 't> {
         let mut left = self.prefix(weakest)?;
         let mut compared = false;
         loop {
-            let token = self.peek();
+            let token = self.tokens.peek();
             let operator = operators::infix(token.text).filter(|_| is(token, token.text));
             let Some((op, strength)) = operator.filter(|(_, s)| *s >= weakest) else {
                 return Ok(left);
@@ -39,7 +41,7 @@ impl<'t> Parser<'_, 't> {
                 self.fail(error.help("write `a < b and b < c`"));
             }
             compared &= strength >= operators::COMPARISON;
-            self.next();
+            self.tokens.next();
             let right = self.infix(strength + 1)?;
             let span = left.span.to(right.span);
             let depth = 1 + left.depth.max(right.depth);
@@ -49,7 +51,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn prefix(&mut self, weakest: u8) -> Parsed<Expr<'t>> {
-        let token = self.peek();
+        let token = self.tokens.peek();
         let (op, operand) = if self.is("not") || self.is("!") {
             if weakest > operators::NOT {
                 let help = format!("put it in brackets: `({} …)`", token.text);
@@ -63,7 +65,7 @@ impl<'t> Parser<'_, 't> {
         } else {
             return self.primary();
         };
-        self.next();
+        self.tokens.next();
         self.enter(token.span)?;
         let inner = self.infix(operand)?;
         self.brackets -= 1;
@@ -97,21 +99,21 @@ impl<'t> Parser<'_, 't> {
     }
 
     pub(super) fn primary(&mut self) -> Parsed<Expr<'t>> {
-        let token = self.peek();
+        let token = self.tokens.peek();
         let leaf = |kind| Ok(Expr { kind, span: token.span, depth: 1 });
         match (token.kind, token.text) {
             (Kind::Number(value), _) => {
-                self.next();
+                self.tokens.next();
                 leaf(ExprKind::Number(value))
             }
             (Kind::Keyword, "true" | "false") => {
-                self.next();
+                self.tokens.next();
                 leaf(ExprKind::Number(i128::from(token.text == "true")))
             }
             (Kind::Keyword, "any") => self.any(),
             (Kind::Keyword, name) if IntType::named(name).is_some() => self.wrapped(),
             (Kind::Symbol, "(") => {
-                self.next();
+                self.tokens.next();
                 let inner = self.bracketed(")", "to close the bracket")?;
                 Ok(Expr { span: token.span.to(self.last()), ..inner })
             }
@@ -135,7 +137,7 @@ impl<'t> Parser<'_, 't> {
         let kind = if self.eat("@") {
             ExprKind::At(who, self.name("a label after `@`")?)
         } else {
-            self.next();
+            self.tokens.next();
             ExprKind::Register(who, self.name("a register after `.`")?)
         };
         let span = span.to(self.last());
@@ -144,7 +146,7 @@ impl<'t> Parser<'_, 't> {
 
     /// `u8(e)`
     fn wrapped(&mut self) -> Parsed<Expr<'t>> {
-        let start = self.peek().span;
+        let start = self.tokens.peek().span;
         let Some(int) = self.int_type() else { return Err(self.expected("a type")) };
         self.expect("(", &format!("and a number after `{}`", int.name()))?;
         let inner = self.bracketed(")", "to close the bracket")?;
@@ -153,7 +155,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn any(&mut self) -> Parsed<Expr<'t>> {
-        let start = self.next().span;
+        let start = self.tokens.next().span;
         self.expect("(", "and what to choose from after `any`")?;
         self.enter(start)?;
         let choice = self.choice()?;
@@ -166,7 +168,7 @@ impl<'t> Parser<'_, 't> {
         if self.eat("bool") {
             return Ok(Choice::Domain(Domain::Bool));
         }
-        if IntType::named(self.peek().text).is_some() && !is(self.peek_at(1), "(") {
+        if IntType::named(self.tokens.peek().text).is_some() && !is(self.tokens.peek_at(1), "(") {
             return Ok(Choice::Domain(self.domain()?));
         }
         let first = self.bound()?;
@@ -183,7 +185,7 @@ impl<'t> Parser<'_, 't> {
 
     /// A call, after its name.
     fn call(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
-        self.next();
+        self.tokens.next();
         self.enter(name.span)?;
         let (kind, depth) = match operators::called(name.text) {
             _ if name.text == "count" => (self.count()?, 1),
@@ -205,7 +207,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn count(&mut self) -> Parsed<ExprKind<'t>> {
-        let start = self.peek().span;
+        let start = self.tokens.peek().span;
         match self.primary()?.kind {
             ExprKind::At(who, label) => Ok(ExprKind::Count(who, label)),
             _ => {

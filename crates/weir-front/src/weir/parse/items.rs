@@ -18,7 +18,7 @@ impl<'t> Parser<'_, 't> {
             if self.eat(";") {
                 continue;
             }
-            let start = self.at;
+            let start = self.tokens.at;
             self.unclosed = false;
             if self.item(&mut items).is_err() {
                 self.skip_item(start);
@@ -29,28 +29,28 @@ impl<'t> Parser<'_, 't> {
 
     fn skip_item(&mut self, start: usize) {
         let question = ["never", "final", "live", "game", "filter", "observe"];
-        self.lost_names |= !question.iter().any(|k| is(self.tokens[start], k));
+        self.lost_names |= !question.iter().any(|k| is(self.tokens.get(start), k));
         while !self.is_end() {
-            let property = self.peek().kind == Kind::Name
-                && is(self.peek_at(1), ":")
-                && TOP_KEYWORDS.iter().any(|k| is(self.peek_at(2), k));
-            if self.at > start && (self.begins_item() || property) {
+            let property = self.tokens.peek().kind == Kind::Name
+                && is(self.tokens.peek_at(1), ":")
+                && TOP_KEYWORDS.iter().any(|k| is(self.tokens.peek_at(2), k));
+            if self.tokens.at > start && (self.begins_item() || property) {
                 return;
             }
             if self.is("{") {
                 self.skip_block();
             } else {
-                self.next();
+                self.tokens.next();
             }
         }
     }
 
     fn item(&mut self, items: &mut Vec<Item<'t>>) -> Parsed<()> {
-        let start = self.peek();
+        let start = self.tokens.peek();
         self.brackets = 0;
-        if start.kind == Kind::Name && is(self.peek_at(1), ":") {
+        if start.kind == Kind::Name && is(self.tokens.peek_at(1), ":") {
             let name = self.name("a name")?;
-            self.next();
+            self.tokens.next();
             let what = "`never`, `no deadlock`, `final`, `live`, `assertions` or `game`";
             let question = self.question(what)?;
             items.push(Item::Property(Some(name), question, start.span.to(self.last())));
@@ -91,7 +91,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn not_an_item(&mut self) -> Failed {
-        let token = self.peek();
+        let token = self.tokens.peek();
         let what = "a declaration (`var`, `process`, …) or a property (`never`, `final`, …)";
         if token.kind != Kind::Name && !matches!(token.kind, Kind::Keyword) {
             if is(token, "}") {
@@ -122,8 +122,8 @@ impl<'t> Parser<'_, 't> {
             };
             Ok(Question::Final(quantifier, self.expr()?))
         } else if self.eat("live") {
-            if self.peek().kind == Kind::Name && self.peek().text == "terminates" {
-                self.next();
+            if self.tokens.peek().kind == Kind::Name && self.tokens.peek().text == "terminates" {
+                self.tokens.next();
                 return Ok(Question::Terminates);
             }
             let Some(quantifier) = self.quantifier() else {
@@ -132,12 +132,12 @@ impl<'t> Parser<'_, 't> {
             };
             Ok(Question::Live(quantifier, self.expr()?))
         } else if self.eat("game") {
-            let objective = match self.peek().text {
+            let objective = match self.tokens.peek().text {
                 "reach" => Objective::Reach,
                 "avoid" => Objective::Avoid,
                 _ => return Err(self.expected("`reach` or `avoid` after `game`")),
             };
-            self.next();
+            self.tokens.next();
             Ok(Question::Game(objective, self.expr()?))
         } else {
             Err(self.expected(what))
@@ -145,13 +145,13 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn quantifier(&mut self) -> Option<Quantifier> {
-        let quantifier = match self.peek().text {
+        let quantifier = match self.tokens.peek().text {
             "exists" => Quantifier::Exists,
             "never" => Quantifier::Never,
             "always" => Quantifier::Always,
             _ => return None,
         };
-        self.next();
+        self.tokens.next();
         Some(quantifier)
     }
 
@@ -191,8 +191,8 @@ impl<'t> Parser<'_, 't> {
 
     /// An integer type, if one comes next.
     pub(super) fn int_type(&mut self) -> Option<IntType> {
-        let int = IntType::named(self.peek().text)?;
-        self.next();
+        let int = IntType::named(self.tokens.peek().text)?;
+        self.tokens.next();
         Some(int)
     }
 
@@ -219,9 +219,9 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn init(&mut self) -> Parsed<Init<'t>> {
-        let start = self.peek().span;
-        if self.is("any") && !is(self.peek_at(1), "(") {
-            return Ok(Init::Any(self.next().span));
+        let start = self.tokens.peek().span;
+        if self.is("any") && !is(self.tokens.peek_at(1), "(") {
+            return Ok(Init::Any(self.tokens.next().span));
         }
         if !self.eat("[") {
             return Ok(Init::Value(self.expr()?));
@@ -254,7 +254,7 @@ impl<'t> Parser<'_, 't> {
             } else if self.eat("}") {
                 return Ok(object);
             } else if self.is_end() || self.begins_item() {
-                let found = self.peek().span;
+                let found = self.tokens.peek().span;
                 let error = Diagnostic::new("expected `}` after the object", found.range());
                 return Err(self.fail(error.note(open.range(), "this `{` is not closed")));
             } else {
@@ -282,9 +282,9 @@ impl<'t> Parser<'_, 't> {
         let name = self.name("the name of the process")?;
         let mut family = Family::None;
         if self.eat("[") {
-            if self.peek().kind == Kind::Name && is(self.peek_at(1), ":") {
+            if self.tokens.peek().kind == Kind::Name && is(self.tokens.peek_at(1), ":") {
                 let parameter = self.name("the name of the parameter")?;
-                self.next();
+                self.tokens.next();
                 let low = self.bound()?;
                 self.expect("..", "and the highest number of the family")?;
                 family = Family::All(parameter, low, self.bound()?);

@@ -13,6 +13,7 @@ mod statements;
 use super::lexer::{Kind, STATEMENT_KEYWORDS, TOP_KEYWORDS, Token};
 use super::tree::{Item, Name, Span};
 use crate::errors::{Errors, did_you_mean, quote};
+use crate::tokens::Tokens;
 use crate::{Diagnostic, MAX_NESTING};
 
 /// A file that was parsed, perhaps with errors.
@@ -26,8 +27,7 @@ pub struct File<'t> {
 /// Parses a whole file.
 pub fn file<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> File<'t> {
     let mut parser = Parser {
-        tokens,
-        at: 0,
+        tokens: Tokens::new(tokens),
         errors,
         blocks: 0,
         brackets: 0,
@@ -46,8 +46,7 @@ type Parsed<T> = Result<T, Failed>;
 
 struct Parser<'a, 't> {
     /// The last one is [`Kind::End`].
-    tokens: &'a [Token<'t>],
-    at: usize,
+    tokens: Tokens<'a, Token<'t>>,
     errors: &'a mut Errors,
     blocks: usize,
     brackets: usize,
@@ -59,34 +58,20 @@ struct Parser<'a, 't> {
 }
 
 impl<'t> Parser<'_, 't> {
-    fn peek(&self) -> Token<'t> {
-        self.peek_at(0)
-    }
-
-    fn peek_at(&self, ahead: usize) -> Token<'t> {
-        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
-    }
-
-    fn next(&mut self) -> Token<'t> {
-        let token = self.peek();
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-        token
-    }
-
     /// The place of the token that was read last.
     fn last(&self) -> Span {
-        self.tokens[self.at.saturating_sub(1)].span
+        self.tokens.last().span
     }
 
     /// Whether the next token is this keyword or symbol.
     fn is(&self, text: &str) -> bool {
-        is(self.peek(), text)
+        is(self.tokens.peek(), text)
     }
 
     fn eat(&mut self, text: &str) -> bool {
         let found = self.is(text);
         if found {
-            self.next();
+            self.tokens.next();
         }
         found
     }
@@ -94,17 +79,17 @@ impl<'t> Parser<'_, 't> {
     /// Takes `text`; `context` says where it was expected: "after the condition".
     fn expect(&mut self, text: &str, context: &str) -> Parsed<Span> {
         if self.is(text) {
-            Ok(self.next().span)
+            Ok(self.tokens.next().span)
         } else {
             Err(self.expected(&format!("`{text}` {context}")))
         }
     }
 
     fn name(&mut self, what: &str) -> Parsed<Name<'t>> {
-        let token = self.peek();
+        let token = self.tokens.peek();
         match token.kind {
             Kind::Name => {
-                self.next();
+                self.tokens.next();
                 Ok(Name { text: token.text, span: token.span })
             }
             Kind::Keyword => {
@@ -112,7 +97,7 @@ impl<'t> Parser<'_, 't> {
                 let label = format!("expected {what}");
                 // On the same line it was meant as a name.
                 if !token.first {
-                    self.next();
+                    self.tokens.next();
                 }
                 Err(self.fail(Diagnostic::new(message, token.span.range()).label(label)))
             }
@@ -122,7 +107,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Reports that something else was expected than the next token.
     fn expected(&mut self, what: &str) -> Failed {
-        let token = self.peek();
+        let token = self.tokens.peek();
         let found = match token.kind {
             Kind::End => "the end of the file".to_owned(),
             _ => quote(token.text),
@@ -149,7 +134,7 @@ impl<'t> Parser<'_, 't> {
         let failed = self.fail(error);
         self.stopped = true;
         self.lost_names = true;
-        self.at = self.tokens.len() - 1;
+        self.tokens.skip_all();
         failed
     }
 
@@ -161,17 +146,17 @@ impl<'t> Parser<'_, 't> {
     /// Skips to where the next statement may begin, at least one token further
     /// than `start`, without leaving the block.
     fn skip_statement(&mut self, start: usize) {
-        self.lost_names |= is(self.tokens[start], "reg");
+        self.lost_names |= is(self.tokens.get(start), "reg");
         while !self.is_end() && !self.is("}") {
-            let token = self.peek();
+            let token = self.tokens.peek();
             let begins = STATEMENT_KEYWORDS.iter().chain(&TOP_KEYWORDS).any(|k| is(token, k))
                 || (token.first && token.kind == Kind::Name);
-            if begins && self.at > start {
+            if begins && self.tokens.at > start {
                 return;
             }
             if self.is("{") {
                 self.skip_block();
-            } else if self.next().text == "else" {
+            } else if self.tokens.next().text == "else" {
                 self.eat("if");
             }
         }
@@ -182,7 +167,7 @@ impl<'t> Parser<'_, 't> {
         self.lost_names = true;
         let mut depth = 0usize;
         while !self.is_end() {
-            let token = self.next();
+            let token = self.tokens.next();
             if is(token, "{") {
                 depth += 1;
             } else if is(token, "}") {
@@ -197,12 +182,12 @@ impl<'t> Parser<'_, 't> {
     /// Skips to the next `{` if it stands on this line.
     fn skip_to_brace(&mut self) -> bool {
         let ahead = (0..64).find(|&i| {
-            let token = self.peek_at(i);
+            let token = self.tokens.peek_at(i);
             is(token, "{") || is(token, "}") || (token.first && i > 0) || token.kind == Kind::End
         });
         match ahead {
-            Some(i) if is(self.peek_at(i), "{") => {
-                self.at += i;
+            Some(i) if is(self.tokens.peek_at(i), "{") => {
+                self.tokens.at += i;
                 true
             }
             _ => false,
@@ -210,7 +195,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn is_end(&self) -> bool {
-        self.peek().kind == Kind::End
+        self.tokens.peek().kind == Kind::End
     }
 
     /// Whether the next token can only begin a declaration or a property.

@@ -12,16 +12,16 @@ use crate::{Diagnostic, MAX_NESTING};
 impl<'t> Parser<'_, 't> {
     /// `{ … }`; `context` says after what: "after the condition of `while`".
     pub(super) fn block(&mut self, context: &str) -> Parsed<Block<'t>> {
-        let open = self.peek().span;
+        let open = self.tokens.peek().span;
         if !self.eat("{") {
             let failed = self.expected(&format!("`{{` {context}"));
             // Go on with the block, wherever it begins: giving up would make
             // its `}` close the block around this one.
             if self.skip_to_brace() {
-                self.next();
+                self.tokens.next();
             } else {
-                while !self.peek().first && !self.is("}") && !self.seems_statement() {
-                    self.next();
+                while !self.tokens.peek().first && !self.is("}") && !self.seems_statement() {
+                    self.tokens.next();
                 }
                 if !self.seems_statement() {
                     return Err(failed);
@@ -37,7 +37,7 @@ impl<'t> Parser<'_, 't> {
             if self.eat(";") {
                 continue;
             }
-            let start = self.at;
+            let start = self.tokens.at;
             if self.statement(&mut block).is_err() {
                 self.skip_statement(start);
             }
@@ -47,7 +47,7 @@ impl<'t> Parser<'_, 't> {
             self.lost_names = true;
             if !self.unclosed {
                 self.unclosed = true;
-                let found = self.peek();
+                let found = self.tokens.peek();
                 let before = match found.kind {
                     Kind::End => "the end of the file".to_owned(),
                     _ => quote(found.text),
@@ -62,7 +62,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn begins_statement(&self) -> bool {
-        let token = self.peek();
+        let token = self.tokens.peek();
         token.kind == Kind::Name || STATEMENT_KEYWORDS.iter().any(|k| is(token, k))
     }
 
@@ -70,11 +70,12 @@ impl<'t> Parser<'_, 't> {
     fn seems_statement(&self) -> bool {
         let after = ["=", ":", "[", "("];
         self.begins_statement()
-            && (self.peek().kind != Kind::Name || after.iter().any(|s| is(self.peek_at(1), s)))
+            && (self.tokens.peek().kind != Kind::Name
+                || after.iter().any(|s| is(self.tokens.peek_at(1), s)))
     }
 
     fn statement(&mut self, block: &mut Block<'t>) -> Parsed<()> {
-        let start = self.peek();
+        let start = self.tokens.peek();
         self.brackets = 0;
         if start.kind == Kind::Name {
             return self.named_statement(block);
@@ -82,7 +83,7 @@ impl<'t> Parser<'_, 't> {
         if start.kind != Kind::Keyword || !self.begins_statement() {
             return Err(self.not_a_statement());
         }
-        self.next();
+        self.tokens.next();
         let mut span = None;
         let kind = match start.text {
             "reg" => StmtKind::Registers(self.declared("register", false)?),
@@ -95,7 +96,9 @@ impl<'t> Parser<'_, 't> {
             "continue" => StmtKind::Continue,
             "exit" => StmtKind::Exit,
             // What follows on the same line is what is returned.
-            "return" if self.peek().first || self.is("}") || self.is(";") => StmtKind::Return(None),
+            "return" if self.tokens.peek().first || self.is("}") || self.is(";") => {
+                StmtKind::Return(None)
+            }
             "return" => StmtKind::Return(Some(self.expr()?)),
             "assume" => StmtKind::Assume(self.expr()?),
             "assert" => StmtKind::Assert(self.expr()?),
@@ -141,7 +144,7 @@ impl<'t> Parser<'_, 't> {
         let then = self.block("after the condition of `if`")?;
         let mut other = Vec::new();
         if self.eat("else") {
-            let again = self.peek().span;
+            let again = self.tokens.peek().span;
             if self.eat("if") {
                 // Each further `else if` stands one block deeper in the tree.
                 self.blocks += 1;
@@ -161,7 +164,7 @@ impl<'t> Parser<'_, 't> {
     /// A condition with a block after it. Where the condition is wrong, the
     /// block is still parsed.
     fn condition(&mut self) -> Parsed<Expr<'t>> {
-        let start = self.peek().span;
+        let start = self.tokens.peek().span;
         self.brackets = 0;
         self.expr().or_else(|failed| {
             if self.skip_to_brace() {
@@ -175,7 +178,7 @@ impl<'t> Parser<'_, 't> {
     /// A statement that begins with a name: a label, an assignment or an
     /// atomic operation.
     fn named_statement(&mut self, block: &mut Block<'t>) -> Parsed<()> {
-        if is(self.peek_at(1), "(") {
+        if is(self.tokens.peek_at(1), "(") {
             let call = self.primary()?;
             if !matches!(call.kind, ExprKind::Atomic(..)) {
                 let message = "this value is not used";
@@ -187,8 +190,8 @@ impl<'t> Parser<'_, 't> {
             return Ok(());
         }
         let name = self.name("a statement")?;
-        if self.is(":") && !is(self.peek_at(1), "=") {
-            self.next();
+        if self.is(":") && !is(self.tokens.peek_at(1), "=") {
+            self.tokens.next();
             block.push(Stmt { kind: StmtKind::Label(name), span: name.span });
             return Ok(());
         }
@@ -212,7 +215,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn not_an_assignment(&mut self, place: &Place<'t>) -> Failed {
-        let (token, after) = (self.peek(), self.peek_at(1));
+        let (token, after) = (self.tokens.peek(), self.tokens.peek_at(1));
         let both = token.span.to(after.span).range();
         let target = if place.index.is_some() {
             format!("{}[…]", place.name.text)
@@ -249,7 +252,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn not_a_statement(&mut self) -> Failed {
-        let token = self.peek();
+        let token = self.tokens.peek();
         let lone = match token.text {
             "else" => Some("there is no `if` before this `else`"),
             "or" => Some("there is no `choose` before this `or`"),
