@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use weir_check::{replay, witness::Witness};
 use weir_engine::explicit::outcomes;
 use weir_engine::{Engine, Explicit, SearchOptions, Task};
-use weir_gen::Rng;
+use weir_gen::{Rng, setting};
 use weir_model::answer::Evidence;
 use weir_model::ids::{Cell, SpanId};
 use weir_model::limits::Budget;
@@ -126,8 +126,8 @@ fn plain(system: &System, model: MemoryModel) -> Option<Plain> {
 
 #[test]
 fn one_of_many_answers_for_all() {
-    let seed = std::env::var("WEIR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1_u64);
-    let cases = std::env::var("WEIR_CASES").ok().and_then(|s| s.parse().ok()).unwrap_or(120_u64);
+    let seed = setting("WEIR_SEED", 1);
+    let cases = setting("WEIR_CASES", 120);
     let (mut symmetric, mut runs, mut excluded) = (0, 0, 0);
     for case in 0..cases {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
