@@ -219,6 +219,19 @@ impl Budget {
         }
     }
 
+    /// Looks whether there is time left to free so many bytes that were allocated in small pieces:
+    /// about a nanosecond for each.
+    ///
+    /// # Errors
+    /// If there is not.
+    pub fn check_freeing(&self, bytes: usize) -> Result<(), Stop> {
+        let freeing = Duration::from_nanos(bytes as u64);
+        match self.time.filter(|limit| self.elapsed().saturating_add(freeing) >= *limit) {
+            Some(limit) => Err(Stop::Time(limit)),
+            None => Ok(()),
+        }
+    }
+
     /// Looks whether so many more bytes can be taken: a table is about to grow.
     ///
     /// # Errors

@@ -217,6 +217,7 @@ impl<'s> Search<'s> {
                 self.measure(began);
                 progress(&self.stats);
                 options.budget.check_store(self.stats.bytes)?;
+                options.budget.check_freeing(self.stats.bytes)?;
             }
         }
         Ok(())
