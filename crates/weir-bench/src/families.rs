@@ -1,5 +1,5 @@
-//! `outcomes` on families of litmus tests of growing size, beside herd7 (Alglave, Maranget and
-//! Tautschnig 2014) if it is installed.
+//! `outcomes` on families of litmus tests of growing size, beside herd7 (Alglave et al. 2014) if
+//! it is installed.
 
 use std::fmt::Write as _;
 use std::process::Command;

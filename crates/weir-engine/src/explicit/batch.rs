@@ -14,6 +14,7 @@ use std::thread;
 
 use hashbrown::HashTable;
 use weir_model::grow::without_growth;
+use weir_model::limits::Budget;
 
 use super::search::{Search, Space, Visitor};
 use crate::store::{Hash, TABLES, pack};
@@ -26,6 +27,9 @@ const MOST: usize = 1 << 14;
 
 /// A thread collects so many bytes at most: one configuration can have very many successors.
 const ENOUGH: usize = if cfg!(test) { 100 } else { 4 << 20 };
+
+/// After so many steps a thread looks at the limits.
+const OFTEN: usize = 1 << 10;
 
 /// The size of the next batch if so many configurations wait; `None` for one configuration.
 #[inline]
@@ -62,25 +66,33 @@ pub(super) enum OfOne<S> {
 pub(super) fn find<V: Visitor>(
     search: &Search<'_>,
     size: usize,
-    threads: usize,
+    budget: &Budget,
     visitor: &V,
 ) -> Vec<Found<V::Seen>> {
+    let threads = budget.threads();
     let begin = search.stats.expanded;
     let part = |i: usize| begin + size * i / threads..begin + size * (i + 1) / threads;
     thread::scope(|scope| {
-        let others: Vec<_> =
-            (1..threads).map(|i| scope.spawn(move || expand(search, part(i), visitor))).collect();
-        let first = expand(search, part(0), visitor);
+        let others: Vec<_> = (1..threads)
+            .map(|i| scope.spawn(move || expand(search, part(i), budget, visitor)))
+            .collect();
+        let first = expand(search, part(0), budget, visitor);
         let found = others.into_iter().map(|thread| thread.join().expect("no thread panics"));
         [first].into_iter().chain(found.collect::<Vec<_>>()).collect()
     })
 }
 
-fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> Found<V::Seen> {
+fn expand<V: Visitor>(
+    search: &Search<'_>,
+    part: Range<usize>,
+    budget: &Budget,
+    visitor: &V,
+) -> Found<V::Seen> {
     let Search { semantics, reduction, store, .. } = search;
     let semantics = semantics.as_ref();
     let mut found = Found { first: part.start, of: vec![], reached: vec![], bytes: vec![] };
     let Space { mut config, mut scratch, mut reduced } = Space::default();
+    let (mut work, mut is_late) = (0_usize, false);
     for index in part {
         let id = store.id(index).expect("it waits");
         store.read(id, &mut config);
@@ -90,7 +102,9 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
             let seen = visitor.look(semantics, &reduction.orbits, &config);
             reduced.is_whole = true;
             let within_bound = semantics.successors(&config, &mut scratch, &mut |step, next| {
-                if semantics.can_wait(&config, &step) {
+                work += 1;
+                is_late |= work.is_multiple_of(OFTEN) && budget.check().is_err();
+                if is_late || semantics.can_wait(&config, &step) {
                     return;
                 }
                 steps += 1;
@@ -105,6 +119,12 @@ fn expand<V: Visitor>(search: &Search<'_>, part: Range<usize>, visitor: &V) -> F
             });
             (seen, within_bound && reduced.is_whole)
         });
+        if is_late {
+            // The one that adds looks at the clock as well.
+            reached.truncate(before.0);
+            bytes.truncate(before.1);
+            break;
+        }
         match done {
             Some((seen, within_bound)) => {
                 of.push(OfOne::Expanded { seen, steps, within_bound, last: reached.len() });

@@ -157,11 +157,13 @@ impl<'s> Search<'s> {
         while let Some(id) = self.store.id(self.stats.expanded) {
             match batch::size(self.store.len() - self.stats.expanded, threads) {
                 Some(size) => {
-                    let found = batch::find(self, size, threads, visitor);
+                    let found = batch::find(self, size, clock.budget, visitor);
                     let mut appended = Vec::new();
                     let added = self.add(found, clock, visitor, &mut appended, &mut space);
                     self.store.enter(&appended, threads);
                     added?;
+                    // A thread that was late has left its part.
+                    clock.budget.check().map_err(|stop| stop.to_string())?;
                 }
                 None => {
                     self.expand_one(id, &mut space, visitor)?;
