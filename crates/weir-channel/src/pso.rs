@@ -54,7 +54,7 @@ pub(crate) fn translation(
     let start = maker.draft.builder.state("start")?;
     for memory in system.initial_memories() {
         let controls = system.processes.iter().map(|p| p.initial).collect();
-        let to = maker.state((controls, memory))?;
+        let to = maker.draft.state((controls, memory))?;
         maker.draft.builder.transition(Transition::new(start, to))?;
     }
     while let Some((from, control)) = maker.draft.next() {
@@ -79,7 +79,7 @@ pub fn control_name(system: Expanded<'_>, controls: &[ProgramState], memory: &[V
 
 struct Maker<'s> {
     system: Expanded<'s>,
-    draft: Draft<Control>,
+    draft: Draft<'s, Control>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// The letters of each value, plain and strong.
     letters: BTreeMap<i128, [MessageId; 2]>,
@@ -89,7 +89,11 @@ struct Maker<'s> {
 
 impl<'s> Maker<'s> {
     fn new(system: Expanded<'s>, budget: &Budget) -> Result<Self, MachineError> {
-        let mut draft = Draft::new(system, budget);
+        let mut draft = Draft::new(
+            system,
+            |system, (c, memory): &Control| control_name(system, c, memory),
+            budget,
+        );
         let builder = &mut draft.builder;
         let mut channels = HashMap::new();
         for p in system.process_ids() {
@@ -113,10 +117,6 @@ impl<'s> Maker<'s> {
         Ok(Self { system, draft, channels, letters, pending })
     }
 
-    fn state(&mut self, control: Control) -> Result<StateId, MachineError> {
-        self.draft.state(control, |(controls, memory)| control_name(self.system, controls, memory))
-    }
-
     /// No write waits in a channel.
     fn without_strong(&self) -> Regex {
         Regex::class(Class::but(self.letters.values().map(|l| l[1]))).star()
@@ -133,14 +133,14 @@ impl<'s> Maker<'s> {
                 after.0[p.index()] = t.to;
                 match t.op {
                     ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read) => {
-                        let to = self.state(after)?;
+                        let to = self.draft.state(after)?;
                         self.draft.take(id, Transition::new(from, to))?;
                     }
                     ProgramOp::Fence(FenceKind::Write) => return Err(TranslationError::WriteFence),
                     ProgramOp::Write(j, d) => {
                         let channel = self.channels[&(p, j)];
                         let message = self.letters[&system.value(j, d)][1];
-                        let write = Transition::new(from, self.state(after)?);
+                        let write = Transition::new(from, self.draft.state(after)?);
                         for [plain, strong] in self.letters.clone().into_values() {
                             let substitution = Substitution::identity().with(plain, strong);
                             let send = Op::Send { substitution, message };
@@ -154,7 +154,7 @@ impl<'s> Maker<'s> {
                     }
                     ProgramOp::Read(j, d) => {
                         let channel = self.channels[&(p, j)];
-                        let read = Transition::new(from, self.state(after)?);
+                        let read = Transition::new(from, self.draft.state(after)?);
                         let own = Regex::has(self.letters[&system.value(j, d)][1]);
                         self.draft.take(id, read.clone().guard(channel, own))?;
                         if memory[j.index()] == d {
@@ -176,7 +176,7 @@ impl<'s> Maker<'s> {
                 let ProgramOp::Write(j, d) = op else { continue };
                 let mut after = control.clone();
                 after.1[j.index()] = d;
-                let to = self.state(after)?;
+                let to = self.draft.state(after)?;
                 for message in self.letters[&system.value(j, d)] {
                     let receive = Op::Receive(message);
                     let update = Transition::new(from, to).op(self.channels[&(p, j)], receive);
@@ -194,7 +194,7 @@ impl<'s> Maker<'s> {
         id: (ProcessId, ProgramTransition),
         after: Control,
     ) -> Result<(), MachineError> {
-        let mut transition = Transition::new(from, self.state(after)?);
+        let mut transition = Transition::new(from, self.draft.state(after)?);
         for j in (0..self.system.vars.len()).map(VarId::new) {
             transition = transition.guard(self.channels[&(id.0, j)], Regex::epsilon());
         }

@@ -144,17 +144,26 @@ impl Translation {
 
 /// A machine of a program that is being made, from the control states that it begins
 /// with on.
-pub(crate) struct Draft<C> {
+pub(crate) struct Draft<'s, C> {
     pub builder: Builder,
+    system: Expanded<'s>,
+    name: fn(Expanded<'_>, &C) -> String,
     states: HashMap<C, StateId>,
     work: Vec<C>,
     moves: HashMap<TransitionId, (ProcessId, ProgramTransition)>,
 }
 
-impl<C: Clone + Eq + Hash> Draft<C> {
-    pub fn new(system: Expanded<'_>, budget: &Budget) -> Self {
+impl<'s, C: Clone + Eq + Hash> Draft<'s, C> {
+    /// Nothing yet. `name` says what a control state will be called.
+    pub fn new(
+        system: Expanded<'s>,
+        name: fn(Expanded<'_>, &C) -> String,
+        budget: &Budget,
+    ) -> Self {
         Self {
             builder: Machine::builder(system.program.name.clone()).within(budget),
+            system,
+            name,
             states: HashMap::new(),
             work: vec![],
             moves: HashMap::new(),
@@ -162,15 +171,11 @@ impl<C: Clone + Eq + Hash> Draft<C> {
     }
 
     /// A control state. It is made if it is new, and will be looked at then.
-    pub fn state(
-        &mut self,
-        control: C,
-        name: impl FnOnce(&C) -> String,
-    ) -> Result<StateId, MachineError> {
+    pub fn state(&mut self, control: C) -> Result<StateId, MachineError> {
         if let Some(&id) = self.states.get(&control) {
             return Ok(id);
         }
-        let id = self.builder.state(name(&control))?;
+        let id = self.builder.state((self.name)(self.system, &control))?;
         self.states.insert(control.clone(), id);
         self.work.push(control);
         Ok(id)

@@ -2,18 +2,22 @@
 //! variables, control states and values are numbers, and each kind of number has its own
 //! type, so that the compiler keeps them apart.
 
-use std::fmt;
 use std::hash::{Hash, Hasher};
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident($repr:ty)) => {
-        unhashed_id!($(#[$doc])* #[derive(Hash)] $name($repr));
-    };
-}
-
-macro_rules! unhashed_id {
-    ($(#[$doc:meta])* $name:ident($repr:ty)) => {
-        $(#[$doc])*
+/// Defines a dense id: a number of its own type that stands for an entry of a table.
+///
+/// ```
+/// weir_model::dense_id!(
+///     /// A ticket.
+///     #[derive(Hash)]
+///     TicketId(u16)
+/// );
+/// assert_eq!(TicketId::new(7).index(), 7);
+/// ```
+#[macro_export]
+macro_rules! dense_id {
+    ($(#[$attribute:meta])* $name:ident($repr:ty)) => {
+        $(#[$attribute])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name(pub $repr);
 
@@ -35,51 +39,60 @@ macro_rules! unhashed_id {
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 write!(f, concat!(stringify!($name), "({})"), self.0)
             }
         }
     };
 }
 
-id!(
+dense_id!(
     /// A process of a program or a system.
+    #[derive(Hash)]
     ProcessId(u16)
 );
-id!(
+dense_id!(
     /// A shared variable; an array is a run of consecutive variables.
+    #[derive(Hash)]
     VarId(u16)
 );
-id!(
+dense_id!(
     /// A register of one process.
+    #[derive(Hash)]
     RegId(u16)
 );
-id!(
+dense_id!(
     /// A label of one process.
+    #[derive(Hash)]
     LabelId(u16)
 );
-id!(
+dense_id!(
     /// A control state of one process of a system.
+    #[derive(Hash)]
     StateId(u32)
 );
-id!(
+dense_id!(
     /// A value of one variable, numbered in the order in which values are met.
+    #[derive(Hash)]
     ValueId(u32)
 );
-id!(
+dense_id!(
     /// A transition of one process of a system.
+    #[derive(Hash)]
     TransitionId(u32)
 );
-id!(
+dense_id!(
     /// A method of an object.
+    #[derive(Hash)]
     MethodId(u16)
 );
-id!(
+dense_id!(
     /// A named set of constants.
+    #[derive(Hash)]
     EnumId(u16)
 );
-unhashed_id!(
+dense_id!(
     /// A place in a source text. Opaque here: only the front end that made it
     /// can tell which characters it stands for.
     SpanId(u32)

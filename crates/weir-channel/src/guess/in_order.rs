@@ -30,10 +30,9 @@ use std::collections::BTreeMap;
 use weir_engine::ahead::{ByPlace, readable};
 use weir_model::ids::{ProcessId, ValueId, VarId};
 use weir_model::limits::Budget;
-use weir_model::program::FenceKind;
-use weir_model::system::{Expanded, Op as ProgramOp};
+use weir_model::system::Expanded;
 
-use super::{Control, Move, Rules, alphabet, explore};
+use super::{Control, Rules, Step, alphabet, explore};
 use crate::pso::control_name;
 use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
@@ -58,10 +57,10 @@ impl Control<Reads> {
         self.reads[p.index()].iter().all(|groups| *groups == [Vec::<ValueId>::new()])
     }
 
-    fn name(&self, system: Expanded<'_>) -> String {
+    fn name(system: Expanded<'_>, control: &Self) -> String {
         let value = |x: usize, v: ValueId| system.value(VarId::new(x), v).to_string();
-        let mut name = control_name(system, &self.controls, &self.memory);
-        for (p, vars) in self.reads.iter().enumerate() {
+        let mut name = control_name(system, &control.controls, &control.memory);
+        for (p, vars) in control.reads.iter().enumerate() {
             for (x, groups) in
                 vars.iter().enumerate().filter(|(_, g)| **g != [Vec::<ValueId>::new()])
             {
@@ -88,7 +87,7 @@ struct Letters {
 struct Maker<'s> {
     system: Expanded<'s>,
     guesses: usize,
-    draft: Draft<Control<Reads>>,
+    draft: Draft<'s, Control<Reads>>,
     channels: Vec<ChannelId>,
     /// By variable and value.
     letters: Vec<BTreeMap<ValueId, Letters>>,
@@ -115,7 +114,7 @@ pub(crate) fn translation(
 
 impl<'s> Maker<'s> {
     fn new(system: Expanded<'s>, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
-        let mut draft = Draft::new(system, budget);
+        let mut draft = Draft::new(system, Control::<Reads>::name, budget);
         let builder = &mut draft.builder;
         let channels = system.processes.iter().map(|p| builder.channel(p.name.clone()));
         let channels = channels.collect::<Result<_, _>>()?;
@@ -151,13 +150,18 @@ impl<'s> Maker<'s> {
         let is_guessed = control.reads[p.index()][x.index()].iter().any(|g| !g.is_empty());
         self.readable[p.index()].at(&self.system, p, at)[x.index()] || is_guessed
     }
+}
 
-    /// Read own write, and Guess.
+impl<'s> Rules<'s> for Maker<'s> {
+    type Reads = Reads;
+
+    fn draft(&mut self) -> &mut Draft<'s, Control<Reads>> {
+        &mut self.draft
+    }
+
     fn read(
         &mut self,
-        from: StateId,
-        id: Move,
-        mut after: Control<Reads>,
+        Step { from, id, mut after }: Step<Reads>,
         (x, d): (VarId, ValueId),
     ) -> Result<(), MachineError> {
         let p = id.0;
@@ -166,13 +170,13 @@ impl<'s> Maker<'s> {
         let follows_write = groups.len() > 1 && groups.last().is_some_and(Vec::is_empty);
         let own = self.letters[x.index()][&d].last;
         if follows_write {
-            let to = self.state(after.clone())?;
+            let to = self.draft.state(after.clone())?;
             self.draft.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
         }
         if after.guesses(p) < self.guesses {
             let groups = &mut after.reads[p.index()][x.index()];
             groups.last_mut().expect("there is a last group").push(d);
-            let to = self.state(after)?;
+            let to = self.draft.state(after)?;
             let mut guess = Transition::new(from, to);
             if follows_write {
                 guess = guess.guard(channel, Regex::class(Class::but([own])).star());
@@ -182,18 +186,15 @@ impl<'s> Maker<'s> {
         Ok(())
     }
 
-    /// Write to store.
     fn write(
         &mut self,
-        from: StateId,
-        id: Move,
-        mut after: Control<Reads>,
+        Step { from, id, mut after }: Step<Reads>,
         (x, d): (VarId, ValueId),
     ) -> Result<(), MachineError> {
         let p = id.0;
         after.memory[x.index()] = d;
         if !self.concerns(&after, p, x) {
-            return self.pass(from, id, after);
+            return self.pass(Step { from, id, after });
         }
         let groups = &mut after.reads[p.index()][x.index()];
         let next_to_read = groups.iter().rev().take(2).any(|g| !g.is_empty());
@@ -205,7 +206,7 @@ impl<'s> Maker<'s> {
         let channel = self.channels[p.index()];
         let letters = self.letters[x.index()].clone();
         let message = letters[&d].last;
-        let write = Transition::new(from, self.state(after)?);
+        let write = Transition::new(from, self.draft.state(after)?);
         if is_first {
             return self.draft.take(id, write.op(channel, Op::send(message)));
         }
@@ -224,53 +225,13 @@ impl<'s> Maker<'s> {
         Ok(())
     }
 
-    /// ARW and full fence.
-    fn when_idle(
-        &mut self,
-        from: StateId,
-        id: Move,
-        after: Control<Reads>,
-    ) -> Result<(), MachineError> {
+    fn when_empty(&mut self, Step { from, id, after }: Step<Reads>) -> Result<(), MachineError> {
         if !after.is_idle(id.0) {
             return Ok(());
         }
-        let to = self.state(after)?;
+        let to = self.draft.state(after)?;
         let channel = self.channels[id.0.index()];
         self.draft.take(id, Transition::new(from, to).guard(channel, Regex::epsilon()))
-    }
-}
-
-impl Rules for Maker<'_> {
-    type Reads = Reads;
-
-    fn draft(&mut self) -> &mut Draft<Control<Reads>> {
-        &mut self.draft
-    }
-
-    fn state(&mut self, control: Control<Reads>) -> Result<StateId, MachineError> {
-        self.draft.state(control, |control| control.name(self.system))
-    }
-
-    fn program(
-        &mut self,
-        from: StateId,
-        id: Move,
-        op: ProgramOp,
-        mut after: Control<Reads>,
-    ) -> Result<(), MachineError> {
-        match op {
-            ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
-                self.pass(from, id, after)
-            }
-            ProgramOp::Write(x, d) => self.write(from, id, after, (x, d)),
-            ProgramOp::Read(x, d) => self.read(from, id, after, (x, d)),
-            ProgramOp::Arw(x, d, _) if after.memory[x.index()] != d => Ok(()),
-            ProgramOp::Arw(x, _, e) => {
-                after.memory[x.index()] = e;
-                self.when_idle(from, id, after)
-            }
-            ProgramOp::Fence(FenceKind::Full) => self.when_idle(from, id, after),
-        }
     }
 
     fn memory(
@@ -296,7 +257,7 @@ impl Rules for Maker<'_> {
                 after.reads[p.index()][x.index()][0].remove(0);
                 let oldest = Regex::one(letters[&d].plain);
                 let guard = Regex::concat([Regex::anything(), oldest]);
-                let to = self.state(after)?;
+                let to = self.draft.state(after)?;
                 self.draft.builder.transition(Transition::new(from, to).guard(channel, guard))?;
             }
             // Update.
@@ -307,7 +268,7 @@ impl Rules for Maker<'_> {
                     let mut after = control.clone();
                     after.reads[p.index()][x.index()].remove(0);
                     let write = if groups.len() == 2 { letters.last } else { letters.kept };
-                    let to = self.state(after)?;
+                    let to = self.draft.state(after)?;
                     let receive = Transition::new(from, to).op(channel, Op::Receive(write));
                     self.draft.builder.transition(receive)?;
                 }

@@ -25,6 +25,7 @@ use std::hash::Hash;
 use weir_model::ids::{
     ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId, VarId,
 };
+use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp};
 
 use crate::translation::Draft;
@@ -45,26 +46,36 @@ struct Control<R> {
 /// A transition of a process.
 type Move = (ProcessId, ProgramTransition);
 
+/// A transition of a process from a state of the machine.
+struct Step<R> {
+    from: StateId,
+    id: Move,
+    /// The process has taken its transition, and nothing else has changed.
+    after: Control<R>,
+}
+
 /// The rules of a translation, each of which adds transitions to the machine.
-trait Rules {
+trait Rules<'s> {
     /// What a control state knows of the guessed reads.
     type Reads: Clone + Eq + Hash;
 
-    fn draft(&mut self) -> &mut Draft<Control<Self::Reads>>;
+    fn draft(&mut self) -> &mut Draft<'s, Control<Self::Reads>>;
 
-    fn state(&mut self, control: Control<Self::Reads>) -> Result<StateId, MachineError>;
-
-    /// What a process can do: an operation. In `after`, the process has taken its
-    /// transition, and nothing else has changed.
-    fn program(
+    /// Write to store: of a value to a variable.
+    fn write(
         &mut self,
-        from: StateId,
-        id: Move,
-        op: ProgramOp,
-        after: Control<Self::Reads>,
+        step: Step<Self::Reads>,
+        write: (VarId, ValueId),
     ) -> Result<(), MachineError>;
 
-    /// What can happen to a process without its doing.
+    /// Read own write, and Guess: of a value from a variable.
+    fn read(&mut self, step: Step<Self::Reads>, read: (VarId, ValueId))
+    -> Result<(), MachineError>;
+
+    /// ARW and full fence, for which the buffers of the process have to be empty.
+    fn when_empty(&mut self, step: Step<Self::Reads>) -> Result<(), MachineError>;
+
+    /// Update and Validate: what can happen to a process without its doing.
     fn memory(
         &mut self,
         from: StateId,
@@ -73,28 +84,40 @@ trait Rules {
     ) -> Result<(), MachineError>;
 
     /// A transition without guards and operations.
-    fn pass(
-        &mut self,
-        from: StateId,
-        id: Move,
-        after: Control<Self::Reads>,
-    ) -> Result<(), MachineError> {
-        let to = self.state(after)?;
-        self.draft().take(id, Transition::new(from, to))
+    fn pass(&mut self, step: Step<Self::Reads>) -> Result<(), MachineError> {
+        let to = self.draft().state(step.after)?;
+        self.draft().take(step.id, Transition::new(step.from, to))
+    }
+
+    /// What a process can do: an operation.
+    fn program(&mut self, op: ProgramOp, mut step: Step<Self::Reads>) -> Result<(), MachineError> {
+        match op {
+            ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
+                self.pass(step)
+            }
+            ProgramOp::Write(x, d) => self.write(step, (x, d)),
+            ProgramOp::Read(x, d) => self.read(step, (x, d)),
+            ProgramOp::Arw(x, d, _) if step.after.memory[x.index()] != d => Ok(()),
+            ProgramOp::Arw(x, _, e) => {
+                step.after.memory[x.index()] = e;
+                self.when_empty(step)
+            }
+            ProgramOp::Fence(FenceKind::Full) => self.when_empty(step),
+        }
     }
 }
 
 /// Adds the control states that can be reached from the initial ones, which have these
 /// guessed reads, and their transitions. Returns the state that the machine starts in.
-fn explore<M: Rules>(
+fn explore<'s, M: Rules<'s>>(
     maker: &mut M,
-    system: Expanded<'_>,
+    system: Expanded<'s>,
     reads: &M::Reads,
 ) -> Result<StateId, MachineError> {
     let start = maker.draft().builder.state("start")?;
     for memory in system.initial_memories() {
         let controls = system.processes.iter().map(|p| p.initial).collect();
-        let to = maker.state(Control { controls, memory, reads: reads.clone() })?;
+        let to = maker.draft().state(Control { controls, memory, reads: reads.clone() })?;
         maker.draft().builder.transition(Transition::new(start, to))?;
     }
     while let Some((from, control)) = maker.draft().next() {
@@ -102,7 +125,7 @@ fn explore<M: Rules>(
             for (id, t) in system.transitions(p, control.controls[p.index()]) {
                 let mut after = control.clone();
                 after.controls[p.index()] = t.to;
-                maker.program(from, (p, id), t.op, after)?;
+                maker.program(t.op, Step { from, id: (p, id), after })?;
             }
             maker.memory(from, &control, p)?;
         }

@@ -20,10 +20,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use weir_model::ids::{ProcessId, ValueId, VarId};
 use weir_model::limits::Budget;
-use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp};
 
-use super::{Control, Move, Rules, alphabet, explore};
+use super::{Control, Move, Rules, Step, alphabet, explore};
 use crate::pending::{self, pending, room_of_channels};
 use crate::pso::control_name;
 use crate::translation::{Draft, Place, Translation, TranslationError};
@@ -35,9 +34,9 @@ use crate::{
 type Reads = Vec<usize>;
 
 impl Control<Reads> {
-    fn name(&self, system: Expanded<'_>) -> String {
-        let reads: Vec<String> = self.reads.iter().map(usize::to_string).collect();
-        let name = control_name(system, &self.controls, &self.memory);
+    fn name(system: Expanded<'_>, control: &Self) -> String {
+        let reads: Vec<String> = control.reads.iter().map(usize::to_string).collect();
+        let name = control_name(system, &control.controls, &control.memory);
         format!("{name} {}", reads.join(","))
     }
 }
@@ -56,7 +55,7 @@ struct Letters {
 struct Maker<'s> {
     system: Expanded<'s>,
     guesses: usize,
-    draft: Draft<Control<Reads>>,
+    draft: Draft<'s, Control<Reads>>,
     channels: HashMap<(ProcessId, VarId), ChannelId>,
     /// By variable and value.
     letters: Vec<BTreeMap<ValueId, Letters>>,
@@ -84,7 +83,7 @@ pub(crate) fn translation(
 
 impl<'s> Maker<'s> {
     fn new(system: Expanded<'s>, guesses: usize, budget: &Budget) -> Result<Self, MachineError> {
-        let mut draft = Draft::new(system, budget);
+        let mut draft = Draft::new(system, Control::<Reads>::name, budget);
         let builder = &mut draft.builder;
         let mut channels = HashMap::new();
         for (x, var) in system.vars.iter().enumerate() {
@@ -138,78 +137,54 @@ impl<'s> Maker<'s> {
         }
         Ok(())
     }
+}
 
-    /// A transition for which all channels of a process have to be empty.
-    fn when_empty(
+impl<'s> Rules<'s> for Maker<'s> {
+    type Reads = Reads;
+
+    fn draft(&mut self) -> &mut Draft<'s, Control<Reads>> {
+        &mut self.draft
+    }
+
+    fn write(
         &mut self,
-        from: StateId,
-        id: Move,
-        after: Control<Reads>,
+        Step { from, id, after }: Step<Reads>,
+        (x, d): (VarId, ValueId),
     ) -> Result<(), MachineError> {
+        let message = self.letters[x.index()][&d].last;
+        let write = Transition::new(from, self.draft.state(after)?);
+        self.send(id, &write, (x, message), (None, |l: &Letters| l.plain))
+    }
+
+    fn read(
+        &mut self,
+        Step { from, id, mut after }: Step<Reads>,
+        (x, d): (VarId, ValueId),
+    ) -> Result<(), MachineError> {
+        let p = id.0;
+        let letters = self.letters[x.index()][&d];
+        let to = self.draft.state(after.clone())?;
+        let own = Regex::has(letters.last);
+        self.draft.take(id, Transition::new(from, to).guard(self.channels[&(p, x)], own))?;
+        if after.reads[p.index()] < self.guesses {
+            after.reads[p.index()] += 1;
+            let guess = Transition::new(from, self.draft.state(after)?);
+            self.send(id, &guess, (x, letters.read), (Some(d), |l: &Letters| l.before))?;
+        }
+        Ok(())
+    }
+
+    fn when_empty(&mut self, Step { from, id, after }: Step<Reads>) -> Result<(), MachineError> {
         if after.reads[id.0.index()] > 0 {
             return Ok(());
         }
-        let mut transition = Transition::new(from, self.state(after)?);
+        let mut transition = Transition::new(from, self.draft.state(after)?);
         for x in (0..self.system.vars.len()).map(VarId::new) {
             transition = transition.guard(self.channels[&(id.0, x)], Regex::epsilon());
         }
         self.draft.take(id, transition)
     }
-}
 
-impl Rules for Maker<'_> {
-    type Reads = Reads;
-
-    fn draft(&mut self) -> &mut Draft<Control<Reads>> {
-        &mut self.draft
-    }
-
-    fn state(&mut self, control: Control<Reads>) -> Result<StateId, MachineError> {
-        self.draft.state(control, |control| control.name(self.system))
-    }
-
-    fn program(
-        &mut self,
-        from: StateId,
-        id: Move,
-        op: ProgramOp,
-        mut after: Control<Reads>,
-    ) -> Result<(), MachineError> {
-        let p = id.0;
-        match op {
-            ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
-                self.pass(from, id, after)?;
-            }
-            ProgramOp::Write(x, d) => {
-                let message = self.letters[x.index()][&d].last;
-                let write = Transition::new(from, self.state(after)?);
-                self.send(id, &write, (x, message), (None, |l: &Letters| l.plain))?;
-            }
-            ProgramOp::Read(x, d) => {
-                let channel = self.channels[&(p, x)];
-                let letters = self.letters[x.index()][&d];
-                let to = self.state(after.clone())?;
-                let own = Transition::new(from, to).guard(channel, Regex::has(letters.last));
-                self.draft.take(id, own)?;
-                if after.reads[p.index()] < self.guesses {
-                    after.reads[p.index()] += 1;
-                    let guess = Transition::new(from, self.state(after)?);
-                    let before = |l: &Letters| l.before;
-                    self.send(id, &guess, (x, letters.read), (Some(d), before))?;
-                }
-            }
-            ProgramOp::Arw(x, d, e) => {
-                if after.memory[x.index()] == d {
-                    after.memory[x.index()] = e;
-                    self.when_empty(from, id, after)?;
-                }
-            }
-            ProgramOp::Fence(FenceKind::Full) => self.when_empty(from, id, after)?,
-        }
-        Ok(())
-    }
-
-    /// Update and Validate.
     fn memory(
         &mut self,
         from: StateId,
@@ -222,7 +197,7 @@ impl Rules for Maker<'_> {
             match op {
                 ProgramOp::Write(x, d) => {
                     after.memory[x.index()] = d;
-                    let to = self.state(after)?;
+                    let to = self.draft.state(after)?;
                     let letters = self.letters[x.index()][&d];
                     for write in [letters.plain, letters.last, letters.before] {
                         let receive = Op::Receive(write);
@@ -234,7 +209,7 @@ impl Rules for Maker<'_> {
                     if control.memory[x.index()] == d && control.reads[p.index()] > 0 =>
                 {
                     after.reads[p.index()] -= 1;
-                    let to = self.state(after)?;
+                    let to = self.draft.state(after)?;
                     let receive = Op::Receive(self.letters[x.index()][&d].read);
                     let validate = Transition::new(from, to);
                     self.draft.builder.transition(validate.op(self.channels[&(p, x)], receive))?;
