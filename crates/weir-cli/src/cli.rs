@@ -16,6 +16,7 @@ use weir::{ENGINES, Engine, MemoryModel};
 use litmus::Litmus;
 use options::{
     AutomataArgs, EvidenceArgs, Format, LanguageArg, ModelArg, SearchArgs, engines, model, seconds,
+    threads,
 };
 
 /// What concurrent programs can do on weak memory.
@@ -50,7 +51,7 @@ pub struct LimitArgs {
     pub memory: Option<u32>,
     /// Search with this many threads; the answer is the same for any number [default: one for
     /// each processor]
-    #[arg(long, global = true, value_parser = clap::value_parser!(u16).range(1..=256), value_name = "N")]
+    #[arg(long, global = true, value_parser = threads, value_name = "N")]
     pub threads: Option<u16>,
 }
 

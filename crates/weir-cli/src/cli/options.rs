@@ -185,6 +185,17 @@ pub fn model(text: &str) -> Result<MemoryModel, String> {
     })
 }
 
+/// A number of threads. A range is what `weir litmus gen --processes` takes.
+pub fn threads(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(threads @ 1..=256) => Ok(threads),
+        _ if text.contains("..") => Err("a number from 1 to 256 is expected; the number of \
+             threads of a litmus test is `weir litmus gen --processes N..M`"
+            .to_owned()),
+        _ => Err("a number from 1 to 256 is expected".to_owned()),
+    }
+}
+
 /// A time limit from a number of seconds.
 ///
 /// # Errors

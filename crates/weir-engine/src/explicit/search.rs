@@ -1,4 +1,4 @@
-//! The search itself: every configuration at rest, once.
+//! The search itself: it expands every configuration at rest once.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};

@@ -1,7 +1,8 @@
 //! All configurations of a search, and which of them are maximal.
 //!
-//! Configurations with the same state, control states and memory, are in one *bucket*. There only
-//! those are compared that no other covers, and quick tests tell most of them apart.
+//! One configuration can only cover another if both have the same control states and memory. Such
+//! configurations are in one *bucket*. A new one is compared with the maximal ones of its bucket,
+//! after a test of bits that excludes most of them.
 
 use std::hash::{BuildHasher, Hash};
 use std::iter;

@@ -9,10 +9,10 @@
 //! and `flag[1] = 1` in the other, `flag[0]` and `flag[1]`; with `tail = 1` and `tail = 2`, the
 //! values 1 and 2 of `tail`, and of every register and variable that may get its value from
 //! there or is compared with it. Values that are exchanged may be copied, compared for equality
-//! and used as an index into an array whose elements are exchanged in the same way. Numbers may be
-//! sets of bits, of which two are exchanged. Other code that computes with such values, or asks
-//! which is smaller, tells them apart. The code of all other
-//! processes, the initial values, the domains and what is asked must stay as they are.
+//! and used as an index into an array whose elements are exchanged in the same way. A number may
+//! also be a set of bits, one for each process; then two bits are exchanged. Two processes cannot
+//! be exchanged if other code computes with such values, or asks which is smaller. The code of
+//! all other processes, the initial values, the domains and what is asked must stay as they are.
 
 mod formula;
 mod kinds;
