@@ -3,8 +3,8 @@
 //! *Problem.* Reachability under TSO, PSO, and with bounded guesses (Atig et al. 2010,
 //! theorems 2, 3 and 8).
 //!
-//! *Idea.* Translate the program to a lossy channel machine, and decide that
-//! ([`lossy`](crate::lossy)). The machine reaches a control state with empty channels if
+//! *Idea.* Translate the program to a lossy channel machine ([`Translation::reduced`]), and
+//! decide that ([`lossy`](crate::lossy)). The machine reaches a control state with empty channels if
 //! and only if the program reaches it with empty buffers. This suffices for violating
 //! control states, since buffers can always drain; it does not for formulas about memory
 //! while writes are under way.
@@ -63,7 +63,7 @@ impl Engine for Channels {
     }
 
     fn about(&self) -> &'static str {
-        "Lossy channel machines, for TSO and PSO, and with bounded guesses: slow"
+        "Lossy channel machines, for TSO and PSO, and with bounded guesses"
     }
 
     fn decides(&self, model: MemoryModel) -> bool {
@@ -81,7 +81,8 @@ impl Engine for Channels {
         let guesses = options.guesses.filter(|_| has_bounded_guesses(model));
         let mut total =
             Stats { engine: self.name(), guesses, within_bound: true, ..Stats::default() };
-        let translation = match Translation::new(system, model, options.guesses, &options.budget) {
+        let made = Translation::reduced(system, model, options.guesses, &options.budget);
+        let translation = match made {
             Ok(translation) => translation,
             Err(error) => {
                 total.stopped = Some(error.to_string());

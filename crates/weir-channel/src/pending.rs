@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weir_model::ids::{ProcessId, StateId, VarId};
+use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op};
@@ -90,4 +90,68 @@ pub(crate) fn room_of_channels(
         all[channel.index()] = room[p.index()][at][x.index()];
     }
     all
+}
+
+/// For each control state of a process, the variables that it can read from there on before
+/// its next full fence or atomic read-write.
+pub(crate) fn readable(
+    system: Expanded<'_>,
+    process: ProcessId,
+    budget: &Budget,
+) -> Result<Vec<Vec<bool>>, Stop> {
+    let cells = system.state_count(process).saturating_mul(system.vars.len() + 24);
+    budget.check_room(cells)?;
+    let mut all = vec![vec![false; system.vars.len()]; system.state_count(process)];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for t in system.all_transitions(process) {
+            if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
+                continue;
+            }
+            budget.work(1 + system.vars.len() / 64)?;
+            let mut ahead = all[t.to.index()].clone();
+            if let Op::Read(x, _) = t.op {
+                ahead[x.index()] = true;
+            }
+            for (known, ahead) in all[t.from.index()].iter_mut().zip(ahead) {
+                changed |= ahead && !*known;
+                *known |= ahead;
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// For each control state of a process, the own writes that it can have issued since its last
+/// full fence or atomic read-write, of those whose variable was `readable` after the write.
+pub(crate) fn strong(
+    system: Expanded<'_>,
+    process: ProcessId,
+    readable: &[Vec<bool>],
+    budget: &Budget,
+) -> Result<Vec<BTreeSet<(VarId, ValueId)>>, Stop> {
+    let mut all = vec![BTreeSet::new(); system.state_count(process)];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for t in system.all_transitions(process) {
+            budget.work(1 + all[t.from.index()].len() / 16)?;
+            let mut after = match t.op {
+                Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
+                _ => all[t.from.index()].clone(),
+            };
+            match t.op {
+                Op::Write(x, d) if readable[t.to.index()][x.index()] => {
+                    after.insert((x, d));
+                }
+                _ => {}
+            }
+            let known = &mut all[t.to.index()];
+            let before = known.len();
+            known.append(&mut after);
+            changed |= known.len() > before;
+        }
+    }
+    Ok(all)
 }

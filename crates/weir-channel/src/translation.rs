@@ -22,8 +22,9 @@ use crate::{guess, pso, tso};
 pub struct Translation {
     /// The machine.
     pub machine: Machine,
-    /// For each control state, where the program is if the channels are empty. `None`
-    /// where they are not, or where processes do not agree on memory.
+    /// For each control state, where the program is if the channels are empty and all writes
+    /// have reached memory. `None` where the channels are not empty, or where processes do
+    /// not agree on memory.
     pub places: Vec<Option<Place>>,
     /// For each control state and channel the most letters that may be there, if
     /// something is known of it. The newest of them is then strong.
@@ -108,7 +109,7 @@ impl From<ProductError> for TranslationError {
 
 impl Translation {
     /// The machine of a program under a memory model, in which no process has more
-    /// than `guesses` guessed reads if reads are guessed.
+    /// than `guesses` guessed reads if reads are guessed. Under TSO it is that of the paper.
     ///
     /// # Errors
     /// If there is none, it is too large, or a limit is reached.
@@ -126,6 +127,23 @@ impl Translation {
             (Form::GuessWw, Some(guesses)) => guess::out_of_order(system, guesses, budget),
             (Form::Guess | Form::GuessWw, None) => Err(TranslationError::Unbounded(model)),
             _ => Err(TranslationError::Model(model)),
+        }
+    }
+
+    /// A machine with the same meaning for a search: under TSO a smaller one, which leaves out
+    /// what no process can observe.
+    ///
+    /// # Errors
+    /// As for [`Translation::new`].
+    pub fn reduced(
+        system: &System,
+        model: MemoryModel,
+        guesses: Option<usize>,
+        budget: &Budget,
+    ) -> Result<Self, TranslationError> {
+        match Form::of(model)[0] {
+            Form::Tso => tso::observed(system.expanded(budget)?, budget),
+            _ => Self::new(system, model, guesses, budget),
         }
     }
 }

@@ -22,6 +22,10 @@
 //! control states that are reachable with some contents of the channel are built, and
 //! only writes that some process can issue are guessed. If memory has several initial
 //! states, all machines agree on one by a label.
+//!
+//! The engine searches a smaller machine with the same meaning (`observed`).
+
+mod observed;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -31,6 +35,8 @@ use weir_model::ids::{
 use weir_model::limits::Budget;
 use weir_model::program::FenceKind;
 use weir_model::system::{Expanded, Op as ProgramOp, System};
+
+pub(crate) use observed::translation as observed;
 
 use crate::product::Product;
 use crate::translation::{Place, Translation, TranslationError, of_product};
@@ -133,17 +139,7 @@ impl<'s> Maker<'s> {
         let name = &system.processes[process.index()].name;
         let mut builder = Machine::builder(name.clone()).within(budget);
         let channel = builder.channel(format!("c{}", process.0))?;
-        let mut writes = BTreeSet::new();
-        for k in system.process_ids() {
-            for t in system.all_transitions(k) {
-                match t.op {
-                    ProgramOp::Write(x, d) | ProgramOp::Arw(x, _, d) => {
-                        writes.insert((k, x, d));
-                    }
-                    _ => {}
-                }
-            }
-        }
+        let writes = writes(system);
         let mut labels = HashMap::new();
         for &(k, x, d) in &writes {
             let var = &system.vars[x.index()].name;
@@ -206,7 +202,8 @@ impl<'s> Maker<'s> {
 
     fn make(mut self) -> Result<Part, MachineError> {
         // Letters first: a guard speaks of all of them.
-        let memories = self.memories()?;
+        let writes = self.writes.iter().map(|&(_, j, d)| (j, d)).collect();
+        let memories = memories(self.system, &writes, self.builder.budget())?;
         for (k, j, d) in self.writes.clone() {
             self.builder.budget().work(memories.len() / 64)?;
             for memory in memories.iter().filter(|m| m[j.index()] == d) {
@@ -221,7 +218,7 @@ impl<'s> Maker<'s> {
             .collect();
         self.builder.strong(strong, self.system.vars.len())?;
         let start = self.builder.state("start")?;
-        for memory in self.initial() {
+        for memory in self.system.system().initial_memories() {
             let label =
                 self.builder.label(format!("start {}", memory_name(self.system, &memory)))?;
             let initial = self.system.processes[self.process.index()].initial;
@@ -236,32 +233,6 @@ impl<'s> Maker<'s> {
             controls: self.states.into_iter().map(|(control, id)| (id, control)).collect(),
             moves: self.moves,
         })
-    }
-
-    /// The initial memories.
-    fn initial(&self) -> impl Iterator<Item = Memory> + use<'s> {
-        self.system.system().initial_memories()
-    }
-
-    /// All memories that writes can make of the initial ones.
-    fn memories(&self) -> Result<BTreeSet<Memory>, MachineError> {
-        let budget = self.builder.budget();
-        let mut found: BTreeSet<Memory> = BTreeSet::new();
-        for memory in self.initial() {
-            budget.tick()?;
-            found.insert(memory);
-        }
-        let mut work: Vec<Memory> = found.iter().cloned().collect();
-        while let Some(memory) = work.pop() {
-            for &(_, j, d) in &self.writes {
-                budget.tick()?;
-                let next = with(&memory, j, d);
-                if found.insert(next.clone()) {
-                    work.push(next);
-                }
-            }
-        }
-        Ok(found)
     }
 
     /// The strong letters of own writes to a variable: the memory and the letters.
@@ -365,6 +336,41 @@ impl<'s> Maker<'s> {
         }
         Ok(())
     }
+}
+
+/// All writes that a program has, atomic ones among them.
+fn writes(system: Expanded<'_>) -> BTreeSet<Write> {
+    let of = |k: ProcessId| {
+        system.all_transitions(k).filter_map(move |t| match t.op {
+            ProgramOp::Write(x, d) | ProgramOp::Arw(x, _, d) => Some((k, x, d)),
+            _ => None,
+        })
+    };
+    system.process_ids().flat_map(of).collect()
+}
+
+/// All memories that these writes can make of the initial ones.
+fn memories(
+    system: Expanded<'_>,
+    writes: &BTreeSet<(VarId, ValueId)>,
+    budget: &Budget,
+) -> Result<BTreeSet<Memory>, MachineError> {
+    let mut found: BTreeSet<Memory> = BTreeSet::new();
+    for memory in system.initial_memories() {
+        budget.tick()?;
+        found.insert(memory);
+    }
+    let mut work: Vec<Memory> = found.iter().cloned().collect();
+    while let Some(memory) = work.pop() {
+        for &(j, d) in writes {
+            budget.tick()?;
+            let next = with(&memory, j, d);
+            if found.insert(next.clone()) {
+                work.push(next);
+            }
+        }
+    }
+    Ok(found)
 }
 
 fn with(memory: &Memory, j: VarId, d: ValueId) -> Memory {

@@ -133,6 +133,42 @@ fn programs_under_tso() {
     on_random_programs(100, &looping(), MemoryModel::TSO, None);
 }
 
+/// Larger programs, in which processes read what they wrote, pass fences in some branches, and
+/// stop reading a variable: what the machine of TSO leaves out depends on that.
+#[test]
+fn larger_programs_under_tso() {
+    let shape = Shape { statements: 4, awaits: true, gotos: true, labels: 2, ..loop_free() };
+    on_random_programs(100, &shape, MemoryModel::TSO, None);
+    on_random_programs(100, &Shape { statements: 3, ..looping() }, MemoryModel::TSO, None);
+    let shape = Shape { processes: 3, statements: 2, vars: 3, ..looping() };
+    on_random_programs(60, &shape, MemoryModel::TSO, None);
+}
+
+/// Locks that repeat for ever are decided, with few configurations.
+#[test]
+fn locks_under_tso() {
+    for (name, expected) in [
+        ("peterson-2", Verdict::Violated),
+        ("peterson-2-fenced-tso", Verdict::Holds),
+        ("peterson-2-fenced", Verdict::Holds),
+        ("dekker-2", Verdict::Violated),
+        ("dekker-2-fenced", Verdict::Holds),
+        ("szymanski-2", Verdict::Violated),
+        ("szymanski-2-fenced", Verdict::Holds),
+    ] {
+        let file = format!("{}/../../corpus/{name}.weir", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let (program, _) = weir_front::read(&file, &text, None).unwrap();
+        let system = System::for_model(program, MemoryModel::TSO).unwrap();
+        let options =
+            SearchOptions { budget: Budget::new().with_store(1 << 26), ..SearchOptions::default() };
+        let task = Task::new(&system, MemoryModel::TSO, &options);
+        let (answers, _) = Channels.check(task, &mut |_| {}).unwrap();
+        assert_eq!(answers[0].verdict, expected, "{name}");
+        check_runs(&system, &answers).unwrap();
+    }
+}
+
 #[test]
 fn programs_under_pso() {
     on_random_programs(200, &Shape { statements: 2, ..loop_free() }, MemoryModel::PSO, None);

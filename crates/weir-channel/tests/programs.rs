@@ -1,18 +1,23 @@
 //! Programs and their machines reach the same states (Atig et al. 2010, Proposition 4): on
 //! random programs, with and without loops, the product of the machines under the
-//! lossy meaning and two engines that know nothing of channels.
+//! lossy meaning, the smaller machine that the engine searches under TSO, and an engine that
+//! knows nothing of channels.
 
+use std::collections::BTreeSet;
+
+use weir_channel::explicit::search;
 use weir_channel::lossy::{Reach, reach_any};
-use weir_channel::semantics::{Contents, Goal};
+use weir_channel::semantics::{Contents, Goal, Semantics};
 use weir_channel::tso::{control_name, tso};
-use weir_channel::{Machine, SearchOptions, product, pso};
+use weir_channel::{Machine, Place, SearchOptions, Translation, product, pso};
+use weir_engine::explicit::outcomes;
 use weir_engine::{Engine, Task, Views};
-use weir_gen::{Rng, Shape, program, setting};
+use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::answer::Verdict;
 use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, BinOp, Expr, Property, PropertyKind, Quantifier};
+use weir_model::program::{Atom, BinOp, Expr, Program, Property, PropertyKind, Quantifier};
 use weir_model::system::{Expanded, StateKind, System};
 
 /// A way to make a machine of a program, with what is asked of it.
@@ -26,6 +31,11 @@ fn by_tso(system: &System) -> Option<Machine> {
 
 fn by_pso(system: &System) -> Option<Machine> {
     pso::pso(system, &Budget::new()).ok()
+}
+
+fn by_observed(system: &System) -> Option<Machine> {
+    let made = Translation::reduced(system, MemoryModel::TSO, None, &Budget::new());
+    made.ok().map(|t| t.machine)
 }
 
 /// The control states in which a process has ended.
@@ -63,6 +73,26 @@ fn tso_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -> Vec
         names = names.iter().flat_map(longer).collect();
     }
     let states = names.iter().filter_map(|n| machine.state(&format!("({})", n.join(", "))));
+    states.map(|state| Goal { state, contents: Contents::Empty }).collect()
+}
+
+/// The control states of the smaller machine in which all processes have ended and the newest
+/// memory is this, whatever each process sees.
+fn observed_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -> Vec<Goal> {
+    let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v).to_string();
+    let memory: Vec<String> = memory.iter().enumerate().map(value).collect();
+    let newest = format!(" [{}]", memory.join(","));
+    let has_ended = |name: &str| {
+        let controls = name.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        controls.is_some_and(|(controls, _)| {
+            let controls = controls.split(',').map(|c| StateId(c.parse().unwrap()));
+            controls.zip(system.process_ids()).all(|(c, p)| ended(system, p).any(|e| e == c))
+        })
+    };
+    let states = machine.states().filter(|s| {
+        let name = machine.state_name(*s);
+        name.ends_with(&newest) && has_ended(name)
+    });
     states.map(|state| Goal { state, contents: Contents::Empty }).collect()
 }
 
@@ -129,6 +159,7 @@ fn on_random_programs(
 }
 
 const TSO: (Translate, Goals) = (by_tso, tso_goals);
+const OBSERVED: (Translate, Goals) = (by_observed, observed_goals);
 const PSO: (Translate, Goals) = (by_pso, pso_goals);
 
 fn loop_free() -> Shape {
@@ -147,6 +178,80 @@ fn loop_free_programs_under_tso() {
 #[test]
 fn looping_programs_under_tso() {
     on_random_programs(40, &looping(), MemoryModel::TSO, TSO);
+}
+
+#[test]
+fn programs_under_tso_without_what_nobody_observes() {
+    let shape = Shape { statements: 3, ..loop_free() };
+    on_random_programs(60, &shape, MemoryModel::TSO, OBSERVED);
+    on_random_programs(60, &looping(), MemoryModel::TSO, OBSERVED);
+    let shape = Shape { statements: 2, ..looping() };
+    on_random_programs(60, &shape, MemoryModel::TSO, OBSERVED);
+}
+
+/// The final states of a program, as the explicit engine finds them.
+fn expected_ends(system: &System) -> BTreeSet<Vec<i128>> {
+    let options = SearchOptions::default();
+    let task = Task::new(system, MemoryModel::TSO, &options);
+    let found = outcomes(task, &mut |_| {}).unwrap();
+    assert!(found.stats.stopped.is_none() && found.stats.within_bound, "{:?}", found.stats);
+    found.states.into_iter().map(|(values, _)| values).collect()
+}
+
+/// The final states of a program, as a forward search of the smaller machine finds them.
+fn observed_ends(system: &System) -> Option<BTreeSet<Vec<i128>>> {
+    let budget = Budget::new().with_store(1 << 24);
+    let translation = Translation::reduced(system, MemoryModel::TSO, None, &budget).ok()?;
+    let options = SearchOptions { bound: Some(16), budget, ..SearchOptions::default() };
+    let found = search(&translation.machine, Semantics::Lossy, None, &options, &mut |_| {});
+    let atoms = system.program.everything();
+    let place = |s: &weir_channel::StateId| translation.places[s.index()].as_ref();
+    let places = found.states.iter().filter_map(place);
+    let ends = places.filter(|at| system.all_ended(&at.controls));
+    let values = |at: &Place| {
+        atoms.iter().map(|a| system.atom(*a, &at.controls, &at.memory)).collect::<Vec<_>>()
+    };
+    let is_exact = found.stats.stopped.is_none() && found.stats.within_bound;
+    is_exact.then(|| ends.map(values).collect())
+}
+
+/// Exactly the final states, on programs with many reads and writes that tell them apart.
+#[test]
+fn final_states_under_tso() {
+    let seed = setting("WEIR_SEED", 1);
+    let cases = setting("WEIR_CASES", 150);
+    let mut exact = [0; 3];
+    for (shape, exact) in [
+        Shape { statements: 6, values: 3, branches: false, ..Shape::default() },
+        Shape { statements: 5, unique: true, branches: false, ..Shape::default() },
+        Shape { processes: 3, statements: 3, locals: true, ..Shape::default() },
+    ]
+    .iter()
+    .zip(&mut exact)
+    {
+        for case in 0..cases {
+            let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
+            let random = program(&mut rng, shape);
+            let differs = |program: &Program| {
+                let system = System::new(program.clone()).ok()?;
+                let ends = observed_ends(&system)?;
+                Some(ends != expected_ends(&system))
+            };
+            let found = differs(&random);
+            *exact += u64::from(found.is_some());
+            if found == Some(true) {
+                let small = shrink(random, |p| differs(p) == Some(true));
+                let system = System::new(small.clone()).unwrap();
+                panic!(
+                    "seed {seed}, case {case}: {:?}, expected {:?}\n{}",
+                    observed_ends(&system),
+                    expected_ends(&system),
+                    weir_front::weir::print(&small)
+                );
+            }
+        }
+    }
+    assert!(exact.iter().all(|n| *n > cases / 2), "{exact:?}");
 }
 
 #[test]
