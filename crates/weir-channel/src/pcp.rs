@@ -16,9 +16,12 @@
 //! the last index is chosen first, and at the end all variables in memory are `♯`, as in
 //! Lemma 5. To end, a process leaves its loop.
 //!
+//! [`solve`] looks for solutions letter by letter (`leads`), and then among all runs.
+//!
 //! With `w->w` the construction is the same (Theorem 7), and much smaller buffers
 //! suffice: a symbol that waits to be read does not delay the index, nor vice versa.
 
+mod leads;
 mod text;
 
 use std::time::Instant;
@@ -26,6 +29,7 @@ use std::time::Instant;
 use weir_engine::{Engine, Explicit, Progress, SearchOptions, Stats, Task, explicit};
 use weir_model::answer::{Evidence, Run, Verdict};
 use weir_model::ids::{ProcessId, SpanId, VarId};
+use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{
     Atom, BinOp, Decl, Expr, Process, Program, Property, PropertyKind, Quantifier, Stmt, StmtKind,
@@ -85,25 +89,25 @@ const X3: VarId = VarId(2);
 const X4: VarId = VarId(3);
 const P1: ProcessId = ProcessId(0);
 
+/// For each process, the variables to which it writes words and from which it reads them, and
+/// the same for indices.
+const VARS: [[VarId; 4]; 2] = [[X1, X3, X2, X4], [X3, X1, X4, X2]];
+
 /// The program of an instance. Under the models of section 8, [`is_asked_under`], its
 /// property holds if and only if there is a solution.
 pub fn program(instance: &Instance) -> Program {
     let letters = instance.letters();
-    let value = |letter: char| {
-        let place = letters.iter().position(|l| *l == letter).expect("all letters are there");
-        MARK + 1 + place as i128
-    };
-    let index = |l: usize| MARK + 1 + (letters.len() + l) as i128;
     let names = ["none".to_owned(), "mark".to_owned()].into_iter();
     let names = names.chain(letters.iter().map(char::to_string));
     let names = names.chain((1..=instance.pairs.len()).map(|l| format!("i{l}")));
-    let phases = |side: usize, [word_out, word_in, index_out, index_in]: [VarId; 4]| {
-        let phase = |(l, pair): (usize, &[String; 2])| {
-            let word: Vec<i128> = pair[side].chars().map(value).collect();
-            let both = [(word_out, word_in, word), (index_out, index_in, vec![index(l)])];
-            both.into_iter().flat_map(|(out, back, s)| exchange(out, back, &s)).collect()
+    let phases = |side: usize| {
+        let statement = |access: &Access| match *access {
+            Access::Write(x, d) => code::write(x, d),
+            Access::Read(x, d) => code::read(x, d),
         };
-        instance.pairs.iter().enumerate().map(phase).collect::<Vec<Vec<Stmt>>>()
+        let phase =
+            |pair: usize| phase(instance, &letters, side, pair).iter().map(statement).collect();
+        (0..instance.pairs.len()).map(phase).collect::<Vec<Vec<Stmt>>>()
     };
     let marked = |x: VarId| Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(x)), Expr::Const(MARK));
     let all = [X2, X3, X4].into_iter().map(marked);
@@ -114,10 +118,7 @@ pub fn program(instance: &Instance) -> Program {
         name: "pcp".to_owned(),
         vars: ["x1", "x2", "x3", "x4"].map(variable).into(),
         enums: vec![members("Data", names)],
-        processes: vec![
-            process("p1", phases(0, [X1, X3, X2, X4])),
-            process("p2", phases(1, [X3, X1, X4, X2])),
-        ],
+        processes: vec![process("p1", phases(0)), process("p2", phases(1))],
         properties: vec![Property {
             name: Some("solution".to_owned()),
             kind: PropertyKind::Final(Quantifier::Exists, all),
@@ -127,11 +128,37 @@ pub fn program(instance: &Instance) -> Program {
     }
 }
 
+/// What a process does with a variable and a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Write(VarId, i128),
+    Read(VarId, i128),
+}
+
 /// Writes `ν(s)` to a variable and reads it from another, the last symbol first.
-fn exchange(out: VarId, back: VarId, s: &[i128]) -> Vec<Stmt> {
+fn exchange(out: VarId, back: VarId, s: &[i128]) -> Vec<Access> {
     let symbols: Vec<i128> = s.iter().rev().flat_map(|d| [*d, MARK]).collect();
-    let writes = symbols.iter().map(|d| code::write(out, *d));
-    writes.chain(symbols.iter().map(|d| code::read(back, *d))).collect()
+    let writes = symbols.iter().map(|d| Access::Write(out, *d));
+    writes.chain(symbols.iter().map(|d| Access::Read(back, *d))).collect()
+}
+
+/// What a process does for a pair, by its number from 0. The first process has the first words.
+fn phase(instance: &Instance, letters: &[char], side: usize, pair: usize) -> Vec<Access> {
+    let value = |letter: char| {
+        let place = letters.iter().position(|l| *l == letter).expect("all letters are there");
+        MARK + 1 + place as i128
+    };
+    let index = MARK + 1 + (letters.len() + pair) as i128;
+    let [word_out, word_in, index_out, index_in] = VARS[side];
+    let word: Vec<i128> = instance.pairs[pair][side].chars().map(value).collect();
+    [exchange(word_out, word_in, &word), exchange(index_out, index_in, &[index])].concat()
+}
+
+/// What a process does for a solution, by indices from 1: for its last pair first.
+fn accesses(instance: &Instance, side: usize, indices: &[usize]) -> Vec<Access> {
+    let letters = instance.letters();
+    let pairs = indices.iter().rev().map(|i| i - 1);
+    pairs.flat_map(|pair| phase(instance, &letters, side, pair)).collect()
 }
 
 /// A process that goes through phases, as many as it likes.
@@ -156,8 +183,9 @@ pub fn is_asked_under(model: MemoryModel) -> bool {
     [MemoryModel::GUESS, MemoryModel::GUESS_WW].contains(&model.normal())
 }
 
-/// Looks for a solution: runs of the program, with buffers that may hold more and
-/// more, up to the bound in `limits`.
+/// Looks for a solution: first letter by letter, with a run of the program for the solution
+/// that is found, and then among all runs of the program, with buffers that may hold more and
+/// more, up to the bound in `options`. That bound does not limit the first search.
 ///
 /// The system is that of [`program`], the model one of [`is_asked_under`].
 pub fn solve(
@@ -168,6 +196,18 @@ pub fn solve(
     progress: Progress<'_>,
 ) -> (Solved, Stats) {
     let began = Instant::now();
+    match by_letters(instance, system, model, options) {
+        Ok(Some((solved, stats))) => {
+            return (solved, Stats { elapsed: began.elapsed(), ..stats });
+        }
+        Ok(None) => {}
+        Err(stop) => {
+            let reason = stop.to_string();
+            let stats =
+                Stats { engine: LETTERS, stopped: Some(reason.clone()), ..Stats::default() };
+            return (Solved::Unknown(reason), stats);
+        }
+    }
     let most = options.bound.unwrap_or(explicit::DEFAULT_BOUND);
     let mut last = Stats { engine: Explicit.name(), ..Stats::default() };
     let mut reason = "nothing was tried".to_owned();
@@ -199,6 +239,24 @@ pub fn solve(
         }
     }
     (Solved::Unknown(reason), last)
+}
+
+/// What finds solutions letter by letter, in statistics.
+const LETTERS: &str = "letters";
+
+/// A solution that is found letter by letter, if there is one, with its run.
+fn by_letters(
+    instance: &Instance,
+    system: &System,
+    model: MemoryModel,
+    options: &SearchOptions,
+) -> Result<Option<(Solved, Stats)>, Stop> {
+    let (found, visited) = leads::shortest(instance, &options.budget)?;
+    let Some(found) = found else { return Ok(None) };
+    let run = leads::run(instance, &found, system, model, &options.budget)?;
+    let run = run.filter(|run| indices(instance, system, run) == found);
+    let stats = Stats { engine: LETTERS, stored: visited, ..Stats::default() };
+    Ok(run.map(|run| (Solved::Solution(found, run), stats)))
 }
 
 /// The indices that `p1` has written to `x2` in a run; the last one comes first there.

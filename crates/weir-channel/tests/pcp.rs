@@ -7,6 +7,9 @@ use std::fs;
 use weir_channel::SearchOptions;
 use weir_channel::pcp::{Instance, MAX_LETTERS, MAX_PAIRS, Solved, program, read, solve};
 use weir_check::{Witness, check};
+use weir_engine::{Engine, Explicit, Task};
+use weir_gen::{Rng, setting};
+use weir_model::answer::Verdict;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
@@ -67,14 +70,64 @@ fn has_solution(text: &str, model: MemoryModel, bound: usize) {
 
 #[test]
 fn solutions_are_found() {
-    for text in ["ab a\nc bc", "a aa\naa a", "a baa\nab aa\nbba bb"] {
-        has_solution(text, MemoryModel::GUESS_WW, 4);
+    let hopcroft_ullman = "1 111\n10111 10\n10 0";
+    for text in ["a a", "ab a\nc bc", "a aa\naa a", "a baa\nab aa\nbba bb", hopcroft_ullman] {
+        for model in [MemoryModel::GUESS_WW, MemoryModel::GUESS] {
+            has_solution(text, model, 1);
+        }
     }
 }
 
+/// Solutions with many pairs: of this instance the shortest one has 66.
 #[test]
-fn solutions_are_found_without_write_to_write() {
-    has_solution("a a", MemoryModel::GUESS, 6);
+fn a_long_solution_is_found() {
+    let instance = read("001 0\n01 011\n01 101\n10 001").unwrap();
+    let system = system(&instance);
+    let found = solved(&instance, &system, MemoryModel::GUESS_WW, 1);
+    let Solved::Solution(indices, run) = found else { panic!("{found:?}") };
+    assert_eq!(indices.len(), 66);
+    check(&system, &Witness::new(&system, &run, 0, &|_| 1)).unwrap();
+}
+
+/// Letter by letter a solution is found if and only if there is one: random instances, against
+/// all sequences of up to five pairs.
+#[test]
+fn random_instances() {
+    let seed = setting("WEIR_SEED", 1);
+    let mut counts = [0; 2];
+    for case in 0..setting("WEIR_CASES", 300) {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
+        let mut word = || -> String {
+            (0..1 + rng.below(3)).map(|_| if rng.once_in(2) { 'a' } else { 'b' }).collect()
+        };
+        let lines: Vec<String> = (0..3).map(|_| format!("{} {}", word(), word())).collect();
+        let text = lines.join("\n");
+        let instance = read(&text).unwrap();
+        let expected = shortest(&instance, 5);
+        counts[usize::from(!expected.is_empty())] += 1;
+        if !expected.is_empty() {
+            let model = [MemoryModel::GUESS_WW, MemoryModel::GUESS][case as usize % 2];
+            has_solution(&text, model, 1);
+            continue;
+        }
+        let system = system(&instance);
+        match solved(&instance, &system, MemoryModel::GUESS_WW, 1) {
+            Solved::Solution(indices, _) => assert!(indices.len() > 5, "{text}: {indices:?}"),
+            Solved::Unknown(reason) => assert!(reason.contains("buffers of up to 1"), "{reason}"),
+        }
+    }
+    assert!(counts.iter().all(|n| *n > 20), "both happen: {counts:?}");
+}
+
+/// The explicit engine finds the solution among all runs of the program, too.
+#[test]
+fn all_runs_are_searched() {
+    let instance = read("ab a\nc bc").unwrap();
+    let system = system(&instance);
+    let options = SearchOptions { bound: Some(4), ..SearchOptions::default() };
+    let task = Task::new(&system, MemoryModel::GUESS_WW, &options);
+    let (answers, _) = Explicit.check(task, &mut |_| {}).unwrap();
+    assert_eq!(answers[0].verdict, Verdict::Holds);
 }
 
 #[test]

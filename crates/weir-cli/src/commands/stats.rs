@@ -10,6 +10,7 @@ use crate::progress::{counted, grouped};
 pub fn summary(stats: &Stats) -> String {
     let (what, exact) = match (stats.engine, stats.is_exact(), stats.level) {
         ("backward" | "channels", ..) => ("minimal state", ""),
+        ("letters", ..) => ("lead", ""),
         ("automata", true, _) => ("state", ", which stand for all there are"),
         ("automata", false, _) => ("state", ""),
         (_, true, None) => ("configuration", ", all there are"),

@@ -36,7 +36,7 @@ pub struct ChannelPcp {
     /// The memory model: TSO with `r->r` and `r->w`, with or without `w->w`
     #[arg(long, short, value_parser = model, default_value = "tso+w->w+r->r+r->w", requires = "solve")]
     pub model: MemoryModel,
-    /// The maximal size of a buffer; smaller ones are tried first
+    /// The maximal size of a buffer when all runs are searched; smaller ones are tried first
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), value_name = "N", default_value_t = weir_engine::explicit::DEFAULT_BOUND as u16, requires = "solve")]
     pub bound: u16,
     /// Write the run that gives the solution to this file
