@@ -14,6 +14,7 @@ use crate::certificate::Certificate;
 use crate::closed::ClosedSet;
 use crate::lasso::Lasso;
 use crate::live_set::LiveSet;
+use crate::robust::{Cycle, RobustSets, StateSets};
 use crate::strategy::StrategyFile;
 use crate::unblocked::Unblocked;
 use crate::upward::UpwardSets;
@@ -93,6 +94,12 @@ impl Opening {
     }
 }
 
+/// Whether evidence is about a program in which every declared register keeps its value until the
+/// end: that is so where joint states are compared.
+pub fn keeps_registers(text: &str) -> bool {
+    Opening::read(text).is_ok_and(|o| StateSets::FORMATS.contains(&o.format.as_str()))
+}
+
 /// The name of the memory model that evidence is about, where it names one.
 pub fn model_of(text: &str) -> Option<String> {
     Opening::read(text).ok()?.model
@@ -150,7 +157,7 @@ fn read_and_check<E: Evidence>(
 }
 
 /// All kinds of evidence about programs.
-pub static KINDS: [Kind<dyn Subject>; 9] = [
+pub static KINDS: [Kind<dyn Subject>; 12] = [
     Kind::of::<Witness>(),
     Kind::of::<Certificate>(),
     Kind::of::<UpwardSets>(),
@@ -160,6 +167,9 @@ pub static KINDS: [Kind<dyn Subject>; 9] = [
     Kind::of::<LiveSet>(),
     Kind::of::<Unblocked>(),
     Kind::of::<StrategyFile>(),
+    Kind::of::<Cycle>(),
+    Kind::of::<RobustSets>(),
+    Kind::of::<StateSets>(),
 ];
 
 /// Checks evidence of any kind about a program, with up to so many threads.

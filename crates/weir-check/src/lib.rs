@@ -36,6 +36,7 @@ pub mod lasso;
 pub mod live_set;
 mod rejected;
 pub mod replay;
+pub mod robust;
 pub mod store_buffers;
 pub mod strategy;
 pub mod unblocked;

@@ -52,19 +52,23 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
         let reason = format!("property {} is called `{name}`", witness.property);
         return Err(Rejected::Malformed(reason));
     }
-    let forms = Form::of(model);
-    if !forms.iter().any(|form| form.name() == witness.semantics) {
-        let reason = format!("{model} has no semantics called `{}`", witness.semantics);
-        return Err(Rejected::Malformed(reason));
-    }
-    let mut replay = Replay::new(system, model, &witness.initial).map_err(Rejected::Start)?;
-    replay.two_levels = witness.semantics == Form::Pso.name();
-    for (i, step) in witness.steps.iter().enumerate() {
-        replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;
-    }
-    replay.ends_in(&witness.end).map_err(Rejected::End)?;
-    replay.can_drain().map_err(Rejected::End)?;
+    let run = (witness.semantics.as_str(), &witness.initial, witness.steps.as_slice());
+    let replay = Replay::of_run(system, model, run, &witness.end)?;
     replay.settles(witness.property).map_err(Rejected::SettlesNothing)
+}
+
+/// Checks that steps are a run of the system under a model, by a form of its semantics and from
+/// an initial configuration to an end.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub(crate) fn check_run(
+    system: &System,
+    model: MemoryModel,
+    run: (&str, &Configuration, &[WitnessStep]),
+    end: &Configuration,
+) -> Result<(), Rejected> {
+    Replay::of_run(system, model, run, end).map(|_| ())
 }
 
 /// When an operation takes effect: during the memory state with this number,
@@ -164,6 +168,27 @@ impl<'s> Replay<'s> {
             orders: vec![],
             seen: vec![vec![None; system.vars.len()]; system.processes.len()],
         })
+    }
+
+    /// A run, replayed to its end.
+    fn of_run(
+        system: &'s System,
+        model: MemoryModel,
+        (semantics, initial, steps): (&str, &Configuration, &[WitnessStep]),
+        end: &Configuration,
+    ) -> Result<Self, Rejected> {
+        if !Form::of(model).iter().any(|form| form.name() == semantics) {
+            let reason = format!("{model} has no semantics called `{semantics}`");
+            return Err(Rejected::Malformed(reason));
+        }
+        let mut replay = Self::new(system, model, initial).map_err(Rejected::Start)?;
+        replay.two_levels = semantics == Form::Pso.name();
+        for (i, step) in steps.iter().enumerate() {
+            replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;
+        }
+        replay.ends_in(end).map_err(Rejected::End)?;
+        replay.can_drain().map_err(Rejected::End)?;
+        Ok(replay)
     }
 
     fn now(&self) -> usize {

@@ -85,6 +85,8 @@ pub enum Command {
     Compare(Compare),
     /// Check a witness, a certificate or a strategy, independently of the engines
     Certify(Certify),
+    /// Say whether a memory model adds anything to SC: traces, states
+    Robust(Robust),
     /// Check infinite runs: progress of objects, termination of programs
     Live(live::Live),
     /// Print a program with every access to memory as a statement
@@ -114,6 +116,7 @@ impl Command {
             Self::Outcomes(args) => (args.files.clone(), vec![]),
             Self::Compare(args) => (args.files.clone(), vec![]),
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
+            Self::Robust(args) => (args.files.clone(), args.evidence.files()),
             Self::Live(args) => (one(&args.file), args.evidence.files()),
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
@@ -132,6 +135,7 @@ impl Command {
             Self::Check(args) => args.format,
             Self::Compare(args) => args.format,
             Self::Certify(args) => args.format,
+            Self::Robust(args) => args.format,
             Self::Live(args) => args.format,
             Self::Models(args) => args.format,
             Self::Game(args) => args.format,
@@ -193,6 +197,31 @@ pub struct Compare {
     pub search: SearchArgs,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 every program is robust, 1 some program is not, 2 the input or the
+command line is wrong, 3 it is unknown of some program.
+
+Example: weir robust examples/peterson-fenced.weir --model tso --model pso")]
+pub struct Robust {
+    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    /// The memory models to compare with SC: `tso`, `pso`, `nsw` (may be given several times)
+    /// [default: tso]
+    #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
+    pub models: Vec<MemoryModel>,
+    #[command(flatten)]
+    pub language: LanguageArg,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    #[command(flatten)]
+    pub evidence: EvidenceArgs,
+    /// Print statistics of the search
+    #[arg(long)]
+    pub stats: bool,
 }
 
 #[derive(Debug, Args)]

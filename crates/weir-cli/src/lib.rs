@@ -49,6 +49,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Outcomes(args) => commands::outcomes::run(args),
         Command::Compare(args) => commands::compare::run(args),
         Command::Certify(args) => commands::certify::run(args),
+        Command::Robust(args) => commands::robust::run(args),
         Command::Live(args) => commands::live::run(args),
         Command::Show(args) => commands::show::run(args),
         Command::Convert(args) => commands::convert::run(args),

@@ -28,6 +28,11 @@ impl ByPlace {
         }
     }
 
+    /// What is so of each variable at a place.
+    pub(crate) fn place(&self, place: usize) -> &[bool] {
+        &self.rows[place]
+    }
+
     /// The rows, by place, and behind them what is so of other states.
     pub(crate) fn rows(self) -> impl Iterator<Item = Box<[bool]>> {
         self.rows.into_iter().chain([self.all])
@@ -116,6 +121,23 @@ pub fn readable(system: &System, process: ProcessId, budget: &Budget) -> Result<
         _ => vec![],
     };
     spread(system, process, Look::Ahead, reads, is_full, budget)
+}
+
+/// For each place, the variables that can be read there or later, or written, not atomically and
+/// before something that `stops`.
+pub(crate) fn accesses(
+    system: &System,
+    process: ProcessId,
+    writes: bool,
+    stops: fn(&Access) -> bool,
+    budget: &Budget,
+) -> Result<ByPlace, Stop> {
+    let concerns = |access: &Access| match access {
+        Access::Read(range) if !writes => vec![range.clone()],
+        Access::Write(range) if writes => vec![range.clone()],
+        _ => vec![],
+    };
+    spread(system, process, Look::Ahead, concerns, stops, budget)
 }
 
 /// What an access puts into a buffer.

@@ -35,6 +35,7 @@ pub mod explicit;
 pub mod graph;
 pub mod guided;
 pub mod reachable;
+pub mod robust;
 mod stats;
 pub mod store;
 pub mod views;

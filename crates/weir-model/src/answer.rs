@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::ids::{StateId, ValueId, VarId};
+use crate::ids::{ProcessId, StateId, ValueId, VarId};
 use crate::memory_model::MemoryModel;
 use crate::question::Question;
 
@@ -248,4 +248,59 @@ pub struct StoreTail {
     pub writes: BTreeSet<(VarId, ValueId)>,
     /// The last write to each variable that occurs.
     pub last: BTreeMap<VarId, ValueId>,
+}
+
+/// The three sets that show that no run under TSO has a cycle in its trace. What they mean is
+/// described in `docs/robust-set.md`.
+#[derive(Clone, Debug)]
+pub struct AttackSets {
+    /// All SC configurations: control states and memory.
+    pub sc: Vec<(Vec<StateId>, Vec<ValueId>)>,
+    /// The states in which one process delays its writes.
+    pub delays: Vec<AttackDelay>,
+    /// The states in which that process has stopped, and the others go on after its last read.
+    pub chains: Vec<AttackChain>,
+}
+
+/// One process delays its writes, and no other process moves.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AttackDelay {
+    /// The process that delays.
+    pub attacker: ProcessId,
+    /// The variable of the first delayed write.
+    pub first: VarId,
+    /// The control state of each process.
+    pub controls: Vec<StateId>,
+    /// Memory.
+    pub memory: Vec<ValueId>,
+    /// The last delayed value of each variable that has one.
+    pub own: Vec<Option<ValueId>>,
+}
+
+/// The process that delays has stopped, and the others do what happens after its last read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AttackChain {
+    /// The process that delays.
+    pub attacker: ProcessId,
+    /// The variable of the first delayed write.
+    pub first: VarId,
+    /// The control state of each process; that of the attacker has no meaning.
+    pub controls: Vec<StateId>,
+    /// Memory.
+    pub memory: Vec<ValueId>,
+    /// Whether each process has done something after the read.
+    pub infected: Vec<bool>,
+    /// What was done to each variable after the read, or by it.
+    pub marks: Vec<AttackMark>,
+}
+
+/// What was done to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AttackMark {
+    /// Nothing.
+    None,
+    /// It was read.
+    Read,
+    /// It was written.
+    Written,
 }

@@ -9,6 +9,10 @@
 //! `final exists`, the one that was looked for. If no reachable state does, the answer is the
 //! other one.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
 use crate::answer::Verdict;
 use crate::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Atom, Formula, Quantifier};
@@ -47,6 +51,62 @@ pub enum Kind {
     },
     /// No value leaves the bound that was given for it.
     Bounds,
+    /// Every reachable state is one of these.
+    Within(Arc<JointStates>),
+}
+
+/// Joint states of a system: the control states of all processes, and memory where it counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JointStates {
+    /// Whether only final states count, with their memory: every process has ended and every
+    /// write has reached memory. Otherwise all states count, and only their control states.
+    pub is_final: bool,
+    states: FxHashSet<Box<[u32]>>,
+}
+
+impl JointStates {
+    /// None yet.
+    pub fn new(is_final: bool) -> Self {
+        Self { is_final, states: FxHashSet::default() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Adds the control states and the memory of a state, as far as they count.
+    pub fn insert(&mut self, system: &System, controls: &[StateId], memory: &[ValueId]) {
+        if !self.is_final || system.all_ended(controls) {
+            self.states.insert(self.key(controls, memory));
+        }
+    }
+
+    /// Whether a state does not count, or is one of these.
+    fn allows(
+        &self,
+        system: &System,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> bool {
+        self.is_final && !system.all_ended(controls)
+            || self.states.contains(&self.key(controls, memory))
+    }
+
+    fn key(
+        &self,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> Box<[u32]> {
+        let controls = controls.iter().map(|&s| s.into().0);
+        let memory = memory.iter().filter(|_| self.is_final).map(|&v| v.into().0);
+        controls.chain(memory).collect()
+    }
 }
 
 impl Kind {
@@ -60,6 +120,7 @@ impl Kind {
             Self::Final { quantifier: Quantifier::Never, .. } => "final never",
             Self::Final { quantifier: Quantifier::Always, .. } => "final always",
             Self::Bounds => "bounds",
+            Self::Within(_) => "within",
         }
     }
 
@@ -68,6 +129,7 @@ impl Kind {
         match self {
             Self::Assertions => Some("nothing fails"),
             Self::Bounds => Some("no value leaves its bound"),
+            Self::Within(_) => Some("no other state is reachable"),
             Self::Never(_) | Self::NoDeadlock | Self::Final { .. } => None,
         }
     }
@@ -104,7 +166,11 @@ impl Question {
     /// Whether only states settle it in which every write has reached memory.
     #[inline]
     pub fn is_about_rest(&self) -> bool {
-        matches!(self.kind, Kind::NoDeadlock | Kind::Final { .. })
+        match &self.kind {
+            Kind::NoDeadlock | Kind::Final { .. } => true,
+            Kind::Within(states) => states.is_final,
+            Kind::Never(_) | Kind::Assertions | Kind::Bounds => false,
+        }
     }
 
     /// Whether control states and memory settle it, given that every write has reached
@@ -128,6 +194,7 @@ impl Question {
                         == (*quantifier != Quantifier::Always)
             }
             Kind::Bounds => system.out_of_bounds(controls).is_some(),
+            Kind::Within(states) => !states.allows(system, controls, memory),
         }
     }
 
@@ -145,8 +212,9 @@ impl Question {
 
     /// Whether a process may be at a control state in a state that settles it, whatever memory is.
     pub fn may_be_at(&self, state: &State) -> bool {
-        match self.kind {
-            Kind::Never(_) | Kind::Assertions | Kind::Bounds => true,
+        match &self.kind {
+            Kind::Within(states) if states.is_final => state.kind == StateKind::Ended,
+            Kind::Never(_) | Kind::Assertions | Kind::Bounds | Kind::Within(_) => true,
             Kind::NoDeadlock => state.standing() != Standing::Failed,
             Kind::Final { .. } => state.kind == StateKind::Ended,
         }
@@ -168,7 +236,7 @@ impl Question {
         let (formula, filter) = match &self.kind {
             Kind::Never(formula) => (Some(formula), None),
             Kind::Final { formula, filter, .. } => (Some(formula), filter.as_ref()),
-            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds => (None, None),
+            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds | Kind::Within(_) => (None, None),
         };
         formula.into_iter().chain(filter)
     }
@@ -182,7 +250,16 @@ impl Question {
 
     /// Whether the value of a variable decides whether a state settles it.
     pub fn asks_for(&self, var: VarId) -> bool {
-        self.kind == Kind::NoDeadlock || self.atoms().contains(&Atom::Var(var))
+        match &self.kind {
+            Kind::NoDeadlock => true,
+            Kind::Within(states) => states.is_final,
+            _ => self.atoms().contains(&Atom::Var(var)),
+        }
+    }
+
+    /// Whether any two control states of a process may make a difference to it.
+    pub fn tells_all_apart(&self) -> bool {
+        matches!(self.kind, Kind::Within(_))
     }
 
     /// Whether it asks for memory while writes may be under way.
@@ -204,7 +281,7 @@ impl Question {
         match &self.kind {
             Kind::Final { quantifier: Quantifier::Always, .. } => false,
             Kind::Never(formula) | Kind::Final { formula, .. } => formula.is_never(&[]),
-            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds => false,
+            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds | Kind::Within(_) => false,
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 use weir_check::{Evidence, Rejected, Subject};
 use weir_model::ids::SpanId;
+use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
@@ -33,6 +34,11 @@ pub fn model(text: &str) -> Option<MemoryModel> {
 /// # Errors
 /// If the text is no evidence.
 pub fn certify(text: &str, loaded: &Loaded, threads: usize) -> Result<Checked, Rejected> {
+    if weir_check::evidence::keeps_registers(text)
+        && let Ok(kept) = loaded.keeping_registers(&Budget::new())
+    {
+        return weir_check::certify(text, &kept, threads);
+    }
     weir_check::certify(text, loaded, threads)
 }
 

@@ -55,6 +55,7 @@ pub mod load;
 mod machine;
 mod portfolio;
 pub mod report;
+pub mod robust;
 pub mod solver;
 mod trace;
 pub mod vacuity;

@@ -342,6 +342,20 @@ impl Loaded {
         })
     }
 
+    /// The same program, in which every declared register keeps its value until the end, also
+    /// where no property asks for it.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn keeping_registers(&self, budget: &Budget) -> Result<Self, Unbuilt> {
+        let mut program = self.system.program.clone();
+        if program.observed.is_none() {
+            program.observed = Some(program.everything());
+        }
+        let system = System::for_model_within(program, MemoryModel::SC, budget)?;
+        Ok(Self { source: self.source.clone(), system })
+    }
+
     /// The line, from 1, of a place in the text.
     pub fn line(&self, span: SpanId) -> usize {
         self.source.line(span)

@@ -198,6 +198,8 @@ struct Checker<'s> {
     /// For each process and place of its code, the variables that it may write
     /// before its next fence for writes.
     writes: Vec<Vec<Mask>>,
+    /// Whether some property tells all control states of a process apart.
+    asks_all: bool,
     /// The atoms of each property that the certificate is about.
     asked: Vec<Vec<Atom>>,
     letters: Numbered<[Option<ValueId>]>,
@@ -262,6 +264,7 @@ impl<'s> Checker<'s> {
         };
         let asked =
             |&p: &usize| Ok(system.questions.get(p).ok_or_else(Rejected::no_property)?.atoms());
+        let asks_all = |&p: &usize| system.questions.get(p).is_some_and(Question::tells_all_apart);
         Ok(Self {
             system,
             level: certificate.level,
@@ -272,6 +275,7 @@ impl<'s> Checker<'s> {
             everything: masks.id(vec![true; system.vars.len()]),
             reads: all(buffers, &|p| ahead(system, p, &read, &is_full)),
             writes: all(stores, &|p| ahead(system, p, &written, &is_for_writes)),
+            asks_all: certificate.properties.iter().any(asks_all),
             asked: certificate.properties.iter().map(asked).collect::<Result<_, Rejected>>()?,
             letters: Numbered::default(),
             words: Sets::new(certificate.level),
@@ -402,7 +406,8 @@ impl<'s> Checker<'s> {
                 continue;
             }
             let has_ended = system.state(p, control).kind == StateKind::Ended;
-            let kind = kinds.entry((self.kind(&atoms, p, control), has_ended));
+            let itself = question.tells_all_apart().then_some(control);
+            let kind = kinds.entry((self.kind(&atoms, p, control), has_ended, itself));
             let known = kind.or_insert(control);
             *known = control.min(*known);
         }

@@ -12,6 +12,7 @@ pub mod live;
 pub mod models;
 pub mod outcomes;
 pub mod reduce;
+pub mod robust;
 pub mod show;
 mod stats;
 

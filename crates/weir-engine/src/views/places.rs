@@ -199,8 +199,11 @@ impl Space<'_> {
                 continue;
             }
             let class = match question.kind {
-                // Whether it is stuck depends on memory.
-                Kind::NoDeadlock => (vec![i128::from(place.control.0)], Standing::Sound),
+                // Whether it is stuck depends on memory, and joint states are told apart by all
+                // control states.
+                Kind::NoDeadlock | Kind::Within(_) => {
+                    (vec![i128::from(place.control.0)], Standing::Sound)
+                }
                 _ => self.watch.class(number, p, place.control),
             };
             if !seen.contains(&class) {

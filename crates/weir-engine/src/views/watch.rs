@@ -13,6 +13,8 @@ use weir_model::system::{Standing, System};
 pub(super) struct Watch<'s> {
     system: &'s System,
     atoms: Vec<Vec<Vec<Atom>>>,
+    /// Whether some question tells all control states apart.
+    all: bool,
 }
 
 /// What a question can tell of a control state: the values of what it asks for, and whether the
@@ -29,7 +31,8 @@ impl<'s> Watch<'s> {
             };
             system.process_ids().map(own).collect()
         };
-        Self { system, atoms: questions.iter().map(of_question).collect() }
+        let all = questions.iter().any(Question::tells_all_apart);
+        Self { system, atoms: questions.iter().map(of_question).collect(), all }
     }
 
     /// Whether a question asks something of a process.
@@ -46,6 +49,9 @@ impl<'s> Watch<'s> {
 
     /// Whether some question tells two control states apart.
     pub fn tells_apart(&self, process: ProcessId, a: StateId, b: StateId) -> bool {
+        if self.all {
+            return a != b;
+        }
         let (a, b) = (self.system.state(process, a), self.system.state(process, b));
         let differs = |atom: &Atom| a.atom(*atom) != b.atom(*atom);
         a.standing() != b.standing()

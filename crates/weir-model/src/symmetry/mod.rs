@@ -274,7 +274,7 @@ impl System {
                 found.keeps(formula) && filter.as_ref().is_none_or(|f| found.keeps(f))
             }
             Asked::Assertions | Asked::NoDeadlock => true,
-            Asked::Bounds => false,
+            Asked::Bounds | Asked::Within(_) => false,
         };
         Ok(questions.iter().all(keeps).then_some(found))
     }

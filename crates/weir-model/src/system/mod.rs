@@ -66,6 +66,8 @@ pub struct System {
     pub(crate) guesses_reads: bool,
     pub(crate) watch: Arc<Watch>,
     pub(crate) rounds: Rounds,
+    /// Whether every control state is observed, so that no step is quiet.
+    pub(crate) observes_all: bool,
     /// Why some control state that was met goes no further although the program would.
     pub(crate) excess: Arc<OnceLock<String>>,
     expansion: Arc<OnceLock<Expansion>>,
@@ -115,7 +117,11 @@ impl System {
     /// # Errors
     /// If a limit is reached.
     pub fn slice(&self, questions: &[Question], budget: &Budget) -> Result<Option<Self>, Unbuilt> {
-        if self.guesses_reads || self.bounds_question().is_some() || self.program.object.is_some() {
+        if self.observes_all
+            || self.guesses_reads
+            || self.bounds_question().is_some()
+            || self.program.object.is_some()
+        {
             return Ok(None);
         }
         let property = |q: &Question| {
@@ -126,7 +132,7 @@ impl System {
                 Kind::Final { quantifier, formula, .. } => {
                     PropertyKind::Final(*quantifier, formula.clone())
                 }
-                Kind::Bounds => return None,
+                Kind::Bounds | Kind::Within(_) => return None,
             };
             Some(Property { name: Some(q.name.clone()), kind, span: q.span })
         };
@@ -134,6 +140,13 @@ impl System {
         let (live, games, observed) = (vec![], vec![], None);
         let program = Program { properties, live, games, observed, ..self.program.clone() };
         build::slice(program, questions, budget)
+    }
+
+    /// The same system with other questions, for which every control state makes a difference:
+    /// no step is quiet. Ids mean the same in both.
+    #[must_use]
+    pub fn observing_all(&self, questions: Vec<Question>) -> Self {
+        Self { questions, observes_all: true, ..self.clone() }
     }
 
     /// Whether the system has every read that a model can make. Engines answer
@@ -183,6 +196,7 @@ impl System {
             vars,
             processes,
             guesses_reads: false,
+            observes_all: false,
             watch,
             rounds,
             excess,

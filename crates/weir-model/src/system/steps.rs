@@ -95,7 +95,7 @@ impl System {
     ) -> Option<(TransitionId, &Transition)> {
         match self.next(process, state) {
             Next::Free { first, list } => match &**list {
-                [t] if t.is_quiet => Some((TransitionId(*first), t)),
+                [t] if t.is_quiet && !self.observes_all => Some((TransitionId(*first), t)),
                 _ => None,
             },
             Next::Read { .. } => None,
@@ -113,7 +113,8 @@ impl System {
     ) -> Option<(TransitionId, &Transition)> {
         match self.next(process, state) {
             Next::Read { var, atomic: false, on, stop: None } => {
-                self.on_value(process, state, *var, on, value).filter(|(_, t)| t.is_quiet)
+                let step = self.on_value(process, state, *var, on, value);
+                step.filter(|(_, t)| t.is_quiet && !self.observes_all)
             }
             _ => None,
         }

@@ -7,6 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Number, Value};
 use weir_check::buffers::Buffers;
 use weir_check::closed::ClosedSet;
+use weir_check::robust::Cycle;
+use weir_check::robust::states::Shown;
 use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
@@ -21,6 +23,7 @@ use weir_model::semantics::Form;
 use crate::Hints;
 use crate::load::{LoadError, Loaded};
 use crate::report::reason;
+use crate::robust::{Robustness, States, Traces};
 use crate::vacuity::no_final_state;
 
 /// The answers of one program under one model.
@@ -379,6 +382,67 @@ impl ErrorReport {
                     report
                 })
                 .collect(),
+        }
+    }
+}
+
+/// Whether a program is robust against a model.
+#[derive(Debug, Serialize)]
+pub struct RobustReport {
+    /// The program's name.
+    pub program: String,
+    /// The file it came from.
+    pub file: String,
+    /// The memory model.
+    pub model: String,
+    /// `shape`, `traces`, `states`, `not robust` or `unknown`.
+    pub verdict: &'static str,
+    /// Whether every run has the trace of an SC run: `same`, `different`, `unknown`, or
+    /// `undecided` for a model other than TSO.
+    pub traces: &'static str,
+    /// Whether every state is one of SC: `same`, `different` or `unknown`.
+    pub states: &'static str,
+    /// Why something is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// A run whose trace has a cycle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Cycle>,
+    /// A run to a state that SC does not have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<Witness>,
+    /// What the last search did.
+    pub stats: StatsReport,
+}
+
+impl RobustReport {
+    /// The report of an answer.
+    pub fn new(loaded: &Loaded, found: &Robustness) -> Self {
+        let (traces, cycle) = match &found.traces {
+            Traces::Shape | Traces::Same => ("same", None),
+            Traces::Different(shown) => ("different", Some(shown.1.clone())),
+            Traces::Unknown(_) => ("unknown", None),
+            Traces::Undecided => ("undecided", None),
+        };
+        let (states, run) = match &found.states {
+            States::Implied | States::Same(_) => ("same", None),
+            States::Different(shown) => match &shown.file.shown {
+                Shown::Run(run) => ("different", Some((**run).clone())),
+                _ => ("different", None),
+            },
+            States::Unknown(_) => ("unknown", None),
+        };
+        Self {
+            program: loaded.system.program.name.clone(),
+            file: loaded.source.name.clone(),
+            model: found.model.to_string(),
+            verdict: found.kind().name(),
+            traces,
+            states,
+            reason: found.reason().map(ToOwned::to_owned),
+            cycle,
+            run,
+            stats: StatsReport::new(&found.stats),
         }
     }
 }

@@ -23,14 +23,19 @@ const MANY: usize = 1000;
 /// Why there is no answer, and what could be done about it.
 pub fn reason(answer: &Answer, stats: &Stats, hints: Hints) -> Option<String> {
     let Evidence::Reason(reason) = &answer.evidence else { return None };
-    Some(match &stats.growth {
+    Some(growing(reason, stats, hints))
+}
+
+/// A reason for which there is no answer, with what grew during the search.
+pub fn growing(reason: &str, stats: &Stats, hints: Hints) -> String {
+    match &stats.growth {
         Some((name, count)) if *count >= MANY => format!(
             "{reason}; `{name}` took more than {} values: {}",
             10_usize.pow(count.ilog10()),
             hints.bounding(name)
         ),
-        _ => reason.clone(),
-    })
+        _ => reason.to_owned(),
+    }
 }
 
 /// The most memory that this process has had, in bytes, where the system tells.

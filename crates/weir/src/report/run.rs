@@ -10,6 +10,7 @@ mod words;
 
 use std::collections::BTreeSet;
 
+use weir_check::robust::cycle::Edge;
 use weir_model::answer::Run;
 use weir_model::ids::ProcessId;
 use weir_model::memory_model::MemoryModel;
@@ -20,7 +21,7 @@ use crate::Hints;
 use crate::load::Loaded;
 
 use crate::report::explain::{Effect, Explanation, Operation, Reordering, explain};
-use crate::report::table::wrap;
+use crate::report::table::{Table, wrap};
 
 /// The width where no terminal says otherwise.
 pub const WIDTH: usize = 80;
@@ -75,9 +76,9 @@ enum Item {
     Across(String),
 }
 
-/// The lines of a run that settles a property: a table of its steps, where it ends, and
-/// what was reordered.
-pub fn lines(loaded: &Loaded, run: &Run, property: usize, layout: Layout) -> Vec<String> {
+/// The lines of a run that settles a property, or of any run: a table of its steps, where it
+/// ends, and what was reordered.
+pub fn lines(loaded: &Loaded, run: &Run, property: Option<usize>, layout: Layout) -> Vec<String> {
     let system = &loaded.system;
     let explanation = explain(system, run);
     let mut named = BTreeSet::new();
@@ -92,6 +93,31 @@ pub fn lines(loaded: &Loaded, run: &Run, property: usize, layout: Layout) -> Vec
             lines.extend(part);
         }
     }
+    lines
+}
+
+/// The lines of a run whose trace has a cycle: the cycle, edge by edge, and a table of the steps.
+pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -> Vec<String> {
+    let system = &loaded.system;
+    let access = |number: usize| {
+        let step = &run.steps[number - 1];
+        let taken = step.transition.map(|t| system.transition(step.process, t));
+        let line = taken.map_or_else(String::new, |t| format!("line {}, ", loaded.line(t.span)));
+        let name = system.processes[step.process.index()].name.clone();
+        [name, words::action(system, step), format!("({line}step {number})")]
+    };
+    let mut table = Table::default();
+    if let Some(first) = cycle.first() {
+        table.row([String::new()].into_iter().chain(access(first.from)));
+    }
+    for edge in cycle {
+        table.row([edge.relation.to_string()].into_iter().chain(access(edge.to)));
+    }
+    let mut lines = table.lines("  ");
+    let named = cycle.iter().map(|edge| edge.from).collect();
+    let shown = shown(run.steps.len(), &named, layout.full);
+    lines.push(String::new());
+    lines.extend(layout::lines(system, &items(loaded, run, &shown, None, layout.full), layout));
     lines
 }
 

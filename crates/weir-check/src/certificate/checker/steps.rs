@@ -225,7 +225,7 @@ impl Checker<'_> {
             let told_apart =
                 |atoms: &Vec<Atom>| self.kind(atoms, p, here) != self.kind(atoms, p, to);
             let idle = self.sights.with(sight, |sight| sight.stores.is_empty());
-            if !idle || self.asked.iter().any(told_apart) {
+            if !idle || self.asks_all || self.asked.iter().any(told_apart) {
                 break;
             }
             (here, sight) = (to, self.sights.id(self.newest()));

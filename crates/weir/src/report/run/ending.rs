@@ -3,7 +3,7 @@
 use weir_model::answer::Snapshot;
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, Stmt, StmtKind};
-use weir_model::question::Kind;
+use weir_model::question::{Kind, Question};
 use weir_model::system::StateKind;
 
 use super::words::{element, statements};
@@ -14,11 +14,11 @@ use crate::report::table::Table;
 const MAX_QUOTE: usize = 50;
 
 /// Where the processes are: at which labels, ended, failed, or what they wait for. The
-/// registers that the property asks for are shown with it.
-pub fn lines(loaded: &Loaded, end: &Snapshot, property: usize) -> Vec<String> {
+/// registers that the property asks for are shown with it; without a property, all places are.
+pub fn lines(loaded: &Loaded, end: &Snapshot, property: Option<usize>) -> Vec<String> {
     let system = &loaded.system;
-    let question = &system.questions[property];
-    let asked = question.atoms();
+    let question = property.map(|property| &system.questions[property]);
+    let asked = question.map_or_else(Vec::new, Question::atoms);
     let mut table = Table::default();
     for (p, &id) in system.process_ids().zip(&end.controls) {
         let state = system.state(p, id);
@@ -31,14 +31,16 @@ pub fn lines(loaded: &Loaded, end: &Snapshot, property: usize) -> Vec<String> {
             StateKind::Failed(failure) => format!("fails: {failure}"),
             StateKind::Left(excess) => format!("is lost: {excess}"),
             StateKind::Ended => "has ended".to_owned(),
-            StateKind::Inside if question.kind == Kind::NoDeadlock => {
+            StateKind::Inside if question.is_some_and(|q| q.kind == Kind::NoDeadlock) => {
                 waits(loaded, p, id, &end.memory)
             }
             StateKind::Inside => {
                 let names: Vec<_> =
                     state.labels.iter().map(|l| process.labels[l.index()].name.as_str()).collect();
                 match names.is_empty() {
-                    true if asks => format!("is at line {}", loaded.line(state.span)),
+                    true if asks || property.is_none() => {
+                        format!("is at line {}", loaded.line(state.span))
+                    }
                     true => continue,
                     false => format!("is at {}", names.join(", ")),
                 }
