@@ -169,6 +169,19 @@ impl Truth {
                     assert_ne!(verdict_of(self.ask(&line), name), "violated", "{name}: {said}");
                 }
             }
+            "weir-cycle" | "weir-robust-set" | "weir-states" => {
+                let line = format!("robust {file} --model {}", found.model.to_lowercase());
+                let answer = self.ask(&line);
+                let (field, expected) = match format {
+                    "weir-cycle" => ("traces", "different"),
+                    "weir-robust-set" => ("traces", "same"),
+                    _ if said["shown"]["run"].is_null() => ("states", "same"),
+                    _ => ("states", "different"),
+                };
+                // Traces are decided under TSO.
+                let is_so = [expected, "undecided"].contains(&answer[field].as_str().unwrap());
+                assert!(is_so, "{said}");
+            }
             "weir-unblocked" => {
                 let line = format!("live {file} --property obstruction-free");
                 assert_eq!(verdict_of(self.ask(&line), "obstruction-free"), "holds", "{said}");
@@ -207,7 +220,8 @@ fn changed_evidence_is_rejected_or_true() {
         let original: Value = serde_json::from_str(&sample.text).unwrap();
         let checked = certify(&sample.text, &loaded, 2).unwrap();
         assert_eq!(checked.reason, None, "{}", sample.name);
-        let is_run = ["weir-witness", "weir-lasso"].contains(&original["format"].as_str().unwrap());
+        let is_run = ["weir-witness", "weir-lasso", "weir-cycle"]
+            .contains(&original["format"].as_str().unwrap());
         let (mut rejected, mut accepted) = (0, 0);
         for (place, changed) in changed(&original) {
             let found = match certify(&changed.to_string(), &loaded, 2) {
@@ -268,6 +282,23 @@ fn rejections() -> Vec<(&'static str, &'static str, Value, &'static str)> {
         ("lasso of a program", "cycle", json!([]), "Cycle"),
         ("lasso of a program", "stem", json!(null), "Cycle"),
         ("proof with stops", "stops", json!([]), "RunsForever"),
+        ("cycle", "cycle", json!([]), "Cycle"),
+        ("cycle", "cycle", json!(null), "Cycle"),
+        ("cycle", "cycle/0/relation", json!("co"), "Cycle"),
+        ("cycle", "steps/1/rule", json!("read own write"), "Step"),
+        ("robust set", "sets/sc/configurations", json!([]), "InitialOutside"),
+        ("robust set", "sets/sc/configurations", json!(null), "LeadsOut"),
+        ("robust set", "sets/delays", json!(null), "LeadsOut"),
+        ("robust set", "sets/chains", json!([]), "LeadsOut"),
+        ("robust set", "sets/chains/0/marks", json!("?"), "Malformed"),
+        ("robust set", "sets", json!(null), "SettlesNothing"),
+        ("robust set", "model", json!("PSO"), "Model"),
+        ("robust shape", "model", json!("TSO+r->w"), "Model"),
+        ("states under PSO", "model", json!("NSW"), "Malformed"),
+        ("states under PSO", "sc/configurations", json!(null), "LeadsOut"),
+        ("same states under TSO", "sc/configurations", json!([]), "InitialOutside"),
+        ("same states under NSW", "shown/certificate/properties", json!([0]), "SettlesNothing"),
+        ("same states under NSW", "shown/certificate/configurations", json!([]), "InitialOutside"),
         ("proof with stops", "certificate/configurations", json!([]), "InitialOutside"),
         ("strategy by views", "game", json!(9), "Malformed"),
         ("strategy by views", "strategy/views/moves", json!([]), "Loses"),

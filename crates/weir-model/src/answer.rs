@@ -251,7 +251,7 @@ pub struct StoreTail {
 }
 
 /// The three sets that show that no run under TSO has a cycle in its trace. What they mean is
-/// described in `docs/robust-set.md`.
+/// described in `docs/robust-evidence.md`.
 #[derive(Clone, Debug)]
 pub struct AttackSets {
     /// All SC configurations: control states and memory.

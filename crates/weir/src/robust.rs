@@ -96,7 +96,7 @@ pub struct Compared {
 #[derive(Debug)]
 pub enum Proof<'l> {
     /// About traces.
-    Traces(RobustSets),
+    Traces(Box<RobustSets>),
     /// About states, with the program in which all registers keep their values.
     States(Box<StateSets>, &'l Loaded),
 }
@@ -167,10 +167,12 @@ impl Robustness {
     pub fn proof(&self, loaded: &Loaded, budget: &Budget) -> Result<Option<Proof<'_>>, String> {
         let system = &loaded.system;
         match (self.kind(), &self.states) {
-            (Kind::Shape, _) => Ok(Some(Proof::Traces(RobustSets::of_shape(system, self.model)))),
+            (Kind::Shape, _) => {
+                Ok(Some(Proof::Traces(Box::new(RobustSets::of_shape(system, self.model)))))
+            }
             (Kind::Traces, _) => {
                 let sets = attack::closed_sets(system, budget)?;
-                Ok(Some(Proof::Traces(RobustSets::new(system, &sets))))
+                Ok(Some(Proof::Traces(Box::new(RobustSets::new(system, &sets)))))
             }
             (Kind::States, States::Same(compared)) => {
                 let proof = compared.proof(self.model, budget)?;

@@ -482,7 +482,7 @@ fn named(loaded: &Loaded, answer: &EngineAnswer, vacuous: Option<String>) -> Ans
         Evidence::Run(run) => {
             let line = |span| loaded.line(span);
             let witness = Witness::new(system, run, answer.property, &line);
-            let shown = lines(loaded, run, Some(answer.property), Layout::default());
+            let shown = lines(loaded, run, answer.property, Layout::default());
             named.run = Some(Run::new(loaded, run, None, &shown));
             named.witness = Some(witness.to_json());
         }

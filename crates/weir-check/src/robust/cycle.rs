@@ -1,5 +1,5 @@
 //! Files of runs whose trace has a cycle: no run under SC has the same trace. The format is in
-//! `docs/cycle.md`.
+//! `docs/robust-evidence.md`.
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::Run;

@@ -1,11 +1,9 @@
-//! Evidence about robustness ([Bouajjani, Derevenetc, Meyer 2013]): whether a memory model adds
+//! Evidence about robustness (Bouajjani et al. 2013): whether a memory model adds
 //! anything to SC.
 //!
 //! [`trace`] is the definition of traces. [`cycle`] is a run whose trace has a cycle, [`sets`]
 //! shows that no run under TSO has one. [`states`] compares the states of a model with those of SC,
 //! which [`sc`] lists.
-//!
-//! [Bouajjani, Derevenetc, Meyer 2013]: https://doi.org/10.1007/978-3-642-37036-6_29
 
 pub mod cycle;
 pub mod sc;

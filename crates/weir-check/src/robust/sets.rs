@@ -1,7 +1,7 @@
 //! Files of closed sets that show that no run under TSO has a cycle in its trace, or that the
-//! code alone shows that nothing is reordered. The format is in `docs/robust-set.md`.
+//! code alone shows that nothing is reordered. The format is in `docs/robust-evidence.md`.
 //!
-//! The three sets are those of Bouajjani, Derevenetc, Meyer 2013: if some run has a cycle, then
+//! The three sets are those of Bouajjani et al. 2013: if some run has a cycle, then
 //! there is one in which a single process, the attacker, delays writes. The checker takes every
 //! step from every element of the sets, and leaves none out:
 //!
@@ -157,7 +157,7 @@ impl Evidence for RobustSets {
             Some(sets) => format!(
                 "a closed set of {} and {}",
                 counted(sets.sc.configurations.len(), "SC configuration"),
-                counted(sets.delays.len() + sets.chains.len(), "state of attacks"),
+                counted(sets.delays.len() + sets.chains.len(), "attack state"),
             ),
         }
     }

@@ -1,5 +1,5 @@
 //! Files that compare the states of a memory model with those of SC. The format is in
-//! `docs/robust-set.md`.
+//! `docs/robust-evidence.md`.
 //!
 //! Such a file has all SC configurations, and with them one of three things: an inductive set or a
 //! closed set whose control states are all control states of SC configurations, and whose final

@@ -255,7 +255,7 @@ fn human(
             let count = counted(run.steps.len(), "step");
             let title = format!("{name}: {shows}, in {count} of {} under {model}", run.form.name());
             let _ = writeln!(out, "\n{}\n", paint(STRONG, &title));
-            for line in run_report::lines(loaded, run, Some(answer.property), layout) {
+            for line in run_report::lines(loaded, run, answer.property, layout) {
                 let _ = writeln!(out, "{}", format!("  {line}").trim_end());
             }
         }

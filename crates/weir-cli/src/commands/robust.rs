@@ -108,7 +108,7 @@ impl Files<'_> {
             return status;
         }
         let proof = match found.proof(loaded, &options.budget) {
-            Ok(Some(Proof::Traces(proof))) => accepted_text(proof, loaded),
+            Ok(Some(Proof::Traces(proof))) => accepted_text(*proof, loaded),
             Ok(Some(Proof::States(proof, loaded))) => accepted_text(*proof, loaded),
             Ok(None) => return status,
             Err(reason) => {

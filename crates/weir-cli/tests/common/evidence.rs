@@ -19,7 +19,7 @@ pub struct Sample {
 
 /// How to make each: its name, the command, the program, the option that writes it, and
 /// more options.
-const ALL: [(&str, &str, &str, &str, &str); 20] = [
+const ALL: [(&str, &str, &str, &str, &str); 26] = [
     ("witness under SC", "check", "examples/deadlock-violated.weir", "--witness", "--model sc"),
     ("witness under TSO", "check", "examples/store-buffering.weir", "--witness", "--model tso"),
     ("witness under PSO", "check", "examples/spinlock.weir", "--witness", "--model pso"),
@@ -103,6 +103,24 @@ const ALL: [(&str, &str, &str, &str, &str); 20] = [
         "examples/games/figure-6.weir",
         "--strategy",
         "--fairness process --semantics load-buffer",
+    ),
+    ("cycle", "robust", "examples/store-buffering.weir", "--witness", "--model tso"),
+    ("robust set", "robust", "corpus/arc-2.weir", "--certificate", "--model tso"),
+    ("robust shape", "robust", "examples/peterson-fenced.weir", "--certificate", "--model tso"),
+    ("states under PSO", "robust", "examples/message-passing.weir", "--witness", "--model pso"),
+    (
+        "same states under TSO",
+        "robust",
+        "corpus/burns-2-fenced.weir",
+        "--certificate",
+        "--model tso",
+    ),
+    (
+        "same states under NSW",
+        "robust",
+        "corpus/mp-flag-2-fenced.weir",
+        "--certificate",
+        "--model nsw",
     ),
     (
         "run of a machine",

@@ -1,6 +1,6 @@
 //! Robustness of traces under TSO, decided by searches under SC.
 //!
-//! *Source*: Bouajjani, Derevenetc, Meyer 2013. If some run has a cycle in its trace, there is an
+//! *Source*: Bouajjani et al. 2013. If some run has a cycle in its trace, there is an
 //! *attack*: a run with a cycle in which only one process, the attacker, delays writes. `p` is the
 //! attacker, `st` the first write that it delays, `x` the variable of `st`. An attack has three
 //! parts, and each part is a search of its own:

@@ -78,7 +78,12 @@ enum Item {
 
 /// The lines of a run that settles a property, or of any run: a table of its steps, where it
 /// ends, and what was reordered.
-pub fn lines(loaded: &Loaded, run: &Run, property: Option<usize>, layout: Layout) -> Vec<String> {
+pub fn lines(
+    loaded: &Loaded,
+    run: &Run,
+    property: impl Into<Option<usize>>,
+    layout: Layout,
+) -> Vec<String> {
     let system = &loaded.system;
     let explanation = explain(system, run);
     let mut named = BTreeSet::new();
@@ -86,7 +91,7 @@ pub fn lines(loaded: &Loaded, run: &Run, property: Option<usize>, layout: Layout
     let shown = shown(run.steps.len(), &named, layout.full);
     let items = items(loaded, run, &shown, None, layout.full);
     let mut lines = layout::lines(system, &items, layout);
-    let ending = ending::lines(loaded, &run.end(system), property);
+    let ending = ending::lines(loaded, &run.end(system), property.into());
     for part in [legend(run, &shown), ending, explained] {
         if !part.is_empty() {
             lines.push(String::new());
