@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;
 use weir_check::buffers::{Buffers, Edge, Place, State, check};
@@ -81,7 +83,7 @@ fn one_process_unlocks_the_cycle_of_another() {
     assert!(answers.iter().all(|a| matches!(a.evidence, Evidence::Run(_))));
 
     // Both cycles are folded in, with both processes back where they began.
-    let found = graph(&system, TSO, &Automata { sleep_sets: true, acceleration: true });
+    let found = graph(&system, TSO, &Automata::DEFAULT);
     let start = &found.nodes[0];
     assert!(start.is_initial);
     let there =
@@ -115,7 +117,7 @@ fn one_process_unlocks_the_cycle_of_another() {
     };
     let under_sc = waits(MemoryModel::SC, &Explicit);
     assert!(under_sc.contains(&true));
-    let under_tso = waits(TSO, &Automata { sleep_sets: true, acceleration: true });
+    let under_tso = waits(TSO, &Automata::DEFAULT);
     assert!(under_tso.contains(&true) && under_tso.contains(&false), "{under_tso:?}");
 }
 
@@ -141,12 +143,12 @@ const IN_ORDER: &str = "
 #[test]
 fn acceleration_adds_what_no_run_leads_to() {
     let system = system(IN_ORDER);
-    let graph = graph(&system, TSO, &Automata { sleep_sets: true, acceleration: true });
+    let graph = graph(&system, TSO, &Automata::DEFAULT);
     let behind = [("x", 1), ("y", 1), ("x", 1)];
     assert!(graph.nodes.iter().any(|n| accepts(&system, &n.buffers[0], &behind)), "{graph:?}");
     assert!(graph.nodes.iter().any(|n| !n.settles.is_empty()), "it looks violated");
     for sleep_sets in [true, false] {
-        let answers = ask(&system, Automata { sleep_sets, acceleration: true });
+        let answers = ask(&system, Automata { sleep_sets, ..Automata::DEFAULT });
         assert_eq!(verdicts(&answers), ["holds"]);
         assert!(matches!(answers[0].evidence, Evidence::Buffers(_)));
     }
@@ -163,9 +165,7 @@ fn a_cycle_with_a_fence_does_not_fill_buffers() {
         no deadlock
     ";
     let system = system(text);
-    for engine in
-        [&Explicit as &'static dyn Engine, &Automata { sleep_sets: true, acceleration: true }]
-    {
+    for engine in [&Explicit as &'static dyn Engine, &Automata::DEFAULT] {
         let graph = graph(&system, TSO, engine);
         let holds =
             |n: &Node, count: usize| accepts(&system, &n.buffers[0], &vec![("x", 1); count]);
@@ -325,4 +325,25 @@ fn for_what_is_not_followed() {
     let why = check(&doubling, &Buffers::new(&doubling, set, vec![0])).unwrap_err();
     assert!(matches!(&why, Rejected::NotFollowed(_)), "{why}");
     assert!(why.to_string().contains("a value does not fit 128 bits"), "{why}");
+}
+
+/// Locks in which the depth-first search alone fills buffers for minutes, and a violation is
+/// near. The time limit only ends a test that fails.
+#[test]
+fn short_runs_are_found_beside_a_long_way() {
+    for name in ["bakery-2", "debruijn-2", "dijkstra-2", "szymanski-2"] {
+        let file = format!("{}/../../corpus/{name}.weir", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let system = system(&text);
+        let budget = Budget::new().with_store(1 << 26).with_time(Duration::from_secs(60));
+        let options = SearchOptions { budget, ..SearchOptions::default() };
+        let ask = || Automata::DEFAULT.search(Task::new(&system, TSO, &options), &mut |_| {});
+        let (answers, stats) = ask();
+        assert_eq!(verdicts(&answers), ["violated"], "{name}: {stats:?}");
+        let Evidence::Run(run) = &answers[0].evidence else { panic!("{name}") };
+        let witness = weir_check::Witness::new(&system, run, 0, &|_| 1);
+        assert_eq!(weir_check::check(&system, &witness), Ok(()));
+        let counts = |s: &weir_engine::Stats| (s.stored, s.steps, s.expanded, s.bytes);
+        assert_eq!(counts(&ask().1), counts(&stats), "{name}: the same every time");
+    }
 }

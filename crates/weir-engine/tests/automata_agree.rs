@@ -1,6 +1,6 @@
 //! Buffer automata against everything else: on random programs they never contradict
-//! `explicit`, `views` or `backward`, sleep sets and acceleration change no answer, and
-//! every run and every set of states is checked.
+//! `explicit`, `views` or `backward`; sleep sets, acceleration and the order of the search
+//! change no answer; and every run and every set of states is checked.
 
 use std::time::Duration;
 
@@ -81,15 +81,20 @@ fn compare(name: &str, ours: &[Answer], theirs: &[Answer]) -> Result<(), String>
 }
 
 /// What is switched on.
-const ALL: [Automata; 4] = [
-    Automata { sleep_sets: true, acceleration: true },
-    Automata { sleep_sets: false, acceleration: true },
-    Automata { sleep_sets: true, acceleration: false },
-    Automata { sleep_sets: false, acceleration: false },
+const ALL: [Automata; CHOICES] = [
+    Automata::DEFAULT,
+    Automata { sleep_sets: false, ..Automata::DEFAULT },
+    Automata { acceleration: false, ..Automata::DEFAULT },
+    Automata { sleep_sets: false, acceleration: false, ..Automata::DEFAULT },
+    // The breadth-first search has its turn at once, or soon.
+    Automata { first_turn: 1, ..Automata::DEFAULT },
+    Automata { first_turn: 64, ..Automata::DEFAULT },
 ];
 
+const CHOICES: usize = 6;
+
 /// How many answers there were with each choice of options.
-fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4], String> {
+fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; CHOICES], String> {
     let system = System::new(program.clone()).map_err(|e| e.to_string())?;
     let options = SearchOptions {
         bound,
@@ -100,7 +105,7 @@ fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4
     let (explicit, _) = Explicit.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
     let (views, _) = Views.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
     let (backward, _) = Backward.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
-    let mut known = [0; 4];
+    let mut known = [0; CHOICES];
     let mut first: Option<Vec<Answer>> = None;
     for (known, engine) in known.iter_mut().zip(ALL) {
         // Without acceleration only what is small ends.
@@ -127,9 +132,14 @@ fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; 4
     Ok(known)
 }
 
-fn on_random_programs(cases: u64, shapes: &[Shape], bound: Option<usize>, exact: bool) -> [u64; 4] {
+fn on_random_programs(
+    cases: u64,
+    shapes: &[Shape],
+    bound: Option<usize>,
+    exact: bool,
+) -> [u64; CHOICES] {
     let (seed, cases) = (setting("WEIR_SEED", 1), setting("WEIR_CASES", cases));
-    let mut known = [0; 4];
+    let mut known = [0; CHOICES];
     for case in 0..cases {
         let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
         let shape = rng.pick(shapes).clone();

@@ -19,10 +19,10 @@ pub fn engine(name: &str) -> Option<&'static dyn Engine> {
 
 /// The automata engine, with what can be switched off.
 static AUTOMATA: [Automata; 4] = [
-    Automata { sleep_sets: true, acceleration: true },
-    Automata { sleep_sets: true, acceleration: false },
-    Automata { sleep_sets: false, acceleration: true },
-    Automata { sleep_sets: false, acceleration: false },
+    Automata { sleep_sets: true, acceleration: true, ..Automata::DEFAULT },
+    Automata { sleep_sets: true, acceleration: false, ..Automata::DEFAULT },
+    Automata { sleep_sets: false, acceleration: true, ..Automata::DEFAULT },
+    Automata { sleep_sets: false, acceleration: false, ..Automata::DEFAULT },
 ];
 
 /// The automata engine with or without sleep sets and acceleration.

@@ -92,8 +92,11 @@ pub struct AutomataArgs {
 impl AutomataArgs {
     /// The engine that was asked for, with what was switched off.
     pub fn apply(self, engine: &'static dyn Engine) -> &'static dyn Engine {
-        let sleep_sets = !self.no_sleep_sets;
-        let wanted = Automata { sleep_sets, acceleration: !self.no_acceleration };
+        let wanted = Automata {
+            sleep_sets: !self.no_sleep_sets,
+            acceleration: !self.no_acceleration,
+            ..Automata::DEFAULT
+        };
         if engine.name() == wanted.name() { weir::automata(wanted) } else { engine }
     }
 }

@@ -18,9 +18,9 @@ use crate::graph::{Buffer, Edge, Graph, Happening, NoGraph, Node};
 pub fn graph(engine: Automata, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
     let options = task.options;
     let all = task.system.expanded(&options.budget)?;
-    let mut search = Search::new(all, engine.folding(), engine.sleep_sets, &options.budget);
+    let mut search = Search::new(all, engine.in_depth(), &options.budget);
     search.edges = Some(vec![]);
-    search.run(options, Instant::now(), &mut |_| {}, &mut |_, node| {
+    search.run(options, (Instant::now(), 0), usize::MAX, &mut |_| {}, &mut |_, node| {
         Ok(match node as usize >= most {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

@@ -52,6 +52,7 @@ pub struct Languages {
     known: FxHashMap<Operation, LanguageId>,
     included: FxHashMap<(LanguageId, LanguageId), bool>,
     bytes: usize,
+    work: usize,
     budget: Budget,
 }
 
@@ -84,6 +85,7 @@ impl Languages {
             known: FxHashMap::default(),
             included: FxHashMap::default(),
             bytes: 0,
+            work: 0,
             budget: budget.clone(),
         };
         languages.intern(Dfa::of_the_empty_word(false));
@@ -100,6 +102,12 @@ impl Languages {
     pub fn bytes(&self) -> usize {
         const ENTRY: usize = 32;
         self.bytes + (self.known.len() + self.included.len()) * ENTRY
+    }
+
+    /// About how much has been computed. To minimize an automaton takes up to the square of
+    /// its size.
+    pub fn work(&self) -> usize {
+        self.work
     }
 
     fn intern(&mut self, dfa: Dfa) -> LanguageId {
@@ -125,6 +133,7 @@ impl Languages {
         let (len, capacity) = (self.known.len(), self.known.capacity());
         self.budget.check_growth(len, capacity, size_of::<(Operation, LanguageId)>())?;
         let dfa = compute(self)?;
+        self.work += dfa.len() * dfa.len() / 64;
         let id = self.intern(dfa);
         self.known.insert(operation, id);
         Ok(id)

@@ -11,6 +11,12 @@
 //! on the stack differs only in one buffer, which has grown by a word, a cycle was found,
 //! and the effect of all its repetitions is added at once (`cycle`).
 //!
+//! *Second order.* A depth-first search may find a violation late. So a breadth-first search
+//! without cycles takes turns with it. Each goes on until it has done as much work as the
+//! other, and then twice as much; work is counted, not timed. The depth-first search is first,
+//! so what it finds soon is found as without the other one. Each looks at its own states, so
+//! whichever ends has seen everything.
+//!
 //! *Termination.* The search may not terminate. If it does, the stored states contain
 //! every reachable configuration, and every step from one of them leads into one of them:
 //! a certificate.
@@ -115,7 +121,7 @@ use crate::stats::{Progress, SearchOptions, Stats};
 use cycle::Folding;
 use language::LanguageId;
 use operations::Space;
-use search::Search;
+use search::{Order, Search};
 
 /// The `automata` engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,18 +130,28 @@ pub struct Automata {
     pub sleep_sets: bool,
     /// Whether to fold cycles in.
     pub acceleration: bool,
+    /// How much work the depth-first search does before the breadth-first one begins.
+    pub first_turn: usize,
 }
 
 impl Default for Automata {
     fn default() -> Self {
-        Self { sleep_sets: true, acceleration: true }
+        Self::DEFAULT
     }
 }
 
 impl Automata {
+    /// Everything is switched on.
+    pub const DEFAULT: Self = Self { sleep_sets: true, acceleration: true, first_turn: 1 << 14 };
+
     /// How the first search folds cycles in.
     fn folding(self) -> Folding {
         if self.acceleration { Folding::Paper } else { Folding::Never }
+    }
+
+    /// The search of the paper.
+    fn in_depth(self) -> Order {
+        Order::Depth { folding: self.folding(), sleeps: self.sleep_sets }
     }
 }
 
@@ -191,21 +207,48 @@ impl Engine for Automata {
                 return (task.unknown(&stop), stats);
             }
         };
+        let mut wide = Search::new(all, Order::Breadth, &options.budget);
+        let mut shown = vec![Found::Nothing; task.questions.len()];
+        let mut until = self.first_turn.max(1);
         for folding in [self.folding(), Folding::Repeatable] {
-            let mut search = Search::new(all, folding, self.sleep_sets, &options.budget);
-            search.run(options, began, progress, &mut |search, node| {
-                look(search, task, node, &mut found)?;
-                Ok(match found.iter().all(Found::is_done) && !found.is_empty() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                })
-            });
+            let order = Order::Depth { folding, sleeps: self.sleep_sets };
+            let mut deep = Search::new(all, order, &options.budget);
+            let is_deep = loop {
+                let besides = (began, wide.stats.bytes);
+                let is_over = deep.run(options, besides, until, progress, &mut |search, node| {
+                    look(search, task, node, &mut found)?;
+                    Ok(enough(&found))
+                });
+                if is_over {
+                    break true;
+                }
+                let besides = (began, deep.stats.bytes);
+                let is_over = wide.run(options, besides, until, progress, &mut |search, node| {
+                    look(search, task, node, &mut shown)?;
+                    let settled = shown.iter().zip(&mut found);
+                    for (shown, found) in settled.filter(|(s, _)| matches!(s, Found::Settled(_))) {
+                        found.clone_from(shown);
+                    }
+                    Ok(enough(&found))
+                });
+                if is_over {
+                    break false;
+                }
+                until *= 2;
+            };
+            let (search, found_there) =
+                if is_deep { (&mut deep, &mut found) } else { (&mut wide, &mut shown) };
             if search.stats.stopped.is_none()
-                && let Err(stop) = exclude(&mut search, task.model, options, &mut found)
+                && let Err(stop) = exclude(search, task.model, options, found_there)
             {
                 search.stats.stopped = Some(stop.to_string());
             }
-            stats = search.stats;
+            stats = search.stats.clone();
+            if !is_deep && stats.stopped.is_none() {
+                // It has seen every configuration.
+                found = shown;
+                break;
+            }
             let is_spurious = |f: &Found| matches!(f, Found::Spurious(_));
             let is_limited = stats.stopped.is_some() && !found.iter().all(Found::is_done);
             if !found.iter().any(is_spurious) || is_limited || folding == Folding::Repeatable {
@@ -228,6 +271,14 @@ impl Engine for Automata {
     /// The stored states and the steps between them.
     fn graph(&self, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
         graph::graph(*self, task, most)
+    }
+}
+
+/// Whether a search can say no more about any question.
+fn enough(found: &[Found]) -> ControlFlow<()> {
+    match found.iter().all(Found::is_done) && !found.is_empty() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     }
 }
 
@@ -345,8 +396,9 @@ impl Automata {
                 return Exploration { stats, errors, folds };
             }
         };
-        let mut search = Search::new(all, self.folding(), self.sleep_sets, &options.budget);
-        search.run(options, Instant::now(), progress, &mut |search, node| {
+        let mut search = Search::new(all, self.in_depth(), &options.budget);
+        let began = (Instant::now(), 0);
+        search.run(options, began, usize::MAX, progress, &mut |search, node| {
             let node = &search.nodes[node as usize];
             settled(search, task.questions, &node.state).into_iter().for_each(|i| errors[i] += 1);
             folds += usize::from(node.fold.is_some());

@@ -1,10 +1,15 @@
 //! The depth-first search of the paper, with sleep sets and accelerated cycles (section
-//! 4, algorithms 1 to 3).
+//! 4, algorithms 1 to 3), and a breadth-first search with neither.
+//!
+//! The depth-first search proves properties. It may find a violation late: it follows one
+//! process as long as it can, and buffers and their automata grow on the way. The
+//! breadth-first search visits every configuration in the order of its distance, each once.
+//! It finds short runs, and terminates only if buffers stay bounded. Both can be paused.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use weir_model::ids::Cell;
 use weir_model::limits::{Budget, INTERVAL, Stop};
 use weir_model::question::Question;
@@ -54,6 +59,30 @@ struct Frame {
     sleep: Vec<Action>,
 }
 
+/// In which order states are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Depth first, as in the paper.
+    Depth {
+        /// How cycles are folded in.
+        folding: Folding,
+        /// Whether steps whose order does not matter are left out.
+        sleeps: bool,
+    },
+    /// Breadth first, every step by itself.
+    Breadth,
+}
+
+/// What one step of a search found.
+enum Stepped {
+    /// The search goes on.
+    On,
+    /// There is nothing left.
+    Over,
+    /// What was found is enough.
+    Enough,
+}
+
 /// A search.
 pub struct Search<'s> {
     /// States and languages.
@@ -64,8 +93,13 @@ pub struct Search<'s> {
     pub edges: Option<Vec<Edge>>,
     /// What it did.
     pub stats: Stats,
-    folding: Folding,
-    sleeps: bool,
+    order: Order,
+    /// The initial states that have not been visited.
+    initial: Option<std::vec::IntoIter<State>>,
+    /// Breadth first: the next state to expand, the next to look at, and all states.
+    next: usize,
+    looked: usize,
+    seen: FxHashSet<State>,
     cycles: Cycles,
     /// Stored states by control states and memory.
     buckets: FxHashMap<Box<[Cell]>, Vec<NodeId>>,
@@ -80,14 +114,17 @@ type Look<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> Result<ControlFlow<()>
 
 impl<'s> Search<'s> {
     /// A search that has not begun.
-    pub fn new(system: Expanded<'s>, folding: Folding, sleeps: bool, budget: &Budget) -> Self {
+    pub fn new(system: Expanded<'s>, order: Order, budget: &Budget) -> Self {
         Self {
             space: Space::new(system, budget),
             nodes: vec![],
             edges: None,
             stats: Stats { engine: "automata", within_bound: true, ..Stats::default() },
-            folding,
-            sleeps,
+            order,
+            initial: None,
+            next: 0,
+            looked: 0,
+            seen: FxHashSet::default(),
             cycles: Cycles::default(),
             buckets: FxHashMap::default(),
             stack: vec![],
@@ -96,22 +133,35 @@ impl<'s> Search<'s> {
         }
     }
 
+    /// How much it has done: steps, and the sizes of the automata that it made. The same
+    /// on every machine.
+    pub fn work(&self) -> usize {
+        self.stats.steps + self.space.languages.work()
+    }
+
     /// Searches until there is nothing left, `look` breaks, or a limit is hit: then
-    /// `stats.stopped` says so.
+    /// `stats.stopped` says so. Returns `false` if it pauses instead, since it has done
+    /// `until` much [work](Self::work). `besides` are the bytes that others store.
     pub fn run(
         &mut self,
         options: &SearchOptions,
-        began: Instant,
+        (began, besides): (Instant, usize),
+        until: usize,
         progress: Progress<'_>,
         look: Look<'_>,
-    ) {
-        let stopped = match self.search(options, began, progress, look) {
-            Ok(ControlFlow::Continue(())) => None,
-            Ok(ControlFlow::Break(reason)) => Some(reason),
+    ) -> bool {
+        let stopped = match self.search(options, (began, besides), until, progress, look) {
+            Ok(Some(Stepped::Over)) => None,
+            Ok(Some(_)) => Some("every question was settled".to_owned()),
+            Ok(None) => {
+                self.measure(began);
+                return false;
+            }
             Err(unmade) => Some(unmade.to_string()),
         };
         self.stats.stopped = stopped;
         self.measure(began);
+        true
     }
 
     fn measure(&mut self, began: Instant) {
@@ -123,41 +173,100 @@ impl<'s> Search<'s> {
     fn search(
         &mut self,
         options: &SearchOptions,
-        began: Instant,
+        (began, besides): (Instant, usize),
+        until: usize,
         progress: Progress<'_>,
         look: Look<'_>,
-    ) -> Result<ControlFlow<String>, Unmade> {
-        let settled = || Ok(ControlFlow::Break("every question was settled".to_owned()));
-        for initial in self.space.initial() {
-            options.budget.tick()?;
-            if self.visit(initial, vec![], None, look)?.is_break() {
-                return settled();
+    ) -> Result<Option<Stepped>, Unmade> {
+        let mut looked = self.stats.steps;
+        while self.work() < until {
+            let stepped = match self.order {
+                Order::Depth { .. } => self.deeper(look)?,
+                Order::Breadth => self.wider(look)?,
+            };
+            if !matches!(stepped, Stepped::On) {
+                return Ok(Some(stepped));
             }
-            while let Some(frame) = self.stack.last_mut() {
-                let Some((action, next)) = frame.todo.next() else {
-                    self.pop();
-                    continue;
-                };
-                let sleep = self.sleep_after(action)?;
-                if self.visit(next, sleep, Some(action), look)?.is_break() {
-                    return settled();
-                }
-                self.stats.steps += 1;
-                options.budget.check()?;
-                if self.stats.steps.is_multiple_of(INTERVAL) {
-                    self.measure(began);
-                    progress(&self.stats);
-                    options.budget.check_store(self.stats.bytes)?;
-                }
+            options.budget.check()?;
+            options.budget.check_freeing(besides + self.stats.bytes)?;
+            if self.stats.steps >= looked + INTERVAL {
+                looked = self.stats.steps;
+                self.measure(began);
+                progress(&self.stats);
+                options.budget.check_store(besides + self.stats.bytes)?;
             }
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(None)
+    }
+
+    /// The next initial state, if one is left.
+    fn next_initial(&mut self) -> Option<State> {
+        let all = self
+            .initial
+            .get_or_insert_with(|| self.space.initial().collect::<Vec<_>>().into_iter());
+        all.next()
+    }
+
+    /// One step of the depth-first search.
+    fn deeper(&mut self, look: Look<'_>) -> Result<Stepped, Unmade> {
+        while let Some(frame) = self.stack.last_mut() {
+            let Some((action, next)) = frame.todo.next() else {
+                self.pop();
+                continue;
+            };
+            let sleep = self.sleep_after(action)?;
+            self.stats.steps += 1;
+            return Ok(match self.visit(next, sleep, Some(action), look)? {
+                ControlFlow::Continue(()) => Stepped::On,
+                ControlFlow::Break(()) => Stepped::Enough,
+            });
+        }
+        let Some(initial) = self.next_initial() else { return Ok(Stepped::Over) };
+        Ok(match self.visit(initial, vec![], None, look)? {
+            ControlFlow::Continue(()) => Stepped::On,
+            ControlFlow::Break(()) => Stepped::Enough,
+        })
+    }
+
+    /// Looks at the states that the breadth-first search has found, and expands one more.
+    fn wider(&mut self, look: Look<'_>) -> Result<Stepped, Unmade> {
+        // If `look` breaks and the search goes on later, it goes on behind that state.
+        while self.looked < self.nodes.len() {
+            self.looked += 1;
+            if look(self, self.looked as NodeId - 1)?.is_break() {
+                return Ok(Stepped::Enough);
+            }
+        }
+        let mut found: Vec<(State, Option<(NodeId, Action)>)> = Vec::new();
+        if let Some(initial) = self.next_initial() {
+            found.push((initial, None));
+        } else if let Some(node) = self.nodes.get(self.next) {
+            let state = node.state.clone();
+            let from = self.next as NodeId;
+            let next = self.space.successors(&state)?;
+            found.extend(next.into_iter().map(|(action, next)| (next, Some((from, action)))));
+            self.next += 1;
+            self.stats.steps += found.len();
+            self.stats.expanded += 1;
+        } else {
+            return Ok(Stepped::Over);
+        }
+        for (state, parent) in found {
+            if self.seen.insert(state.clone()) {
+                self.bytes += size_of_val(&*state.head) + size_of_val(&*state.buffers) + 48;
+                self.store(state, vec![], parent, None);
+            } else {
+                self.stats.covered += 1;
+            }
+        }
+        Ok(Stepped::On)
     }
 
     /// The sleep set behind an action at the top of the stack, which goes to sleep
     /// there itself: what the paper's text says and its algorithms leave out.
     fn sleep_after(&mut self, action: Action) -> Result<Vec<Action>, Unmade> {
-        let Some(frame) = self.stack.last_mut().filter(|_| self.sleeps) else { return Ok(vec![]) };
+        let sleeps = matches!(self.order, Order::Depth { sleeps: true, .. });
+        let Some(frame) = self.stack.last_mut().filter(|_| sleeps) else { return Ok(vec![]) };
         let state = &self.nodes[frame.node as usize].state;
         let mut kept = Vec::new();
         for other in &frame.sleep {
@@ -233,15 +342,14 @@ impl<'s> Search<'s> {
         state: &State,
         action: Option<Action>,
     ) -> Result<Option<(Fold, NodeId)>, Unmade> {
+        let Order::Depth { folding, .. } = self.order else { return Ok(None) };
         let Some(places) = self.on_stack.get(&state.head) else { return Ok(None) };
         for &place in places.iter().rev() {
             let frames = &self.stack[place..];
             let path = || frames[1..].iter().filter_map(|f| f.action).chain(action).collect();
             let node = frames[0].node;
             let from = &self.nodes[node as usize].state;
-            if let Some(fold) =
-                self.space.fold(&mut self.cycles, self.folding, from, state, path)?
-            {
+            if let Some(fold) = self.space.fold(&mut self.cycles, folding, from, state, path)? {
                 let is_more = fold.after != fold.before;
                 return Ok(is_more.then_some((fold, node)));
             }
@@ -286,7 +394,9 @@ impl<'s> Search<'s> {
             + size_of_val(&*sleep)
             + size_of::<Node>()
             + 64;
-        self.buckets.entry(state.head.clone()).or_default().push(id);
+        if self.order != Order::Breadth {
+            self.buckets.entry(state.head.clone()).or_default().push(id);
+        }
         self.nodes.push(Node { state, parent, fold, sleep });
         id
     }
@@ -319,6 +429,10 @@ impl<'s> Search<'s> {
     /// # Errors
     /// If a limit is reached.
     pub fn maximal(&mut self) -> Result<Vec<NodeId>, Stop> {
+        // Without cycles each state is one configuration.
+        if self.order == Order::Breadth {
+            return Ok((0..self.nodes.len() as NodeId).collect());
+        }
         let mut maximal = Vec::new();
         for id in 0..self.nodes.len() as NodeId {
             let state = &self.nodes[id as usize].state;
