@@ -64,8 +64,11 @@ pub struct Graph<'s> {
     ends: Vec<usize>,
     /// For each node a bit for each process whose buffer is empty.
     empty: Vec<u64>,
-    /// Whether no step was left out because of a bound on buffers.
+    /// Whether no step was left out because of a bound on buffers, or on nodes.
     pub complete: bool,
+    /// Why it was not finished, if it is only a part: nodes that were not expanded have no
+    /// edges, so all cycles are real.
+    pub(crate) unfinished: Option<Unfinished>,
 }
 
 /// How far a graph may grow.
@@ -75,6 +78,9 @@ pub struct Extent {
     pub budget: Budget,
     /// The most nodes that it may have. A later search may be given more.
     pub nodes: usize,
+    /// Whether a graph with more nodes is returned as far as it was built. If not, that is
+    /// an error.
+    pub partial: bool,
 }
 
 /// Why a graph was not finished.
@@ -110,7 +116,7 @@ impl Unfinished {
 impl Extent {
     /// Any number of nodes within a budget.
     pub fn new(budget: &Budget) -> Self {
-        Self { budget: budget.clone(), nodes: usize::MAX }
+        Self { budget: budget.clone(), nodes: usize::MAX, partial: false }
     }
 
     /// # Errors
@@ -175,6 +181,7 @@ impl<'s> Graph<'s> {
             ends: Vec::new(),
             empty: Vec::new(),
             complete: true,
+            unfinished: None,
         };
         let budget = &extent.budget;
         for config in initial {
@@ -183,8 +190,17 @@ impl<'s> Graph<'s> {
         let mut next: Vec<(Edge, Vec<Cell>)> = Vec::new();
         while let Some(id) = graph.store.id(graph.ends.len()) {
             let nodes = graph.ends.len();
-            if nodes.is_multiple_of(INTERVAL) {
-                extent.check(nodes, graph.bytes())?;
+            if nodes.is_multiple_of(INTERVAL)
+                && let Err(unfinished) = extent.check(nodes, graph.bytes())
+            {
+                if !(unfinished.can_grow && extent.partial) {
+                    return Err(unfinished);
+                }
+                graph.complete = false;
+                graph.ends.resize(graph.store.len(), graph.edges.len());
+                graph.empty.resize(graph.store.len(), 0);
+                graph.unfinished = Some(unfinished);
+                break;
             }
             let room =
                 budget.check_growth(graph.edges.len(), graph.edges.capacity(), size_of::<Edge>());

@@ -137,11 +137,14 @@ impl Search<'_> {
     }
 
     /// Looks for cycles with buffers that are flushed while they hold up to `bound`
-    /// writes. If none ever holds more, the graph has all runs.
+    /// writes. If none ever holds more, the graph has all runs. A graph that is too large
+    /// is searched as far as it was built: what is found in a part of it is real.
     fn frozen(&mut self, bound: usize) -> Result<(), Unfinished> {
-        let graph = fold::frozen(self.system, bound, &self.extent)?;
+        let extent = Extent { partial: true, ..self.extent.clone() };
+        let graph = fold::frozen(self.system, bound, &extent)?;
         let semantics = Form::Tso.semantics(self.system, MemoryModel::TSO, FAR);
-        self.look(&graph, &*semantics)
+        self.look(&graph, &*semantics)?;
+        graph.unfinished.map_or(Ok(()), Err)
     }
 
     /// Looks for cycles in a graph whose runs are those of a semantics.

@@ -268,3 +268,21 @@ fn processes_under_sc_and_tso() {
         }
     }
 }
+
+/// With three clients the graph of Treiber's stack does not fit into 16 MiB. The violations
+/// are found in the part of it that was built.
+#[test]
+fn violations_are_found_in_a_part_of_a_graph() {
+    let file_of = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/objects/treiber-stack.weir");
+    let text = std::fs::read_to_string(file_of).unwrap();
+    let (object, _) = weir_front::weir::read("treiber-stack.weir", &text).unwrap();
+    let system = system(&object, 3);
+    let asked = [Progress::WaitFree, Progress::StarvationFree];
+    let found = answers(&system, &asked.map(Question::Progress), &tso(4));
+    for (progress, answer) in asked.into_iter().zip(&found) {
+        let file = file(&system, progress, false, answer).expect("a lasso");
+        assert_eq!(weir_check::lasso::check(&object, &file), Ok(()));
+    }
+    let whole = fold::frozen(&system, 1, &Extent::new(&tso(4).search.budget));
+    assert!(whole.is_err(), "it does not fit");
+}
