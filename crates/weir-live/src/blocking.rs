@@ -121,7 +121,7 @@ pub fn check(
             let evidence = Evidence::Lasso(lasso(system, &stopping, &run, budget)?);
             Ok(Answer { verdict: Verdict::Violated, evidence })
         }
-        Some(Shown::Exhausted) => Ok(holds(None)),
+        Some(Shown::Exhausted | Shown::Robust) => Ok(holds(None)),
         Some(Shown::Invariant(set)) => Ok(holds(Some((set, Arc::new(stopping))))),
         Some(Shown::Reason(reason)) => Err(reason),
         Some(Shown::Upward(_) | Shown::Buffers(_)) | None => {

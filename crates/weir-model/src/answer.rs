@@ -87,6 +87,8 @@ pub enum Evidence {
     /// A set of states with sets of buffer contents that contains the initial ones, is
     /// closed under every step, and has none that settles it the other way.
     Buffers(Arc<BufferSet>),
+    /// Every run has the trace of an SC run, and no SC configuration settles it the other way.
+    Robust,
     /// Why there is no answer.
     Reason(String),
 }

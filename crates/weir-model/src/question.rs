@@ -257,6 +257,24 @@ impl Question {
         }
     }
 
+    /// Whether the trace of a run to a state, with all its writes in memory in the end, determines
+    /// whether the state settles it.
+    ///
+    /// The trace determines which transitions each process has taken: it has every access with the
+    /// write that was read, and so every value. So it determines the control states and with them
+    /// the registers, which processes have failed, and whether all have ended. When all writes
+    /// have reached memory, it also determines memory, by the last write to each variable. So it
+    /// determines formulas without variables, assertions and final states. It does not determine
+    /// memory while writes are under way. Deadlocks and bounds are left out.
+    pub fn is_determined_by_traces(&self) -> bool {
+        match &self.kind {
+            Kind::Never(_) | Kind::Assertions | Kind::Final { .. } => {
+                !self.asks_for_memory_under_way()
+            }
+            Kind::NoDeadlock | Kind::Bounds | Kind::Within(_) => false,
+        }
+    }
+
     /// Whether any two control states of a process may make a difference to it.
     pub fn tells_all_apart(&self) -> bool {
         matches!(self.kind, Kind::Within(_))

@@ -6,6 +6,14 @@
 //! memory. Memory and not time decides when to switch, so that the same input gives the
 //! same answers.
 //!
+//! Under TSO there is a third way: if every run has the trace of an SC run
+//! ([`weir_engine::robust`]), then what no SC configuration settles is not settled under TSO either,
+//! for questions that [a trace determines](Question::is_determined_by_traces). *Proof*: let a run
+//! under TSO lead to a state that settles such a question. Let its writes that are still under way
+//! reach memory; that changes no control state, and for a final state there are none. Some SC run has the same
+//! trace, so it leads to a configuration with the same control states and, when all writes have
+//! reached memory, with the same memory. It settles the question.
+//!
 //! Where reads are guessed and the number of guesses is bounded, channel machines prove what
 //! a short explicit search leaves open.
 
@@ -14,10 +22,11 @@ use std::time::Instant;
 use weir_channel::decide::Channels;
 use weir_engine::explicit::Asked;
 use weir_engine::graph::{Graph, NoGraph};
+use weir_engine::robust::attack::{self, Attacks};
 use weir_engine::{
     Engine, Explicit, Progress, SearchOptions, Stats, Task, Views, blame, reachable, views,
 };
-use weir_model::answer::Answer;
+use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
@@ -90,7 +99,7 @@ fn in_turns(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         if turns.slice(any.may_prove(), progress) {
             break 'turns;
         }
-        if turns.views(2 * MIB, progress) {
+        if turns.views(2 * MIB, progress) || turns.robust(16 * MIB, progress) {
             break 'turns;
         }
         if any.may_prove() && turns.explicit(&mut any, 64 * MIB, progress) {
@@ -118,6 +127,7 @@ fn with_proof(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
     let mut turns = Turns::new(task);
     let mut explicit = Paused::new(task);
     let _ = turns.views(64 * MIB, progress)
+        || turns.robust(64 * MIB, progress)
         || reachable::is_listed(task.model) && turns.explicit(&mut explicit, 256 * MIB, progress)
         || turns.views(usize::MAX, progress);
     turns.end()
@@ -233,6 +243,35 @@ impl<'t> Turns<'t> {
             Some(found) => self.take(found),
             None => false,
         }
+    }
+
+    /// Looks whether every run under TSO has the trace of an SC run. If so, an SC search shows that
+    /// nothing settles the open questions that a trace determines.
+    fn robust(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
+        let Task { system, questions, model, .. } = self.task;
+        let is_open =
+            |i: &usize| !self.answers[*i].is_known() && questions[*i].is_determined_by_traces();
+        let open: Vec<usize> = (0..questions.len()).filter(is_open).collect();
+        if open.is_empty() || model.normal() != MemoryModel::TSO {
+            return false;
+        }
+        let options = SearchOptions { certificate: false, ..self.within(bytes) };
+        let (found, mut stats) = attack::search(system, &options.budget, progress);
+        if !matches!(found, Attacks::None) {
+            return false;
+        }
+        let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
+        let model = MemoryModel::SC;
+        let task = Task { system, questions: &asked, model, options: &options };
+        let (found, last) = Explicit.search(task, progress);
+        stats.add(last);
+        for (i, answer) in open.iter().zip(found) {
+            if answer.is_known() && !answer.has_run() {
+                self.answers[*i] = Answer { property: *i, evidence: Evidence::Robust, ..answer };
+                self.stats = stats.clone();
+            }
+        }
+        self.is_over()
     }
 
     /// Looks whether a slice for the open questions is enough to see that nothing settles

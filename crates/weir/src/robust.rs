@@ -6,6 +6,7 @@
 //! state is one of SC.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use weir_check::robust::cycle::{self, Edge};
 use weir_check::robust::sc::ScFile;
@@ -87,7 +88,7 @@ pub struct Compared {
     /// The system with the two questions about its states.
     asked: System,
     /// The SC configurations.
-    sc: ScFile,
+    sc: Vec<(Vec<StateId>, Vec<ValueId>)>,
     /// The answers to the two questions.
     answers: Vec<Answer>,
 }
@@ -172,7 +173,7 @@ impl Robustness {
             }
             (Kind::Traces, _) => {
                 let sets = attack::closed_sets(system, budget)?;
-                Ok(Some(Proof::Traces(Box::new(RobustSets::new(system, &sets)))))
+                Ok(Some(Proof::Traces(Box::new(RobustSets::new(system, &sets, vec![])))))
             }
             (Kind::States, States::Same(compared)) => {
                 let proof = compared.proof(self.model, budget)?;
@@ -186,16 +187,17 @@ impl Robustness {
 impl Compared {
     fn proof(&self, model: MemoryModel, budget: &Budget) -> Result<StateSets, String> {
         let Self { asked, sc, answers, .. } = self;
+        let sc = ScFile::new(asked, sc);
         let invariant = |a: &Answer| match &a.evidence {
             Evidence::Invariant(invariant) => Some(invariant.clone()),
             _ => None,
         };
         let all: Option<Vec<_>> = answers.iter().map(invariant).collect();
         if let Some(invariant) = all.as_ref().and_then(|all| all.first()) {
-            return Ok(StateSets::of_invariant(asked, sc.clone(), invariant));
+            return Ok(StateSets::of_invariant(asked, sc, invariant));
         }
         let set = reachable::configurations(asked, model, budget).map_err(|e| e.to_string())?;
-        Ok(StateSets::of_closed(asked, model, sc.clone(), &set))
+        Ok(StateSets::of_closed(asked, model, sc, &set))
     }
 }
 
@@ -251,6 +253,9 @@ pub fn check(
     Ok(Robustness { model, traces, states, stats })
 }
 
+/// How much longer than the search for SC configurations their checker takes, about.
+const CHECKING: u32 = 20;
+
 /// Compares the states of a model with those of SC.
 fn compare(
     loaded: &Loaded,
@@ -263,10 +268,13 @@ fn compare(
         Err(unbuilt) => return Ok((States::Unknown(unbuilt.to_string()), None)),
     };
     let system = &loaded.system;
-    let sc = match reachable::configurations(system, MemoryModel::SC, &options.budget) {
+    let budget = &options.budget;
+    let began = Instant::now();
+    let sc = match reachable::configurations(system, MemoryModel::SC, budget) {
         Ok(all) => all,
         Err(reason) => return Ok((States::Unknown(reason.to_string()), None)),
     };
+    let listing = began.elapsed();
     let sc: Vec<(Vec<StateId>, Vec<ValueId>)> =
         sc.into_iter().map(|c| (c.controls, c.memory)).collect();
     if let Some(reason) = system.excess() {
@@ -275,18 +283,32 @@ fn compare(
     if let Some(excess) = sc.iter().find_map(|(controls, _)| system.out_of_bounds(controls)) {
         return Ok((States::Unknown(excess.to_string()), None));
     }
-    let asked = asked(system, sc.iter().map(|(s, m)| (s.as_slice(), m.as_slice())));
-    let task = Task::new(&asked, model, options);
-    let (answers, stats) = check_with(ENGINES[0], task, progress)?;
-    let sc = ScFile::new(system, &sc);
+    let in_time = sc.iter().take_while(|_| budget.tick().is_ok());
+    let asked = asked(system, in_time.map(|(s, m)| (s.as_slice(), m.as_slice())));
+    if let Err(stop) = budget.check() {
+        return Ok((States::Unknown(stop.to_string()), None));
+    }
+    let all = Task::new(&asked, model, options);
+    let controls = Task { questions: &asked.questions[..1], ..all };
+    // Most differences are in the control states, and programs with loops have no final states.
+    let (mut answers, mut stats) = check_with(ENGINES[0], controls, progress)?;
+    if answers.iter().all(|a| a.is_known() && !a.has_run()) {
+        (answers, stats) = check_with(ENGINES[0], all, progress)?;
+    }
     let run = answers.iter().find_map(|a| match &a.evidence {
         Evidence::Run(run) => Some((a.property, run)),
         _ => None,
     });
     if let Some((question, run)) = run {
+        // The checker takes every step from every SC configuration.
+        let nanoseconds = usize::try_from((listing * CHECKING).as_nanos()).unwrap_or(usize::MAX);
+        if let Err(stop) = budget.check_freeing(nanoseconds) {
+            let reason = format!("{stop} before the run to another state was checked");
+            return Ok((States::Unknown(reason), Some(stats)));
+        }
+        let sc = ScFile::new(system, &sc);
         let file = StateSets::of_run(&asked, sc, (run, question), &|span| loaded.line(span));
-        let file =
-            accepted(file, &loaded, options.budget.threads()).map_err(CheckError::Internal)?;
+        let file = accepted(file, &loaded, budget.threads()).map_err(CheckError::Internal)?;
         let run = run.clone();
         return Ok((States::Different(Box::new(NewState { loaded, run, file })), Some(stats)));
     }

@@ -249,10 +249,10 @@ fn accept_all(loaded: &Loaded, found: &Robustness) -> Result<(), String> {
 /// Compares all answers about a loop-free program with what its runs are. How often each answer
 /// was given.
 fn agree(program: &Program) -> Result<BTreeMap<&'static str, u64>, String> {
-    let mut counts = BTreeMap::new();
     let loaded = load(program)?;
     let system = &loaded.system;
-    let Some(expected) = some_cycle(system) else { return Ok(counts) };
+    let Some(expected) = some_cycle(system) else { return Ok(BTreeMap::new()) };
+    let mut counts = BTreeMap::from([("cycle", u64::from(expected)), ("compared", 1)]);
     let by_shape =
         shape::is_robust(system, MemoryModel::TSO, &Budget::new()).map_err(|e| e.to_string())?;
     if by_shape && expected {
@@ -261,7 +261,7 @@ fn agree(program: &Program) -> Result<BTreeMap<&'static str, u64>, String> {
     match (attack::search(system, &Budget::new(), &mut |_| {}).0, expected) {
         (attack::Attacks::None, false) => {
             let sets = attack::closed_sets(system, &Budget::new())?;
-            accept(&RobustSets::new(system, &sets), &loaded)?;
+            accept(&RobustSets::new(system, &sets, vec![]), &loaded)?;
         }
         (attack::Attacks::Run(run), true) => {
             find_cycle(system, &run).ok_or("the run of an attack has no cycle")?;
@@ -306,12 +306,19 @@ fn implies(program: &Program) -> Result<u64, String> {
         engine.check(Task::new(system, model, &options), &mut |_| {}).unwrap().0
     };
     let under_sc = ask(&Explicit, MemoryModel::SC);
+    let sets = attack::closed_sets(system, &options.budget)?;
     let under_tso = ask(&Views, MemoryModel::TSO);
     let mut compared = 0;
     for (sc, tso) in under_sc.iter().zip(&under_tso) {
         let question = &system.questions[sc.property];
         let is_determined = !question.asks_for_memory_under_way()
             && !matches!(question.kind, Asked::NoDeadlock | Asked::Bounds);
+        // The sets settle what a trace determines and no SC configuration settles.
+        let proof = RobustSets::new(system, &sets, vec![sc.property]);
+        let is_excluded = is_determined && sc.verdict == question.verdict(false);
+        if sc.is_known() && accept(&proof, &loaded).is_ok() != is_excluded {
+            return Err(format!("the sets settle `{}`: {}", question.name, !is_excluded));
+        }
         if is_determined && sc.is_known() && tso.is_known() {
             compared += 1;
             if sc.verdict != tso.verdict {
@@ -356,7 +363,10 @@ fn loop_free_programs() {
         Shape { statements: 3, branches: true, ..plain.clone() },
         Shape { processes: 3, statements: 3, vars: 3, ..plain.clone() },
         Shape { processes: 3, statements: 2, fences: false, atomics: false, ..plain.clone() },
-        Shape { statements: 5, fences: false, atomics: false, ..plain },
+        Shape { statements: 8, fences: false, atomics: false, ..plain.clone() },
+        Shape { statements: 8, unique: true, fences: false, ..plain.clone() },
+        Shape { statements: 7, fences: false, ..plain.clone() },
+        Shape { processes: 3, statements: 4, unique: true, fences: false, ..plain },
         Shape { statements: 2, ..Shape::rich() },
     ];
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -364,6 +374,7 @@ fn loop_free_programs() {
         found.into_iter().for_each(|(kind, count)| *counts.entry(kind).or_default() += count);
     });
     println!("{counts:?}");
+    assert!(counts["cycle"] > 0, "no program has a cycle: {counts:?}");
     for kind in [Kind::Shape, Kind::Traces, Kind::States, Kind::NotRobust] {
         assert!(counts.contains_key(kind.name()), "no program is {}: {counts:?}", kind.name());
     }

@@ -25,7 +25,7 @@ use weir_model::system::{Access, Op, Seen, System};
 use super::NAME;
 use super::sc::{Names, ScFile, ScSet, has_length, inside, sc_steps};
 use crate::Rejected;
-use crate::evidence::{Evidence, Subject, counted};
+use crate::evidence::{Evidence, Subject, counted, question_names};
 use crate::header::Header;
 
 /// What `format` says in such a file.
@@ -47,6 +47,10 @@ pub struct RobustSets {
     pub variables: Vec<String>,
     /// The sets; none if the shape of the code is enough.
     pub sets: Option<Sets>,
+    /// The properties that it settles besides, by their place in the program, from 0: no SC
+    /// configuration settles them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<usize>,
 }
 
 /// The three sets.
@@ -103,11 +107,12 @@ impl RobustSets {
             model: model.to_string(),
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),
             sets: None,
+            properties: vec![],
         }
     }
 
-    /// The file of three sets.
-    pub fn new(system: &System, sets: &AttackSets) -> Self {
+    /// The file of three sets, which also settles some properties.
+    pub fn new(system: &System, sets: &AttackSets, properties: Vec<usize>) -> Self {
         let mut names = Names::new(system);
         let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v);
         let memory = |all: &[ValueId]| all.iter().enumerate().map(value).collect::<Vec<_>>();
@@ -138,7 +143,7 @@ impl RobustSets {
         let chains = sets.chains.iter().map(chain).collect();
         let sc = ScFile { states: names.states, configurations: sc };
         let sets = Some(Sets { sc, delays, chains });
-        Self { sets, ..Self::of_shape(system, MemoryModel::TSO) }
+        Self { sets, properties, ..Self::of_shape(system, MemoryModel::TSO) }
     }
 }
 
@@ -166,8 +171,11 @@ impl Evidence for RobustSets {
         self.model.clone()
     }
 
-    fn settles(&self, _: &dyn Subject) -> Vec<String> {
-        vec![NAME.to_owned()]
+    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
+        match self.properties.is_empty() {
+            true => vec![NAME.to_owned()],
+            false => question_names(subject.system(), self.properties.iter().copied()),
+        }
     }
 }
 
@@ -182,11 +190,18 @@ pub fn check(system: &System, file: &RobustSets) -> Result<(), Rejected> {
         return Err(Rejected::malformed("the variables are not those of the program"));
     }
     match &file.sets {
+        None if !file.properties.is_empty() => {
+            Err(Rejected::malformed("without the SC configurations it settles no property"))
+        }
         None => check_shape(system, model),
         Some(_) if model.normal() != MemoryModel::TSO => {
             Err(Rejected::Model { what: "robust sets", model: model.to_string() })
         }
-        Some(sets) => Closed::read(system, sets)?.check(),
+        Some(sets) => {
+            let closed = Closed::read(system, sets)?;
+            closed.check()?;
+            closed.check_properties(&file.properties)
+        }
     }
 }
 
@@ -330,6 +345,25 @@ impl<'s> Closed<'s> {
         }
         for (i, chain) in self.chains.iter().enumerate() {
             self.check_chain(&format!("chain {i}"), chain)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that traces determine some properties, and that no SC configuration settles them.
+    fn check_properties(&self, properties: &[usize]) -> Result<(), Rejected> {
+        for &property in properties {
+            let question = self.system.questions.get(property).ok_or_else(Rejected::no_property)?;
+            let name = question.name.clone();
+            if !question.is_determined_by_traces() {
+                let reason = format!("a trace does not determine `{name}`");
+                return Err(Rejected::SettlesNothing(reason));
+            }
+            for (i, (controls, memory)) in self.sc.all.iter().enumerate() {
+                if question.is_settled(self.system, controls, memory) {
+                    let place = format!("SC configuration {i}");
+                    return Err(Rejected::Settled { place, property: name });
+                }
+            }
         }
         Ok(())
     }

@@ -145,6 +145,14 @@ impl Files<'_> {
         if let Some(found) = json::buffers(loaded, answers) {
             return accepted_text(found, loaded).map(Some);
         }
+        match json::robust_sets(loaded, answers, budget) {
+            Ok(Some(found)) => return accepted_text(found, loaded).map(Some),
+            Ok(None) => {}
+            Err(reason) => {
+                note(&format!("the proof was not made: {reason}"));
+                return Err(Status::Unknown);
+            }
+        }
         match json::closed_set(loaded, model, answers, budget) {
             Ok(Some(found)) => accepted_text(found, loaded).map(Some),
             Ok(None) if self.verify && answers.iter().any(|a| a.is_known() && !a.has_run()) => {

@@ -7,13 +7,14 @@ use serde::Serialize;
 use serde_json::{Map, Number, Value};
 use weir_check::buffers::Buffers;
 use weir_check::closed::ClosedSet;
-use weir_check::robust::Cycle;
 use weir_check::robust::states::Shown;
+use weir_check::robust::{Cycle, RobustSets};
 use weir_check::upward::UpwardSets;
 use weir_check::{Certificate, Witness};
 use weir_engine::Stats;
 use weir_engine::explicit::Outcomes;
 use weir_engine::reachable::{self, NotListed};
+use weir_engine::robust::attack;
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -197,6 +198,24 @@ pub fn buffers(loaded: &Loaded, answers: &[Answer]) -> Option<Buffers> {
     let (_, first) = shown.first()?;
     let same = shown.iter().filter(|(_, set)| Arc::ptr_eq(set, first));
     Some(Buffers::new(&loaded.system, first, same.map(|(property, _)| *property).collect()))
+}
+
+/// The sets that show that a program is robust, for all answers that rest on it, if any does.
+///
+/// # Errors
+/// If a limit is reached before the sets are complete.
+pub fn robust_sets(
+    loaded: &Loaded,
+    answers: &[Answer],
+    budget: &Budget,
+) -> Result<Option<RobustSets>, String> {
+    let shown = answers.iter().filter(|a| matches!(a.evidence, Evidence::Robust));
+    let properties: Vec<usize> = shown.map(|a| a.property).collect();
+    if properties.is_empty() {
+        return Ok(None);
+    }
+    let sets = attack::closed_sets(&loaded.system, budget)?;
+    Ok(Some(RobustSets::new(&loaded.system, &sets, properties)))
 }
 
 /// The closed set of all answers that rest on an exhaustive search, if any does and the memory
