@@ -15,6 +15,7 @@
 pub mod diagnostic;
 pub mod errors;
 pub mod escape;
+pub mod gaps;
 pub mod litmus;
 mod locked;
 pub mod promela;
@@ -26,11 +27,12 @@ pub mod trencher;
 pub mod weir;
 
 pub use diagnostic::Diagnostic;
+pub use gaps::Gap;
 pub use source::Source;
 
 use std::fmt;
 
-use weir_model::program::Program;
+use weir_model::program::{FenceKind, Program};
 
 /// What reading a text gives: a program and its places in the text, or all errors.
 pub type Read = Result<(Program, Source), Vec<Diagnostic>>;
@@ -47,6 +49,10 @@ pub struct Language {
     pub read: fn(&str, &str) -> Read,
     /// How to declare a variable with a domain, if the language can.
     pub declare: Option<fn(&str) -> String>,
+    /// Where fences can be inserted into a text that can be read.
+    pub gaps: fn(&str) -> Vec<Gap>,
+    /// How a fence is written, if the language has it.
+    pub fence: fn(FenceKind) -> Option<&'static str>,
 }
 
 /// The languages, in the order in which a text without a known ending is tried.

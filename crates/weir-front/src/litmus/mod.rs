@@ -46,9 +46,9 @@ mod test;
 
 use std::collections::BTreeSet;
 
-use weir_model::program::{Atom, Expr, Formula, Program, Property, PropertyKind};
+use weir_model::program::{Atom, Expr, FenceKind, Formula, Program, Property, PropertyKind};
 
-use crate::{Diagnostic, Language, Source};
+use crate::{Diagnostic, Gap, Language, Source};
 use condition::Tail;
 use cursor::Cursor;
 use errors::Errors;
@@ -56,8 +56,33 @@ use location::Leaf;
 use test::{Layout, Test};
 
 /// Litmus tests in the X86 and X86_64 dialects.
-pub static LANGUAGE: Language =
-    Language { name: "litmus", endings: &["litmus"], looks_like, read, declare: None };
+pub static LANGUAGE: Language = Language {
+    name: "litmus",
+    endings: &["litmus"],
+    looks_like,
+    read,
+    declare: None,
+    gaps,
+    fence: |kind| {
+        Some(match kind {
+            FenceKind::Full => "MFENCE",
+            FenceKind::Read => "LFENCE",
+            FenceKind::Write => "SFENCE",
+        })
+    },
+};
+
+/// Where fences can be inserted: in a row of their own before each instruction, and behind the
+/// last one of each thread.
+fn gaps(text: &str) -> Vec<Gap> {
+    let Ok(clean) = lexer::without_comments(text) else { return vec![] };
+    let Ok(header) = frame::header(&clean, "") else { return vec![] };
+    let tokens = lexer::tokens(&clean, header.body, &mut Errors::default());
+    let Ok(sections) = frame::sections(&tokens) else { return vec![] };
+    let code = &tokens[sections.code];
+    let Ok((threads, first_row)) = table::columns(code, text.len()) else { return vec![] };
+    table::gaps(text, &code[first_row..], threads)
+}
 
 /// Whether a text begins like a litmus test of any architecture.
 pub fn looks_like(text: &str) -> bool {

@@ -1,5 +1,6 @@
 //! The code: a table with one column per thread and one instruction per cell.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use weir_model::program::MAX_PROCESSES;
@@ -9,6 +10,7 @@ use super::instruction::{Instruction, instruction, is_lock};
 use super::lexer::{Kind, Token};
 use super::test::Test;
 use crate::Diagnostic;
+use crate::gaps::{Edit, Gap};
 
 /// Something in a column.
 #[derive(Debug)]
@@ -49,11 +51,9 @@ pub(super) fn columns(tokens: &[Token<'_>], end: usize) -> Result<(usize, usize)
     Ok((threads, len + 1))
 }
 
-/// Reads the rows after the first one; the answer has one list per thread.
-pub(super) fn read(test: &mut Test, tokens: &[Token<'_>]) -> Vec<Vec<Item>> {
-    let threads = test.threads.len();
-    let mut code: Vec<Vec<Item>> = (0..threads).map(|_| vec![]).collect();
-    let mut row = 0;
+/// Rows of the table: for each the number of its last token, `;`, and its cells.
+fn rows(tokens: &[Token<'_>]) -> Vec<(usize, Vec<Range<usize>>)> {
+    let mut rows = vec![];
     let mut cells: Vec<Range<usize>> = vec![];
     let mut cell = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -67,18 +67,82 @@ pub(super) fn read(test: &mut Test, tokens: &[Token<'_>]) -> Vec<Vec<Item>> {
             Kind::Sign(";") => {
                 cells.push(cell..at);
                 cell = at + 1;
-                read_row(test, tokens, row..at, &cells, &mut code);
-                cells.clear();
-                row = at + 1;
+                rows.push((at, std::mem::take(&mut cells)));
             }
             _ => {}
         }
+    }
+    rows
+}
+
+/// Reads the rows after the first one; the answer has one list per thread.
+pub(super) fn read(test: &mut Test, tokens: &[Token<'_>]) -> Vec<Vec<Item>> {
+    let threads = test.threads.len();
+    let mut code: Vec<Vec<Item>> = (0..threads).map(|_| vec![]).collect();
+    let mut row = 0;
+    for (end, cells) in rows(tokens) {
+        read_row(test, tokens, row..end, &cells, &mut code);
+        row = end + 1;
     }
     if let (Some(first), Some(last)) = (tokens.get(row), tokens.last()) {
         let range = first.range.start..last.range.end;
         test.errors.push(Diagnostic::new("this row of the table does not end in `;`", range));
     }
     code
+}
+
+/// Where fences can be inserted, each in a row of its own: before each instruction, and behind
+/// the last row.
+pub(super) fn gaps(text: &str, tokens: &[Token<'_>], threads: usize) -> Vec<Gap> {
+    let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |i| i + 1);
+    // A row with a fence in one column, as wide as the columns of another row.
+    let fence_row = |(end, cells): &(usize, Vec<Range<usize>>), thread: usize| {
+        let mut from = line_start(tokens[*end].range.start);
+        let (mut before, mut after) = (String::new(), String::new());
+        for (column, cell) in cells.iter().enumerate() {
+            let to = tokens[cell.end].range.start;
+            let width = text.get(from..to).map_or(0, |t| t.chars().count());
+            from = tokens[cell.end].range.end;
+            let sign = if column + 1 == cells.len() { ";" } else { "|" };
+            match column.cmp(&thread) {
+                Ordering::Less => before += &format!("{:width$}|", ""),
+                Ordering::Equal => {
+                    before += " ";
+                    after += &format!("{:w$}{sign}", "", w = width.saturating_sub(7).max(1));
+                }
+                Ordering::Greater => after += &format!("{:width$}{sign}", ""),
+            }
+        }
+        (before, after)
+    };
+    let rows: Vec<_> = rows(tokens).into_iter().filter(|(_, c)| c.len() == threads).collect();
+    let mut gaps = Vec::new();
+    for row in &rows {
+        let first = row.1[0].start;
+        let at = tokens[first].range.start;
+        let own_line = text[line_start(at)..at].trim().is_empty();
+        for thread in (0..threads).filter(|&t| !row.1[t].is_empty()) {
+            let (before, after) = fence_row(row, thread);
+            let (range, end) = match own_line {
+                true => (line_start(at), "\n"),
+                false => (at, " "),
+            };
+            let after = format!("{after}{end}");
+            let edit = Edit { range: range..range, before, has_fence: true, after };
+            let at = tokens[row.1[thread].start].range.start;
+            gaps.push(Gap { at, edits: vec![edit] });
+        }
+    }
+    if let Some(last) = rows.last() {
+        let end = tokens[last.0].range.end;
+        for thread in 0..threads {
+            let (before, after) = fence_row(last, thread);
+            let before = format!("\n{before}");
+            let edit = Edit { range: end..end, before, has_fence: true, after };
+            gaps.push(Gap { at: end, edits: vec![edit] });
+        }
+    }
+    gaps
 }
 
 /// Whether a cell has nothing yet but labels and the prefix `LOCK`.

@@ -18,10 +18,10 @@ mod tree;
 
 use std::path::Path;
 
-use weir_model::program::{Program, Property, PropertyKind};
+use weir_model::program::{FenceKind, Program, Property, PropertyKind};
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Language, Source, weir};
+use crate::{Diagnostic, Gap, Language, Source, weir};
 
 /// Reads a model.
 ///
@@ -41,7 +41,7 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     let mut errors = Errors::default();
     let lexed = lexer::tokens(text, &mut errors);
     let expanded = expand::expand(&lexed.tokens, &mut errors);
-    let model = parse::model(&expanded.tokens, &mut errors);
+    let (model, _) = parse::model(&expanded.tokens, &mut errors);
     // After an error that may have swallowed declarations, every use of what they
     // declare would look like another one.
     if !errors.is_empty() {
@@ -76,7 +76,42 @@ pub static LANGUAGE: Language = Language {
     looks_like,
     read,
     declare: None,
+    gaps,
+    fence: |kind| {
+        Some(match kind {
+            FenceKind::Full => "fence",
+            FenceKind::Read => "rfence",
+            FenceKind::Write => "wfence",
+        })
+    },
 };
+
+/// Where fences can be inserted: before statements that are no guards, and at the end of
+/// sequences, outside `atomic` and macros.
+fn gaps(text: &str) -> Vec<Gap> {
+    let mut errors = Errors::default();
+    let lexed = lexer::tokens(text, &mut errors);
+    let expanded = expand::expand(&lexed.tokens, &mut errors);
+    let (_, mut gaps) = parse::model(&expanded.tokens, &mut errors);
+    // The body of an `inline` is parsed at each of its calls.
+    gaps.sort_unstable();
+    gaps.dedup();
+    // What stands between the brackets of a macro stays as it is.
+    gaps.retain(|&(at, _, is_end)| {
+        let next = lexed.tokens.partition_point(|token| token.span.range().start < at);
+        let is = |number: usize, all: [&str; 2]| {
+            let token = lexed.tokens.get(number);
+            token.is_some_and(|token| all.iter().any(|text| token.is(text)))
+        };
+        let is_inside = is(next.wrapping_sub(1), ["(", ","]) || is(next, [")", ","]);
+        !is_inside && !(is_end && is(next, ["(", "("]))
+    });
+    let gap = |(at, like, is_end)| match is_end {
+        true => Gap::behind(text, at, like),
+        false => Gap::before(text, at, like, ";"),
+    };
+    gaps.into_iter().map(gap).collect()
+}
 
 /// Whether a text looks like Promela rather than like one of the other languages.
 pub fn looks_like(text: &str) -> bool {

@@ -32,10 +32,10 @@ mod tree;
 
 use std::path::Path;
 
-use weir_model::program::Program;
+use weir_model::program::{FenceKind, Program};
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Language, Source};
+use crate::{Diagnostic, Gap, Language, Source};
 
 /// The language of Memorax and Dual-TSO.
 pub static LANGUAGE: Language = Language {
@@ -44,7 +44,28 @@ pub static LANGUAGE: Language = Language {
     looks_like,
     read,
     declare: Some(|name| format!("{name} = 0 : [0:3]")),
+    gaps,
+    fence: |kind| {
+        Some(match kind {
+            FenceKind::Full => "fence",
+            FenceKind::Read => "llfence",
+            FenceKind::Write => "ssfence",
+        })
+    },
 };
+
+/// Where fences can be inserted: before statements and behind the last one of a list, outside
+/// `locked` and macros.
+fn gaps(text: &str) -> Vec<Gap> {
+    let tokens = lexer::tokens(text, &mut Errors::default());
+    let Ok(tokens) = expand::expand(tokens) else { return vec![] };
+    let Ok((_, gaps)) = parse::file(&tokens) else { return vec![] };
+    let gap = |(at, like, is_end)| match is_end {
+        true => Gap::behind(text, at, like),
+        false => Gap::before(text, at, like, ";"),
+    };
+    gaps.into_iter().map(gap).collect()
+}
 
 /// Whether a text begins like a file of this language.
 pub fn looks_like(text: &str) -> bool {
@@ -63,7 +84,7 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     let mut errors = Errors::default();
     let tokens = lexer::tokens(text, &mut errors);
     let parsed = expand::expand(tokens).and_then(|tokens| {
-        let file = parse::file(&tokens)?;
+        let (file, _) = parse::file(&tokens)?;
         Ok((tokens, file))
     });
     match parsed {

@@ -50,12 +50,18 @@ const MAX_COPIES: i128 = 64;
 /// An error, ready to be reported.
 pub type Parsed<T> = Result<T, Box<Diagnostic>>;
 
-/// Parses a file.
+/// Where a fence can be inserted: before or behind what, which statement begins the list, and
+/// whether it is the end of it.
+pub type Place = (usize, usize, bool);
+
+/// Parses a file, and finds where fences can be inserted.
 ///
 /// # Errors
 /// The first one.
-pub fn file(tokens: &[Token<'_>]) -> Result<File, Diagnostic> {
-    Parser { tokens, at: 0, depth: 0 }.file().map_err(|error| *error)
+pub fn file(tokens: &[Token<'_>]) -> Result<(File, Vec<Place>), Diagnostic> {
+    let mut parser = Parser { tokens, at: 0, depth: 0, gaps: vec![] };
+    let file = parser.file().map_err(|error| *error)?;
+    Ok((file, parser.gaps))
 }
 
 /// Where the parser is.
@@ -64,6 +70,7 @@ pub struct Parser<'s, 't> {
     at: At,
     /// How many statements or brackets this stands in.
     depth: usize,
+    gaps: Vec<Place>,
 }
 
 impl<'s, 't> Parser<'s, 't> {
@@ -127,7 +134,7 @@ impl<'s, 't> Parser<'s, 't> {
         parsed
     }
 
-    fn file(mut self) -> Parsed<File> {
+    fn file(&mut self) -> Parsed<File> {
         let mut file = File::default();
         self.expect("forbidden", ", with which a file begins")?;
         loop {
@@ -247,9 +254,18 @@ impl<'s, 't> Parser<'s, 't> {
     }
 
     fn statements(&mut self) -> Parsed<Vec<Labeled>> {
-        let mut list = vec![self.labeled()?];
-        while self.eat(";") {
+        let like = self.peek().range.start;
+        let mut list = Vec::new();
+        loop {
+            self.gap(like);
             list.push(self.labeled()?);
+            if !self.eat(";") {
+                break;
+            }
+        }
+        let last = &self.tokens[self.at.saturating_sub(1)];
+        if last.inside.is_none() && self.peek().inside.is_none() {
+            self.gaps.push((last.range.end, like, true));
         }
         Ok(list)
     }
@@ -276,6 +292,14 @@ impl<'s, 't> Parser<'s, 't> {
             let stmt = this.statement()?;
             Ok(Labeled { label, stmt, from, to: this.at })
         })
+    }
+
+    /// There is a gap before the next token, unless a macro stands for it.
+    fn gap(&mut self, like: usize) {
+        let next = self.peek();
+        if next.inside.is_none() {
+            self.gaps.push((next.range.start, like, false));
+        }
     }
 
     fn inner(&mut self) -> Parsed<Box<Labeled>> {
@@ -321,7 +345,12 @@ impl<'s, 't> Parser<'s, 't> {
                 self.write(Write::StoreLocked)?
             }
             "locked" if self.eat("write") => self.write(Write::Locked)?,
-            "locked" => Stmt::Locked(self.choices()?),
+            "locked" => {
+                let gaps = self.gaps.len();
+                let choices = self.choices()?;
+                self.gaps.truncate(gaps);
+                Stmt::Locked(choices)
+            }
             "either" => Stmt::Either(self.choices()?),
             "cas" => {
                 self.expect("(", "")?;

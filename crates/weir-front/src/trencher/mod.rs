@@ -21,20 +21,65 @@ mod parse;
 mod thread;
 mod tree;
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 
 use weir_model::ids::ProcessId;
 use weir_model::program::{
-    Atom, BinOp, Expr, MAX_PROCESSES, Program, Property, PropertyKind, Quantifier,
+    Atom, BinOp, Expr, FenceKind, MAX_PROCESSES, Program, Property, PropertyKind, Quantifier,
 };
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Language, Source};
+use crate::gaps::Edit;
+use crate::{Diagnostic, Gap, Language, Source};
 use memory::Memory;
 
 /// The language of Trencher.
-pub static LANGUAGE: Language =
-    Language { name: "trencher", endings: &[], looks_like, read, declare: None };
+pub static LANGUAGE: Language = Language {
+    name: "trencher",
+    endings: &[],
+    looks_like,
+    read,
+    declare: None,
+    gaps,
+    fence: |kind| (kind == FenceKind::Full).then_some("mfence"),
+};
+
+/// Where fences can be inserted: behind each transition that does not lead into a part between
+/// `lock` and `unlock`. The transition then leads to a new state, and the fence on from there.
+fn gaps(text: &str) -> Vec<Gap> {
+    let Ok(file) = parse::file(text) else { return vec![] };
+    let mut taken: HashSet<String> = parse::words(text).iter().map(|w| w.text.to_owned()).collect();
+    let mut gaps = Vec::new();
+    for thread in &file.threads {
+        let locked = thread::locked_states(thread);
+        for t in thread.transitions.iter().filter(|t| !locked.contains(t.to.text)) {
+            let names = (0..).map(|n| match n {
+                0 => format!("{}_fence", t.to.text),
+                n => format!("{}_fence{n}", t.to.text),
+            });
+            let name = names.into_iter().find(|name| !taken.contains(name));
+            let name = name.unwrap_or_default();
+            taken.insert(name.clone());
+            let edit = |range: Range<usize>, before, has_fence| Edit {
+                range,
+                before,
+                has_fence,
+                after: String::new(),
+            };
+            let line = text[..t.range.start].rfind('\n').map_or(0, |i| i + 1);
+            let indent: String = text[line..].chars().take_while(|c| " \t".contains(*c)).collect();
+            let on = format!("\n{indent}transition {name} {} ", t.to.text);
+            let end = t.range.end;
+            gaps.push(Gap {
+                at: end,
+                edits: vec![edit(t.to.range.clone(), name, false), edit(end..end, on, true)],
+            });
+        }
+    }
+    gaps
+}
 
 /// Whether a text begins like a file of this language.
 pub fn looks_like(text: &str) -> bool {

@@ -443,3 +443,20 @@ fn drop_unused_labels(body: &mut Vec<Stmt>, kept: Option<LabelId>) {
     }
     body.retain(|stmt| !matches!(stmt.kind, StmtKind::Label(label) if !used.contains(&label)));
 }
+
+/// The states that a thread can be in between `lock` and `unlock`.
+pub fn locked_states<'t>(thread: &Thread<'t>) -> HashSet<&'t str> {
+    let is_lock = |t: &&Transition<'t>| matches!(t.instruction, Instruction::Lock);
+    let mut work: Vec<&'t str> =
+        thread.transitions.iter().filter(is_lock).map(|t| t.to.text).collect();
+    let mut locked = HashSet::new();
+    while let Some(state) = work.pop() {
+        if !locked.insert(state) {
+            continue;
+        }
+        let on = thread.transitions.iter().filter(|t| t.from.text == state);
+        let inside = on.filter(|t| !matches!(t.instruction, Instruction::Unlock));
+        work.extend(inside.map(|t| t.to.text));
+    }
+    locked
+}

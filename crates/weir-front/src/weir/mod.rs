@@ -24,10 +24,10 @@ pub use print::print;
 
 use std::path::Path;
 
-use weir_model::program::Program;
+use weir_model::program::{FenceKind, Program};
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Language, MAX_TEXT, Source};
+use crate::{Diagnostic, Gap, Language, MAX_TEXT, Source};
 
 /// Weir's own language.
 pub static LANGUAGE: Language = Language {
@@ -36,7 +36,23 @@ pub static LANGUAGE: Language = Language {
     looks_like: |_| true,
     read,
     declare: Some(|name| format!("var {name}: 0..3")),
+    gaps,
+    fence: |kind| {
+        Some(match kind {
+            FenceKind::Full => "fence",
+            FenceKind::Read => "rfence",
+            FenceKind::Write => "wfence",
+        })
+    },
 };
+
+/// Where fences can be inserted: before each statement, and at the end of each block.
+fn gaps(text: &str) -> Vec<Gap> {
+    let mut errors = Errors::default();
+    let tokens = lexer::tokens(text, &mut errors);
+    let parsed = parse::file(&tokens, &mut errors);
+    parsed.gaps.into_iter().map(|(at, like)| Gap::before(text, at, like, "")).collect()
+}
 
 /// Reads a program.
 ///

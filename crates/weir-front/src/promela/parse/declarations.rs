@@ -36,7 +36,10 @@ impl<'t> Parser<'_, 't> {
         } else if token.is("init") {
             self.tokens.next();
             let name = Name { text: "init", token };
+            // It may only start processes, and is none then.
+            let gaps = self.gaps.len();
             let body = self.block("after `init`")?;
+            self.gaps.truncate(gaps);
             let active = None;
             let parameters = Vec::new();
             model.proctypes.push(Proctype { name, active, parameters, body, is_init: true });

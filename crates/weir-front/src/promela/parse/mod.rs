@@ -16,10 +16,16 @@ use crate::tokens::Tokens;
 use crate::weir::tree::Span;
 use crate::{Diagnostic, MAX_NESTING};
 
-/// Parses a whole model. It is worth a look only if there were no errors.
-pub fn model<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> Model<'t> {
-    let mut parser = Parser { tokens: Tokens::new(tokens), errors, nesting: 0 };
-    parser.model()
+/// Where a fence can be inserted: before or behind what, which statement begins the sequence,
+/// and whether it is the end of it.
+pub type Place = (usize, usize, bool);
+
+/// Parses a whole model, and finds where fences can be inserted. It is worth a look only if
+/// there were no errors.
+pub fn model<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> (Model<'t>, Vec<Place>) {
+    let tokens = Tokens::new(tokens);
+    let mut parser = Parser { tokens, errors, nesting: 0, guard: None, gaps: vec![] };
+    (parser.model(), parser.gaps)
 }
 
 /// An error that has been reported.
@@ -33,6 +39,9 @@ struct Parser<'a, 't> {
     errors: &'a mut Errors,
     /// Open blocks and brackets.
     nesting: usize,
+    /// The token that begins the guard of an option.
+    guard: Option<usize>,
+    gaps: Vec<Place>,
 }
 
 /// What belongs to Promela and not to Weir, and what to do instead.

@@ -3,13 +3,22 @@
 use weir_model::program::{BinOp, FenceKind};
 
 use super::{Parsed, Parser};
-use crate::promela::lexer::{Kind, Token};
+use crate::promela::lexer::{Kind, Token, Via};
 use crate::promela::tree::{Expr, ExprKind, Place, Stmt, StmtKind};
+
+/// Whether a token comes from a macro, so that it does not stand in the text where it is used.
+fn is_macro(token: &Token<'_>) -> bool {
+    matches!(token.via, Some(Via::Macro(_)))
+}
 
 impl<'t> Parser<'_, 't> {
     /// `{ … }`
     pub(super) fn block(&mut self, context: &str) -> Parsed<Vec<Stmt<'t>>> {
+        let begins_guard = self.guard == Some(self.tokens.at);
         let open = self.expect("{", context)?;
+        if begins_guard {
+            self.guard = Some(self.tokens.at);
+        }
         let body = self.nested(Self::sequence)?;
         if !self.eat("}") {
             self.check(self.tokens.peek())?;
@@ -25,12 +34,20 @@ impl<'t> Parser<'_, 't> {
     /// Statements up to what closes them.
     fn sequence(&mut self) -> Parsed<Vec<Stmt<'t>>> {
         let mut list = Vec::new();
+        let like = self.tokens.peek().span.range().start;
         loop {
             while self.eat(";") || self.eat("->") {}
             if self.is_end() || ["}", "::", "fi", "od"].iter().any(|t| self.is(t)) {
+                self.end_gap(&list, like);
                 return Ok(list);
             }
             let start = self.tokens.at;
+            let first = self.tokens.peek();
+            let is_labeled = matches!(list.last(), Some(Stmt { kind: StmtKind::Label(_), .. }));
+            let is_guard = self.guard == Some(start) || is_labeled;
+            if !is_guard && !self.begins_declaration() && !is_macro(&first) {
+                self.gaps.push((first.span.range().start, like, false));
+            }
             if self.statement(&mut list).is_err() {
                 self.skip();
                 if self.tokens.at == start {
@@ -47,6 +64,18 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
+    /// The gap at the end of a sequence.
+    fn end_gap(&mut self, list: &[Stmt<'t>], like: usize) {
+        let (last, next) = (self.tokens.last(), self.tokens.peek());
+        if list.is_empty() || is_macro(&last) || is_macro(&next) {
+            return;
+        }
+        self.gaps.push(match last.is(";") || last.is("->") {
+            true => (next.span.range().start, like, false),
+            false => (last.span.range().end, like, true),
+        });
+    }
+
     fn statement(&mut self, list: &mut Vec<Stmt<'t>>) -> Parsed<()> {
         let first = self.tokens.peek();
         self.check(first)?;
@@ -55,8 +84,12 @@ impl<'t> Parser<'_, 't> {
             return self.push(list, StmtKind::Declare(declared), first);
         }
         if first.kind == Kind::Name && self.tokens.peek_at(1).is(":") {
+            let begins_guard = self.guard == Some(self.tokens.at);
             let name = self.name("a label")?;
             self.tokens.next();
+            if begins_guard {
+                self.guard = Some(self.tokens.at);
+            }
             return self.push(list, StmtKind::Label(name), first);
         }
         let kind = match first.text {
@@ -65,7 +98,9 @@ impl<'t> Parser<'_, 't> {
             "atomic" | "d_step" => {
                 self.tokens.next();
                 let span = first.span;
+                let gaps = self.gaps.len();
                 let body = self.block("after this word")?;
+                self.gaps.truncate(gaps);
                 list.push(Stmt { kind: StmtKind::Atomic(body), token: first, span });
                 return Ok(());
             }
@@ -186,6 +221,7 @@ impl<'t> Parser<'_, 't> {
         let close = if open.is("if") { "fi" } else { "od" };
         let mut options = Vec::new();
         while self.eat("::") {
+            self.guard = Some(self.tokens.at);
             options.push(self.sequence()?);
             if options.last().is_some_and(Vec::is_empty) {
                 let error = self.tokens.peek().error("an option needs a statement");

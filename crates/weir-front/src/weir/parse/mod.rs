@@ -22,6 +22,8 @@ pub struct File<'t> {
     pub items: Vec<Item<'t>>,
     /// Whether something that declares names may have been skipped.
     pub lost_names: bool,
+    /// Where fences can be inserted: before what, and which statement begins the block.
+    pub gaps: Vec<(usize, usize)>,
 }
 
 /// Parses a whole file.
@@ -34,9 +36,10 @@ pub fn file<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> File<'t> {
         lost_names: false,
         unclosed: false,
         stopped: false,
+        gaps: vec![],
     };
     let items = parser.items();
-    File { items, lost_names: parser.lost_names }
+    File { items, lost_names: parser.lost_names, gaps: parser.gaps }
 }
 
 /// An error that has been reported.
@@ -55,6 +58,8 @@ struct Parser<'a, 't> {
     unclosed: bool,
     /// Nothing more is read or reported.
     stopped: bool,
+    /// As in [`File`].
+    gaps: Vec<(usize, usize)>,
 }
 
 impl<'t> Parser<'_, 't> {

@@ -33,16 +33,22 @@ impl<'t> Parser<'_, 't> {
             return Err(self.too_deep("blocks", open));
         }
         let mut block = Vec::new();
+        let first = self.tokens.peek().span.range().start;
         while !self.is_end() && !self.is("}") && !self.begins_item() {
             if self.eat(";") {
                 continue;
             }
             let start = self.tokens.at;
+            let is_labeled = matches!(block.last(), Some(Stmt { kind: StmtKind::Label(_), .. }));
+            if !self.is("reg") && !is_labeled {
+                self.gaps.push((self.tokens.peek().span.range().start, first));
+            }
             if self.statement(&mut block).is_err() {
                 self.skip_statement(start);
             }
         }
         self.blocks -= 1;
+        self.gaps.push((self.tokens.peek().span.range().start, first));
         if !self.eat("}") {
             self.lost_names = true;
             if !self.unclosed {
@@ -124,7 +130,10 @@ impl<'t> Parser<'_, 't> {
                 StmtKind::Choose(blocks)
             }
             _ if self.is("{") => {
+                // Only loads may stand in this block.
+                let gaps = self.gaps.len();
                 let loads = self.block("after `await`")?;
+                self.gaps.truncate(gaps);
                 let until = self.expect("until", "and a condition after the block of `await`")?;
                 let condition = self.expr()?;
                 span = Some(until.to(self.last()));
