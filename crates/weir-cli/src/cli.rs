@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod channel;
+pub mod fences;
 pub mod game;
 pub mod litmus;
 pub mod live;
@@ -83,6 +84,8 @@ pub enum Command {
     Outcomes(Outcomes),
     /// Compare the answers under several memory models
     Compare(Compare),
+    /// Find the least fences that repair a program, or those that it does not need
+    Fences(fences::Fences),
     /// Check a witness, a certificate or a strategy, independently of the engines
     Certify(Certify),
     /// Say whether a memory model adds anything to SC: traces, states
@@ -115,6 +118,7 @@ impl Command {
             Self::Check(args) => (args.files.clone(), args.evidence.files()),
             Self::Outcomes(args) => (args.files.clone(), vec![]),
             Self::Compare(args) => (args.files.clone(), vec![]),
+            Self::Fences(args) => (args.files.clone(), vec![]),
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
             Self::Robust(args) => (args.files.clone(), args.evidence.files()),
             Self::Live(args) => (one(&args.file), args.evidence.files()),
@@ -134,6 +138,7 @@ impl Command {
         let format = match self {
             Self::Check(args) => args.format,
             Self::Compare(args) => args.format,
+            Self::Fences(args) => args.format,
             Self::Certify(args) => args.format,
             Self::Robust(args) => args.format,
             Self::Live(args) => args.format,

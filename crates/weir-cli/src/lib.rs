@@ -48,6 +48,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(args) => commands::check::run(args),
         Command::Outcomes(args) => commands::outcomes::run(args),
         Command::Compare(args) => commands::compare::run(args),
+        Command::Fences(args) => commands::fences::run(args),
         Command::Certify(args) => commands::certify::run(args),
         Command::Robust(args) => commands::robust::run(args),
         Command::Live(args) => commands::live::run(args),

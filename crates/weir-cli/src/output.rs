@@ -25,7 +25,7 @@ use weir_front::escape::{escape, escape_line, is_control};
 use crate::commands::Status;
 use crate::terminal;
 
-pub use file::{check_targets, write_json, write_whole};
+pub use file::{check_targets, rewrite, write_json, write_whole};
 
 /// Whether something that was printed is lost.
 static LOST: AtomicBool = AtomicBool::new(false);

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::answer::Verdict;
+use crate::build::polarity::positive_places;
 use crate::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Atom, Formula, Quantifier};
 use crate::system::{Standing, State, StateKind, System};
@@ -229,6 +230,17 @@ impl Question {
     ) -> bool {
         self.may_be_at(system.state(process, state))
             && (self.kind != Kind::NoDeadlock || system.is_stuck(process, state, memory))
+    }
+
+    /// Whether a state may settle it because a process stands at none of the places that it
+    /// names, while processes still run. Then code that does nothing may change the answer: it
+    /// adds places.
+    pub fn asks_for_absence(&self) -> bool {
+        let Kind::Never(formula) = &self.kind else { return false };
+        let positive = positive_places(formula);
+        let mut is_absent = false;
+        formula.atoms(&mut |a| is_absent |= matches!(a, Atom::At(..)) && !positive.contains(a));
+        is_absent
     }
 
     /// The formulas that decide which states settle it.

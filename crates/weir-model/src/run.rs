@@ -5,10 +5,11 @@
 //! configuration at a time. That works because a step determines the configuration that
 //! it leads to (see [`Semantics::successors`]).
 
-use crate::ids::{Cell, StateId, ValueId};
+use crate::ids::{Cell, ProcessId, StateId, ValueId};
 use crate::memory_model::MemoryModel;
+use crate::program::FenceKind;
 use crate::semantics::{Event, Form, Semantics, Step};
-use crate::system::System;
+use crate::system::{Op, System, Transition};
 
 /// A run of an operational semantics.
 #[derive(Clone, Debug)]
@@ -60,6 +61,23 @@ impl Replay<'_> {
         assert!(taken.is_some(), "step {} is not possible: {step:?}", self.taken + 1);
         self.taken += 1;
         Some(step)
+    }
+
+    /// The step that comes next; `None` at the end.
+    pub fn next_step(&self) -> Option<Step> {
+        self.steps.get(self.taken).copied()
+    }
+
+    /// Whether the run would go on in the same way if a process passed a fence instead of taking
+    /// this transition, which does nothing: the fence waits for nothing, and changes nothing but
+    /// the control state. `false` also where that is not known.
+    pub fn passes(&self, process: ProcessId, transition: &Transition, kind: FenceKind) -> bool {
+        let take = |op| {
+            let mut config = self.config.clone();
+            let transition = Transition { op, ..*transition };
+            self.semantics.take_quietly(&mut config, process, &transition).map(|_| config)
+        };
+        take(Op::Fence(kind)).is_some_and(|fenced| take(Op::Nop) == Some(fenced))
     }
 
     /// How many steps have been taken.

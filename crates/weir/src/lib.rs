@@ -49,6 +49,7 @@ pub mod bounds;
 pub mod certify;
 mod engines;
 mod error;
+pub mod fences;
 mod hints;
 pub mod live;
 pub mod load;

@@ -47,6 +47,20 @@ pub fn check_targets(read: &[String], written: &[&Path]) -> Result<(), String> {
     Ok(())
 }
 
+/// Writes a file that is read, whole or not at all.
+pub fn rewrite(path: &Path, text: &str) -> Status {
+    let written = Target::of(path).and_then(|target| match target {
+        Target::Regular { path: target, old } => replace(&target, old.as_ref(), text),
+        Target::Output | Target::Error | Target::Special => {
+            Err(io::Error::other("it is not a regular file"))
+        }
+    });
+    match written {
+        Ok(()) => Status::Fine,
+        Err(error) => fail(&format!("cannot write `{}`: {}", path.display(), plain(&error))),
+    }
+}
+
 /// Writes a file whole or not at all.
 pub fn write_whole(path: &Path, text: &str) -> Status {
     let written = Target::of(path).map_err(|e| plain(&e)).and_then(|target| match target {

@@ -99,12 +99,12 @@ fn gaps(text: &str) -> Vec<Gap> {
     // What stands between the brackets of a macro stays as it is.
     gaps.retain(|&(at, _, is_end)| {
         let next = lexed.tokens.partition_point(|token| token.span.range().start < at);
-        let is = |number: usize, all: [&str; 2]| {
+        let is = |number: usize, all: &[&str]| {
             let token = lexed.tokens.get(number);
             token.is_some_and(|token| all.iter().any(|text| token.is(text)))
         };
-        let is_inside = is(next.wrapping_sub(1), ["(", ","]) || is(next, [")", ","]);
-        !is_inside && !(is_end && is(next, ["(", "("]))
+        let is_called = is_end && is(next, &["("]);
+        !is_called && !is(next.wrapping_sub(1), &["(", ","]) && !is(next, &[")", ","])
     });
     let gap = |(at, like, is_end)| match is_end {
         true => Gap::behind(text, at, like),

@@ -14,7 +14,7 @@ mod expand;
 mod local;
 mod names;
 mod on_demand;
-mod polarity;
+pub(crate) mod polarity;
 mod questions;
 mod slice;
 mod watch;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::program::{Atom, BinOp, Expr, Formula, UnOp};
 
 /// The atoms `p@l` that occur only positively.
-pub(super) fn positive_places(formula: &Formula) -> BTreeSet<Atom> {
+pub(crate) fn positive_places(formula: &Formula) -> BTreeSet<Atom> {
     let mut negative = BTreeSet::new();
     let mut places = BTreeSet::new();
     if may_have_no_value(formula) {

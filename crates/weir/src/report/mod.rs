@@ -1,5 +1,6 @@
 //! Reports: answers as text, JSON and other formats.
 
+pub mod diff;
 pub mod draw;
 pub mod explain;
 pub mod graph;

@@ -11,6 +11,11 @@ fn is_macro(token: &Token<'_>) -> bool {
     matches!(token.via, Some(Via::Macro(_)))
 }
 
+/// Whether what comes next has a label.
+fn ends_in_label(list: &[Stmt<'_>]) -> bool {
+    matches!(list.last(), Some(Stmt { kind: StmtKind::Label(_), .. }))
+}
+
 impl<'t> Parser<'_, 't> {
     /// `{ … }`
     pub(super) fn block(&mut self, context: &str) -> Parsed<Vec<Stmt<'t>>> {
@@ -43,9 +48,9 @@ impl<'t> Parser<'_, 't> {
             }
             let start = self.tokens.at;
             let first = self.tokens.peek();
-            let is_labeled = matches!(list.last(), Some(Stmt { kind: StmtKind::Label(_), .. }));
-            let is_guard = self.guard == Some(start) || is_labeled;
-            if !is_guard && !self.begins_declaration() && !is_macro(&first) {
+            let is_guard = self.guard == Some(start);
+            if !is_guard && !ends_in_label(&list) && !self.begins_declaration() && !is_macro(&first)
+            {
                 self.gaps.push((first.span.range().start, like, false));
             }
             if self.statement(&mut list).is_err() {
@@ -67,7 +72,7 @@ impl<'t> Parser<'_, 't> {
     /// The gap at the end of a sequence.
     fn end_gap(&mut self, list: &[Stmt<'t>], like: usize) {
         let (last, next) = (self.tokens.last(), self.tokens.peek());
-        if list.is_empty() || is_macro(&last) || is_macro(&next) {
+        if list.is_empty() || ends_in_label(list) || is_macro(&last) || is_macro(&next) {
             return;
         }
         self.gaps.push(match last.is(";") || last.is("->") {

@@ -39,16 +39,15 @@ impl<'t> Parser<'_, 't> {
                 continue;
             }
             let start = self.tokens.at;
-            let is_labeled = matches!(block.last(), Some(Stmt { kind: StmtKind::Label(_), .. }));
-            if !self.is("reg") && !is_labeled {
-                self.gaps.push((self.tokens.peek().span.range().start, first));
+            if !self.is("reg") {
+                self.gap(&block, first);
             }
             if self.statement(&mut block).is_err() {
                 self.skip_statement(start);
             }
         }
         self.blocks -= 1;
-        self.gaps.push((self.tokens.peek().span.range().start, first));
+        self.gap(&block, first);
         if !self.eat("}") {
             self.lost_names = true;
             if !self.unclosed {
@@ -65,6 +64,13 @@ impl<'t> Parser<'_, 't> {
             }
         }
         Ok(block)
+    }
+
+    /// There is a gap here, unless a label stands before it.
+    fn gap(&mut self, block: &Block<'t>, first: usize) {
+        if !matches!(block.last(), Some(Stmt { kind: StmtKind::Label(_), .. })) {
+            self.gaps.push((self.tokens.peek().span.range().start, first));
+        }
     }
 
     fn begins_statement(&self) -> bool {

@@ -1,0 +1,148 @@
+//! `weir fences`: what it prints, and that its patches apply.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use common::{root, weir};
+use serde_json::Value;
+use weir_gen::tools::are_installed;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Programs of every language that are violated under a model and can be repaired.
+const BROKEN: [(&str, &str); 9] = [
+    ("corpus/peterson-2.weir", "tso"),
+    ("corpus/peterson-2.weir", "nsw"),
+    ("corpus/dekker-2.weir", "pso"),
+    ("corpus/bakery-2.weir", "tso"),
+    ("litmus/SB.litmus", "tso"),
+    ("corpus/promela/bakery.pml", "tso"),
+    ("corpus/rmm/peterson.rmm", "tso"),
+    ("corpus/rmm/message-passing.rmm", "pso"),
+    ("corpus/trencher/store-buffering.txt", "tso"),
+];
+
+#[test]
+fn every_patch_applies_and_its_result_checks() {
+    if !are_installed(&["patch"]) {
+        return;
+    }
+    let folder = folder("fences-patches");
+    for (file, model) in BROKEN {
+        let target = folder.join(file.rsplit('/').next().unwrap());
+        let target = target.to_str().unwrap();
+        fs::copy(root().join(file), target).unwrap();
+        assert_ne!(weir(&["check", target, "--model", model]).status, 2, "{file}");
+        let output = weir(&["fences", target, "--model", model, "--patch"]);
+        assert_eq!(output.status, 0, "{file} under {model}: {}", output.err);
+        let mut patch = Command::new("patch")
+            .args(["-p0", "--silent"])
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut patch.stdin.take().unwrap(), output.out.as_bytes()).unwrap();
+        assert!(patch.wait().unwrap().success(), "{file}:\n{}", output.out);
+        let output = weir(&["fences", target, "--model", model]);
+        assert!(output.out.contains("no fence is needed"), "{file} under {model}: {}", output.out);
+        let report = weir(&["check", target, "--model", model, "--format", "json"]);
+        let report: Value = serde_json::from_str(&report.out).unwrap();
+        for property in report["properties"].as_array().unwrap() {
+            let wanted = if property["kind"] == "final exists" { "violated" } else { "holds" };
+            assert_eq!(property["verdict"], wanted, "{file} under {model}: {property}");
+        }
+    }
+}
+
+#[test]
+fn the_file_is_changed_in_place_and_its_old_text_kept() {
+    let folder = folder("fences-write");
+    let target = folder.join("peterson.weir");
+    let old = fs::read_to_string(root().join("corpus/peterson-2.weir")).unwrap();
+    fs::write(&target, &old).unwrap();
+    let name = target.to_str().unwrap();
+    assert_eq!(weir(&["fences", name, "--write"]).status, 0);
+    assert_eq!(fs::read_to_string(format!("{name}.orig")).unwrap(), old);
+    let new = fs::read_to_string(&target).unwrap();
+    let expected = old.replace("turn = 1 - i\n", "turn = 1 - i\n        fence\n");
+    assert_eq!(new, expected);
+    assert_eq!(weir(&["check", name]).status, 0);
+}
+
+#[test]
+fn evidence_is_accepted() {
+    let folder = folder("fences-evidence");
+    let name = folder.to_str().unwrap();
+    let output = weir(&["fences", "corpus/dekker-2.weir", "--all", "--evidence", name]);
+    assert_eq!(output.status, 0, "{}", output.err);
+    let mut certified = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let path = path.to_str().unwrap();
+        let subject = path.strip_suffix(".certificate.json").or(path.strip_suffix(".witness.json"));
+        if let Some(subject) = subject {
+            let output = weir(&["certify", path, &format!("{subject}.weir")]);
+            assert_eq!(output.status, 0, "{path}: {}{}", output.out, output.err);
+            certified += 1;
+        }
+    }
+    // Two sets of two fences: two proofs, and four runs that come back.
+    assert_eq!(certified, 6);
+}
+
+#[test]
+fn what_no_fences_repair_is_said_with_a_run() {
+    let output = weir(&["fences", "corpus/hyman-2.weir"]);
+    assert_eq!(output.status, 1, "{}", output.err);
+    assert!(output.out.contains("no fences can repair this"), "{}", output.out);
+    assert!(output.out.contains("under SC:"), "{}", output.out);
+}
+
+#[test]
+fn fences_that_are_not_needed_are_named() {
+    let file = "corpus/bakery-2-fenced.weir";
+    let output = weir(&["fences", file, "--redundant", "--model", "tso"]);
+    assert_eq!(output.status, 0, "{}", output.err);
+    let text = fs::read_to_string(root().join(file)).unwrap();
+    let line = text.lines().position(|line| line.contains("rfence")).unwrap() + 1;
+    let said = output.out.lines().find(|l| l.contains(&format!("line {line} "))).unwrap();
+    assert!(said.ends_with("not needed"), "{said}");
+    let json = weir(&["fences", file, "--redundant", "--model", "nsw", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["sets"][0]["fences"].as_array().unwrap().len(), 3);
+    assert_eq!(json["complete"], true);
+}
+
+#[test]
+fn sets_do_not_depend_on_threads() {
+    for (file, model) in [("corpus/bakery-2.weir", "tso"), ("corpus/dekker-2.weir", "pso")] {
+        let run = |threads| weir(&["fences", file, "-m", model, "--all", "--threads", threads]).out;
+        let one = run("1");
+        assert_eq!([&one, &one], [&run("2"), &run("5")], "{file}");
+    }
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused() {
+    for (options, message) in [
+        (vec!["--kinds", "wfence"], "`wfence` orders nothing under TSO"),
+        (vec!["--model", "tso+r->w"], "`weir fences` is for SC, TSO, PSO and NSW"),
+        (vec!["--cost", "fence=0"], "a cost is a number from 1"),
+        (vec!["--cost", "mfence=2"], "there is no fence `mfence`"),
+    ] {
+        let args = [vec!["fences", "corpus/peterson-2.weir"], options].concat();
+        let output = weir(&args);
+        assert_eq!(output.status, 2, "{args:?}");
+        assert!(output.err.contains(message), "{args:?}: {}", output.err);
+    }
+    let output = weir(&["fences", "examples/objects/treiber-stack.weir"]);
+    assert_eq!(output.status, 2, "{}", output.out);
+}

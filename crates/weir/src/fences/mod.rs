@@ -1,0 +1,445 @@
+//! Minimal sets of fences that repair a program, and fences that are not needed.
+//!
+//! ```
+//! use weir::fences::{Request, repairs};
+//! use weir::MemoryModel;
+//!
+//! let text = "
+//!     var x, y
+//!     process p {
+//!         reg r
+//!         x = 1
+//!         r = y
+//!     }
+//!     process q {
+//!         reg r
+//!         y = 1
+//!         r = x
+//!     }
+//!     both: final never p.r == 0 and q.r == 0
+//! ";
+//! let request = Request::new(MemoryModel::TSO);
+//! let found = repairs("sb.weir", text, &request, &mut |_| {})?;
+//! let lines = |set: &weir::fences::Repair| -> Vec<usize> {
+//!     set.fences.iter().map(|fence| found.places[fence.place].line).collect()
+//! };
+//! assert_eq!(lines(&found.sets[0]), [6, 11]);
+//! assert!(found.text(&found.sets[0].fences).contains("x = 1\n         fence\n"));
+//! # Ok::<(), weir::fences::RepairError>(())
+//! ```
+//!
+//! [`repairs`] finds sets of fences to insert, [`redundant`] finds which of the fences of a
+//! program are enough. The search is described in `search`.
+
+mod hitting;
+mod search;
+mod variant;
+
+use std::fmt;
+use std::ops::Range;
+
+use weir_engine::{SearchOptions, Stats, Task};
+use weir_front::gaps::{Gap, insert};
+use weir_front::{Language, Source, detect};
+use weir_model::answer::Answer;
+use weir_model::limits::Stop;
+use weir_model::memory_model::MemoryModel;
+use weir_model::program::{FenceKind, Program};
+
+use crate::engines::ENGINES;
+use crate::load::{self, LoadError, Loaded, Reading};
+use crate::solver::{CheckError, check_with};
+use hitting::Set;
+use search::{Found, Search, Tried};
+use variant::{Variants, for_each_fence};
+
+pub use search::Tally;
+pub use variant::Fence;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// How to read the program, and for which model.
+    pub reading: Reading,
+    /// The kinds of fences that may be inserted.
+    pub kinds: Vec<FenceKind>,
+    /// What fences cost.
+    pub costs: Costs,
+    /// How many sets to look for, the cheapest ones; `None` for all.
+    pub most: Option<usize>,
+    /// How far to search for each answer.
+    pub options: SearchOptions,
+}
+
+impl Request {
+    /// All sets of the kinds of fences that a model knows.
+    pub fn new(model: MemoryModel) -> Self {
+        Self {
+            reading: Reading { model, ..Reading::default() },
+            kinds: kinds_of(model),
+            costs: Costs::default(),
+            most: None,
+            options: SearchOptions::default(),
+        }
+    }
+}
+
+/// The kinds of fences that can make a difference under a model.
+pub fn kinds_of(model: MemoryModel) -> Vec<FenceKind> {
+    match model.normal() {
+        m if m == MemoryModel::SC || m == MemoryModel::TSO => vec![FenceKind::Full],
+        m if m == MemoryModel::PSO => vec![FenceKind::Full, FenceKind::Write],
+        _ => vec![FenceKind::Full, FenceKind::Write, FenceKind::Read],
+    }
+}
+
+/// What a fence of each kind costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// A full fence.
+    pub full: u32,
+    /// A write fence.
+    pub write: u32,
+    /// A read fence.
+    pub read: u32,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self { full: 4, write: 1, read: 1 }
+    }
+}
+
+impl Costs {
+    /// What a fence costs: more than nothing, so that no fence is superfluous.
+    fn of(self, kind: FenceKind) -> u64 {
+        u64::from(match kind {
+            FenceKind::Full => self.full,
+            FenceKind::Write => self.write,
+            FenceKind::Read => self.read,
+        })
+        .max(1)
+    }
+}
+
+/// A place at which a fence can stand, or stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What stands there, as an offset into the text.
+    pub at: usize,
+    /// The line of it, from 1.
+    pub line: usize,
+}
+
+/// A set of fences that repairs a program; without any of them it would not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// What they cost together.
+    pub cost: u64,
+    /// The fences, in the order of their places.
+    pub fences: Vec<Fence>,
+}
+
+/// What was found about the fences of a program.
+#[derive(Debug)]
+pub struct Repairs {
+    /// The model.
+    pub model: MemoryModel,
+    /// The text of the program.
+    pub source: Source,
+    /// The places at which fences can stand, in the order of the text.
+    pub places: Vec<Place>,
+    /// The minimal sets that were found, cheapest first. The empty set is the only one if the
+    /// program needs no fence.
+    pub sets: Vec<Repair>,
+    /// Sets of fences of which every repair has one: where fences are needed.
+    pub regions: Vec<Vec<Fence>>,
+    /// Sets of which it is not known whether they repair the program, and why.
+    pub open: Vec<(Vec<Fence>, String)>,
+    /// Whether there are no other minimal sets.
+    pub is_complete: bool,
+    /// Why the search ended early, if it did.
+    pub stopped: Option<Stop>,
+    /// Why no fences at all repair it, if that is so: a program with answers, some of which have
+    /// runs. It is the program itself under SC, or the program with all fences.
+    pub beyond: Option<Box<(Loaded, MemoryModel, Vec<Answer>)>>,
+    /// What was done.
+    pub tally: Tally,
+    language: &'static Language,
+    /// The gaps, unless this is about the fences of the program.
+    gaps: Vec<Gap>,
+}
+
+/// Why nothing can be said about the fences of a program.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RepairError {
+    /// The program cannot be read.
+    Load(LoadError),
+    /// The program cannot be checked.
+    Check(CheckError),
+    /// The language has no fence of this kind.
+    Kind(&'static str, FenceKind),
+    /// This question asks where a process does not stand.
+    Absence(String),
+    /// The program with a fence is not one: this is a fault of Weir.
+    Inserted(LoadError),
+}
+
+impl fmt::Display for RepairError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(error) => error.fmt(f),
+            Self::Check(error) => error.fmt(f),
+            Self::Kind(language, kind) => {
+                write!(f, "the language {language} has no {}", kind_name(*kind))
+            }
+            Self::Absence(question) => write!(
+                f,
+                "`{question}` asks where a process does not stand, and a fence adds a place: \
+                 its answer may depend on fences that order nothing"
+            ),
+            Self::Inserted(error) => {
+                write!(f, "the program with fences cannot be read; please report this: {error}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RepairError {}
+
+impl From<CheckError> for RepairError {
+    fn from(error: CheckError) -> Self {
+        Self::Check(error)
+    }
+}
+
+impl From<LoadError> for RepairError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
+    }
+}
+
+/// What a kind of fence is called in reports and on the command line.
+pub fn kind_name(kind: FenceKind) -> &'static str {
+    match kind {
+        FenceKind::Full => "fence",
+        FenceKind::Write => "wfence",
+        FenceKind::Read => "rfence",
+    }
+}
+
+/// Finds the minimal sets of fences that, inserted into a program, make sure that no state
+/// settles a question: nothing that is claimed is violated, and no final state that is looked
+/// for is allowed.
+///
+/// # Errors
+/// If the program cannot be read, has no question, or its language has no such fences.
+pub fn repairs(
+    name: &str,
+    text: &str,
+    request: &Request,
+    progress: &mut dyn FnMut(&Tally),
+) -> Result<Repairs, RepairError> {
+    let (_, source) = asked(name, text, request)?;
+    let language = request.reading.language.unwrap_or_else(|| detect(name, text));
+    if let Some(kind) = request.kinds.iter().find(|kind| (language.fence)(**kind).is_none()) {
+        return Err(RepairError::Kind(language.name, *kind));
+    }
+    let mut gaps = (language.gaps)(text);
+    gaps.sort_by_key(|gap| gap.at);
+    let some_kind = request.kinds.first().copied().unwrap_or(FenceKind::Full);
+    let all: Vec<_> = (0..gaps.len()).map(|gap| (gap, some_kind)).collect();
+    let inserted = insert(text, &gaps, &all, |kind| word(language, kind));
+    let (fenced, fenced_source) = load::program(name, &inserted.text, &reading(request, language))
+        .map_err(RepairError::Inserted)?;
+    let place =
+        |range: Range<usize>| inserted.fences.iter().position(|fence| range.contains(&fence.start));
+    let fences = (0..gaps.len())
+        .flat_map(|place| request.kinds.iter().map(move |&kind| Fence { place, kind }))
+        .collect();
+    let variants = Variants::new(fenced, &fenced_source, place, fences);
+    let places = gaps.iter().map(|gap| place_at(text, gap.at)).collect();
+    Repairs::search((source, places, gaps), language, &variants, request, progress)
+}
+
+/// Finds the minimal sets of the fences of a program that are enough, if the others are removed.
+///
+/// # Errors
+/// As for [`repairs`].
+pub fn redundant(
+    name: &str,
+    text: &str,
+    request: &Request,
+    progress: &mut dyn FnMut(&Tally),
+) -> Result<Repairs, RepairError> {
+    let (program, source) = asked(name, text, request)?;
+    let language = request.reading.language.unwrap_or_else(|| detect(name, text));
+    // Copies of a process have the same fences.
+    let mut standing: Vec<(usize, FenceKind)> = Vec::new();
+    for_each_fence(&program, &mut |stmt| {
+        if let weir_model::program::StmtKind::Fence(kind) = stmt.kind {
+            standing.push((source.range(stmt.span).start, kind));
+        }
+    });
+    standing.sort_unstable();
+    standing.dedup();
+    let place = |range: Range<usize>| standing.iter().position(|(at, _)| *at == range.start);
+    let fences = standing.iter().enumerate();
+    let fences = fences.map(|(place, &(_, kind))| Fence { place, kind }).collect();
+    let variants = Variants::new(program, &source, place, fences);
+    let places = standing.iter().map(|(at, _)| place_at(text, *at)).collect();
+    Repairs::search((source, places, vec![]), language, &variants, request, progress)
+}
+
+/// The program, if something is asked of it.
+fn asked(name: &str, text: &str, request: &Request) -> Result<(Program, Source), RepairError> {
+    let loaded = Loaded::read(name, text, &request.reading)?;
+    if let Some(error) = CheckError::no_property(name, &loaded.system) {
+        return Err(error.into());
+    }
+    match loaded.system.questions.iter().find(|q| q.asks_for_absence()) {
+        Some(question) => Err(RepairError::Absence(question.name.clone())),
+        None => Ok((loaded.system.program, loaded.source)),
+    }
+}
+
+fn word(language: &Language, kind: FenceKind) -> &'static str {
+    (language.fence)(kind).unwrap_or("fence")
+}
+
+fn place_at(text: &str, at: usize) -> Place {
+    // What follows a gap at the end of a line stands on the next one.
+    let next = text[at..].find(|c: char| !c.is_whitespace()).map_or(at, |skip| at + skip);
+    Place { at: next, line: text[..next].matches('\n').count() + 1 }
+}
+
+/// The language is known from the text without fences.
+fn reading(request: &Request, language: &'static Language) -> Reading {
+    Reading { language: Some(language), ..request.reading.clone() }
+}
+
+impl Repairs {
+    /// Searches, unless no fences help.
+    fn search(
+        (source, places, gaps): (Source, Vec<Place>, Vec<Gap>),
+        language: &'static Language,
+        variants: &Variants,
+        request: &Request,
+        progress: &mut dyn FnMut(&Tally),
+    ) -> Result<Self, RepairError> {
+        let costs: Vec<u64> = variants.fences.iter().map(|f| request.costs.of(f.kind)).collect();
+        let search = Search {
+            variants,
+            model: request.reading.model,
+            costs: &costs,
+            options: &request.options,
+            clauses: vec![],
+            tally: Tally { checks: 1, ..Tally::default() },
+        };
+        let mut found = Self {
+            model: request.reading.model,
+            source,
+            places,
+            sets: vec![],
+            regions: vec![],
+            open: vec![],
+            is_complete: false,
+            stopped: None,
+            beyond: None,
+            tally: search.tally,
+            language,
+            gaps,
+        };
+        let all = Set::full(costs.len());
+        match search.try_set(&all, &request.options)? {
+            Tried::Repairs => {
+                let (sets, costs) = (search.run(request.most, progress)?, request.costs);
+                found.take(sets, variants, costs);
+            }
+            Tried::Open(reason) => found.open.push((fences(variants, &all), reason)),
+            Tried::Fails(_) => {
+                found.beyond = Some(Box::new(found.unrepaired(variants, request)?));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A run that no fences prevent: one of SC if there is one.
+    fn unrepaired(
+        &self,
+        variants: &Variants,
+        request: &Request,
+    ) -> Result<(Loaded, MemoryModel, Vec<Answer>), RepairError> {
+        let options = &request.options;
+        let text = &self.source.text;
+        let name = &self.source.name;
+        let reading = reading(request, self.language);
+        let loaded =
+            Loaded::read(name, text, &Reading { model: MemoryModel::SC, ..reading.clone() })?;
+        let task = Task::new(&loaded.system, MemoryModel::SC, options);
+        let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
+        if answers.iter().any(Answer::has_run) {
+            return Ok((loaded, MemoryModel::SC, answers));
+        }
+        let all = fences(variants, &Set::full(variants.fences.len()));
+        let text = match self.gaps.is_empty() {
+            true => text.clone(),
+            false => self.text(&all),
+        };
+        let loaded = Loaded::read(name, &text, &reading).map_err(RepairError::Inserted)?;
+        let task = Task::new(&loaded.system, self.model, options);
+        let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
+        Ok((loaded, self.model, answers))
+    }
+
+    fn take(&mut self, found: Found, variants: &Variants, costs: Costs) {
+        let repair = |set: &Set| {
+            let fences = fences(variants, set);
+            Repair { cost: fences.iter().map(|f| costs.of(f.kind)).sum(), fences }
+        };
+        self.sets = found.sets.iter().map(repair).collect();
+        self.regions = found.clauses.iter().map(|clause| fences(variants, clause)).collect();
+        let open = found.open.into_iter();
+        self.open.extend(open.map(|(set, reason)| (fences(variants, &set), reason)));
+        (self.is_complete, self.stopped, self.tally) =
+            (found.is_complete, found.stopped, found.tally);
+    }
+
+    /// The text of the program with fences inserted.
+    ///
+    /// # Panics
+    /// If this is about the fences that a program has ([`redundant`]).
+    pub fn text(&self, fences: &[Fence]) -> String {
+        assert!(fences.is_empty() || !self.gaps.is_empty(), "nothing can be inserted here");
+        let fences: Vec<_> = fences.iter().map(|f| (f.place, f.kind)).collect();
+        insert(&self.source.text, &self.gaps, &fences, |kind| word(self.language, kind)).text
+    }
+
+    /// How a fence is written.
+    pub fn word(&self, kind: FenceKind) -> &'static str {
+        word(self.language, kind)
+    }
+
+    /// Reads the text of the program with fences inserted, and checks it as `weir check` does.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a run is rejected by its checker.
+    pub fn check(
+        &self,
+        fences: &[Fence],
+        request: &Request,
+        options: &SearchOptions,
+    ) -> Result<(Loaded, Vec<Answer>, Stats), RepairError> {
+        let reading = reading(request, self.language);
+        let loaded = Loaded::read(&self.source.name, &self.text(fences), &reading)
+            .map_err(RepairError::Inserted)?;
+        let task = Task::new(&loaded.system, self.model, options);
+        let (answers, stats) = check_with(ENGINES[0], task, &mut |_| {})?;
+        Ok((loaded, answers, stats))
+    }
+}
+
+fn fences(variants: &Variants, set: &Set) -> Vec<Fence> {
+    set.iter().map(|e| variants.fences[e]).collect()
+}

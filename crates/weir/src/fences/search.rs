@@ -1,0 +1,217 @@
+//! The search for sets of fences.
+//!
+//! A set of fences *repairs* a program if no reachable state of the program with these fences
+//! settles a question. More fences never hurt: without its fence steps, a run of a program with
+//! fences is a run of the program without them, and a process that waits at a fence can always
+//! go on in the end.
+//!
+//! Every set that repairs contains an element of each *clause*. The first clauses come from runs
+//! ([`Variants::clause`]). The cheapest sets that hit all clauses are tried, as in the
+//! enumeration of minimal unsatisfiable and maximal satisfiable sets (Liffiton et al. 2016): one
+//! that repairs is inclusion-minimal, since no smaller set hits all clauses. One that does not is
+//! enlarged as long as it does not repair, and what is left out in the end is a new clause. When
+//! no set is left that hits all clauses, all minimal sets are known.
+
+use std::thread;
+
+use weir_engine::{SearchOptions, Task};
+use weir_model::answer::Evidence;
+use weir_model::limits::{Budget, Stop};
+use weir_model::memory_model::MemoryModel;
+use weir_model::question::Kind;
+use weir_model::system::{System, Unbuilt};
+
+use super::hitting::{Set, cheapest};
+use super::variant::Variants;
+use crate::engines::ENGINES;
+use crate::solver::{CheckError, check_with};
+
+/// So many sets are tried at a time once the clauses seem to be known.
+const BATCH: usize = 4;
+
+/// What became of a set of fences.
+#[derive(Clone, Debug)]
+pub(super) enum Tried {
+    Repairs,
+    /// It does not, and neither does any set that avoids this clause.
+    Fails(Set),
+    /// It is not known.
+    Open(String),
+}
+
+/// How far a search has got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many sets repair the program.
+    pub sets: usize,
+    /// How many programs were checked.
+    pub checks: usize,
+    /// How many clauses are known: each repair has a fence of each.
+    pub clauses: usize,
+    /// What any further set costs at least.
+    pub at_least: u64,
+}
+
+/// What a search found.
+pub(super) struct Found {
+    /// The sets that repair, cheapest first.
+    pub sets: Vec<Set>,
+    /// The clauses, none of which contains another.
+    pub clauses: Vec<Set>,
+    /// Sets of which it is not known whether they repair, and why.
+    pub open: Vec<(Set, String)>,
+    /// Whether there are no other minimal sets.
+    pub is_complete: bool,
+    /// Why the search ended early, if it did.
+    pub stopped: Option<Stop>,
+    pub tally: Tally,
+}
+
+pub(super) struct Search<'a> {
+    pub variants: &'a Variants,
+    pub model: MemoryModel,
+    pub costs: &'a [u64],
+    pub options: &'a SearchOptions,
+    pub clauses: Vec<Set>,
+    pub tally: Tally,
+}
+
+impl Search<'_> {
+    fn budget(&self) -> &Budget {
+        &self.options.budget
+    }
+
+    /// Checks the program with a set of fences.
+    pub fn try_set(&self, set: &Set, options: &SearchOptions) -> Result<Tried, CheckError> {
+        // A clause that the set avoids is of a run that the set does not prevent.
+        if let Some(clause) = self.clauses.iter().find(|clause| !clause.meets(set)) {
+            return Ok(Tried::Fails(clause.clone()));
+        }
+        let program = self.variants.program(set);
+        let system = match System::for_model_within(program, self.model, &options.budget) {
+            Ok(system) => system,
+            Err(unbuilt @ (Unbuilt::Stopped(_) | Unbuilt::Wrong(_))) => {
+                return Ok(Tried::Open(unbuilt.to_string()));
+            }
+        };
+        let task = Task::new(&system, self.model, options);
+        let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
+        let mut clauses = Vec::new();
+        for answer in &answers {
+            let is_bounds = system.questions[answer.property].kind == Kind::Bounds;
+            match &answer.evidence {
+                Evidence::Run(_) if is_bounds => {
+                    return Ok(Tried::Open("a value leaves its bound".to_owned()));
+                }
+                Evidence::Run(run) => clauses.push(self.variants.clause(set, &system, run)),
+                _ => {}
+            }
+        }
+        // The smallest says most.
+        if let Some(clause) = clauses.into_iter().min_by_key(|c| (c.len(), c.clone())) {
+            return Ok(Tried::Fails(clause));
+        }
+        let unknown = answers.iter().find_map(|a| match &a.evidence {
+            Evidence::Reason(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        Ok(unknown.map_or(Tried::Repairs, Tried::Open))
+    }
+
+    /// Makes a clause as small as possible: its complement, which does not repair, is enlarged.
+    fn shrink(&mut self, mut clause: Set) -> Result<Set, CheckError> {
+        let all = Set::full(self.costs.len());
+        for e in clause.clone().iter() {
+            // It may be gone together with an earlier one.
+            if !clause.contains(e) || clause.len() == 1 || self.budget().check().is_err() {
+                continue;
+            }
+            let larger = all.without(&clause).with(e);
+            self.tally.checks += 1;
+            if let Tried::Fails(smaller) = self.try_set(&larger, self.options)? {
+                clause = smaller;
+            }
+        }
+        Ok(clause)
+    }
+
+    /// Finds the cheapest sets, at most so many, or all.
+    pub fn run(
+        mut self,
+        most: Option<usize>,
+        progress: &mut dyn FnMut(&Tally),
+    ) -> Result<Found, CheckError> {
+        let mut sets: Vec<Set> = Vec::new();
+        let mut open: Vec<(Set, String)> = Vec::new();
+        let mut is_complete = false;
+        let mut stopped = None;
+        let mut batch = 1;
+        'search: while most.is_none_or(|most| sets.len() < most) {
+            let known: Vec<Set> =
+                sets.iter().chain(open.iter().map(|(set, _)| set)).cloned().collect();
+            let next = match cheapest(&self.clauses, self.costs, &known, batch, self.budget()) {
+                Ok(next) => next,
+                Err(stop) => {
+                    stopped = Some(stop);
+                    break;
+                }
+            };
+            let Some(first) = next.first() else {
+                is_complete = open.is_empty();
+                break;
+            };
+            self.tally.at_least = first.iter().map(|e| self.costs[e]).sum();
+            let tried = self.try_all(&next)?;
+            self.tally.checks += next.len();
+            batch = BATCH;
+            for (set, tried) in next.into_iter().zip(tried) {
+                match tried {
+                    Tried::Repairs => sets.push(set),
+                    Tried::Open(reason) => {
+                        if let Err(stop) = self.budget().check() {
+                            stopped = Some(stop);
+                            break 'search;
+                        }
+                        open.push((set, reason));
+                    }
+                    Tried::Fails(clause) => {
+                        batch = 1;
+                        // Another set of the batch may have given this clause.
+                        if self.clauses.iter().all(|c| c.meets(&set)) {
+                            let clause = self.shrink(clause)?;
+                            self.clauses.retain(|c| !clause.is_within(c));
+                            self.clauses.push(clause);
+                        }
+                    }
+                }
+            }
+            self.tally.sets = sets.len();
+            self.tally.clauses = self.clauses.len();
+            progress(&self.tally);
+        }
+        let cost = |set: &Set| set.iter().map(|e| self.costs[e]).sum::<u64>();
+        sets.sort_by_key(|set| (cost(set), set.iter().collect::<Vec<_>>()));
+        self.clauses.sort_by_key(|clause| clause.iter().collect::<Vec<_>>());
+        let (clauses, tally) = (self.clauses, self.tally);
+        Ok(Found { sets, clauses, open, is_complete, stopped, tally })
+    }
+
+    /// Checks several sets, with several threads if there are some.
+    fn try_all(&self, sets: &[Set]) -> Result<Vec<Tried>, CheckError> {
+        let threads = self.budget().threads().min(sets.len());
+        if threads < 2 {
+            return sets.iter().map(|set| self.try_set(set, self.options)).collect();
+        }
+        let one = std::num::NonZeroUsize::MIN;
+        let budget = self.budget().clone().with_threads(one);
+        let options = SearchOptions { budget, ..self.options.clone() };
+        let parts = sets.chunks(sets.len().div_ceil(threads));
+        let tried: Vec<Result<Vec<Tried>, CheckError>> = thread::scope(|scope| {
+            let each =
+                |part: &'_ [Set]| part.iter().map(|set| self.try_set(set, &options)).collect();
+            let running: Vec<_> = parts.map(|part| scope.spawn(move || each(part))).collect();
+            running.into_iter().map(|t| t.join().expect("a search does not panic")).collect()
+        });
+        Ok(tried.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+}

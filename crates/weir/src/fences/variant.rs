@@ -1,0 +1,135 @@
+//! Variants of a program: the same code with other fences.
+
+use std::collections::HashMap;
+
+use weir_front::Source;
+use weir_model::ids::SpanId;
+use weir_model::program::{FenceKind, Program, Stmt, StmtKind};
+use weir_model::run::Run;
+use weir_model::system::{Op, System};
+
+use super::hitting::Set;
+
+/// A fence that a program may have: at which place, and of which kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fence {
+    /// The number of the place.
+    pub place: usize,
+    /// The kind.
+    pub kind: FenceKind,
+}
+
+/// A program with numbered places for fences.
+pub(super) struct Variants {
+    program: Program,
+    /// The places of the fences that may be there or not.
+    places: HashMap<SpanId, usize>,
+    /// The fences, as elements of sets are numbered.
+    pub fences: Vec<Fence>,
+}
+
+impl Variants {
+    /// The variants of a program with a fence at every place. `place` tells where a fence stands
+    /// in its text, or that it is no part of the question; `fences` are those that may be there.
+    pub fn new(
+        program: Program,
+        source: &Source,
+        place: impl Fn(std::ops::Range<usize>) -> Option<usize>,
+        fences: Vec<Fence>,
+    ) -> Self {
+        let mut places = HashMap::new();
+        for_each_fence(&program, &mut |stmt| {
+            places.extend(place(source.range(stmt.span)).map(|place| (stmt.span, place)));
+        });
+        Self { program, places, fences }
+    }
+
+    /// The program with these fences only. At a place that has not all of its fences, a process
+    /// takes a step that does nothing: it shows where the other fences would have been.
+    pub fn program(&self, set: &Set) -> Program {
+        let mut program = self.program.clone();
+        for process in &mut program.processes {
+            process.body = self.block(std::mem::take(&mut process.body), set);
+        }
+        program
+    }
+
+    fn block(&self, block: Vec<Stmt>, set: &Set) -> Vec<Stmt> {
+        let mut new = Vec::with_capacity(block.len());
+        for mut stmt in block {
+            let place = self.places.get(&stmt.span);
+            match (&mut stmt.kind, place) {
+                (StmtKind::Fence(_), Some(&place)) => {
+                    let here = || self.fences.iter().enumerate().filter(|(_, f)| f.place == place);
+                    let chosen = here().filter(|(e, _)| set.contains(*e));
+                    new.extend(chosen.map(|(_, f)| Stmt::new(StmtKind::Fence(f.kind), stmt.span)));
+                    if here().any(|(e, _)| !set.contains(e)) {
+                        new.push(Stmt::new(StmtKind::Nop, stmt.span));
+                    }
+                    continue;
+                }
+                (StmtKind::If(_, then, other), _) => {
+                    *then = self.block(std::mem::take(then), set);
+                    *other = self.block(std::mem::take(other), set);
+                }
+                (StmtKind::Loop(inner) | StmtKind::Await(inner, _), _) => {
+                    *inner = self.block(std::mem::take(inner), set);
+                }
+                (StmtKind::Choose(blocks), _) => {
+                    for inner in blocks {
+                        *inner = self.block(std::mem::take(inner), set);
+                    }
+                }
+                _ => {}
+            }
+            new.push(stmt);
+        }
+        new
+    }
+
+    /// The clause of a run of the program with a set of fences: all other fences that the run
+    /// cannot pass at their places. The run is still one of the program if fences are added that
+    /// are not in the clause, so every set of fences that repairs the program contains one of
+    /// the clause.
+    ///
+    /// A fence is passed if it changes nothing but the control state of its process. Where
+    /// that is not known the fence is in the clause: a clause may be too large.
+    pub fn clause(&self, set: &Set, system: &System, run: &Run) -> Set {
+        let mut clause = Set::empty(self.fences.len());
+        let mut replay = run.replay(system);
+        while let Some(step) = replay.next_step() {
+            if let Some(id) = step.transition {
+                let transition = system.transition(step.process, id);
+                if let (Op::Nop, Some(place)) = (transition.op, self.places.get(&transition.span)) {
+                    for (e, fence) in self.fences.iter().enumerate() {
+                        if fence.place == *place
+                            && !set.contains(e)
+                            && !clause.contains(e)
+                            && !replay.passes(step.process, transition, fence.kind)
+                        {
+                            clause.insert(e);
+                        }
+                    }
+                }
+            }
+            replay.advance();
+        }
+        clause
+    }
+}
+
+/// Calls a function with every fence of the processes of a program.
+pub(super) fn for_each_fence(program: &Program, visit: &mut dyn FnMut(&Stmt)) {
+    let mut blocks: Vec<&[Stmt]> = program.processes.iter().map(|p| &p.body[..]).collect();
+    while let Some(block) = blocks.pop() {
+        for stmt in block {
+            match &stmt.kind {
+                StmtKind::Fence(_) => visit(stmt),
+                StmtKind::If(_, then, other) => blocks.extend([&then[..], &other[..]]),
+                StmtKind::Loop(inner) | StmtKind::Await(inner, _) => blocks.push(inner),
+                StmtKind::Choose(all) => blocks.extend(all.iter().map(|b| &b[..])),
+                _ => {}
+            }
+        }
+    }
+}

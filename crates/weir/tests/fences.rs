@@ -1,0 +1,231 @@
+//! Minimal sets of fences, against all subsets.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weir::MemoryModel;
+use weir::fences::{Fence, Repair, RepairError, Repairs, Request, redundant, repairs};
+use weir::solver::outcomes;
+use weir_engine::SearchOptions;
+use weir_gen::{Rng, Shape, ask, program, setting};
+use weir_model::answer::Answer;
+use weir_model::ids::{RegId, SpanId, VarId};
+use weir_model::program::{
+    Atom, BinOp, Decl, Expr, Place, Process, Program, Property, PropertyKind, Quantifier, Register,
+    Rmw, Stmt, StmtKind,
+};
+use weir_model::system::System;
+
+const MODELS: [MemoryModel; 3] = [MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
+
+/// Whether a text with fences has no state that settles a question; `None` if it is not known.
+fn repaired(found: &Repairs, fences: &[Fence], request: &Request) -> Option<bool> {
+    let (_, answers, _) = found.check(fences, request, &request.options).unwrap();
+    match answers.iter().all(Answer::is_known) {
+        true => Some(!answers.iter().any(Answer::has_run)),
+        false => None,
+    }
+}
+
+/// All minimal sets, by trying every subset in the order of their sizes.
+fn brute_force(found: &Repairs, request: &Request) -> Option<BTreeSet<Vec<Fence>>> {
+    let kinds = request.kinds.len();
+    let fences: Vec<Fence> = (0..found.places.len() * kinds)
+        .map(|e| Fence { place: e / kinds, kind: request.kinds[e % kinds] })
+        .collect();
+    let mut subsets: Vec<u32> = (0..1 << fences.len()).collect();
+    subsets.sort_by_key(|bits: &u32| bits.count_ones());
+    let set = |bits: u32| -> Vec<Fence> {
+        (0..fences.len()).filter(|e| bits >> e & 1 == 1).map(|e| fences[e]).collect()
+    };
+    let mut minimal: Vec<u32> = vec![];
+    for bits in subsets {
+        if minimal.iter().any(|m| m & bits == *m) {
+            continue;
+        }
+        if repaired(found, &set(bits), request)? {
+            minimal.push(bits);
+        }
+    }
+    Some(minimal.into_iter().map(set).collect())
+}
+
+/// Compares with all subsets, if there are at most so many elements. Returns whether it did.
+fn agrees(name: &str, text: &str, request: &Request, most: usize) -> bool {
+    let model = request.reading.model;
+    let gaps = (weir_front::detect(name, text).gaps)(text);
+    let all = gaps.len() * request.kinds.len();
+    if all > most {
+        return false;
+    }
+    let found = match repairs(name, text, request, &mut |_| {}) {
+        Ok(found) if found.open.is_empty() => found,
+        Ok(_) | Err(RepairError::Absence(_)) => return false,
+        Err(error) => panic!("{name}: {error}\n{text}"),
+    };
+    let Some(expected) = brute_force(&found, request) else { return false };
+    let sets: BTreeSet<Vec<Fence>> = found.sets.iter().map(|s| s.fences.clone()).collect();
+    assert_eq!(sets, expected, "{name} under {model}, {all} fences:\n{text}");
+    assert_eq!(found.beyond.is_some(), expected.is_empty(), "{name} under {model}:\n{text}");
+    assert!(found.is_complete || found.beyond.is_some());
+    assert!(found.sets.is_sorted_by_key(|set| set.cost));
+    true
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "weir"));
+    files.sort();
+    files
+}
+
+#[test]
+fn sets_of_small_programs_are_those_that_trying_all_subsets_finds() {
+    let mut compared = 0;
+    for path in corpus() {
+        let (name, text) = (path.to_str().unwrap(), fs::read_to_string(&path).unwrap());
+        for model in MODELS {
+            let most = setting("WEIR_FENCES", 8) as usize;
+            compared += usize::from(agrees(name, &text, &Request::new(model), most));
+        }
+    }
+    assert!(compared > 5, "{compared}");
+}
+
+/// The fences of a text whose comments say that they are needed under a model, by their lines.
+fn marked(text: &str, model: MemoryModel) -> BTreeSet<usize> {
+    let name = model.to_string().to_lowercase();
+    let needs = |line: &str| {
+        let mark = line.split_once("needed:").map(|(_, models)| models);
+        mark.is_some_and(|models| models.split_whitespace().any(|m| m == name))
+    };
+    (1..).zip(text.lines()).filter(|(_, line)| needs(line)).map(|(number, _)| number).collect()
+}
+
+#[test]
+fn the_marks_of_the_corpus_are_minimal_sets() {
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for path in corpus() {
+        let (name, text) = (path.to_str().unwrap(), fs::read_to_string(&path).unwrap());
+        if !text.contains("needed:") || !name.contains("-2") {
+            continue;
+        }
+        for model in MODELS {
+            let found = redundant(name, &text, &Request::new(model), &mut |_| {}).unwrap();
+            let lines = |set: &Repair| -> BTreeSet<usize> {
+                set.fences.iter().map(|f| found.places[f.place].line).collect()
+            };
+            let sets: Vec<BTreeSet<usize>> = found.sets.iter().map(lines).collect();
+            let marked = marked(&text, model);
+            // With fences that are not enough nothing is marked.
+            let is_right = match found.beyond.is_some() {
+                true => marked.is_empty(),
+                false => sets.contains(&marked),
+            };
+            if !is_right {
+                wrong.push(format!("{name} under {model}: {marked:?}, not {sets:?}"));
+            }
+            compared += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 50, "{compared}");
+}
+
+/// Asks that the final states of a model that SC does not have are not there; `None` if there
+/// are none.
+fn only_those_of_sc(mut program: Program, model: MemoryModel) -> Option<Program> {
+    program.observed = Some(program.everything());
+    let system = System::new(program.clone()).unwrap();
+    let options = SearchOptions::default();
+    let states = |model| outcomes(&system, model, &options, &mut |_| {}).unwrap();
+    let (weak, strong) = (states(model), states(MemoryModel::SC));
+    let weak: Vec<_> = weak.states.difference(&strong.states).map(|(values, _)| values).collect();
+    let state = |values: &&Vec<i128>| {
+        let equal = |(atom, value): (&Atom, &i128)| {
+            Expr::binary(BinOp::Eq, Expr::Atom(*atom), Expr::Const(*value))
+        };
+        let parts = strong.atoms.iter().zip(values.iter()).map(equal);
+        parts.reduce(|a, b| Expr::binary(BinOp::And, a, b))
+    };
+    let formula = weak.iter().take(5).filter_map(state);
+    let formula = formula.reduce(|a, b| Expr::binary(BinOp::Or, a, b))?;
+    let kind = PropertyKind::Final(Quantifier::Never, formula);
+    program.properties = vec![Property { name: None, kind, span: SpanId::NONE }];
+    Some(program)
+}
+
+/// A random program in which processes write and read few variables.
+fn racing(rng: &mut Rng, statements: usize) -> Program {
+    let vars: Vec<Decl> =
+        (0..2 + rng.below(2)).map(|x| Decl::scalar(format!("x{x}"), 0, SpanId::NONE)).collect();
+    let process = |rng: &mut Rng, name: &str| {
+        let mut body = Vec::new();
+        let mut registers = Vec::new();
+        for number in 0..statements {
+            let place = Place::var(VarId::new(rng.below(vars.len())));
+            let kind = match rng.below(8) {
+                0..=3 => StmtKind::Store(place, Expr::Const(1 + rng.below(2) as i128)),
+                other => {
+                    let reg = RegId::new(registers.len());
+                    registers.push(Register {
+                        name: format!("r{number}"),
+                        display: format!("{name}.r{number}"),
+                        domain: None,
+                        init: 0,
+                        temporary: false,
+                        span: SpanId::NONE,
+                    });
+                    match other {
+                        7 => StmtKind::Rmw(reg, place, Rmw::Swap(Expr::Const(2))),
+                        _ => StmtKind::Load(reg, place),
+                    }
+                }
+            };
+            body.push(Stmt::new(kind, SpanId::NONE));
+        }
+        Process { name: name.to_owned(), registers, labels: vec![], body }
+    };
+    let processes = vec![process(rng, "p"), process(rng, "q")];
+    Program { name: "racing".to_owned(), vars, processes, ..Program::default() }
+}
+
+#[test]
+fn sets_of_random_programs_are_those_that_trying_all_subsets_finds() {
+    let (seed, cases) = (setting("WEIR_SEED", 1), setting("WEIR_CASES", 120));
+    let mut rng = Rng::new(seed);
+    let (mut compared, mut weak) = (0, 0);
+    for case in 0..cases {
+        let model = MODELS[rng.below(3)];
+        // Few enough positions for all subsets.
+        let statements = if model == MemoryModel::TSO { 4 } else { 2 };
+        let mut request = Request::new(model);
+        if request.kinds.len() == 3 {
+            request.kinds.remove(rng.below(3));
+        }
+        let mut made = match rng.once_in(3) {
+            true => {
+                let loops = rng.once_in(2);
+                let shape =
+                    Shape { statements, labels: 1, awaits: true, loops, ..Shape::default() };
+                program(&mut rng, &shape)
+            }
+            false => racing(&mut rng, statements),
+        };
+        match only_those_of_sc(made.clone(), model) {
+            Some(asked) if !rng.once_in(8) => {
+                weak += 1;
+                made = asked;
+            }
+            _ => ask(&mut rng, &mut made, 2),
+        }
+        let name = format!("seed-{seed}-case-{case}.weir");
+        compared += u64::from(agrees(&name, &weir_front::weir::print(&made), &request, 12));
+    }
+    println!("seed {seed}: {compared} of {cases} compared, {weak} weaker than SC");
+    assert!(compared > cases / 3 && weak > cases / 10, "{compared} of {cases}, {weak} weak");
+}
