@@ -159,34 +159,39 @@ fn only_those_of_sc(mut program: Program, model: MemoryModel) -> Option<Program>
     Some(program)
 }
 
-/// A random program in which processes write and read few variables.
-fn racing(rng: &mut Rng, statements: usize) -> Program {
+/// A random program of two processes that write and read two variables, in the patterns of
+/// litmus tests: a write and a read, two writes, or two reads of both variables.
+fn racing(rng: &mut Rng, pairs: usize) -> Program {
     let vars: Vec<Decl> =
-        (0..2 + rng.below(2)).map(|x| Decl::scalar(format!("x{x}"), 0, SpanId::NONE)).collect();
+        ["x", "y"].into_iter().map(|x| Decl::scalar(x, 0, SpanId::NONE)).collect();
     let process = |rng: &mut Rng, name: &str| {
         let mut body = Vec::new();
         let mut registers = Vec::new();
-        for number in 0..statements {
-            let place = Place::var(VarId::new(rng.below(vars.len())));
-            let kind = match rng.below(8) {
-                0..=3 => StmtKind::Store(place, Expr::Const(1 + rng.below(2) as i128)),
-                other => {
-                    let reg = RegId::new(registers.len());
-                    registers.push(Register {
-                        name: format!("r{number}"),
-                        display: format!("{name}.r{number}"),
-                        domain: None,
-                        init: 0,
-                        temporary: false,
-                        span: SpanId::NONE,
-                    });
-                    match other {
-                        7 => StmtKind::Rmw(reg, place, Rmw::Swap(Expr::Const(2))),
-                        _ => StmtKind::Load(reg, place),
-                    }
+        for _ in 0..pairs {
+            let first = rng.below(2);
+            let writes = [[true, false], [true, true], [false, false]][rng.below(3)];
+            for (is_write, var) in writes.into_iter().zip([first, 1 - first]) {
+                let place = Place::var(VarId::new(var));
+                if is_write {
+                    let value = Expr::Const(1 + rng.below(2) as i128);
+                    body.push(Stmt::new(StmtKind::Store(place, value), SpanId::NONE));
+                    continue;
                 }
-            };
-            body.push(Stmt::new(kind, SpanId::NONE));
+                let reg = RegId::new(registers.len());
+                registers.push(Register {
+                    name: format!("r{}", reg.0),
+                    display: format!("{name}.r{}", reg.0),
+                    domain: None,
+                    init: 0,
+                    temporary: false,
+                    span: SpanId::NONE,
+                });
+                let kind = match rng.once_in(8) {
+                    true => StmtKind::Rmw(reg, place, Rmw::Swap(Expr::Const(2))),
+                    false => StmtKind::Load(reg, place),
+                };
+                body.push(Stmt::new(kind, SpanId::NONE));
+            }
         }
         Process { name: name.to_owned(), registers, labels: vec![], body }
     };
@@ -214,7 +219,7 @@ fn sets_of_random_programs_are_those_that_trying_all_subsets_finds() {
                     Shape { statements, labels: 1, awaits: true, loops, ..Shape::default() };
                 program(&mut rng, &shape)
             }
-            false => racing(&mut rng, statements),
+            false => racing(&mut rng, statements / 2),
         };
         match only_those_of_sc(made.clone(), model) {
             Some(asked) if !rng.once_in(8) => {
@@ -227,5 +232,5 @@ fn sets_of_random_programs_are_those_that_trying_all_subsets_finds() {
         compared += u64::from(agrees(&name, &weir_front::weir::print(&made), &request, 12));
     }
     println!("seed {seed}: {compared} of {cases} compared, {weak} weaker than SC");
-    assert!(compared > cases / 3 && weak > cases / 10, "{compared} of {cases}, {weak} weak");
+    assert!(compared > cases / 3 && weak > cases / 8, "{compared} of {cases}, {weak} weak");
 }
