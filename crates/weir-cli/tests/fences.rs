@@ -103,7 +103,7 @@ fn what_no_fences_repair_is_said_with_a_run() {
     let output = weir(&["fences", "corpus/hyman-2.weir"]);
     assert_eq!(output.status, 1, "{}", output.err);
     assert!(output.out.contains("no fences can repair this"), "{}", output.out);
-    assert!(output.out.contains("under SC:"), "{}", output.out);
+    assert!(output.out.contains("Under SC mutex is violated:"), "{}", output.out);
 }
 
 #[test]
@@ -128,6 +128,24 @@ fn sets_do_not_depend_on_threads() {
         let one = run("1");
         assert_eq!([&one, &one], [&run("2"), &run("5")], "{file}");
     }
+}
+
+#[test]
+fn programs_without_a_property_are_made_robust() {
+    let folder = folder("fences-robust");
+    let target = folder.join("sb.txt");
+    let text = "thread p\n  initial q0\n  transition q0 q1 write 1 x\n  transition q1 q2 read r y\n\
+                end\nthread q\n  initial q0\n  transition q0 q1 write 1 y\n  \
+                transition q1 q2 read r x\nend\n";
+    fs::write(&target, text).unwrap();
+    let name = target.to_str().unwrap();
+    assert_eq!(weir(&["robust", name]).status, 1);
+    let output = weir(&["fences", name, "--for", "robust", "--write"]);
+    assert_eq!(output.status, 0, "{}", output.err);
+    assert!(output.out.contains("2 fences repair this"), "{}", output.out);
+    assert_eq!(weir(&["robust", name]).status, 0);
+    let output = weir(&["fences", name, "--for", "robust", "--model", "pso"]);
+    assert_eq!(output.status, 2, "{}", output.out);
 }
 
 #[test]

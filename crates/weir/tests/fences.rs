@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::MemoryModel;
-use weir::fences::{Fence, Repair, RepairError, Repairs, Request, redundant, repairs};
+use weir::fences::{
+    Checked, Fence, Goal, Repair, RepairError, Repairs, Request, redundant, repairs,
+};
 use weir::solver::outcomes;
 use weir_engine::SearchOptions;
 use weir_gen::{Rng, Shape, ask, program, setting};
-use weir_model::answer::Answer;
 use weir_model::ids::{RegId, SpanId, VarId};
 use weir_model::program::{
     Atom, BinOp, Decl, Expr, Place, Process, Program, Property, PropertyKind, Quantifier, Register,
@@ -19,12 +20,12 @@ use weir_model::system::System;
 
 const MODELS: [MemoryModel; 3] = [MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
 
-/// Whether a text with fences has no state that settles a question; `None` if it is not known.
+/// Whether a text with fences is repaired; `None` if it is not known.
 fn repaired(found: &Repairs, fences: &[Fence], request: &Request) -> Option<bool> {
-    let (_, answers, _) = found.check(fences, request, &request.options).unwrap();
-    match answers.iter().all(Answer::is_known) {
-        true => Some(!answers.iter().any(Answer::has_run)),
-        false => None,
+    match found.check(fences, request, &request.options).unwrap() {
+        Checked::Repaired(..) => Some(true),
+        Checked::Broken(..) => Some(false),
+        Checked::Open(_) => None,
     }
 }
 
@@ -228,9 +229,12 @@ fn sets_of_random_programs_are_those_that_trying_all_subsets_finds() {
             }
             _ => ask(&mut rng, &mut made, 2),
         }
+        if model == MemoryModel::TSO && rng.once_in(3) {
+            request.goal = Goal::Robust;
+        }
         let name = format!("seed-{seed}-case-{case}.weir");
         compared += u64::from(agrees(&name, &weir_front::weir::print(&made), &request, 12));
     }
     println!("seed {seed}: {compared} of {cases} compared, {weak} weaker than SC");
-    assert!(compared > cases / 3 && weak > cases / 8, "{compared} of {cases}, {weak} weak");
+    assert!(compared > cases / 3 && weak > cases / 12, "{compared} of {cases}, {weak} weak");
 }

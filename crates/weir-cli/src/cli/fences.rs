@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use weir::MemoryModel;
-use weir::fences::{Costs, Request, kind_name, kinds_of};
+use weir::fences::{Costs, Goal, Request, kind_name, kinds_of};
 use weir_engine::SearchOptions;
 use weir_model::program::FenceKind;
 
@@ -35,6 +35,9 @@ pub struct Fences {
     /// Find so many sets, the cheapest ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = 10)]
     pub count: u32,
+    /// What the fences are for
+    #[arg(long = "for", value_enum, value_name = "GOAL", default_value_t = For::Properties)]
+    pub goal: For,
     /// The kinds of fences to insert [default: those that the memory model knows]
     #[arg(long, value_enum, value_name = "KINDS", value_delimiter = ',')]
     pub kinds: Vec<Kind>,
@@ -59,6 +62,15 @@ pub struct Fences {
     pub runs: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+}
+
+/// What fences are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum For {
+    /// Properties hold, and no final state that is looked for is allowed
+    Properties,
+    /// Every run has the trace of an SC run (TSO); programs without a property are welcome
+    Robust,
 }
 
 /// A kind of fence.
@@ -129,7 +141,17 @@ impl Fences {
             (false, true) => Some(1),
             (false, false) => Some(self.count as usize),
         };
+        let goal = match self.goal {
+            For::Properties => Goal::Properties,
+            For::Robust => Goal::Robust,
+        };
+        if goal == Goal::Robust && self.evidence.is_some() {
+            return Err("--evidence is for properties; for robustness, apply --patch and use \
+                        `weir robust --certificate`"
+                .to_owned());
+        }
         Ok(Request {
+            goal,
             reading: weir::Reading { model, ..self.language.reading() },
             kinds: if wanted.is_empty() { of_model } else { wanted },
             costs,

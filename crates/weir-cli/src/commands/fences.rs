@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use weir::fences::{
-    Fence, Repair, RepairError, Repairs, Request, Tally, kind_name, redundant, repairs,
+    Beyond, Broken, Checked, Fence, Repair, RepairError, Repairs, Request, Tally, kind_name,
+    redundant, repairs,
 };
 use weir::load::read_text;
 use weir::report::run::{self as run_report, Layout};
@@ -14,7 +15,7 @@ use weir::report::table::Table;
 use weir::report::{counted, diff, json};
 use weir::{Loaded, MemoryModel};
 use weir_engine::SearchOptions;
-use weir_model::answer::{Answer, Evidence};
+use weir_model::answer::Answer;
 
 use super::{Status, accepted_text, complain, fail, note, print, print_json, reject, write_whole};
 use crate::cli::fences::Fences;
@@ -62,18 +63,16 @@ struct Found<'a> {
 /// A run that a fence prevents.
 struct Back {
     loaded: Loaded,
-    answer: Answer,
+    broken: Broken,
 }
 
-impl Back {
-    fn property(&self) -> &str {
-        &self.loaded.system.questions[self.answer.property].name
-    }
-
-    fn steps(&self) -> usize {
-        match &self.answer.evidence {
-            Evidence::Run(run) => run.steps.len(),
-            _ => 0,
+/// What a run shows.
+fn shown(loaded: &Loaded, broken: &Broken) -> String {
+    match broken.question.map(|number| &loaded.system.questions[number]) {
+        None => "there is a run that SC does not have".to_owned(),
+        Some(question) => {
+            let verdict = question.outcome(question.verdict(true)).unwrap_or("violated");
+            format!("{} is {verdict}", question.name)
         }
     }
 }
@@ -149,22 +148,22 @@ fn confirm(found: &Repairs, repair: &Repair, request: &Request) -> Result<Vec<Ba
     let check = |fences: &[Fence]| {
         found.check(fences, request, options).map_err(|error| refuse(name, error))
     };
-    let (_, answers, _) = check(&repair.fences)?;
-    if answers.iter().any(Answer::has_run) {
-        note(&format!("`{name}`: a set of fences does not repair its text; please report this"));
-        return Err(Status::Internal);
+    let wrong = |what: &str| {
+        note(&format!("`{name}`: {what}; please report this"));
+        Err(Status::Internal)
+    };
+    if let Checked::Broken(..) = check(&repair.fences)? {
+        return wrong("a set of fences does not repair its text");
     }
     let mut back = Vec::new();
     for left_out in &repair.fences {
         let rest: Vec<Fence> = repair.fences.iter().filter(|f| *f != left_out).copied().collect();
-        let (loaded, answers, _) = check(&rest)?;
-        match answers.into_iter().find(Answer::has_run) {
-            Some(answer) => back.push(Back { loaded, answer }),
-            None if options.budget.check().is_err() => return Ok(vec![]),
-            None => {
-                note(&format!("`{name}`: a fence can be left out; please report this"));
-                return Err(Status::Internal);
+        match check(&rest)? {
+            Checked::Broken(loaded, runs) => {
+                back.extend(runs.into_iter().next().map(|broken| Back { loaded, broken }));
             }
+            Checked::Repaired(..) => return wrong("a fence can be left out"),
+            Checked::Open(_) => return Ok(vec![]),
         }
     }
     Ok(back)
@@ -223,8 +222,7 @@ fn human(known: &Found<'_>, args: &Fences) -> String {
     };
     let _ = writeln!(out, "  {}", paint(style(status), &known.headline()));
     if let Some(beyond) = &found.beyond {
-        let (loaded, model, answers) = &**beyond;
-        out += &beyond_lines(loaded, *model, answers);
+        out += &beyond_lines(beyond);
         return out;
     }
     if let Some(cheapest) = found.sets.first().filter(|set| !set.fences.is_empty()) {
@@ -256,7 +254,7 @@ fn human(known: &Found<'_>, args: &Fences) -> String {
             let line = found.places[fence.place].line;
             let word = found.word(fence.kind);
             let _ = writeln!(out, "\n  Without the {word} before line {line}:");
-            out += &run_lines(&back.loaded, &back.answer);
+            out += &run_lines(&back.loaded, &back.broken);
         }
     }
     let tally = &found.tally;
@@ -276,10 +274,8 @@ fn cheapest_lines(known: &Found<'_>, repair: &Repair) -> String {
     let back = known.back.first().map_or(&[][..], Vec::as_slice);
     for (i, fence) in repair.fences.iter().enumerate() {
         let without = back.get(i).map_or(String::new(), |back| {
-            let question = &back.loaded.system.questions[back.answer.property];
-            let verdict = question.outcome(back.answer.verdict).unwrap_or("violated");
-            let steps = counted(back.steps(), "step");
-            format!("without it, {} is {verdict} in {steps}", question.name)
+            let steps = counted(back.broken.run.steps.len(), "step");
+            format!("without it, {}: {steps}", shown(&back.loaded, &back.broken))
         });
         let line = found.places[fence.place].line;
         let side = if known.is_redundant { "on" } else { "before" };
@@ -316,24 +312,23 @@ fn line_text(found: &Repairs, line: usize) -> String {
     }
 }
 
-/// A run that no fences prevent.
-fn beyond_lines(loaded: &Loaded, model: MemoryModel, answers: &[Answer]) -> String {
+/// Runs that no fences prevent.
+fn beyond_lines(beyond: &Beyond) -> String {
     let mut out = String::new();
-    for answer in answers.iter().filter(|a| a.has_run()) {
-        let name = &loaded.system.questions[answer.property].name;
-        let _ = match model == MemoryModel::SC {
-            true => writeln!(out, "\n  {name}, under SC:"),
-            false => writeln!(out, "\n  {name}, with a fence wherever one can be inserted:"),
+    for broken in &beyond.runs {
+        let what = shown(&beyond.loaded, broken);
+        let _ = match beyond.model == MemoryModel::SC {
+            true => writeln!(out, "\n  Under SC {what}:"),
+            false => writeln!(out, "\n  With a fence wherever one can stand, {what}:"),
         };
-        out += &run_lines(loaded, answer);
+        out += &run_lines(&beyond.loaded, broken);
     }
     out
 }
 
-fn run_lines(loaded: &Loaded, answer: &Answer) -> String {
-    let Evidence::Run(run) = &answer.evidence else { return String::new() };
+fn run_lines(loaded: &Loaded, broken: &Broken) -> String {
     let layout = Layout { width: terminal::width() - 4, full: false, hints: HINTS };
-    let lines = run_report::lines(loaded, run, answer.property, layout);
+    let lines = run_report::lines(loaded, &broken.run, broken.question.unwrap_or(0), layout);
     lines.iter().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
@@ -420,7 +415,7 @@ fn write_evidence(known: &Found<'_>, folder: &Path, file: &str) -> Status {
         status = status.and(write_whole(&path(format!(".{ending}")), &found.text(&repair.fences)));
         let options = SearchOptions { certificate: true, ..known.request.options.clone() };
         match found.check(&repair.fences, known.request, &options) {
-            Ok((loaded, answers, _)) => match json::certificate(&loaded, &answers) {
+            Ok(Checked::Repaired(loaded, answers)) => match json::certificate(&loaded, &answers) {
                 Some(proof) => match accepted_text(proof, &loaded) {
                     Ok(text) => {
                         status = status.and(write_whole(&path(".certificate.json".into()), &text));
@@ -429,6 +424,7 @@ fn write_evidence(known: &Found<'_>, folder: &Path, file: &str) -> Status {
                 },
                 None => note(&format!("set {} has no inductive set as a proof", number + 1)),
             },
+            Ok(_) => note(&format!("set {} was not proved again within the limits", number + 1)),
             Err(error) => status = status.and(refuse(file, error)),
         }
         for (fence, back) in repair.fences.iter().zip(&known.back[number]) {
@@ -438,7 +434,10 @@ fn write_evidence(known: &Found<'_>, folder: &Path, file: &str) -> Status {
             let without = format!("-without-{kind}-{line}");
             status =
                 status.and(write_whole(&path(format!("{without}.{ending}")), &found.text(&rest)));
-            if let Some(witness) = json::witness(&back.loaded, &back.answer) {
+            let Some(question) = back.broken.question else { continue };
+            let asked = &back.loaded.system.questions[question];
+            let answer = Answer::settled(question, asked, back.broken.run.clone());
+            if let Some(witness) = json::witness(&back.loaded, &answer) {
                 let target = path(format!("{without}.witness.json"));
                 match accepted_text(witness, &back.loaded) {
                     Ok(text) => status = status.and(write_whole(&target, &text)),
@@ -484,7 +483,8 @@ struct FenceReport<'a> {
 
 #[derive(Serialize)]
 struct WithoutReport<'a> {
-    property: &'a str,
+    /// Nothing if robustness is asked for.
+    property: Option<&'a str>,
     steps: usize,
 }
 
@@ -494,8 +494,13 @@ impl<'a> Report<'a> {
         let fence = |fence: &Fence, back: Option<&'a Back>| FenceReport {
             kind: kind_name(fence.kind),
             line: found.places[fence.place].line,
-            without: back
-                .map(|back| WithoutReport { property: back.property(), steps: back.steps() }),
+            without: back.map(|back| WithoutReport {
+                property: back
+                    .broken
+                    .question
+                    .map(|number| back.loaded.system.questions[number].name.as_str()),
+                steps: back.broken.run.steps.len(),
+            }),
         };
         let set = |(number, repair): (usize, &Repair)| SetReport {
             cost: repair.cost,

@@ -38,7 +38,7 @@ mod variant;
 use std::fmt;
 use std::ops::Range;
 
-use weir_engine::{SearchOptions, Stats, Task};
+use weir_engine::SearchOptions;
 use weir_front::gaps::{Gap, insert};
 use weir_front::{Language, Source, detect};
 use weir_model::answer::Answer;
@@ -46,19 +46,30 @@ use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{FenceKind, Program};
 
-use crate::engines::ENGINES;
 use crate::load::{self, LoadError, Loaded, Reading};
-use crate::solver::{CheckError, check_with};
+use crate::solver::CheckError;
 use hitting::Set;
-use search::{Found, Search, Tried};
+use search::{Decided, Found, Search, Tried, decide};
 use variant::{Variants, for_each_fence};
 
-pub use search::Tally;
+pub use search::{Broken, Tally};
 pub use variant::Fence;
+
+/// When a program is repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// No reachable state settles a question.
+    #[default]
+    Properties,
+    /// Every run under TSO has the trace of a run under SC.
+    Robust,
+}
 
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// What fences are for.
+    pub goal: Goal,
     /// How to read the program, and for which model.
     pub reading: Reading,
     /// The kinds of fences that may be inserted.
@@ -75,6 +86,7 @@ impl Request {
     /// All sets of the kinds of fences that a model knows.
     pub fn new(model: MemoryModel) -> Self {
         Self {
+            goal: Goal::Properties,
             reading: Reading { model, ..Reading::default() },
             kinds: kinds_of(model),
             costs: Costs::default(),
@@ -160,14 +172,35 @@ pub struct Repairs {
     pub is_complete: bool,
     /// Why the search ended early, if it did.
     pub stopped: Option<Stop>,
-    /// Why no fences at all repair it, if that is so: a program with answers, some of which have
-    /// runs. It is the program itself under SC, or the program with all fences.
-    pub beyond: Option<Box<(Loaded, MemoryModel, Vec<Answer>)>>,
+    /// Why no fences at all repair it, if that is so.
+    pub beyond: Option<Box<Beyond>>,
     /// What was done.
     pub tally: Tally,
     language: &'static Language,
     /// The gaps, unless this is about the fences of the program.
     gaps: Vec<Gap>,
+}
+
+/// Why no fences repair a program.
+#[derive(Debug)]
+pub struct Beyond {
+    /// The program itself, under SC, or the program with a fence wherever one can stand.
+    pub loaded: Loaded,
+    /// The model.
+    pub model: MemoryModel,
+    /// Runs that no fences prevent.
+    pub runs: Vec<Broken>,
+}
+
+/// What became of the text of a program with some fences.
+#[derive(Debug)]
+pub enum Checked {
+    /// It is repaired; there is an answer for each question if properties are asked for.
+    Repaired(Loaded, Vec<Answer>),
+    /// It is not, as these runs show.
+    Broken(Loaded, Vec<Broken>),
+    /// That is not known.
+    Open(String),
 }
 
 /// Why nothing can be said about the fences of a program.
@@ -182,6 +215,8 @@ pub enum RepairError {
     Kind(&'static str, FenceKind),
     /// This question asks where a process does not stand.
     Absence(String),
+    /// Robustness is asked for under this model.
+    Robust(MemoryModel),
     /// The program with a fence is not one: this is a fault of Weir.
     Inserted(LoadError),
 }
@@ -199,6 +234,9 @@ impl fmt::Display for RepairError {
                 "`{question}` asks where a process does not stand, and a fence adds a place: \
                  its answer may depend on fences that order nothing"
             ),
+            Self::Robust(model) => {
+                write!(f, "fences for robustness are found under TSO, not under {model}")
+            }
             Self::Inserted(error) => {
                 write!(f, "the program with fences cannot be read; please report this: {error}")
             }
@@ -295,6 +333,15 @@ pub fn redundant(
 /// The program, if something is asked of it.
 fn asked(name: &str, text: &str, request: &Request) -> Result<(Program, Source), RepairError> {
     let loaded = Loaded::read(name, text, &request.reading)?;
+    if loaded.system.program.object.is_some() {
+        return Err(CheckError::AsksLive(name.to_owned()).into());
+    }
+    if request.goal == Goal::Robust {
+        return match request.reading.model.normal() == MemoryModel::TSO {
+            true => Ok((loaded.system.program, loaded.source)),
+            false => Err(RepairError::Robust(request.reading.model)),
+        };
+    }
     if let Some(error) = CheckError::no_property(name, &loaded.system) {
         return Err(error.into());
     }
@@ -331,6 +378,7 @@ impl Repairs {
         let costs: Vec<u64> = variants.fences.iter().map(|f| request.costs.of(f.kind)).collect();
         let search = Search {
             variants,
+            goal: request.goal,
             model: request.reading.model,
             costs: &costs,
             options: &request.options,
@@ -366,31 +414,29 @@ impl Repairs {
     }
 
     /// A run that no fences prevent: one of SC if there is one.
-    fn unrepaired(
-        &self,
-        variants: &Variants,
-        request: &Request,
-    ) -> Result<(Loaded, MemoryModel, Vec<Answer>), RepairError> {
-        let options = &request.options;
-        let text = &self.source.text;
-        let name = &self.source.name;
-        let reading = reading(request, self.language);
-        let loaded =
-            Loaded::read(name, text, &Reading { model: MemoryModel::SC, ..reading.clone() })?;
-        let task = Task::new(&loaded.system, MemoryModel::SC, options);
-        let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
-        if answers.iter().any(Answer::has_run) {
-            return Ok((loaded, MemoryModel::SC, answers));
+    fn unrepaired(&self, variants: &Variants, request: &Request) -> Result<Beyond, RepairError> {
+        let (name, text) = (&self.source.name, &self.source.text);
+        if request.goal == Goal::Properties {
+            let reading = Reading { model: MemoryModel::SC, ..reading(request, self.language) };
+            let loaded = Loaded::read(name, text, &reading)?;
+            let decided = decide(&loaded.system, request.goal, MemoryModel::SC, &request.options)?;
+            if let Decided::Broken(runs) = decided {
+                return Ok(Beyond { loaded, model: MemoryModel::SC, runs });
+            }
         }
-        let all = fences(variants, &Set::full(variants.fences.len()));
-        let text = match self.gaps.is_empty() {
-            true => text.clone(),
-            false => self.text(&all),
+        let all = match self.gaps.is_empty() {
+            true => vec![],
+            false => fences(variants, &Set::full(variants.fences.len())),
         };
-        let loaded = Loaded::read(name, &text, &reading).map_err(RepairError::Inserted)?;
-        let task = Task::new(&loaded.system, self.model, options);
-        let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
-        Ok((loaded, self.model, answers))
+        match self.check(&all, request, &request.options)? {
+            Checked::Broken(loaded, runs) => Ok(Beyond { loaded, model: self.model, runs }),
+            Checked::Repaired(loaded, _) => Ok(Beyond { loaded, model: self.model, runs: vec![] }),
+            Checked::Open(reason) => Err(RepairError::Load(LoadError::Stopped {
+                name: name.clone(),
+                reason,
+                unbuilt: None,
+            })),
+        }
     }
 
     fn take(&mut self, found: Found, variants: &Variants, costs: Costs) {
@@ -421,7 +467,7 @@ impl Repairs {
         word(self.language, kind)
     }
 
-    /// Reads the text of the program with fences inserted, and checks it as `weir check` does.
+    /// Reads the text of the program with fences inserted, and checks it.
     ///
     /// # Errors
     /// If it cannot be read, or a run is rejected by its checker.
@@ -430,13 +476,15 @@ impl Repairs {
         fences: &[Fence],
         request: &Request,
         options: &SearchOptions,
-    ) -> Result<(Loaded, Vec<Answer>, Stats), RepairError> {
+    ) -> Result<Checked, RepairError> {
         let reading = reading(request, self.language);
         let loaded = Loaded::read(&self.source.name, &self.text(fences), &reading)
             .map_err(RepairError::Inserted)?;
-        let task = Task::new(&loaded.system, self.model, options);
-        let (answers, stats) = check_with(ENGINES[0], task, &mut |_| {})?;
-        Ok((loaded, answers, stats))
+        Ok(match decide(&loaded.system, request.goal, self.model, options)? {
+            Decided::Repaired(answers) => Checked::Repaired(loaded, answers),
+            Decided::Broken(runs) => Checked::Broken(loaded, runs),
+            Decided::Open(reason) => Checked::Open(reason),
+        })
     }
 }
 

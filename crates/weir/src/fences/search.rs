@@ -1,7 +1,8 @@
 //! The search for sets of fences.
 //!
 //! A set of fences *repairs* a program if no reachable state of the program with these fences
-//! settles a question. More fences never hurt: without its fence steps, a run of a program with
+//! settles a question, or, if robustness is asked for, every run of it has the trace of an SC
+//! run. More fences never hurt: without its fence steps, a run of a program with
 //! fences is a run of the program without them, and a process that waits at a fence can always
 //! go on in the end.
 //!
@@ -14,13 +15,16 @@
 
 use std::thread;
 
+use weir_engine::robust::attack::{self, Attacks};
+use weir_engine::robust::shape;
 use weir_engine::{SearchOptions, Task};
-use weir_model::answer::Evidence;
+use weir_model::answer::{Answer, Evidence, Run};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
 use weir_model::system::{System, Unbuilt};
 
+use super::Goal;
 use super::hitting::{Set, cheapest};
 use super::variant::Variants;
 use crate::engines::ENGINES;
@@ -37,6 +41,65 @@ pub(super) enum Tried {
     Fails(Set),
     /// It is not known.
     Open(String),
+}
+
+/// Whether a program is as it should be.
+pub(super) enum Decided {
+    Repaired(Vec<Answer>),
+    /// Some runs show that it is not.
+    Broken(Vec<Broken>),
+    Open(String),
+}
+
+/// A run that should not be there.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The question that it settles; `None` if it is a run that SC does not have.
+    pub question: Option<usize>,
+    /// The run.
+    pub run: Run,
+}
+
+/// Finds out whether a program is as it should be.
+pub(super) fn decide(
+    system: &System,
+    goal: Goal,
+    model: MemoryModel,
+    options: &SearchOptions,
+) -> Result<Decided, CheckError> {
+    if goal == Goal::Robust {
+        return Ok(match shape::is_robust(system, model, &options.budget) {
+            Ok(true) => Decided::Repaired(vec![]),
+            Err(stop) => Decided::Open(stop.to_string()),
+            Ok(false) => match attack::search(system, &options.budget, &mut |_| {}).0 {
+                Attacks::None => Decided::Repaired(vec![]),
+                Attacks::Run(run) => Decided::Broken(vec![Broken { question: None, run }]),
+                Attacks::Unknown(reason) => Decided::Open(reason),
+            },
+        });
+    }
+    let task = Task::new(system, model, options);
+    let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
+    let mut runs = Vec::new();
+    let mut unknown = None;
+    for answer in &answers {
+        let is_bounds = system.questions[answer.property].kind == Kind::Bounds;
+        match &answer.evidence {
+            Evidence::Run(_) if is_bounds => {
+                return Ok(Decided::Open("a value leaves its bound".to_owned()));
+            }
+            Evidence::Run(run) => {
+                runs.push(Broken { question: Some(answer.property), run: run.clone() });
+            }
+            Evidence::Reason(reason) => unknown = unknown.or_else(|| Some(reason.clone())),
+            _ => {}
+        }
+    }
+    Ok(match (runs.is_empty(), unknown) {
+        (false, _) => Decided::Broken(runs),
+        (true, Some(reason)) => Decided::Open(reason),
+        (true, None) => Decided::Repaired(answers),
+    })
 }
 
 /// How far a search has got.
@@ -69,6 +132,7 @@ pub(super) struct Found {
 
 pub(super) struct Search<'a> {
     pub variants: &'a Variants,
+    pub goal: Goal,
     pub model: MemoryModel,
     pub costs: &'a [u64],
     pub options: &'a SearchOptions,
@@ -94,28 +158,16 @@ impl Search<'_> {
                 return Ok(Tried::Open(unbuilt.to_string()));
             }
         };
-        let task = Task::new(&system, self.model, options);
-        let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
-        let mut clauses = Vec::new();
-        for answer in &answers {
-            let is_bounds = system.questions[answer.property].kind == Kind::Bounds;
-            match &answer.evidence {
-                Evidence::Run(_) if is_bounds => {
-                    return Ok(Tried::Open("a value leaves its bound".to_owned()));
-                }
-                Evidence::Run(run) => clauses.push(self.variants.clause(set, &system, run)),
-                _ => {}
+        Ok(match decide(&system, self.goal, self.model, options)? {
+            Decided::Repaired(_) => Tried::Repairs,
+            Decided::Open(reason) => Tried::Open(reason),
+            Decided::Broken(runs) => {
+                let clauses = runs.iter().map(|b| self.variants.clause(set, &system, &b.run));
+                // The smallest says most.
+                let smallest = clauses.min_by_key(|c| (c.len(), c.clone()));
+                Tried::Fails(smallest.expect("a run shows that it is broken"))
             }
-        }
-        // The smallest says most.
-        if let Some(clause) = clauses.into_iter().min_by_key(|c| (c.len(), c.clone())) {
-            return Ok(Tried::Fails(clause));
-        }
-        let unknown = answers.iter().find_map(|a| match &a.evidence {
-            Evidence::Reason(reason) => Some(reason.clone()),
-            _ => None,
-        });
-        Ok(unknown.map_or(Tried::Repairs, Tried::Open))
+        })
     }
 
     /// Makes a clause as small as possible: its complement, which does not repair, is enlarged.
