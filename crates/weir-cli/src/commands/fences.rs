@@ -32,8 +32,11 @@ pub fn run(args: &Fences) -> Status {
         Ok(requests) => requests,
         Err(message) => return fail(&message),
     };
-    if args.write && (requests.len() > 1 || args.files.iter().any(|file| file == "-")) {
-        return fail("--write needs a file, and one memory model");
+    if (args.write || args.patch) && requests.len() > 1 {
+        return fail("--patch and --write are for one memory model");
+    }
+    if args.write && args.files.iter().any(|file| file == "-") {
+        return fail("--write needs a file");
     }
     let mut status = Status::Fine;
     for file in &args.files {
@@ -225,7 +228,9 @@ fn human(known: &Found<'_>, args: &Fences) -> String {
         out += &beyond_lines(beyond);
         return out;
     }
-    if let Some(cheapest) = found.sets.first().filter(|set| !set.fences.is_empty()) {
+    // Of fences that stand in the program, the list below says which are needed.
+    let is_listed = known.is_redundant && found.sets.len() == 1;
+    if let Some(cheapest) = found.sets.first().filter(|s| !s.fences.is_empty() && !is_listed) {
         out += &cheapest_lines(known, cheapest);
     }
     if found.sets.len() > 1 {
