@@ -149,6 +149,15 @@ fn programs_without_a_property_are_made_robust() {
 }
 
 #[test]
+fn a_limit_is_unknown_with_its_reason() {
+    let args = ["fences", "corpus/chase-lev-ff-2.weir", "--model", "nsw", "--all"];
+    let output = weir(&[&args[..], &["--timeout", "1"]].concat());
+    assert_eq!(output.status, 3, "{}{}", output.out, output.err);
+    let said = output.out.contains("the time limit of 1 s was reached");
+    assert!(said || output.out.contains("that were found"), "{}", output.out);
+}
+
+#[test]
 fn requests_that_make_no_sense_are_refused() {
     for (options, message) in [
         (vec!["--kinds", "wfence"], "`wfence` orders nothing under TSO"),

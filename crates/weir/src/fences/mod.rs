@@ -478,8 +478,11 @@ impl Repairs {
         options: &SearchOptions,
     ) -> Result<Checked, RepairError> {
         let reading = reading(request, self.language);
-        let loaded = Loaded::read(&self.source.name, &self.text(fences), &reading)
-            .map_err(RepairError::Inserted)?;
+        let loaded = match Loaded::read(&self.source.name, &self.text(fences), &reading) {
+            Ok(loaded) => loaded,
+            Err(LoadError::Stopped { reason, .. }) => return Ok(Checked::Open(reason)),
+            Err(error) => return Err(RepairError::Inserted(error)),
+        };
         Ok(match decide(&loaded.system, request.goal, self.model, options)? {
             Decided::Repaired(answers) => Checked::Repaired(loaded, answers),
             Decided::Broken(runs) => Checked::Broken(loaded, runs),
