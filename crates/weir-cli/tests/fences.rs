@@ -149,6 +149,20 @@ fn programs_without_a_property_are_made_robust() {
 }
 
 #[test]
+fn models_are_shown_side_by_side() {
+    let output = weir(&["fences", "examples/peterson.weir", "-m", "tso", "-m", "pso"]);
+    let table = output.out.split("the cheapest sets").nth(1).unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert_eq!(rows[0], ["line", "TSO", "PSO"]);
+    assert_eq!(rows[1], ["18", "turn = 1 - i", "wfence"]);
+    assert_eq!(rows[2], ["19", "await not flag[1 - i] or turn == i", "fence", "fence"]);
+}
+
+#[test]
 fn a_limit_is_unknown_with_its_reason() {
     let args = ["fences", "corpus/chase-lev-ff-2.weir", "--model", "nsw", "--all"];
     let output = weir(&[&args[..], &["--timeout", "1"]].concat());

@@ -47,11 +47,48 @@ pub fn run(args: &Fences) -> Status {
                 continue;
             }
         };
-        for request in &requests {
-            status = status.and(one(args, file, &text, request));
+        let mut all = Vec::new();
+        for (number, request) in requests.iter().enumerate() {
+            if number > 0 && args.format == Format::Human {
+                print("\n");
+            }
+            let (ended, found) = one(args, file, &text, request);
+            status = status.and(ended);
+            all.extend(found);
+        }
+        if all.len() > 1 && args.format == Format::Human {
+            print(&side_by_side(&all));
         }
     }
     status
+}
+
+/// The cheapest sets under several models, one column each.
+fn side_by_side(all: &[Repairs]) -> String {
+    let cheapest = |found: &Repairs| found.sets.first().map(|set| set.fences.clone());
+    let sets: Vec<Option<Vec<Fence>>> = all.iter().map(cheapest).collect();
+    let places: BTreeSet<usize> = sets.iter().flatten().flatten().map(|f| f.place).collect();
+    let mut table = Table::default();
+    let models = all.iter().map(|found| found.model.to_string());
+    table.row(["line".to_owned(), String::new()].into_iter().chain(models));
+    for place in places {
+        let line = all[0].places[place].line;
+        let mut row = vec![line.to_string(), line_text(&all[0], line)];
+        for (found, set) in all.iter().zip(&sets) {
+            let here = set.iter().flatten().filter(|f| f.place == place);
+            let words: Vec<&str> = here.map(|f| found.word(f.kind)).collect();
+            row.push(words.join(", "));
+        }
+        table.row(row);
+    }
+    let mut out = format!("\n{}: the cheapest sets\n\n", paint(STRONG, &all[0].source.name));
+    for line in table.lines("  ") {
+        let _ = writeln!(out, "  {line}");
+    }
+    for found in all.iter().filter(|found| found.sets.is_empty()) {
+        let _ = writeln!(out, "\n  Under {} no set is known.", found.model);
+    }
+    out
 }
 
 /// What is said about one program under one model.
@@ -80,7 +117,7 @@ fn shown(loaded: &Loaded, broken: &Broken) -> String {
     }
 }
 
-fn one(args: &Fences, file: &str, text: &str, request: &Request) -> Status {
+fn one(args: &Fences, file: &str, text: &str, request: &Request) -> (Status, Option<Repairs>) {
     let mut progress = Progress::default();
     let mut say = |tally: &Tally| {
         progress.say(&format!(
@@ -95,7 +132,7 @@ fn one(args: &Fences, file: &str, text: &str, request: &Request) -> Status {
     drop(progress);
     let found = match found {
         Ok(found) => found,
-        Err(error) => return refuse(file, error),
+        Err(error) => return (refuse(file, error), None),
     };
     // Every set that is shown repairs the text into which it is inserted, and none of its
     // fences can be left out.
@@ -104,7 +141,7 @@ fn one(args: &Fences, file: &str, text: &str, request: &Request) -> Status {
     for repair in &found.sets[..shown] {
         match confirm(&found, repair, request) {
             Ok(runs) => back.push(runs),
-            Err(status) => return status,
+            Err(status) => return (status, None),
         }
     }
     let known = Found { repairs: &found, request, back, is_redundant: args.redundant };
@@ -130,7 +167,7 @@ fn one(args: &Fences, file: &str, text: &str, request: &Request) -> Status {
     if let Some(folder) = &args.evidence {
         status = status.and(write_evidence(&known, folder, file));
     }
-    status
+    (status, Some(found))
 }
 
 fn refuse(file: &str, error: RepairError) -> Status {
