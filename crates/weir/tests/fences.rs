@@ -89,11 +89,12 @@ fn sets_of_small_programs_are_those_that_trying_all_subsets_finds() {
     for path in corpus() {
         let (name, text) = (path.to_str().unwrap(), fs::read_to_string(&path).unwrap());
         for model in MODELS {
-            let most = setting("WEIR_FENCES", 8) as usize;
+            let most = setting("WEIR_FENCES", 10) as usize;
             compared += usize::from(agrees(name, &text, &Request::new(model), most));
         }
     }
-    assert!(compared > 5, "{compared}");
+    println!("{compared} compared");
+    assert!(compared > 10, "{compared}");
 }
 
 /// The fences of a text whose comments say that they are needed under a model, by their lines.

@@ -44,8 +44,8 @@ impl Variants {
         Self { program, places, fences }
     }
 
-    /// The program with these fences only. At a place that has not all of its fences, a process
-    /// takes a step that does nothing: it shows where the other fences would have been.
+    /// The program with these fences only. At a place at which other fences would make a
+    /// difference, a process takes a step that does nothing: it shows where they would have been.
     pub fn program(&self, set: &Set) -> Program {
         let mut program = self.program.clone();
         for process in &mut program.processes {
@@ -61,8 +61,13 @@ impl Variants {
             match (&mut stmt.kind, place) {
                 (StmtKind::Fence(_), Some(&place)) => {
                     let here = || self.fences.iter().enumerate().filter(|(_, f)| f.place == place);
-                    let chosen = here().filter(|(e, _)| set.contains(*e));
-                    new.extend(chosen.map(|(_, f)| Stmt::new(StmtKind::Fence(f.kind), stmt.span)));
+                    let chosen = || here().filter(|(e, _)| set.contains(*e)).map(|(_, f)| f.kind);
+                    // With a full fence, those of other kinds change nothing.
+                    if chosen().any(|kind| kind == FenceKind::Full) {
+                        new.push(Stmt::new(StmtKind::Fence(FenceKind::Full), stmt.span));
+                        continue;
+                    }
+                    new.extend(chosen().map(|kind| Stmt::new(StmtKind::Fence(kind), stmt.span)));
                     if here().any(|(e, _)| !set.contains(e)) {
                         new.push(Stmt::new(StmtKind::Nop, stmt.span));
                     }
