@@ -12,7 +12,9 @@ use crate::cli::Bench;
 use crate::compare::Turns;
 use crate::rows::Row;
 use crate::run::{Job, Weir};
-use crate::{compare, engines, families, linden_wolper, page, plots, rows, run, spin};
+use crate::{
+    compare, costs, engines, families, growth, linden_wolper, page, plots, rows, run, spin,
+};
 use weir_cli::Status;
 use weir_cli::output::{complain, fail, print, write_whole};
 use weir_cli::progress::Progress;
@@ -96,7 +98,9 @@ fn bench(args: &Bench) -> Result<Status, String> {
         }
     }
     drop(progress);
-    print(&rows::human(&rows));
+    if !args.growth {
+        print(&rows::human(&rows));
+    }
     if let Some((mean, count)) = page::spin_mean(&rows) {
         print(&format!("\nWeir / Spin: geometric mean {mean:.2} over {count}\n"));
     }
@@ -107,6 +111,14 @@ fn bench(args: &Bench) -> Result<Status, String> {
         if let Some(path) = path {
             status = status.and(write_whole(path, &text(&rows)));
         }
+    }
+    if args.growth {
+        let mut progress = Progress::default();
+        let tables = Tables::measure(args, &jobs, &rows, &this, &limits, &mut progress)?;
+        drop(progress);
+        let heading = if tables.growth.is_empty() { "" } else { page::MORE_PROCESSES };
+        print(&format!("{heading}{}{}", tables.growth, tables.costs));
+        return Ok(status);
     }
     if let Some(other) = &args.against {
         let (text, is) = compare::with_other(&turns, other);
@@ -207,6 +219,39 @@ fn row(
     Ok(row)
 }
 
+/// The tables of the page that are about growth and costs.
+struct Tables {
+    /// More processes, below the plot, and threads.
+    growth: String,
+    /// Proofs, memory, and slow programs.
+    costs: String,
+}
+
+impl Tables {
+    fn measure(
+        args: &Bench,
+        jobs: &[Job],
+        rows: &[Row],
+        weir: &Weir,
+        limits: &Limits,
+        progress: &mut Progress,
+    ) -> Result<Self, String> {
+        let (corpus, runs) = (args.selection.corpus.as_path(), args.measuring.runs);
+        let grown = growth::measure(corpus, weir, limits, runs, progress)?;
+        let load = growth::load();
+        let pairs = growth::with_threads(&grown.runs, weir, limits, runs, progress)?;
+        let proofs = costs::prove(jobs, rows, weir, limits, runs, progress)?;
+        let memory = costs::remember(jobs, rows, &grown.runs, weir, limits, progress)?;
+        progress.say("");
+        Ok(Self {
+            growth: growth::section(&grown.runs, limits) + &growth::threads_section(&pairs, load),
+            costs: costs::proofs_section(&proofs, limits)
+                + &costs::memory_section(&memory)
+                + &costs::slow_section(rows),
+        })
+    }
+}
+
 /// The plots and the page, if they are asked for.
 fn pictures(
     args: &Bench,
@@ -242,8 +287,9 @@ fn pictures(
         let names: Vec<&str> = plots.iter().map(|(name, _)| *name).collect();
         progress.say("litmus tests");
         let engines = engines::section(&lines, &for_engines()) + &families::section(args)?;
-        progress.say("");
-        let page = page::page(args, rows, &spun, &names, &engines);
+        let tables = Tables::measure(args, jobs, rows, weir, limits, &mut progress)?;
+        let sections = engines + &tables.costs;
+        let page = page::page(args, rows, &spun, &names, &tables.growth, &sections);
         status = status.and(write_whole(&Path::new(DOCS).join("benchmarks.md"), &page));
     }
     Ok(status)

@@ -38,6 +38,10 @@ pub struct Bench {
     /// Run families of litmus tests of growing size instead, and herd7 beside if it is installed
     #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions", "linden_wolper"])]
     pub families: bool,
+    /// Run the corpus and locks with more processes, and print only the tables about them as
+    /// Markdown: more processes, threads, proofs, memory and slow programs
+    #[arg(long, conflicts_with_all = ["against", "baseline", "spin", "docs", "plots", "instructions", "linden_wolper", "families"])]
+    pub growth: bool,
     /// When to use color
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,

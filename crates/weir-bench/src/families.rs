@@ -3,14 +3,13 @@
 
 use std::fmt::Write as _;
 use std::process::Command;
-use std::time::Instant;
 
 use weir_cli::output::print;
 
 use crate::cli::Bench;
 use crate::compare::geometric_mean;
-use crate::rows::aligned;
-use crate::run::{SLACK, Scratch, Weir, finish, is_installed};
+use crate::rows::{aligned, table};
+use crate::run::{Scratch, Weir, is_installed, shortest};
 
 /// A family: its name, the most threads that it has, and a test with so many.
 struct Family {
@@ -104,28 +103,6 @@ impl Test {
     }
 }
 
-/// Runs a command a few times: the shortest time, and what it printed.
-fn shortest(command: impl Fn() -> Command, args: &Bench) -> Result<Option<(f64, String)>, String> {
-    let mut best: Option<(f64, String)> = None;
-    for _ in 0..args.measuring.runs {
-        let began = Instant::now();
-        let Ok(left) = finish(&mut command(), args.measuring.timeout.saturating_add(SLACK)) else {
-            return Ok(None);
-        };
-        let seconds = began.elapsed().as_secs_f64();
-        if !matches!(left.code, Some(0 | 1)) || seconds > args.measuring.timeout.as_secs_f64() {
-            return Ok(None);
-        }
-        if best.as_ref().is_none_or(|(known, _)| seconds < *known) {
-            best = Some((seconds, left.out));
-        }
-        if seconds > 1.0 {
-            break;
-        }
-    }
-    Ok(best)
-}
-
 /// The number of final states in what `--format herd` or herd7 prints.
 fn states(printed: &str) -> Option<u64> {
     printed.lines().find_map(|l| l.strip_prefix("States ")).and_then(|n| n.trim().parse().ok())
@@ -160,7 +137,9 @@ fn measure(args: &Bench) -> Result<Results, String> {
                 command.arg("--").arg(&file);
                 command
             };
-            let Some((seconds, printed)) = shortest(ours, args)? else {
+            let Some((seconds, printed)) =
+                shortest(ours, args.measuring.timeout, args.measuring.runs)
+            else {
                 rows.push(vec![family.name.to_owned(), n.to_string(), "-".into(), "-".into()]);
                 continue;
             };
@@ -177,7 +156,7 @@ fn measure(args: &Bench) -> Result<Results, String> {
                     command.arg(&file);
                     command
                 };
-                match shortest(herd, args)? {
+                match shortest(herd, args.measuring.timeout, args.measuring.runs) {
                     Some((theirs, printed)) => {
                         if states(&printed).is_some_and(|other| other != count) {
                             return Err(format!("herd7 lists other final states of {name}"));
@@ -224,11 +203,7 @@ pub fn section(args: &Bench) -> Result<String, String> {
         Some(mean) => format!("Geometric mean of Weir's seconds over herd7's: {mean:.3}.\n\n"),
         None => "herd7 was not installed.\n\n".to_owned(),
     };
-    let _ = writeln!(out, "| {} |", head.join(" | "));
-    let _ = writeln!(out, "| --- |{}", " ---: |".repeat(head.len() - 1));
-    for row in rows {
-        let _ = writeln!(out, "| {} |", row.join(" | "));
-    }
+    out += &table(&head, 1, &rows);
     out.push('\n');
     Ok(out)
 }

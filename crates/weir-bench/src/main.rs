@@ -4,7 +4,8 @@
 //! results, `compare` this build against another, `spin` another program against this one, and
 //! `engines` the engines against one another. `plots` makes what `chart` draws, and `page` is
 //! the page of the documentation. `linden_wolper` is the table of Linden and Wolper 2010,
-//! and `families` are litmus tests of growing size.
+//! and `families` are litmus tests of growing size. `growth` are locks with more processes, and
+//! `costs` is what proofs, configurations and slow programs cost.
 //!
 //! A measured run is a process of its own: this program again, as `weir`. So what is measured
 //! is always of the same build.
@@ -15,8 +16,10 @@ mod bench;
 mod chart;
 mod cli;
 mod compare;
+mod costs;
 mod engines;
 mod families;
+mod growth;
 mod linden_wolper;
 mod page;
 mod plots;

@@ -76,9 +76,19 @@ pub fn spin_mean(rows: &[Row]) -> Option<(f64, usize)> {
     Some((geometric_mean(ratios.iter().copied())?, ratios.len()))
 }
 
-/// The page. `spun` are the rows with Spin, `plots` the files of the plots, and `engines`
-/// is the section about them.
-pub fn page(args: &Bench, rows: &[Row], spun: &[Row], plots: &[&str], engines: &str) -> String {
+/// The heading of the section whose plot and table show more processes.
+pub const MORE_PROCESSES: &str = "## More processes\n\n";
+
+/// The page. `spun` are the rows with Spin, `plots` the files of the plots, `growth` is what
+/// follows the first of them, and `sections` what follows the last.
+pub fn page(
+    args: &Bench,
+    rows: &[Row],
+    spun: &[Row],
+    plots: &[&str],
+    growth: &str,
+    sections: &str,
+) -> String {
     let (timeout, memory, runs) =
         (args.measuring.timeout.as_secs_f64(), args.measuring.memory, args.measuring.runs);
     let unknown = rows.iter().filter(|r| !r.run.is_known()).count();
@@ -97,10 +107,10 @@ pub fn page(args: &Bench, rows: &[Row], spun: &[Row], plots: &[&str], engines: &
     );
     if plots.contains(&crate::plots::FILES[0]) {
         out += &format!(
-            "## More processes\n\n\
+            "{MORE_PROCESSES}\
              The fenced forms of some locks under TSO, with the constant `N` of the program\n\
              changed. A hollow mark is a search that was given up.\n\n\
-             ![Time by number of processes](plots/{})\n\n",
+             ![Time by number of processes](plots/{})\n\n{growth}",
             crate::plots::FILES[0],
         );
     }
@@ -115,7 +125,7 @@ pub fn page(args: &Bench, rows: &[Row], spun: &[Row], plots: &[&str], engines: &
             crate::plots::FILES[1],
         );
     }
-    out += engines;
+    out += sections;
     out += &against_spin(spun);
     out + "## The corpus\n\n" + &rows::markdown(rows)
 }

@@ -13,7 +13,7 @@ use weir_cli::progress::Progress;
 
 /// The families of the first plot, and the programs that they are made of: those of
 /// the corpus that take any number of processes.
-const FAMILIES: [(&str, &str); 8] = [
+pub const FAMILIES: [(&str, &str); 8] = [
     ("bakery", "bakery-3-fenced"),
     ("burns", "burns-4-fenced"),
     ("clh", "clh-3-fenced"),
@@ -29,7 +29,7 @@ const FAMILIES: [(&str, &str); 8] = [
 pub const LONGEST: Duration = Duration::from_secs(10);
 
 /// The most processes of the first plot.
-const MOST_PROCESSES: u32 = 5;
+pub const MOST_PROCESSES: u32 = 5;
 
 /// The most writes of the second plot.
 const MOST_WRITES: u32 = 12;
@@ -55,6 +55,19 @@ pub fn with_processes(text: &str, n: u32) -> Option<String> {
         })
         .collect();
     found.then(|| lines.join("\n") + "\n")
+}
+
+/// Writes a program of the corpus with another number of processes, if it is there and
+/// written for any number.
+pub fn grown(
+    corpus: &Path,
+    scratch: &Scratch,
+    program: &str,
+    n: u32,
+) -> Result<Option<PathBuf>, String> {
+    let text = std::fs::read_to_string(corpus.join(format!("{program}.weir"))).ok();
+    let text = text.and_then(|text| with_processes(&text, n));
+    text.map(|text| scratch.write(&format!("{program}-{n}.weir"), &text)).transpose()
 }
 
 /// How many processes a program is written for.
@@ -114,12 +127,9 @@ impl Plotter<'_> {
     fn families(&mut self, scratch: &Scratch) -> Result<Vec<Line>, String> {
         let mut lines = Vec::new();
         for (family, program) in FAMILIES {
-            let file = self.corpus.join(format!("{program}.weir"));
-            let Ok(text) = std::fs::read_to_string(file) else { continue };
             let mut points = Vec::new();
             for n in 2..=MOST_PROCESSES {
-                let Some(text) = with_processes(&text, n) else { break };
-                let file = scratch.write(&format!("{family}-{n}.weir"), &text)?;
+                let Some(file) = grown(self.corpus, scratch, program, n)? else { break };
                 let job = job(file, MemoryModel::TSO, ENGINES[0], None);
                 // Some are not written for so many.
                 let Ok(point) = self.point(&job, n) else { continue };

@@ -151,6 +151,7 @@ pub fn read_csv(text: &str) -> Result<Vec<Row>, String> {
                     .map_err(|_| wrong(configurations))?,
                 seconds: time,
                 peak: None,
+                process: None,
             },
             instructions: count,
             spin: None,
@@ -249,7 +250,8 @@ fn shown(rows: &[Row]) -> Shown {
     Shown { rows: rows.collect(), head, text: 4 }
 }
 
-fn number(n: u64) -> String {
+/// A count with commas.
+pub fn number(n: u64) -> String {
     grouped(usize::try_from(n).unwrap_or(usize::MAX))
 }
 
@@ -282,6 +284,11 @@ pub fn aligned(head: &[&str], text: usize, rows: &[Vec<String>]) -> String {
 /// The rows as a table of Markdown.
 pub fn markdown(rows: &[Row]) -> String {
     let Shown { head, text, rows } = shown(rows);
+    table(&head, text, &rows)
+}
+
+/// A table of Markdown: the first columns are text, the others are numbers.
+pub fn table(head: &[&str], text: usize, rows: &[Vec<String>]) -> String {
     let mut out = format!("| {} |\n|", head.join(" | "));
     for i in 0..head.len() {
         out += if i < text { " --- |" } else { " ---: |" };
@@ -297,6 +304,7 @@ pub fn markdown(rows: &[Row]) -> String {
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::run::Seconds;
 
     /// A row for tests.
     pub fn row(program: &str, verdict: &str, configurations: u64, instructions: u64) -> Row {
@@ -311,6 +319,7 @@ pub mod tests {
                 configurations,
                 seconds: 0.5,
                 peak: Some(4.0),
+                process: Some(Seconds { wall: 0.6, user: Some(0.5) }),
             },
             instructions: Some(instructions).filter(|i| *i > 0),
             spin: None,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use weir::{Engine, Limits, MemoryModel};
@@ -89,6 +89,17 @@ pub struct Measured {
     pub seconds: f64,
     /// The most MiB that the process had.
     pub peak: Option<f64>,
+    /// Seconds of the whole process, where they were measured.
+    pub process: Option<Seconds>,
+}
+
+/// How long a process took, from its start to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Seconds {
+    /// Wall time.
+    pub wall: f64,
+    /// User time of all threads, to 0.01 s, where the system tells it.
+    pub user: Option<f64>,
 }
 
 /// What a process left behind.
@@ -99,6 +110,8 @@ pub struct Left {
     pub out: String,
     /// Standard error.
     pub err: String,
+    /// How long it took.
+    pub seconds: Seconds,
 }
 
 /// How long a process may take to read, to free memory and to print, on top of its
@@ -121,10 +134,16 @@ impl Job {
         command
     }
 
-    /// Runs it once.
-    pub fn measure(&self, weir: &Weir, limits: &Limits) -> Result<Measured, String> {
+    /// The search, with all limits. More options may be added, and then the file.
+    pub fn search(&self, weir: &Weir, limits: &Limits) -> Command {
         let mut command = self.arguments(weir, limits);
         command.args(["--timeout", &timeout(limits).as_secs_f64().to_string()]);
+        command
+    }
+
+    /// Runs it once.
+    pub fn measure(&self, weir: &Weir, limits: &Limits) -> Result<Measured, String> {
+        let mut command = self.search(weir, limits);
         command.arg("--").arg(&self.file);
         let left = finish(&mut command, timeout(limits).saturating_add(SLACK))?;
         Measured::read(&left).ok_or_else(|| match left.err.trim() {
@@ -188,6 +207,7 @@ impl Measured {
             configurations: stats["configurations"].as_u64()?,
             seconds: stats["seconds"].as_f64()?,
             peak: stats["peak"].as_f64().map(|bytes| bytes / f64::from(1 << 20)),
+            process: Some(left.seconds),
         })
     }
 
@@ -220,6 +240,7 @@ fn finish_with(
 ) -> Result<Left, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (began, before) = (Instant::now(), user_time());
     let mut child = command.spawn().map_err(|e| format!("cannot run `{name}`: {e}"))?;
     let (done, ended) = mpsc::channel::<()>();
     let out = child.stdout.take().map(|from| thread::spawn(move || (text(from), drop(done)).0));
@@ -236,7 +257,42 @@ fn finish_with(
     if late {
         return Err(format!("`{name}` did not end within {} s", patience.as_secs()));
     }
-    Ok(Left { code: status.code(), out, err })
+    let user = user_time().zip(before).map(|(now, before)| now - before);
+    let seconds = Seconds { wall: began.elapsed().as_secs_f64(), user };
+    Ok(Left { code: status.code(), out, err, seconds })
+}
+
+/// Seconds of user time of all child processes that have ended. Linux says it in `cutime`, the
+/// sixteenth field of `/proc/self/stat`, in hundredths of a second.
+fn user_time() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the name in parentheses, which may have spaces in it.
+    let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(13)?.parse().ok()?;
+    Some(ticks / 100.0)
+}
+
+/// Runs a command up to `runs` times: the shortest wall time, and what it printed. Returns
+/// nothing if it fails or takes more than `longest`. A run of more than 1 s is not repeated.
+pub fn shortest(
+    command: impl Fn() -> Command,
+    longest: Duration,
+    runs: u32,
+) -> Option<(f64, String)> {
+    let mut best: Option<(f64, String)> = None;
+    for _ in 0..runs {
+        let left = finish(&mut command(), longest.saturating_add(SLACK)).ok()?;
+        let seconds = left.seconds.wall;
+        if !matches!(left.code, Some(0 | 1)) || seconds > longest.as_secs_f64() {
+            return None;
+        }
+        if best.as_ref().is_none_or(|(known, _)| seconds < *known) {
+            best = Some((seconds, left.out));
+        }
+        if seconds > 1.0 {
+            break;
+        }
+    }
+    best
 }
 
 fn text(mut from: impl Read) -> String {
