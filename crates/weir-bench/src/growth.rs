@@ -7,7 +7,7 @@ use std::path::Path;
 use weir::{ENGINES, Limits, MemoryModel};
 use weir_cli::progress::Progress;
 
-use crate::plots::{FAMILIES, MOST_PROCESSES, grown};
+use crate::plots::{self, FAMILIES, MOST_PROCESSES, grown};
 use crate::rows::{Row, number, table};
 use crate::run::{Job, Measured, Scratch, Weir, mebibytes, timeout};
 
@@ -33,6 +33,8 @@ const LEAST_COMPARED: f64 = 0.05;
 pub struct Grown {
     lock: &'static str,
     processes: u32,
+    /// Whether the corpus has it with this number of processes.
+    pub is_in_corpus: bool,
     pub job: Job,
     pub row: Row,
 }
@@ -58,6 +60,8 @@ pub fn measure(
     let limits = limits.clone().threads(NonZeroUsize::MIN);
     let mut all = Vec::new();
     for (lock, program) in FAMILIES {
+        let text = std::fs::read_to_string(corpus.join(format!("{program}.weir")));
+        let usual = text.ok().and_then(|text| plots::processes(&text));
         for processes in FEWEST_PROCESSES..=MOST_PROCESSES {
             let Some(file) = grown(corpus, &scratch, program, processes)? else { break };
             for (model, _) in MODELS.into_iter().filter(|(_, most)| processes <= *most) {
@@ -66,7 +70,8 @@ pub fn measure(
                 let job = Job { name, file, model, engine: ENGINES[0], bound: None };
                 // Some are not written for so many.
                 let Ok(run) = job.median(weir, &limits, runs) else { continue };
-                all.push(Grown { lock, processes, row: Row::new(&job, run), job });
+                let (row, is_in_corpus) = (Row::new(&job, run), usual == Some(processes));
+                all.push(Grown { lock, processes, is_in_corpus, job, row });
             }
         }
     }
@@ -224,10 +229,11 @@ pub fn threads_section(pairs: &[Pair], load: Option<f64>) -> String {
         pairs.len(),
     );
     if let Some(load) = load {
-        out += &format!(
-            " Its load average before these runs was {load:.2}; about 1 of it\n\
-             is `weir-bench` itself."
-        );
+        out += &format!(" Its load average before these runs was {load:.2}.");
+        if load > cores as f64 {
+            out += "\nThat is more than the cores: the threads had to wait for other processes, and the times\n\
+                    do not show what a second thread saves on an idle machine.";
+        }
     }
     let rows = pairs.iter().map(|pair| {
         let [one, two] = pair.runs.each_ref();
@@ -265,7 +271,7 @@ mod tests {
         row.run.process = Some(Seconds { wall: 2.0 * user, user: Some(user) });
         let file = "ticket.weir".into();
         let job = Job { name, file, model, engine: ENGINES[0], bound: None };
-        Grown { lock: "ticket", processes, job, row }
+        Grown { lock: "ticket", processes, is_in_corpus: false, job, row }
     }
 
     fn runs() -> Vec<Grown> {
@@ -316,7 +322,7 @@ mod tests {
         let same = pair(&run(4, MemoryModel::SC, "holds", 1.5)).unwrap();
         let text = threads_section(&[same], Some(1.25));
         let line = "| ticket, N = 4 | SC | views | 4,000 | 4.00 | 3.00 | 0.75 |\n";
-        assert!(text.contains(line) && text.contains("was 1.25;"), "{text}");
+        assert!(text.contains(line) && text.contains("was 1.25."), "{text}");
         let verdict = pair(&run(4, MemoryModel::SC, "violated", 1.5)).err().unwrap();
         assert!(verdict.contains("two say violated, 4,000 configurations"), "{verdict}");
         let count = pair(&run(5, MemoryModel::SC, "holds", 1.5)).err().unwrap();
