@@ -95,7 +95,7 @@ pub struct Search<'s> {
     pub stats: Stats,
     order: Order,
     /// The initial states that have not been visited.
-    initial: Option<std::vec::IntoIter<State>>,
+    initial: Box<dyn Iterator<Item = State> + 's>,
     /// Breadth first: the next state to expand, the next to look at, and all states.
     next: usize,
     looked: usize,
@@ -115,13 +115,14 @@ type Look<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> Result<ControlFlow<()>
 impl<'s> Search<'s> {
     /// A search that has not begun.
     pub fn new(system: Expanded<'s>, order: Order, budget: &Budget) -> Self {
+        let space = Space::new(system, budget);
         Self {
-            space: Space::new(system, budget),
+            initial: Box::new(space.initial()),
+            space,
             nodes: vec![],
             edges: None,
             stats: Stats { engine: "automata", within_bound: true, ..Stats::default() },
             order,
-            initial: None,
             next: 0,
             looked: 0,
             seen: FxHashSet::default(),
@@ -199,14 +200,6 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// The next initial state, if one is left.
-    fn next_initial(&mut self) -> Option<State> {
-        let all = self
-            .initial
-            .get_or_insert_with(|| self.space.initial().collect::<Vec<_>>().into_iter());
-        all.next()
-    }
-
     /// One step of the depth-first search.
     fn deeper(&mut self, look: Look<'_>) -> Result<Stepped, Unmade> {
         while let Some(frame) = self.stack.last_mut() {
@@ -221,7 +214,7 @@ impl<'s> Search<'s> {
                 ControlFlow::Break(()) => Stepped::Enough,
             });
         }
-        let Some(initial) = self.next_initial() else { return Ok(Stepped::Over) };
+        let Some(initial) = self.initial.next() else { return Ok(Stepped::Over) };
         Ok(match self.visit(initial, vec![], None, look)? {
             ControlFlow::Continue(()) => Stepped::On,
             ControlFlow::Break(()) => Stepped::Enough,
@@ -238,7 +231,7 @@ impl<'s> Search<'s> {
             }
         }
         let mut found: Vec<(State, Option<(NodeId, Action)>)> = Vec::new();
-        if let Some(initial) = self.next_initial() {
+        if let Some(initial) = self.initial.next() {
             found.push((initial, None));
         } else if let Some(node) = self.nodes.get(self.next) {
             let state = node.state.clone();
