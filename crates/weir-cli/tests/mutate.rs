@@ -254,6 +254,9 @@ fn parser(format: &str) -> fn(&str) -> bool {
         weir_check::lasso::FORMAT => reads::<weir_check::lasso::Lasso>,
         weir_check::unblocked::FORMAT => reads::<weir_check::unblocked::Unblocked>,
         weir_check::strategy::FORMAT => reads::<weir_check::strategy::StrategyFile>,
+        weir_check::robust::cycle::FORMAT => reads::<weir_check::robust::Cycle>,
+        weir_check::robust::sets::FORMAT => reads::<weir_check::robust::RobustSets>,
+        weir_check::robust::states::FORMAT => reads::<weir_check::robust::StateSets>,
         weir_channel::evidence::RUN | weir_channel::evidence::SET => {
             reads::<weir_channel::evidence::Evidence>
         }
