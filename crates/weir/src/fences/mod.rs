@@ -24,7 +24,7 @@
 //!     set.fences.iter().map(|fence| found.places[fence.place].line).collect()
 //! };
 //! assert_eq!(lines(&found.sets[0]), [6, 11]);
-//! assert!(found.text(&found.sets[0].fences).contains("x = 1\n         fence\n"));
+//! assert!(found.text(&found.sets[0].fences).contains("x = 1\n        fence\n"));
 //! # Ok::<(), weir::fences::RepairError>(())
 //! ```
 //!
