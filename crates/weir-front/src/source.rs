@@ -40,6 +40,18 @@ impl Source {
         self.line_starts.partition_point(|&l| l <= start)
     }
 
+    /// Where a place begins and ends: line and column of its first character, and of the one
+    /// after its last, counted from 1 in lines and characters.
+    pub fn corners(&self, span: SpanId) -> [usize; 4] {
+        let Range { start, end } = self.range(span);
+        let corner = |at: usize| {
+            let line = self.line_starts.partition_point(|&l| l <= at);
+            [line, self.text[self.line_starts[line - 1]..at].chars().count() + 1]
+        };
+        let ([line, column], [end_line, end_column]) = (corner(start), corner(end));
+        [line, column, end_line, end_column]
+    }
+
     /// The text of a place.
     pub fn text_of(&self, span: SpanId) -> &str {
         &self.text[self.range(span)]

@@ -5,7 +5,7 @@
 //! configuration at a time. That works because a step determines the configuration that
 //! it leads to (see [`Semantics::successors`]).
 
-use crate::ids::{Cell, ProcessId, StateId, ValueId};
+use crate::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use crate::memory_model::MemoryModel;
 use crate::program::FenceKind;
 use crate::semantics::{Event, Form, Semantics, Step};
@@ -98,6 +98,16 @@ impl Replay<'_> {
     /// What each process has under way.
     pub fn pending(&self) -> Vec<Vec<Event>> {
         self.semantics.pending(&self.config)
+    }
+
+    /// See [`Layout::transferred`](crate::semantics::Layout::transferred).
+    pub fn transferred(&self) -> Option<Vec<usize>> {
+        self.semantics.layout().transferred(&self.config)
+    }
+
+    /// See [`Layout::unread`](crate::semantics::Layout::unread).
+    pub fn unread(&self) -> Option<Vec<Vec<(VarId, usize)>>> {
+        self.semantics.layout().unread(&self.config)
     }
 
     /// The configuration, decoded.

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
-use weir::report::json::{CompareReport, CompareRow};
+use weir::report::json::{CompareReport, CompareRow, VERSION, scene};
 use weir::report::reason;
+use weir::report::scene::Scene;
 use weir::report::table::Table;
 use weir::solver::check_with;
 use weir::vacuity::vacuous;
@@ -73,6 +74,8 @@ struct Cell {
     verdict: Verdict,
     reason: Option<String>,
     vacuous: Option<String>,
+    /// The run that it rests on, if it is printed.
+    scene: Option<Scene>,
 }
 
 impl Cell {
@@ -109,6 +112,7 @@ fn columns(
             verdict: answer.verdict,
             reason: reason(answer, &stats, HINTS),
             vacuous,
+            scene: (args.format == Format::Json).then(|| scene(loaded, answer)).flatten(),
         };
         Ok(answers.iter().zip(vacuous).map(cell).collect())
     };
@@ -200,6 +204,7 @@ fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> Compar
         let cells = || models.iter().map(ToString::to_string).zip(columns.iter().map(|c| &c[i]));
         let reasons = cells().filter_map(|(model, cell)| Some((model, cell.reason.clone()?)));
         let vacuous = cells().filter_map(|(model, cell)| Some((model, cell.vacuous.clone()?)));
+        let scenes = cells().filter_map(|(model, cell)| Some((model, cell.scene.clone()?)));
         let verdict = |cell: &Cell| word(question, cell.verdict).0;
         CompareRow {
             name: question.name.clone(),
@@ -207,11 +212,14 @@ fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> Compar
             verdicts: cells().map(|(model, cell)| (model, verdict(cell))).collect(),
             reasons: reasons.collect(),
             vacuous: vacuous.collect::<BTreeMap<_, _>>(),
+            scenes: scenes.collect(),
         }
     };
     CompareReport {
+        version: VERSION,
         program: system.program.name.clone(),
         file: loaded.source.name.clone(),
+        text: loaded.source.text.clone(),
         models: models.iter().map(ToString::to_string).collect(),
         properties: system.questions.iter().enumerate().map(row).collect(),
     }

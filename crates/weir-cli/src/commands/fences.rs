@@ -11,6 +11,7 @@ use weir::fences::{
 };
 use weir::load::read_text;
 use weir::report::run::{self as run_report, Layout};
+use weir::report::scene::Scene;
 use weir::report::table::Table;
 use weir::report::{counted, diff, json};
 use weir::{Loaded, MemoryModel};
@@ -494,7 +495,9 @@ fn write_evidence(known: &Found<'_>, folder: &Path, file: &str) -> Status {
 /// What was found, as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
+    version: u32,
     file: &'a str,
+    text: &'a str,
     model: String,
     /// `repaired`, `none needed`, `impossible` or `unknown`.
     verdict: &'static str,
@@ -528,6 +531,10 @@ struct WithoutReport<'a> {
     /// Nothing if robustness is asked for.
     property: Option<&'a str>,
     steps: usize,
+    /// The text with the other fences of the set, to which the run belongs.
+    text: &'a str,
+    /// The run, state by state.
+    scene: Scene,
 }
 
 impl<'a> Report<'a> {
@@ -542,6 +549,8 @@ impl<'a> Report<'a> {
                     .question
                     .map(|number| back.loaded.system.questions[number].name.as_str()),
                 steps: back.broken.run.steps.len(),
+                text: &back.loaded.source.text,
+                scene: Scene::new(&back.loaded, &back.broken.run, None),
             }),
         };
         let set = |(number, repair): (usize, &Repair)| SetReport {
@@ -560,7 +569,9 @@ impl<'a> Report<'a> {
             (_, Some(_)) => "repaired",
         };
         Self {
+            version: json::VERSION,
             file: &found.source.name,
+            text: &found.source.text,
             model: found.model.to_string(),
             verdict,
             sets: found.sets.iter().enumerate().map(set).collect(),

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use weir::live::{AskedFor, Proof, answers, asked, clients, lasso_file, proof};
 use weir::load::read_text;
+use weir::report::json::VERSION;
 use weir::report::run::{Layout, lasso_lines};
+use weir::report::scene::Scene;
 use weir::report::table::Table;
 use weir::{CheckError, ENGINES, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::Lasso as LassoFile;
@@ -162,9 +164,12 @@ impl Report<'_> {
 
     fn json(&self, answers: &[Answer]) -> JsonReport {
         let properties = self.asked.iter().zip(answers).map(|(asked, answer)| {
-            let lasso = match &answer.evidence {
-                Evidence::Lasso(lasso) => Some(self.file(asked, lasso)),
-                _ => None,
+            let (lasso, scene) = match &answer.evidence {
+                Evidence::Lasso(lasso) => {
+                    let scene = Scene::new(self.loaded, &lasso.run, Some(lasso.stem));
+                    (Some(self.file(asked, lasso)), Some(scene))
+                }
+                _ => (None, None),
             };
             let reason = match &answer.evidence {
                 Evidence::Reason(reason) => Some(reason.clone()),
@@ -178,11 +183,14 @@ impl Report<'_> {
                 steps: seen(&answer.evidence).map(|s| s.edges),
                 reason,
                 lasso,
+                scene,
             }
         });
         JsonReport {
+            version: VERSION,
             program: self.loaded.system.program.name.clone(),
             file: self.loaded.source.name.clone(),
+            text: self.loaded.source.text.clone(),
             model: self.model.to_string(),
             clients: self.clients(),
             flush_fair: self.args.flush_fair,
@@ -277,8 +285,10 @@ fn how(evidence: &Evidence) -> String {
 
 #[derive(Serialize)]
 struct JsonReport {
+    version: u32,
     program: String,
     file: String,
+    text: String,
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     clients: Option<usize>,
@@ -299,4 +309,6 @@ struct JsonProperty {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lasso: Option<LassoFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scene: Option<Scene>,
 }

@@ -38,6 +38,8 @@ pub(super) struct Fifo<'s> {
     bound: usize,
     /// Whether partial fences exist.
     partial_fences: bool,
+    /// Whether processes read from a history: for NSW, not for PSO.
+    has_history: bool,
     /// For each process the variables that have a word; empty for PSO.
     words: Vec<Vec<VarId>>,
 }
@@ -74,6 +76,7 @@ impl<'s> Fifo<'s> {
             alphabet: Alphabet::of_stores(system),
             bound,
             partial_fences: model.has(Relaxation::Rwf),
+            has_history: nsw,
             words: system
                 .process_ids()
                 .map(|p| if nsw { system.accesses(p).reads } else { vec![] })
@@ -241,6 +244,24 @@ impl Layout for Fifo<'_> {
                 all.map(|l| self.alphabet.decode(l)).collect()
             })
             .collect()
+    }
+
+    fn transferred(&self, config: &[Cell]) -> Option<Vec<usize>> {
+        let (buffers, _) = self.parts(config);
+        Some(buffers.iter().map(|b| b.second.len()).collect())
+    }
+
+    fn unread(&self, config: &[Cell]) -> Option<Vec<Vec<(VarId, usize)>>> {
+        if !self.has_history {
+            return None;
+        }
+        let (_, mut at) = self.parts(config);
+        let mut next = |x: &VarId| {
+            let len = config[at] as usize;
+            at += 1 + len;
+            (*x, len)
+        };
+        Some(self.words.iter().map(|vars| vars.iter().map(&mut next).collect()).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::alphabet::{Alphabet, Event};
 use super::event_structure::EventStructure;
 use super::{Head, Kind};
-use crate::ids::Cell;
+use crate::ids::{Cell, VarId};
 use crate::system::System;
 
 /// What lies behind the control states and the memory of a configuration.
@@ -22,6 +22,19 @@ pub trait Layout {
 
     /// What each process has under way, oldest first.
     fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>>;
+
+    /// Where writes pass two buffers: how many of those that each process has under way are in
+    /// the second one. They come first in [`pending`](Self::pending).
+    fn transferred(&self, _config: &[Cell]) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// Where processes read from a history: for each process and each variable that it reads, how
+    /// many values of the variable before the newest it may still read. A value that was written
+    /// over with the same one counts once.
+    fn unread(&self, _config: &[Cell]) -> Option<Vec<Vec<(VarId, usize)>>> {
+        None
+    }
 }
 
 /// One buffer for each process: its length and that many letters, oldest first.

@@ -26,7 +26,7 @@ pub use error::{BuildError, Unbuilt};
 pub use steps::{Seen, Steps, StepsOn};
 
 use crate::build::{self, Expansion, Rounds, Watch};
-use crate::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
+use crate::ids::{LabelId, ProcessId, RegId, StateId, ValueId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
 use crate::program::{FenceKind, Label, Program, Property, PropertyKind};
@@ -273,6 +273,13 @@ impl System {
     #[inline]
     pub fn state(&self, process: ProcessId, state: StateId) -> &State {
         self.processes[process.index()].states.get(state.index())
+    }
+
+    /// Whether a control state has the value of a register. It has 0 for one whose value no
+    /// longer matters.
+    pub fn keeps(&self, process: ProcessId, state: StateId, reg: RegId) -> bool {
+        let node = self.state(process, state).node;
+        self.processes[process.index()].flow.live[node][reg.index()]
     }
 
     /// How many control states of a process were met.

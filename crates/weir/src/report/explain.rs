@@ -53,19 +53,22 @@ pub struct Reordering {
 impl Reordering {
     /// The relaxations that allow it, as the papers name them.
     pub fn relaxations(&self) -> Vec<&'static str> {
-        let mut names: Vec<_> = self
-            .late
-            .iter()
-            .map(|late| match (late.op, self.early.op) {
-                (Op::Write(..), Op::Read(..)) => "w->r",
-                (Op::Write(..), Op::Write(..)) => "w->w",
-                (Op::Read(..), Op::Read(..)) => "r->r",
-                _ => "r->w",
-            })
-            .collect();
+        let mut names: Vec<_> =
+            self.late.iter().map(|late| relaxation(late.op, self.early.op)).collect();
         names.sort_unstable();
         names.dedup();
         names
+    }
+}
+
+/// The relaxation by which a read or write overtakes an earlier one of its process, as the
+/// papers name it.
+pub fn relaxation(late: Op, early: Op) -> &'static str {
+    match (late, early) {
+        (Op::Write(..), Op::Read(..)) => "w->r",
+        (Op::Write(..), Op::Write(..)) => "w->w",
+        (Op::Read(..), Op::Read(..)) => "r->r",
+        _ => "r->w",
     }
 }
 

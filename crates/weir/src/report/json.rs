@@ -24,16 +24,24 @@ use weir_model::semantics::Form;
 use crate::Hints;
 use crate::load::{LoadError, Loaded};
 use crate::report::reason;
+use crate::report::scene::Scene;
 use crate::robust::{Robustness, States, Traces};
 use crate::vacuity::no_final_state;
+
+/// The version of the shape of reports. Fields are added without a new version.
+pub const VERSION: u32 = 1;
 
 /// The answers of one program under one model.
 #[derive(Debug, Serialize)]
 pub struct Report {
+    /// [`VERSION`].
+    pub version: u32,
     /// The program's name.
     pub program: String,
     /// The file it came from.
     pub file: String,
+    /// Its text.
+    pub text: String,
     /// The memory model.
     pub model: String,
     /// The most reads that a process may have guessed at a time, if that is bounded.
@@ -73,6 +81,9 @@ pub struct PropertyReport {
     /// The run that settles it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
+    /// The same run, state by state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scene: Option<Scene>,
 }
 
 /// What a search did.
@@ -142,12 +153,15 @@ impl Report {
                     vacuous: vacuous.clone(),
                     reason: reason(answer, stats, hints),
                     witness: witness(loaded, answer),
+                    scene: scene(loaded, answer),
                 }
             })
             .collect();
         Self {
+            version: VERSION,
             program: system.program.name.clone(),
             file: loaded.source.name.clone(),
+            text: loaded.source.text.clone(),
             model: model.to_string(),
             guesses: stats.guesses,
             engine: stats.engine,
@@ -162,6 +176,12 @@ impl Report {
 pub fn witness(loaded: &Loaded, answer: &Answer) -> Option<Witness> {
     let Evidence::Run(run) = &answer.evidence else { return None };
     Some(Witness::new(&loaded.system, run, answer.property, &|span| loaded.line(span)))
+}
+
+/// The run of an answer, if it rests on one, state by state.
+pub fn scene(loaded: &Loaded, answer: &Answer) -> Option<Scene> {
+    let Evidence::Run(run) = &answer.evidence else { return None };
+    Some(Scene::new(loaded, run, None))
 }
 
 /// The certificate of all answers that rest on an inductive set, if any does.
@@ -241,10 +261,14 @@ pub fn closed_set(
 /// All final states of one program under one model.
 #[derive(Debug, Serialize)]
 pub struct OutcomesReport {
+    /// [`VERSION`].
+    pub version: u32,
     /// The program's name.
     pub program: String,
     /// The file it came from.
     pub file: String,
+    /// Its text.
+    pub text: String,
     /// The memory model.
     pub model: String,
     /// Whether these are all.
@@ -270,8 +294,10 @@ impl OutcomesReport {
                 .collect()
         };
         Self {
+            version: VERSION,
             program: system.program.name.clone(),
             file: loaded.source.name.clone(),
+            text: loaded.source.text.clone(),
             model: model.to_string(),
             exact: outcomes.stats.is_exact(),
             vacuous: (outcomes.stats.is_exact() && outcomes.states.is_empty())
@@ -318,10 +344,14 @@ pub fn observation(outcomes: &Outcomes) -> &'static str {
 /// The verdicts of one program under several models.
 #[derive(Debug, Serialize)]
 pub struct CompareReport {
+    /// [`VERSION`].
+    pub version: u32,
     /// The program's name.
     pub program: String,
     /// The file it came from.
     pub file: String,
+    /// Its text.
+    pub text: String,
     /// The models.
     pub models: Vec<String>,
     /// The properties, each with its verdict per model.
@@ -343,6 +373,9 @@ pub struct CompareRow {
     /// Why the verdict says little, per model where it is vacuous.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub vacuous: BTreeMap<String, String>,
+    /// The run that settles it, state by state, per model where there is one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scenes: BTreeMap<String, Scene>,
 }
 
 /// One thing that is wrong with the input.
@@ -408,10 +441,14 @@ impl ErrorReport {
 /// Whether a program is robust against a model.
 #[derive(Debug, Serialize)]
 pub struct RobustReport {
+    /// [`VERSION`].
+    pub version: u32,
     /// The program's name.
     pub program: String,
     /// The file it came from.
     pub file: String,
+    /// Its text.
+    pub text: String,
     /// The memory model.
     pub model: String,
     /// `shape`, `traces`, `states`, `not robust` or `unknown`.
@@ -430,6 +467,9 @@ pub struct RobustReport {
     /// A run to a state that SC does not have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<Witness>,
+    /// The run with the cycle, or the other one, state by state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scene: Option<Scene>,
     /// What the last search did.
     pub stats: StatsReport,
 }
@@ -451,9 +491,16 @@ impl RobustReport {
             },
             States::Unknown(_) => ("unknown", None),
         };
+        let scene = match (&found.traces, &found.states) {
+            (Traces::Different(shown), _) => Some(Scene::new(loaded, &shown.0, None)),
+            (_, States::Different(shown)) => Some(Scene::new(&shown.loaded, &shown.run, None)),
+            _ => None,
+        };
         Self {
+            version: VERSION,
             program: loaded.system.program.name.clone(),
             file: loaded.source.name.clone(),
+            text: loaded.source.text.clone(),
             model: found.model.to_string(),
             verdict: found.kind().name(),
             traces,
@@ -461,6 +508,7 @@ impl RobustReport {
             reason: found.reason().map(ToOwned::to_owned),
             cycle,
             run,
+            scene,
             stats: StatsReport::new(&found.stats),
         }
     }

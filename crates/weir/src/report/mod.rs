@@ -8,6 +8,7 @@ pub mod herd;
 pub mod json;
 pub mod promela;
 pub mod run;
+pub mod scene;
 pub mod strategy;
 pub mod table;
 

@@ -6,7 +6,7 @@
 
 mod ending;
 mod layout;
-mod words;
+pub(super) mod words;
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use weir::certify::{Unaccepted, accepted};
 use weir::load::read_text;
-use weir::report::json::StatsReport;
+use weir::report::json::{StatsReport, VERSION};
 use weir::report::{draw, strategy};
 use weir::{LoadError, Loaded, Reading, Verdict};
 use weir_check::strategy::StrategyFile;
@@ -99,7 +99,9 @@ pub fn run(args: &Game) -> Status {
     }
     if args.format == Format::Json {
         print_json(&Report {
+            version: VERSION,
             file: &args.file,
+            text: &loaded.source.text,
             fairness: options.fairness.name(),
             semantics: options.buffers.name(),
             games: reports,
@@ -244,7 +246,9 @@ fn write(
 
 #[derive(Serialize)]
 struct Report<'a> {
+    version: u32,
     file: &'a str,
+    text: &'a str,
     fairness: &'static str,
     semantics: &'static str,
     games: Vec<GameReport>,
