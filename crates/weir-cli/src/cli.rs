@@ -16,8 +16,8 @@ use weir::{ENGINES, Engine, MemoryModel};
 
 use litmus::Litmus;
 use options::{
-    AutomataArgs, EvidenceArgs, Format, LanguageArg, ModelArg, SearchArgs, engines, model, seconds,
-    threads,
+    AutomataArgs, EvidenceArgs, Format, HtmlArg, LanguageArg, ModelArg, SearchArgs, engines, model,
+    seconds, threads,
 };
 
 /// What concurrent programs can do on weak memory.
@@ -115,7 +115,9 @@ impl Command {
     pub fn files(&self) -> (Vec<String>, Vec<&Path>) {
         let one = |file: &String| vec![file.clone()];
         let (read, written): (Vec<String>, Vec<&Option<PathBuf>>) = match self {
-            Self::Check(args) => (args.files.clone(), args.evidence.files()),
+            Self::Check(args) => {
+                (args.files.clone(), [args.evidence.files(), vec![&args.page.html]].concat())
+            }
             Self::Outcomes(args) => (args.files.clone(), vec![]),
             Self::Compare(args) => (args.files.clone(), vec![]),
             Self::Fences(args) => (args.files.clone(), vec![]),
@@ -171,6 +173,8 @@ pub struct Check {
     pub format: Format,
     #[command(flatten)]
     pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub page: HtmlArg,
     /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,

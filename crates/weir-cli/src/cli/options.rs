@@ -79,6 +79,13 @@ impl EvidenceArgs {
     }
 }
 
+#[derive(Debug, Args)]
+pub struct HtmlArg {
+    /// Write the report to this file as a page for a browser, which needs no other file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
 #[derive(Clone, Copy, Debug, Args)]
 pub struct AutomataArgs {
     /// For `automata`: explore steps in every order

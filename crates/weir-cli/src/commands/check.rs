@@ -14,6 +14,7 @@ use weir_engine::{Engine, SearchOptions, Stats, Task, Views, reachable};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 
+use super::page::Html;
 use super::stats::{details, summary};
 use super::{
     Status, accepted_text, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
@@ -52,6 +53,7 @@ pub fn run(args: &Check) -> Status {
         certificate: args.evidence.certificate.as_deref(),
         verify: args.evidence.verify,
     };
+    let mut html = Html::new("check", &args.page.html);
     for file in &args.files {
         let read = args.search.language.load(file, &[model]);
         let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
@@ -99,18 +101,19 @@ pub fn run(args: &Check) -> Status {
             }
         };
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
+        let report = || json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS));
         match args.format {
             Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
-            Format::Json => {
-                print_json(&json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS)));
-            }
+            Format::Json => print_json(&report()),
         }
+        let source = (loaded.source.name.as_str(), loaded.source.text.as_str());
+        status = status.and(html.add(source, report));
         status = status.and(files.write(&loaded, &answers, proof.as_deref()));
     }
     if status != Status::Wrong {
         files.note_unwritten();
     }
-    status
+    status.and(html.write())
 }
 
 /// The files that are to be written and have not been: each gets the first evidence of its kind.

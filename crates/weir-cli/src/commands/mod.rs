@@ -12,6 +12,7 @@ pub mod litmus;
 pub mod live;
 pub mod models;
 pub mod outcomes;
+mod page;
 pub mod reduce;
 pub mod robust;
 pub mod show;

@@ -1,6 +1,7 @@
 //! Answers as JSON. The shapes are described in `docs/json.md`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -15,6 +16,7 @@ use weir_engine::Stats;
 use weir_engine::explicit::Outcomes;
 use weir_engine::reachable::{self, NotListed};
 use weir_engine::robust::attack;
+use weir_front::escape::is_control;
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -30,6 +32,28 @@ use crate::vacuity::no_final_state;
 
 /// The version of the shape of reports. Fields are added without a new version.
 pub const VERSION: u32 = 1;
+
+/// A value as a line of JSON in which every control character is escaped.
+///
+/// # Errors
+/// If the value has no form in JSON.
+pub fn line(value: &impl Serialize) -> serde_json::Result<String> {
+    let text = serde_json::to_string(value)?;
+    if !text.contains(is_control) {
+        return Ok(text);
+    }
+    // Outside of strings JSON has none, and all of ours fit 16 bits.
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_control(c) {
+            true => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            false => out.push(c),
+        }
+    }
+    Ok(out)
+}
 
 /// The answers of one program under one model.
 #[derive(Debug, Serialize)]
@@ -511,5 +535,18 @@ impl RobustReport {
             scene,
             stats: StatsReport::new(&found.stats),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_means_the_same() {
+        let text = "a\u{9b}\x1b\u{202e}\u{7f}é";
+        let written = line(&text).unwrap();
+        assert!(!written.contains(is_control), "{written:?}");
+        assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
     }
 }

@@ -6,6 +6,7 @@ pub mod explain;
 pub mod graph;
 pub mod herd;
 pub mod json;
+pub mod page;
 pub mod promela;
 pub mod run;
 pub mod scene;

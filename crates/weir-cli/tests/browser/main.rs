@@ -1,0 +1,256 @@
+//! Reports as pages, in a real browser: they load without a complaint, can be stepped
+//! through by keyboard alone, and show at every step what the JSON of the report says.
+//! Without Chromium these tests are skipped.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod driver;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+use weir::report::scene::{Process, Scene, State};
+use weir_gen::tools::are_installed;
+
+use common::weir;
+use driver::{Browser, CHROMIUM, Page};
+
+/// Writes the page of a command, and says where it is.
+fn written(browser: &Browser, name: &str, args: &[&str]) -> String {
+    let path = browser.folder().join(format!("{name}.html"));
+    let shown = path.to_str().unwrap();
+    let output = weir(&[args, &["--html", shown]].concat());
+    assert!(output.status < 2 || output.status == 3, "weir {args:?}: {}", output.err);
+    assert!(path.is_file(), "weir {args:?} wrote nothing: {}", output.err);
+    format!("file://{shown}")
+}
+
+/// The data of a page: what `--format json` prints.
+fn data(args: &[&str]) -> Value {
+    let output = weir(&[args, &["--format", "json"]].concat());
+    serde_json::from_str(output.out.lines().next().unwrap()).unwrap()
+}
+
+fn scene(value: &Value) -> Scene {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+/// What the page shows of the machine.
+#[derive(Debug, PartialEq, Eq, serde::Deserialize)]
+struct Shown {
+    memory: BTreeMap<String, String>,
+    lanes: Vec<Lane>,
+}
+
+/// What the page shows of a process.
+#[derive(Debug, PartialEq, Eq, serde::Deserialize)]
+struct Lane {
+    line: String,
+    registers: BTreeMap<String, String>,
+    /// The identities of what is under way, oldest first, queue after queue.
+    queues: Vec<Vec<String>>,
+}
+
+const LOOK: &str = "(() => {
+    const memory = {};
+    for (const v of document.querySelectorAll('.memory .value')) memory[v.dataset.variable] = v.textContent;
+    const lanes = [...document.querySelectorAll('.lane')].map((lane) => {
+        const registers = {};
+        for (const r of lane.querySelectorAll('.register')) {
+            registers[r.dataset.register] = r.textContent.slice(r.dataset.register.length + 3);
+        }
+        const isLeft = lane.parentElement.classList.contains('toright');
+        const queues = [...lane.querySelectorAll('.pipe')].map((pipe) => {
+            const ids = [...pipe.querySelectorAll('.write')].map((w) => `${w.dataset.id} ${w.textContent}`);
+            return isLeft ? ids.reverse() : ids;
+        });
+        return { line: lane.dataset.line, registers, queues };
+    });
+    return JSON.stringify({ memory, lanes });
+})()";
+
+fn looked(page: &Page<'_>) -> Shown {
+    serde_json::from_str(&page.text(LOOK)).unwrap()
+}
+
+/// What the page has to show of a state.
+fn expected(scene: &Scene, state: &State) -> Shown {
+    let lane = |process: &Process| {
+        let entry = |e: &weir::report::scene::Entry| match (&e.variable, &e.value) {
+            (Some(x), Some(d)) => format!("{} {x} = {d}", e.id),
+            _ => format!("{} {}", e.id, e.kind),
+        };
+        let queues = scene.variables.iter().filter_map(|x| process.waiting.get(x));
+        let waiting = queues.map(|queue| queue.iter().map(entry).collect());
+        let last = process.buffer.iter().map(entry).collect();
+        let has_queues = scene.buffers != weir::report::scene::Buffers::None;
+        Lane {
+            line: process.place.line.map_or(String::new(), |line| line.to_string()),
+            registers: process
+                .registers
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), value.clone()?)))
+                .collect(),
+            queues: if has_queues { waiting.chain([last]).collect() } else { vec![] },
+        }
+    };
+    Shown { memory: state.memory.clone(), lanes: state.processes.iter().map(lane).collect() }
+}
+
+fn assert_quiet(page: &Page<'_>, what: &str) {
+    let complaints = page.complaints();
+    assert!(complaints.is_empty(), "{what}: {complaints:#?}");
+}
+
+fn step_of(page: &Page<'_>) -> String {
+    page.text("document.querySelector('.count').textContent")
+}
+
+#[test]
+fn a_run_is_stepped_through_by_keyboard() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let runs: [(&str, &[&str]); 4] = [
+        ("sc", &["check", "examples/deadlock-violated.weir", "--model", "sc"]),
+        ("tso", &["check", "examples/peterson.weir"]),
+        ("pso", &["check", "corpus/mp-flag-2.weir", "--model", "pso"]),
+        ("nsw", &["check", "examples/message-passing.weir", "--model", "nsw"]),
+    ];
+    for (name, args) in runs {
+        let page = browser.open(&written(&browser, name, args));
+        assert_quiet(&page, name);
+        let data = data(args);
+        let found = data["properties"].as_array().unwrap().iter().find(|p| !p["scene"].is_null());
+        let scene = scene(&found.unwrap_or_else(|| panic!("{name} has a run"))["scene"]);
+        let states: Vec<State> = scene.states().collect();
+        let count = scene.steps.len();
+        // Forward, and back again.
+        for (step, state) in states.iter().enumerate() {
+            assert_eq!(step_of(&page), format!("step {step} of {count}"));
+            assert_eq!(looked(&page), expected(&scene, state), "{name}, step {step}");
+            page.press("ArrowRight");
+        }
+        for (step, state) in states.iter().enumerate().rev() {
+            assert_eq!(looked(&page), expected(&scene, state), "{name}, back at step {step}");
+            page.press("ArrowLeft");
+        }
+        page.press("End");
+        assert_eq!(looked(&page), expected(&scene, &states[count]), "{name}, end");
+        assert!(page.text("location.hash").contains(&format!("step={count}")));
+        let sentence = page.text("document.querySelector('[aria-live]').textContent");
+        assert!(sentence.starts_with(&format!("Step {count}.")), "{sentence}");
+        page.press("Home");
+        assert_eq!(step_of(&page), format!("step 0 of {count}"));
+        let first = scene.steps.iter().position(|s| !s.overtakes.is_empty());
+        page.press("r");
+        let wanted = first.map_or(0, |i| i + 1);
+        assert_eq!(step_of(&page), format!("step {wanted} of {count}"), "{name}");
+        assert_quiet(&page, name);
+    }
+}
+
+#[test]
+fn a_link_keeps_the_step() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let address = written(&browser, "peterson", &["check", "examples/peterson.weir"]);
+    let page = browser.open(&format!("{address}#step=4"));
+    assert_eq!(step_of(&page), "step 4 of 6");
+    // Whoever edits the address gets there, too.
+    page.value("location.hash = '#step=2'");
+    page.until("document.querySelector('.count').textContent === 'step 2 of 6'");
+    // With Tab alone one gets to the buttons.
+    for _ in 0..40 {
+        if page.text("document.activeElement.getAttribute('aria-label') ?? ''").contains("forward")
+        {
+            break;
+        }
+        page.press("Tab");
+    }
+    page.press("Enter");
+    assert_eq!(step_of(&page), "step 3 of 6");
+    assert_quiet(&page, "peterson");
+}
+
+#[test]
+fn hostile_names_are_text() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let name = "<img src=x onerror=alert(1)>\"'&</script><script>window.broken = 1;\u{202e}.weir";
+    let long = format!("v{}", "ery_long".repeat(60));
+    let text = format!(
+        "// <script>window.broken = 1</script> <!-- \u{202e}\"'&\nvar {long}, y\n\
+         process p {{ reg r   {long} = 1   r = y }}\nprocess q {{ reg r   y = 1   r = {long} }}\n\
+         both: final never p.r == 0 and q.r == 0\n"
+    );
+    let path = browser.folder().join(name.replace('/', "∕"));
+    std::fs::write(&path, text).unwrap();
+    let program = path.to_str().unwrap();
+    let page = browser.open(&written(&browser, "hostile", &["check", program]));
+    page.press("End");
+    assert_quiet(&page, "hostile");
+    assert_eq!(page.value("window.broken ?? null"), Value::Null);
+    assert_eq!(page.value("document.querySelectorAll('img').length"), 0);
+    assert_eq!(page.value("document.querySelectorAll('script').length"), 2);
+    let shown = page.text("document.querySelector('.source').textContent");
+    assert!(shown.contains("<script>window.broken = 1</script> <!-- \\u{202e}\"'&"), "{shown}");
+    assert!(!page.text("document.body.innerText").contains('\u{202e}'));
+    assert!(
+        page.text("document.querySelector('.crumbs').textContent").contains("onerror=alert(1)")
+    );
+    // Nothing is wider than the window, on a phone too.
+    page.narrow();
+    assert_eq!(page.value("document.documentElement.scrollWidth <= innerWidth"), true);
+}
+
+#[test]
+fn pages_are_small_and_quick() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let run = |count: usize, name: &str| {
+        let path = browser.folder().join(format!("{name}.weir"));
+        let text = format!(
+            "var x: 0..1, y, z\nprocess p {{ reg i: 0..{count}   while i < {count} {{ x = 1 - x   i = i + 1 }}   y = 1 }}\n\
+             process q {{ reg r   z = 1   r = y }}\nlate: final never q.r == 1\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let page = written(&browser, name, &["check", path.to_str().unwrap(), "--model", "sc"]);
+        (
+            page.clone(),
+            std::fs::metadata(Path::new(page.strip_prefix("file://").unwrap())).unwrap().len(),
+        )
+    };
+    let (address, size) = run(32, "hundred");
+    let page = browser.open(&address);
+    let steps = page.value("document.querySelector('input[type=range]').max").to_string();
+    println!("a run of {steps} steps: {size} bytes");
+    assert!(size < 300_000, "a run of {steps} steps has {size} bytes");
+    let (address, size) = run(1700, "long");
+    let page = browser.open(&address);
+    let steps = page.value("document.querySelector('input[type=range]').max").to_string();
+    let slowest = page.value(
+        "(async () => {
+            let slowest = 0;
+            const key = (k) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: k, bubbles: true }));
+            const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+            for (const k of ['End', ...Array(20).fill('ArrowLeft'), 'Home', ...Array(20).fill('ArrowRight')]) {
+                const began = performance.now();
+                key(k);
+                await frame();
+                slowest = Math.max(slowest, performance.now() - began);
+            }
+            return slowest;
+        })()",
+    );
+    println!("a run of {steps} steps: {size} bytes, the slowest frame took {slowest} ms");
+    assert_quiet(&page, "long");
+}

@@ -1,0 +1,39 @@
+// Puts the page together.
+
+const VIEWS = { check: checkView };
+
+/// Shows reports in an element: one after another's tab, if there are several.
+function present(data, root) {
+    const views = data.reports.map((report) => [report, VIEWS[data.command]]);
+    const body = el("main", { id: "report" });
+    const tabs = el("nav", { class: "tabs", "aria-label": "reports" });
+    const show = (number) => {
+        const [report, make] = views[number];
+        activeRun?.stop();
+        activeRun = null;
+        const view = make(data, report);
+        [...tabs.children].forEach((tab, i) => tab.setAttribute("aria-pressed", i === number));
+        if (views.length > 1) toAddress({ report: number });
+        body.replaceChildren(crumbs([`weir ${data.command}`, code(report.file ?? ""), report.model ?? report.semantics ?? null].filter((p) => p)),
+            view.title ? el("h1", {}, view.title) : "", view.element);
+        view.start?.();
+    };
+    views.forEach(([report], i) => {
+        const label = [report.program ?? report.file, report.model].filter((p) => p).join(" · ");
+        tabs.append(button(cut(label, 40), `the report of ${label}`, () => {
+            toAddress({ step: null, property: null });
+            show(i);
+        }));
+    });
+    const about = el("footer", {}, `Made by Weir ${data.weir}. The data of this page is what `, code(`weir ${data.command} --format json`), " prints. ",
+        "Keys: ← and → step, Home and End jump, space plays, r goes to the first reordering.");
+    root.replaceChildren(views.length > 1 ? tabs : "", body, about);
+    const asks = Number(fromAddress("report") ?? 0);
+    show(views[asks] ? asks : 0);
+}
+
+const embedded = document.getElementById("data");
+if (embedded) {
+    const data = JSON.parse(embedded.textContent);
+    present(data, document.getElementById("page"));
+}
