@@ -393,6 +393,14 @@ fn json_is_as_documented() {
 }
 
 #[test]
+fn the_picture_of_the_pages_is_what_is_drawn() {
+    let name = "docs/pictures/peterson.svg";
+    run(name, "weir check examples/peterson.weir --svg run.json");
+    let drawn = fs::read_to_string(scratch(name, "run.json")).unwrap();
+    assert_eq!(drawn, page(name));
+}
+
+#[test]
 fn the_documented_scene_is_one() {
     let text = page("docs/json.md");
     let block = |(language, block): (String, String)| {

@@ -1,9 +1,12 @@
+//! Runs state by state, and their pictures.
+//!
 //! The scene of a run has the states of its replay: on random programs, walked at random, under
 //! models of every form.
 
 use std::collections::BTreeSet;
 
 use weir::Loaded;
+use weir::report::picture::Picture;
 use weir::report::scene::{Buffers, Entry, Scene, State};
 use weir_front::Source;
 use weir_gen::{Rng, Shape, program, setting};
@@ -152,4 +155,82 @@ fn scenes_are_replays() {
     for rule in ["update", "transfer write", "read history", "validate", "propagate"] {
         assert!(seen.contains(rule), "no run has a step `{rule}`");
     }
+}
+
+/// Names that mean something to readers of pictures, if they are not escaped.
+const HOSTILE: [&str; 6] = [
+    "<script>alert(1)</script>",
+    "\"'&amp;]]>--",
+    "\u{202e}\u{1b}[31m\u{0}\u{ffff}",
+    "שלום",
+    "\\input{x}$^_%#~{}",
+    "<![CDATA[",
+];
+
+/// The texts of an SVG file, and that it has no elements but those of a picture.
+fn texts(svg: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in svg.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').expect("a tag ends");
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        assert!(["svg", "title", "rect", "path", "text"].contains(&name), "{tag}");
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        for entity in text.split('&').skip(1) {
+            let (entity, _) = entity.split_once(';').expect("an entity ends");
+            assert!(["amp", "lt", "gt", "quot", "#39"].contains(&entity), "{entity}");
+        }
+        let is_allowed = |c: char| c == '\n' || !c.is_control() && c < '\u{fffe}';
+        assert!(text.chars().all(is_allowed), "{text:?}");
+        found.push(text.trim().to_owned());
+    }
+    found
+}
+
+#[test]
+fn pictures_are_safe() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/store-buffering.weir");
+    let text = std::fs::read_to_string(path).unwrap();
+    for model in [MemoryModel::TSO, MemoryModel::NSW] {
+        let loaded = Loaded::for_model("sb.weir", &text, model).unwrap();
+        let options = weir_engine::SearchOptions::default();
+        let (answers, _) = weir::solver::check(&loaded.system, model, &options).unwrap();
+        let scene = weir::report::json::scene(&loaded, &answers[0]).unwrap();
+        let shown = serde_json::to_string(&scene).unwrap();
+        let long = "x".repeat(2000);
+        for name in HOSTILE.into_iter().chain([long.as_str()]) {
+            // Another name for the variable `x`, everywhere.
+            let quoted = serde_json::to_string(name).unwrap();
+            let shown = shown.replace("\"x\"", &quoted).replace("\"p\"", &quoted);
+            let scene: Scene = serde_json::from_str(&shown).unwrap();
+            let picture = Picture::new(&scene, name, false);
+            let texts = texts(&picture.svg());
+            assert!(texts.iter().any(|t| t == "w-&gt;r"), "{texts:?}");
+            assert!(picture.svg().len() < 20_000, "{}", picture.svg().len());
+            let tikz = picture.tikz();
+            let mut lines = tikz.lines().filter(|line| !line.starts_with('%'));
+            assert!(
+                lines.all(|line| line.starts_with('\\') && !line.contains("\\input")),
+                "{tikz}"
+            );
+        }
+    }
+}
+
+#[test]
+fn long_runs_are_drawn_in_part() {
+    let text = "var x, y process p { reg i = 0 while i < 70 { x = i i = i + 1 } y = 1 } \
+                process q { await y == 1 } last: final never y == 1";
+    let model = MemoryModel::TSO;
+    let loaded = Loaded::for_model("long.weir", text, model).unwrap();
+    let options = weir_engine::SearchOptions::default();
+    let (answers, _) = weir::solver::check(&loaded.system, model, &options).unwrap();
+    let scene = weir::report::json::scene(&loaded, &answers[0]).unwrap();
+    assert!(scene.steps.len() > 100);
+    let rows = |full| {
+        let svg = Picture::new(&scene, "long", full).svg();
+        texts(&svg).iter().filter(|t| t.ends_with("reaches memory")).count()
+    };
+    let updates = scene.steps.iter().filter(|s| s.rule == "update").count();
+    assert_eq!(rows(true), updates);
+    assert!(rows(false) < 31, "{}", rows(false));
 }

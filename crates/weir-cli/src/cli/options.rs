@@ -62,7 +62,13 @@ pub struct EvidenceArgs {
     /// Check the proofs of properties that hold, as `weir certify` would
     #[arg(long)]
     pub verify: bool,
-    /// Print every step of long runs, and long buffers whole
+    /// Draw the first run found to this file, as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Draw the first run found to this file, as a TikZ picture for LaTeX
+    #[arg(long, value_name = "FILE")]
+    pub tikz: Option<PathBuf>,
+    /// Print and draw every step of long runs, and long buffers whole
     #[arg(long)]
     pub full: bool,
 }
@@ -70,7 +76,7 @@ pub struct EvidenceArgs {
 impl EvidenceArgs {
     /// The files to write.
     pub fn files(&self) -> Vec<&Option<PathBuf>> {
-        vec![&self.witness, &self.certificate]
+        vec![&self.witness, &self.certificate, &self.svg, &self.tikz]
     }
 
     /// Whether a proof is to be written or checked.

@@ -15,6 +15,7 @@ use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 
 use super::page::Html;
+use super::pictures::Pictures;
 use super::stats::{details, summary};
 use super::{
     Status, accepted_text, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
@@ -52,6 +53,7 @@ pub fn run(args: &Check) -> Status {
         witness: args.evidence.witness.as_deref(),
         certificate: args.evidence.certificate.as_deref(),
         verify: args.evidence.verify,
+        pictures: Pictures::new(&args.evidence),
     };
     let mut html = Html::new("check", &args.page.html);
     for file in &args.files {
@@ -122,6 +124,7 @@ struct Files<'a> {
     certificate: Option<&'a Path>,
     /// Whether every proof is checked, also one that is not written.
     verify: bool,
+    pictures: Pictures<'a>,
 }
 
 impl Files<'_> {
@@ -178,6 +181,15 @@ impl Files<'_> {
             status = status.and(write_json(path, &found));
             self.witness = None;
         }
+        let first = answers.iter().find_map(|a| match &a.evidence {
+            Evidence::Run(run) => Some((a, run)),
+            _ => None,
+        });
+        if let Some((answer, run)) = first {
+            let name = &loaded.system.questions[answer.property].name;
+            let shows = format!("{name} is {}", word(loaded, answer).0);
+            status = status.and(self.pictures.draw(loaded, run, None, &shows));
+        }
         if let Some((path, proof)) = self.certificate.zip(proof) {
             status = status.and(write_whole(path, proof));
             self.certificate = None;
@@ -186,6 +198,7 @@ impl Files<'_> {
     }
 
     fn note_unwritten(&self) {
+        self.pictures.note_undrawn();
         for (path, what) in [(self.witness, "run"), (self.certificate, "proof")] {
             if let Some(path) = path {
                 note(&format!("no {what} was found, so `{}` was not written", path.display()));

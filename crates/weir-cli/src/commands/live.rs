@@ -13,6 +13,7 @@ use weir::{CheckError, ENGINES, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::Lasso as LassoFile;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 
+use super::pictures::Pictures;
 use super::{
     Status, accepted_text, complain, fail, internal, note, print, print_json, reject, write_json,
     write_whole,
@@ -219,15 +220,20 @@ impl Report<'_> {
 
     fn write_evidence(&self, answers: &[Answer], proof: Option<&str>) -> Status {
         let mut status = Status::Fine;
-        if let Some(path) = self.args.evidence.witness.as_deref() {
-            let first = self.asked.iter().zip(answers).find_map(|(asked, a)| match &a.evidence {
-                Evidence::Lasso(lasso) => Some(self.file(asked, lasso)),
-                _ => None,
-            });
-            if let Some(file) = first {
-                status = status.and(write_json(path, &file));
+        let mut pictures = Pictures::new(&self.args.evidence);
+        let first = self.asked.iter().zip(answers).find_map(|(asked, a)| match &a.evidence {
+            Evidence::Lasso(lasso) => Some((asked, lasso)),
+            _ => None,
+        });
+        if let Some((asked, lasso)) = first {
+            if let Some(path) = self.args.evidence.witness.as_deref() {
+                status = status.and(write_json(path, &self.file(asked, lasso)));
             }
+            let shows = format!("{} is violated", asked.name);
+            let drawn = pictures.draw(self.loaded, &lasso.run, Some(lasso.stem), &shows);
+            status = status.and(drawn);
         }
+        pictures.note_undrawn();
         match (self.args.evidence.certificate.as_deref(), proof) {
             (Some(path), Some(proof)) => status = status.and(write_whole(path, proof)),
             (Some(path), None) => {

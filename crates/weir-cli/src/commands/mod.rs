@@ -13,6 +13,7 @@ pub mod live;
 pub mod models;
 pub mod outcomes;
 mod page;
+mod pictures;
 pub mod reduce;
 pub mod robust;
 pub mod show;

@@ -11,6 +11,7 @@ use weir::robust::{Kind, Proof, Robustness, States, Traces, check, is_decided};
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::SearchOptions;
 
+use super::pictures::Pictures;
 use super::stats::{details, summary};
 use super::{
     Status, accepted_text, complain, fail, note, print, print_json, reject, write_json, write_whole,
@@ -35,6 +36,7 @@ pub fn run(args: &Robust) -> Status {
         witness: args.evidence.witness.as_deref(),
         certificate: args.evidence.certificate.as_deref(),
         verify: args.evidence.verify,
+        pictures: Pictures::new(&args.evidence),
     };
     let mut rows = Vec::new();
     let is_single = args.files.len() == 1 && models.len() == 1;
@@ -86,11 +88,21 @@ struct Files<'a> {
     certificate: Option<&'a Path>,
     /// Whether every proof is checked, also one that is not written.
     verify: bool,
+    pictures: Pictures<'a>,
 }
 
 impl Files<'_> {
     fn write(&mut self, loaded: &Loaded, found: &Robustness, options: &SearchOptions) -> Status {
-        let mut status = Status::Fine;
+        let mut status = match (&found.traces, &found.states) {
+            (Traces::Different(shown), _) => {
+                self.pictures.draw(loaded, &shown.0, None, "a run that SC does not have")
+            }
+            (_, States::Different(shown)) => {
+                let what = "a state that SC does not have";
+                self.pictures.draw(&shown.loaded, &shown.run, None, what)
+            }
+            _ => Status::Fine,
+        };
         if let Some(path) = self.witness {
             // Of a program that is robust by its states, the cycle is no answer.
             let written = match (&found.traces, &found.states) {
@@ -127,6 +139,7 @@ impl Files<'_> {
     }
 
     fn note_unwritten(&self) {
+        self.pictures.note_undrawn();
         for (path, what) in [(self.witness, "run"), (self.certificate, "proof")] {
             if let Some(path) = path {
                 note(&format!("no {what} was found, so `{}` was not written", path.display()));

@@ -7,6 +7,7 @@ pub mod graph;
 pub mod herd;
 pub mod json;
 pub mod page;
+pub mod picture;
 pub mod promela;
 pub mod run;
 pub mod scene;

@@ -30,10 +30,10 @@ pub const WIDTH: usize = 80;
 const SHORT: usize = 60;
 
 /// Of a longer run, so many steps are shown at the beginning and at the end.
-const EDGE: usize = 15;
+pub(super) const EDGE: usize = 15;
 
 /// The most reorderings that are worth reading.
-const MOST_REORDERINGS: usize = 6;
+pub(super) const MOST_REORDERINGS: usize = 6;
 
 /// The most overtaken operations that are worth reading.
 const MOST_LATE: usize = 4;
@@ -137,7 +137,7 @@ pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize, layout: Layout) -> V
 }
 
 /// Which steps are shown, those that are named among them.
-fn shown(steps: usize, named: &BTreeSet<usize>, full: bool) -> Vec<bool> {
+pub(super) fn shown(steps: usize, named: &BTreeSet<usize>, full: bool) -> Vec<bool> {
     let is_short = full || steps <= SHORT;
     let mut shown: Vec<bool> = (1..=steps)
         .map(|i| is_short || i <= EDGE || i > steps - EDGE || named.contains(&i))
