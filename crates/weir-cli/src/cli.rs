@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use weir::{ENGINES, Engine, MemoryModel};
+use weir::{ENGINES, Engine};
 
 use litmus::Litmus;
 use options::{
-    AutomataArgs, EvidenceArgs, Format, HtmlArg, LanguageArg, ModelArg, SearchArgs, engines, model,
-    seconds, threads,
+    AutomataArgs, EvidenceArgs, Format, HtmlArg, LanguageArg, ModelArg, ModelsArg, Programs,
+    SearchArgs, engines, seconds, threads,
 };
 
 /// What concurrent programs can do on weak memory.
@@ -115,14 +115,15 @@ impl Command {
     pub fn files(&self) -> (Vec<String>, Vec<&Path>) {
         let one = |file: &String| vec![file.clone()];
         let (read, written): (Vec<String>, Vec<&Option<PathBuf>>) = match self {
-            Self::Check(args) => {
-                (args.files.clone(), [args.evidence.files(), vec![&args.page.html]].concat())
-            }
-            Self::Outcomes(args) => (args.files.clone(), vec![]),
-            Self::Compare(args) => (args.files.clone(), vec![]),
-            Self::Fences(args) => (args.files.clone(), vec![]),
+            Self::Check(args) => (
+                args.programs.files.clone(),
+                [args.evidence.files(), vec![&args.page.html]].concat(),
+            ),
+            Self::Outcomes(args) => (args.programs.files.clone(), vec![]),
+            Self::Compare(args) => (args.programs.files.clone(), vec![]),
+            Self::Fences(args) => (args.programs.files.clone(), vec![]),
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
-            Self::Robust(args) => (args.files.clone(), args.evidence.files()),
+            Self::Robust(args) => (args.programs.files.clone(), args.evidence.files()),
             Self::Live(args) => (one(&args.file), args.evidence.files()),
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
@@ -162,9 +163,8 @@ impl Command {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<String>,
+    #[command(flatten)]
+    pub programs: Programs,
     #[command(flatten)]
     pub model: ModelArg,
     #[command(flatten)]
@@ -182,9 +182,8 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Outcomes {
-    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<String>,
+    #[command(flatten)]
+    pub programs: Programs,
     #[command(flatten)]
     pub model: ModelArg,
     #[command(flatten)]
@@ -195,13 +194,14 @@ pub struct Outcomes {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("models", |arg| arg.help(
+    "A memory model, a column of its own (may be given several times) [default: those with names]"
+)))]
 pub struct Compare {
-    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<String>,
-    /// The memory models, one column each (may be given several times)
-    #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
-    pub models: Vec<MemoryModel>,
+    #[command(flatten)]
+    pub programs: Programs,
+    #[command(flatten)]
+    pub models: ModelsArg,
     #[command(flatten)]
     pub search: SearchArgs,
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -214,14 +214,15 @@ Exit status: 0 every program is robust, 1 some program is not, 2 the input or th
 command line is wrong, 3 it is unknown of some program.
 
 Example: weir robust examples/peterson-fenced.weir --model tso --model pso")]
+#[command(mut_arg("models", |arg| arg.help(
+    "A memory model to compare with SC: `tso`, `pso`, `nsw` (may be given several times) \
+     [default: tso]"
+)))]
 pub struct Robust {
-    /// Programs (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<String>,
-    /// The memory models to compare with SC: `tso`, `pso`, `nsw` (may be given several times)
-    /// [default: tso]
-    #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
-    pub models: Vec<MemoryModel>,
+    #[command(flatten)]
+    pub programs: Programs,
+    #[command(flatten)]
+    pub models: ModelsArg,
     #[command(flatten)]
     pub language: LanguageArg,
     #[arg(long, value_enum, default_value_t = Format::Human)]

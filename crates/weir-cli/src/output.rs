@@ -105,7 +105,9 @@ pub const HINTS: Hints = Hints { bound: Some("--domain"), full: Some("--full") }
 /// Why something cannot be asked, and what to do about it on the command line.
 pub fn advise(error: &CheckError) -> String {
     match error {
-        CheckError::NoProperty(_) => format!("{error}, or use `weir outcomes`"),
+        CheckError::NoProperty(_) => {
+            format!("{error}, or use `weir outcomes` or `weir robust`, which need none")
+        }
         CheckError::AsksLive(_) => format!("{error}; use `weir live`"),
         CheckError::AsksGames(_) => format!("{error}; use `weir game`"),
         CheckError::Refused(Refusal::Undecided { .. }) => {

@@ -142,10 +142,86 @@ fn programs_without_a_property_are_made_robust() {
     assert_eq!(weir(&["robust", name]).status, 1);
     let output = weir(&["fences", name, "--for", "robust", "--write"]);
     assert_eq!(output.status, 0, "{}", output.err);
-    assert!(output.out.contains("2 fences repair this"), "{}", output.out);
+    assert!(output.out.contains("2 fences make it robust"), "{}", output.out);
     assert_eq!(weir(&["robust", name]).status, 0);
+    let output = weir(&["fences", name, "--for", "robust", "--patch"]);
+    assert_eq!((output.status, output.out.as_str()), (0, ""), "{}", output.err);
+    assert!(output.err.contains("under TSO: no fence is needed"), "{}", output.err);
     let output = weir(&["fences", name, "--for", "robust", "--model", "pso"]);
     assert_eq!(output.status, 2, "{}", output.out);
+}
+
+#[test]
+fn what_is_not_robust_is_shown_with_the_cycle() {
+    let folder = folder("fences-cycles");
+    let target = folder.join("sb.weir");
+    fs::write(
+        &target,
+        "var x, y\nprocess p { reg r x = 1 r = y }\nprocess q { reg r y = 1 r = x }\n",
+    )
+    .unwrap();
+    let name = target.to_str().unwrap();
+    let args = ["fences", name, "--for", "robust"];
+    for option in ["--redundant", "--runs"] {
+        let output = weir(&[&args[..], &[option]].concat());
+        assert_eq!(output.status, i32::from(option == "--redundant"), "{}", output.err);
+        assert!(output.out.contains("    fr  q  y = 1       (line 3, step 3)"), "{}", output.out);
+    }
+    let output = weir(&["fences", name]);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("or use `--for robust`, which needs none"), "{}", output.err);
+}
+
+#[test]
+fn fences_that_are_not_enough_are_not_called_beyond_repair() {
+    let file = "corpus/peterson-2-fenced-tso.weir";
+    let args = ["fences", file, "--redundant", "--model", "pso"];
+    let output = weir(&args);
+    assert_eq!(output.status, 1, "{}", output.err);
+    assert!(output.out.contains("  its fences are not enough\n"), "{}", output.out);
+    assert!(output.out.contains("With all its fences, mutex is violated:"), "{}", output.out);
+    let json = weir(&[&args[..], &["--format", "json"]].concat());
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["verdict"], "not enough");
+    // What is violated under SC cannot be repaired, whatever fences there are.
+    let output = weir(&["fences", "corpus/hyman-2.weir", "--redundant"]);
+    assert!(output.out.contains("no fences can repair this"), "{}", output.out);
+}
+
+#[test]
+fn a_place_in_the_middle_of_a_line_is_named_by_its_code() {
+    let folder = folder("fences-inline");
+    let target = folder.join("sb.weir");
+    let text = "var x, y\nprocess p { reg r x = 1 r = y a: nop }\n\
+                process q { reg r y = 1 r = x a: nop }\n\
+                never p@a and q@a and p.r == 0 and q.r == 0\n";
+    fs::write(&target, text).unwrap();
+    let output = weir(&["fences", target.to_str().unwrap()]);
+    let without = "without it, `never` of line 4 is violated";
+    let row = "fence  before `r = y` in line 2  process p { reg r x = 1 r = y a: nop }  ";
+    assert!(output.out.contains(&format!("{row}{without}")), "{}", output.out);
+    let drawn = "     2 | process p { reg r x = 1 r = y a: nop }\n       +                         ^ fence\n";
+    assert!(output.out.contains(drawn), "{}", output.out);
+    // Both threads of a litmus test stand in the same line.
+    let output = weir(&["fences", "litmus/SB.litmus"]);
+    assert!(output.out.contains("MFENCE  before `MOV EAX,[y]` in line"), "{}", output.out);
+    assert!(output.out.contains("MFENCE  before `MOV EAX,[x]` in line"), "{}", output.out);
+    // In a Trencher file a fence stands behind a transition.
+    let output = weir(&["fences", "corpus/trencher/store-buffering.txt"]);
+    assert!(output.out.contains("mfence  behind line 7   transition q0 q1"), "{}", output.out);
+}
+
+#[test]
+fn only_kinds_that_the_language_has_are_inserted() {
+    let file = "corpus/trencher/store-buffering.txt";
+    for model in ["pso", "nsw"] {
+        let output = weir(&["fences", file, "--model", model]);
+        assert_eq!(output.status, 0, "{}", output.err);
+        assert!(output.out.contains("2 fences repair this"), "{}", output.out);
+    }
+    let output = weir(&["fences", file, "--model", "pso", "--kinds", "fence,wfence"]);
+    assert_eq!(output.status, 2, "{}", output.out);
+    assert!(output.err.contains("the language trencher has no wfence"), "{}", output.err);
 }
 
 #[test]
@@ -186,4 +262,9 @@ fn requests_that_make_no_sense_are_refused() {
     }
     let output = weir(&["fences", "examples/objects/treiber-stack.weir"]);
     assert_eq!(output.status, 2, "{}", output.out);
+    let target = folder("fences-absence").join("absence.weir");
+    fs::write(&target, "var x process p { x = 1 a: nop } q1: never not p@a and x == 2").unwrap();
+    let output = weir(&["fences", target.to_str().unwrap()]);
+    assert_eq!(output.status, 2, "{}", output.out);
+    assert!(output.err.contains("`q1` asks where a process does not stand."), "{}", output.err);
 }

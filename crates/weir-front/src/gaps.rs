@@ -13,8 +13,10 @@ use weir_model::program::FenceKind;
 /// A place at which a fence can be inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// What the fence stands before, as an offset into the text.
+    /// What the fence stands before or behind, as an offset into the text.
     pub at: usize,
+    /// Whether it stands behind that.
+    pub is_behind: bool,
     /// The changes that insert it.
     pub edits: Vec<Edit>,
 }
@@ -50,20 +52,18 @@ impl Gap {
                 Edit { range: at..at, before: String::new(), has_fence: true, after }
             }
         };
-        Self { at, edits: vec![edit] }
+        Self { at, is_behind: false, edits: vec![edit] }
     }
-}
 
-impl Gap {
-    /// The gap behind a statement that ends at an offset and has no separator behind it: on a
-    /// line of its own if what is `like` it begins a line.
+    /// The gap at the end of a list whose last statement ends at an offset and has no separator
+    /// behind it: on a line of its own if what is `like` it begins a line.
     pub(crate) fn behind(text: &str, end: usize, like: usize) -> Self {
         let before = match line_begun_by(text, like) {
             Some(line) => format!(";\n{}", &text[line]),
             None => "; ".to_owned(),
         };
         let edit = Edit { range: end..end, before, has_fence: true, after: String::new() };
-        Self { at: end, edits: vec![edit] }
+        Self { at: end, is_behind: false, edits: vec![edit] }
     }
 }
 

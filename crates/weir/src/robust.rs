@@ -323,7 +323,7 @@ fn compare(
 }
 
 /// A run with the cycle of its trace, as its checker accepts it.
-fn shown_cycle(loaded: &Loaded, run: &Run) -> Result<Cycle, CheckError> {
+pub(crate) fn shown_cycle(loaded: &Loaded, run: &Run) -> Result<Cycle, CheckError> {
     let line = |span| loaded.line(span);
     let edges = find_cycle(&loaded.system, run).unwrap_or_default();
     let cycle = Cycle::new(&loaded.system, run, edges, &line);

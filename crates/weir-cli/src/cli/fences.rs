@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use weir::MemoryModel;
-use weir::fences::{Costs, Goal, Request, kind_name, kinds_of};
+use weir::fences::{Costs, Goal, Request, kinds_of};
 use weir_engine::SearchOptions;
 use weir_model::program::FenceKind;
 
-use super::options::{Format, LanguageArg, model};
+use super::options::{Format, LanguageArg, ModelsArg, Programs};
 use crate::limits;
 
 #[derive(Debug, Args)]
@@ -17,13 +17,14 @@ Examples:
   weir fences corpus/peterson-2.weir
   weir fences corpus/peterson-2.weir --model pso --patch | patch -p0
   weir fences corpus/bakery-2-fenced.weir --redundant")]
+#[command(mut_arg("models", |arg| arg.help(
+    "A memory model (may be given several times) [default: tso]"
+)))]
 pub struct Fences {
-    /// Programs (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<String>,
-    /// The memory models (may be given several times) [default: tso]
-    #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
-    pub models: Vec<MemoryModel>,
+    #[command(flatten)]
+    pub programs: Programs,
+    #[command(flatten)]
+    pub models: ModelsArg,
     #[command(flatten)]
     pub language: LanguageArg,
     /// Find all minimal sets
@@ -38,7 +39,8 @@ pub struct Fences {
     /// What the fences are for
     #[arg(long = "for", value_enum, value_name = "GOAL", default_value_t = For::Properties)]
     pub goal: For,
-    /// The kinds of fences to insert [default: those that the memory model knows]
+    /// The kinds of fences to insert [default: those that the memory model knows and the
+    /// language has]
     #[arg(long, value_enum, value_name = "KINDS", value_delimiter = ',')]
     pub kinds: Vec<Kind>,
     /// What a fence of a kind costs, from 1 [default: fence=4, wfence=1, rfence=1]
@@ -106,14 +108,6 @@ fn cost(text: &str) -> Result<(Kind, u32), String> {
 }
 
 impl Fences {
-    /// The memory models.
-    pub fn models(&self) -> Vec<MemoryModel> {
-        match self.models.is_empty() {
-            true => vec![MemoryModel::TSO],
-            false => self.models.clone(),
-        }
-    }
-
     /// What is asked for under a model.
     ///
     /// # Errors
@@ -126,7 +120,7 @@ impl Fences {
         let of_model = kinds_of(model);
         let wanted: Vec<FenceKind> = self.kinds.iter().map(|&kind| kind.into()).collect();
         if let Some(kind) = wanted.iter().find(|kind| !of_model.contains(kind)) {
-            return Err(format!("`{}` orders nothing under {model}", kind_name(*kind)));
+            return Err(format!("`{}` orders nothing under {model}", kind.name()));
         }
         let mut costs = Costs::default();
         for &(kind, cost) in &self.costs {
@@ -153,7 +147,7 @@ impl Fences {
         Ok(Request {
             goal,
             reading: weir::Reading { model, ..self.language.reading() },
-            kinds: if wanted.is_empty() { of_model } else { wanted },
+            kinds: (!wanted.is_empty()).then_some(wanted),
             costs,
             most,
             options: SearchOptions { budget: limits::budget(), ..SearchOptions::default() },

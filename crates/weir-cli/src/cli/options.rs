@@ -21,6 +21,30 @@ pub struct ModelArg {
 }
 
 #[derive(Debug, Args)]
+pub struct Programs {
+    /// Programs (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ModelsArg {
+    /// A memory model (may be given several times)
+    #[arg(long = "model", short, value_parser = model, value_name = "MODEL")]
+    pub models: Vec<MemoryModel>,
+}
+
+impl ModelsArg {
+    /// The models, or these if none is given.
+    pub fn or(&self, default: &[MemoryModel]) -> Vec<MemoryModel> {
+        match self.models.is_empty() {
+            true => default.to_vec(),
+            false => self.models.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
 pub struct LanguageArg {
     /// The input language [default: by the ending of the file, or by its text]
     #[arg(long, value_parser = languages())]

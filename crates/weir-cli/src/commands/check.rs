@@ -1,7 +1,6 @@
 //! `weir check`
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use anstyle::Style;
 use weir::report::run::{self as run_report, Layout};
@@ -14,8 +13,8 @@ use weir_engine::{Engine, SearchOptions, Stats, Task, Views, reachable};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 
+use super::evidence::EvidenceFiles;
 use super::page::Html;
-use super::pictures::Pictures;
 use super::stats::{details, summary};
 use super::{
     Status, accepted_text, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
@@ -49,14 +48,9 @@ pub fn run(args: &Check) -> Status {
         ));
     }
     let mut status = Status::Fine;
-    let mut files = Files {
-        witness: args.evidence.witness.as_deref(),
-        certificate: args.evidence.certificate.as_deref(),
-        verify: args.evidence.verify,
-        pictures: Pictures::new(&args.evidence),
-    };
+    let mut files = EvidenceFiles::new(&args.evidence);
     let mut html = Html::new("check", &args.page.html);
-    for file in &args.files {
+    for file in &args.programs.files {
         let read = args.search.language.load(file, &[model]);
         let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,
@@ -69,7 +63,7 @@ pub fn run(args: &Check) -> Status {
             status = status.and(reject(file, &error));
             continue;
         }
-        let certificate = files.certificate.is_some() || files.verify;
+        let certificate = files.need_proof();
         let options = SearchOptions { certificate, ..args.search.options() };
         let mut progress = Progress::default();
         let checked = match stopped {
@@ -91,7 +85,7 @@ pub fn run(args: &Check) -> Status {
             }
         };
         drop(progress);
-        let proof = match files.proof(&loaded, model, &answers, &options.budget) {
+        let proof = match proof(&files, &loaded, model, &answers, &options.budget) {
             Ok(proof) => proof,
             Err(Status::Unknown) => {
                 status = status.and(Status::Unknown);
@@ -110,7 +104,7 @@ pub fn run(args: &Check) -> Status {
         }
         let source = (loaded.source.name.as_str(), loaded.source.text.as_str());
         status = status.and(html.add(source, report));
-        status = status.and(files.write(&loaded, &answers, proof.as_deref()));
+        status = status.and(write(&mut files, &loaded, &answers, proof.as_deref()));
     }
     if status != Status::Wrong {
         files.note_unwritten();
@@ -118,93 +112,79 @@ pub fn run(args: &Check) -> Status {
     status.and(html.write())
 }
 
-/// The files that are to be written and have not been: each gets the first evidence of its kind.
-struct Files<'a> {
-    witness: Option<&'a Path>,
-    certificate: Option<&'a Path>,
-    /// Whether every proof is checked, also one that is not written.
-    verify: bool,
-    pictures: Pictures<'a>,
+/// The text of the proof of the answers that rest on one, if it is to be written or checked.
+///
+/// # Errors
+/// If its checker rejects it, or it cannot be made: unknown then, and a note says why.
+fn proof(
+    files: &EvidenceFiles<'_>,
+    loaded: &Loaded,
+    model: MemoryModel,
+    answers: &[Answer],
+    budget: &Budget,
+) -> Result<Option<String>, Status> {
+    if !files.need_proof() {
+        return Ok(None);
+    }
+    if let Some(found) = json::certificate(loaded, answers) {
+        return accepted_text(found, loaded).map(Some);
+    }
+    if let Some(found) = json::upward_sets(loaded, answers) {
+        return accepted_text(found, loaded).map(Some);
+    }
+    if let Some(found) = json::buffers(loaded, answers) {
+        return accepted_text(found, loaded).map(Some);
+    }
+    match json::robust_sets(loaded, answers, budget) {
+        Ok(Some(found)) => return accepted_text(found, loaded).map(Some),
+        Ok(None) => {}
+        Err(reason) => {
+            note(&format!("the proof was not made: {reason}"));
+            return Err(Status::Unknown);
+        }
+    }
+    match json::closed_set(loaded, model, answers, budget) {
+        Ok(Some(found)) => accepted_text(found, loaded).map(Some),
+        Ok(None) if files.verify && answers.iter().any(|a| a.is_known() && !a.has_run()) => {
+            note("what rests on no run was not verified: the engine has no proof for it");
+            Err(Status::Unknown)
+        }
+        Ok(None) => Ok(None),
+        Err(reason) => {
+            note(&format!("the proof was not made: {reason}"));
+            Err(Status::Unknown)
+        }
+    }
 }
 
-impl Files<'_> {
-    /// The text of the proof of the answers that rest on one, if it is to be written or checked.
-    ///
-    /// # Errors
-    /// If its checker rejects it, or it cannot be made: unknown then, and a note says why.
-    fn proof(
-        &self,
-        loaded: &Loaded,
-        model: MemoryModel,
-        answers: &[Answer],
-        budget: &Budget,
-    ) -> Result<Option<String>, Status> {
-        if self.certificate.is_none() && !self.verify {
-            return Ok(None);
-        }
-        if let Some(found) = json::certificate(loaded, answers) {
-            return accepted_text(found, loaded).map(Some);
-        }
-        if let Some(found) = json::upward_sets(loaded, answers) {
-            return accepted_text(found, loaded).map(Some);
-        }
-        if let Some(found) = json::buffers(loaded, answers) {
-            return accepted_text(found, loaded).map(Some);
-        }
-        match json::robust_sets(loaded, answers, budget) {
-            Ok(Some(found)) => return accepted_text(found, loaded).map(Some),
-            Ok(None) => {}
-            Err(reason) => {
-                note(&format!("the proof was not made: {reason}"));
-                return Err(Status::Unknown);
-            }
-        }
-        match json::closed_set(loaded, model, answers, budget) {
-            Ok(Some(found)) => accepted_text(found, loaded).map(Some),
-            Ok(None) if self.verify && answers.iter().any(|a| a.is_known() && !a.has_run()) => {
-                note("what rests on no run was not verified: the engine has no proof for it");
-                Err(Status::Unknown)
-            }
-            Ok(None) => Ok(None),
-            Err(reason) => {
-                note(&format!("the proof was not made: {reason}"));
-                Err(Status::Unknown)
-            }
-        }
+/// Writes the files for which there is evidence.
+fn write(
+    files: &mut EvidenceFiles<'_>,
+    loaded: &Loaded,
+    answers: &[Answer],
+    proof: Option<&str>,
+) -> Status {
+    let mut status = Status::Fine;
+    if let Some(path) = files.witness
+        && let Some(found) = answers.iter().find_map(|a| json::witness(loaded, a))
+    {
+        status = status.and(write_json(path, &found));
+        files.witness = None;
     }
-
-    fn write(&mut self, loaded: &Loaded, answers: &[Answer], proof: Option<&str>) -> Status {
-        let mut status = Status::Fine;
-        if let Some(path) = self.witness
-            && let Some(found) = answers.iter().find_map(|a| json::witness(loaded, a))
-        {
-            status = status.and(write_json(path, &found));
-            self.witness = None;
-        }
-        let first = answers.iter().find_map(|a| match &a.evidence {
-            Evidence::Run(run) => Some((a, run)),
-            _ => None,
-        });
-        if let Some((answer, run)) = first {
-            let name = &loaded.system.questions[answer.property].name;
-            let shows = format!("{name} is {}", word(loaded, answer).0);
-            status = status.and(self.pictures.draw(loaded, run, None, &shows));
-        }
-        if let Some((path, proof)) = self.certificate.zip(proof) {
-            status = status.and(write_whole(path, proof));
-            self.certificate = None;
-        }
-        status
+    let first = answers.iter().find_map(|a| match &a.evidence {
+        Evidence::Run(run) => Some((a, run)),
+        _ => None,
+    });
+    if let Some((answer, run)) = first {
+        let name = &loaded.system.questions[answer.property].name;
+        let shows = format!("{name} is {}", word(loaded, answer).0);
+        status = status.and(files.pictures.draw(loaded, run, None, &shows));
     }
-
-    fn note_unwritten(&self) {
-        self.pictures.note_undrawn();
-        for (path, what) in [(self.witness, "run"), (self.certificate, "proof")] {
-            if let Some(path) = path {
-                note(&format!("no {what} was found, so `{}` was not written", path.display()));
-            }
-        }
+    if let Some((path, proof)) = files.certificate.zip(proof) {
+        status = status.and(write_whole(path, proof));
+        files.certificate = None;
     }
+    status
 }
 
 /// The verdict in a word, with its mark and its color. Whether a final state is allowed

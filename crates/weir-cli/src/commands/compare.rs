@@ -25,7 +25,7 @@ use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
 
 pub fn run(args: &Compare) -> Status {
     let named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();
-    let models = if args.models.is_empty() { named } else { args.models.clone() };
+    let models = args.models.or(&named);
     let engines: Result<Vec<&dyn Engine>, String> =
         models.iter().map(|&model| args.search.engine(model)).collect();
     let engines = match engines {
@@ -34,7 +34,7 @@ pub fn run(args: &Compare) -> Status {
     };
     let mut status = Status::Fine;
     let mut programs = Vec::new();
-    for file in &args.files {
+    for file in &args.programs.files {
         let read = args.search.language.load(file, &models);
         let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,

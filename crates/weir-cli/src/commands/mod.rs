@@ -5,6 +5,7 @@ pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod convert;
+mod evidence;
 pub mod fences;
 pub mod game;
 pub mod graph;

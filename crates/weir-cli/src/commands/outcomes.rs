@@ -19,7 +19,7 @@ use crate::terminal::{QUIET, STRONG};
 pub fn run(args: &Args) -> Status {
     let mut status = Status::Fine;
     let model = args.model.model;
-    for (i, file) in args.files.iter().enumerate() {
+    for (i, file) in args.programs.files.iter().enumerate() {
         let reading = Reading { observing: true, model, ..args.search.language.reading() };
         let loaded = read_text(file).and_then(|text| Loaded::read(file, &text, &reading));
         let unbuilt = |error: LoadError| {

@@ -1,7 +1,6 @@
 //! `weir robust`
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use weir::report::json::RobustReport;
 use weir::report::run::{self as run_report, Layout};
@@ -11,7 +10,7 @@ use weir::robust::{Kind, Proof, Robustness, States, Traces, check, is_decided};
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::SearchOptions;
 
-use super::pictures::Pictures;
+use super::evidence::EvidenceFiles;
 use super::stats::{details, summary};
 use super::{
     Status, accepted_text, complain, fail, note, print, print_json, reject, write_json, write_whole,
@@ -24,23 +23,15 @@ use crate::progress::Progress;
 use crate::terminal::{self, QUIET, STRONG, style};
 
 pub fn run(args: &Robust) -> Status {
-    let models = match args.models.is_empty() {
-        true => vec![MemoryModel::TSO],
-        false => args.models.clone(),
-    };
+    let models = args.models.or(&[MemoryModel::TSO]);
     if let Some(model) = models.iter().find(|m| !is_decided(**m)) {
         return fail(&format!("robustness is decided for TSO, PSO and NSW, not for {model}"));
     }
     let mut status = Status::Fine;
-    let mut files = Files {
-        witness: args.evidence.witness.as_deref(),
-        certificate: args.evidence.certificate.as_deref(),
-        verify: args.evidence.verify,
-        pictures: Pictures::new(&args.evidence),
-    };
+    let mut files = EvidenceFiles::new(&args.evidence);
     let mut rows = Vec::new();
-    let is_single = args.files.len() == 1 && models.len() == 1;
-    for file in &args.files {
+    let is_single = args.programs.files.len() == 1 && models.len() == 1;
+    for file in &args.programs.files {
         let loaded = match args.language.load(file, &models) {
             Ok(loaded) => loaded,
             Err(error) => {
@@ -50,7 +41,7 @@ pub fn run(args: &Robust) -> Status {
         };
         let mut cells = Vec::new();
         for &model in &models {
-            let certificate = files.certificate.is_some() || files.verify;
+            let certificate = files.need_proof();
             let (budget, bound, guesses) = (limits::budget(), None, None);
             let options = SearchOptions { bound, budget, certificate, guesses };
             let mut progress = Progress::default();
@@ -69,7 +60,7 @@ pub fn run(args: &Robust) -> Status {
                 Format::Human if is_single => print(&human(&loaded, &found, args)),
                 Format::Human => cells.push((found.kind(), reason(&found))),
             }
-            status = status.and(files.write(&loaded, &found, &options));
+            status = status.and(write(&mut files, &loaded, &found, &options));
         }
         rows.push((loaded.source.name.clone(), cells));
     }
@@ -82,69 +73,55 @@ pub fn run(args: &Robust) -> Status {
     status
 }
 
-/// The files that are to be written and have not been: each gets the first evidence of its kind.
-struct Files<'a> {
-    witness: Option<&'a Path>,
-    certificate: Option<&'a Path>,
-    /// Whether every proof is checked, also one that is not written.
-    verify: bool,
-    pictures: Pictures<'a>,
-}
-
-impl Files<'_> {
-    fn write(&mut self, loaded: &Loaded, found: &Robustness, options: &SearchOptions) -> Status {
-        let mut status = match (&found.traces, &found.states) {
-            (Traces::Different(shown), _) => {
-                self.pictures.draw(loaded, &shown.0, None, "a run that SC does not have")
-            }
-            (_, States::Different(shown)) => {
-                let what = "a state that SC does not have";
-                self.pictures.draw(&shown.loaded, &shown.run, None, what)
-            }
-            _ => Status::Fine,
-        };
-        if let Some(path) = self.witness {
-            // Of a program that is robust by its states, the cycle is no answer.
-            let written = match (&found.traces, &found.states) {
-                _ if found.kind() != Kind::NotRobust => None,
-                (Traces::Different(shown), _) => Some(write_json(path, &shown.1)),
-                (_, States::Different(shown)) => Some(write_json(path, &shown.file)),
-                _ => None,
-            };
-            if let Some(written) = written {
-                status = status.and(written);
-                self.witness = None;
-            }
+/// Writes the files for which there is evidence.
+fn write(
+    files: &mut EvidenceFiles<'_>,
+    loaded: &Loaded,
+    found: &Robustness,
+    options: &SearchOptions,
+) -> Status {
+    let mut status = match (&found.traces, &found.states) {
+        (Traces::Different(shown), _) => {
+            files.pictures.draw(loaded, &shown.0, None, "a run that SC does not have")
         }
-        if self.certificate.is_none() && !self.verify {
-            return status;
+        (_, States::Different(shown)) => {
+            let what = "a state that SC does not have";
+            files.pictures.draw(&shown.loaded, &shown.run, None, what)
         }
-        let proof = match found.proof(loaded, &options.budget) {
-            Ok(Some(Proof::Traces(proof))) => accepted_text(*proof, loaded),
-            Ok(Some(Proof::States(proof, loaded))) => accepted_text(*proof, loaded),
-            Ok(None) => return status,
-            Err(reason) => {
-                note(&format!("the proof was not made: {reason}"));
-                return status.and(Status::Unknown);
-            }
+        _ => Status::Fine,
+    };
+    if let Some(path) = files.witness {
+        // Of a program that is robust by its states, the cycle is no answer.
+        let written = match (&found.traces, &found.states) {
+            _ if found.kind() != Kind::NotRobust => None,
+            (Traces::Different(shown), _) => Some(write_json(path, &shown.1)),
+            (_, States::Different(shown)) => Some(write_json(path, &shown.file)),
+            _ => None,
         };
-        match (proof, self.certificate) {
-            (Ok(text), Some(path)) => {
-                self.certificate = None;
-                status.and(write_whole(path, &text))
-            }
-            (Ok(_), None) => status,
-            (Err(wrong), _) => status.and(wrong),
+        if let Some(written) = written {
+            status = status.and(written);
+            files.witness = None;
         }
     }
-
-    fn note_unwritten(&self) {
-        self.pictures.note_undrawn();
-        for (path, what) in [(self.witness, "run"), (self.certificate, "proof")] {
-            if let Some(path) = path {
-                note(&format!("no {what} was found, so `{}` was not written", path.display()));
-            }
+    if !files.need_proof() {
+        return status;
+    }
+    let proof = match found.proof(loaded, &options.budget) {
+        Ok(Some(Proof::Traces(proof))) => accepted_text(*proof, loaded),
+        Ok(Some(Proof::States(proof, loaded))) => accepted_text(*proof, loaded),
+        Ok(None) => return status,
+        Err(reason) => {
+            note(&format!("the proof was not made: {reason}"));
+            return status.and(Status::Unknown);
         }
+    };
+    match (proof, files.certificate) {
+        (Ok(text), Some(path)) => {
+            files.certificate = None;
+            status.and(write_whole(path, &text))
+        }
+        (Ok(_), None) => status,
+        (Err(wrong), _) => status.and(wrong),
     }
 }
 

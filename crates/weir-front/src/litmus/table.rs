@@ -130,7 +130,7 @@ pub(super) fn gaps(text: &str, tokens: &[Token<'_>], threads: usize) -> Vec<Gap>
             let after = format!("{after}{end}");
             let edit = Edit { range: range..range, before, has_fence: true, after };
             let at = tokens[row.1[thread].start].range.start;
-            gaps.push(Gap { at, edits: vec![edit] });
+            gaps.push(Gap { at, is_behind: false, edits: vec![edit] });
         }
     }
     if let Some(last) = rows.last() {
@@ -139,7 +139,7 @@ pub(super) fn gaps(text: &str, tokens: &[Token<'_>], threads: usize) -> Vec<Gap>
             let (before, after) = fence_row(last, thread);
             let before = format!("\n{before}");
             let edit = Edit { range: end..end, before, has_fence: true, after };
-            gaps.push(Gap { at: end, edits: vec![edit] });
+            gaps.push(Gap { at: end, is_behind: false, edits: vec![edit] });
         }
     }
     gaps

@@ -18,7 +18,7 @@ mod tree;
 
 use std::path::Path;
 
-use weir_model::program::{FenceKind, Program, Property, PropertyKind};
+use weir_model::program::{Program, Property, PropertyKind};
 
 use crate::errors::Errors;
 use crate::{Diagnostic, Gap, Language, Source, weir};
@@ -77,13 +77,7 @@ pub static LANGUAGE: Language = Language {
     read,
     declare: None,
     gaps,
-    fence: |kind| {
-        Some(match kind {
-            FenceKind::Full => "fence",
-            FenceKind::Read => "rfence",
-            FenceKind::Write => "wfence",
-        })
-    },
+    fence: |kind| Some(kind.name()),
 };
 
 /// Where fences can be inserted: before statements that are no guards, and at the end of

@@ -73,7 +73,8 @@ fn gaps(text: &str) -> Vec<Gap> {
             let on = format!("\n{indent}transition {name} {} ", t.to.text);
             let end = t.range.end;
             gaps.push(Gap {
-                at: end,
+                at: t.range.start,
+                is_behind: true,
                 edits: vec![edit(t.to.range.clone(), name, false), edit(end..end, on, true)],
             });
         }

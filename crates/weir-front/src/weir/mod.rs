@@ -24,7 +24,7 @@ pub use print::print;
 
 use std::path::Path;
 
-use weir_model::program::{FenceKind, Program};
+use weir_model::program::Program;
 
 use crate::errors::Errors;
 use crate::{Diagnostic, Gap, Language, MAX_TEXT, Source};
@@ -37,13 +37,7 @@ pub static LANGUAGE: Language = Language {
     read,
     declare: Some(|name| format!("var {name}: 0..3")),
     gaps,
-    fence: |kind| {
-        Some(match kind {
-            FenceKind::Full => "fence",
-            FenceKind::Read => "rfence",
-            FenceKind::Write => "wfence",
-        })
-    },
+    fence: |kind| Some(kind.name()),
 };
 
 /// Where fences can be inserted: before each statement, and at the end of each block.

@@ -15,8 +15,8 @@ use std::fmt::Write;
 
 use weir_model::ids::RegId;
 use weir_model::program::{
-    Atom, BinOp, Code, Domain, Expr, FenceKind, LiveKind, Object, Objective, Place, Program,
-    PropertyKind, Quantifier, Register, Rmw, Stmt, StmtKind,
+    Atom, BinOp, Code, Domain, Expr, LiveKind, Object, Objective, Place, Program, PropertyKind,
+    Quantifier, Register, Rmw, Stmt, StmtKind,
 };
 
 use super::operators;
@@ -154,9 +154,7 @@ impl Printer<'_> {
             StmtKind::Rmw(r, place, rmw) => {
                 format!("{} = {}", self.register(*r), self.atomic(place, rmw))
             }
-            StmtKind::Fence(FenceKind::Full) => "fence".to_owned(),
-            StmtKind::Fence(FenceKind::Read) => "rfence".to_owned(),
-            StmtKind::Fence(FenceKind::Write) => "wfence".to_owned(),
+            StmtKind::Fence(kind) => kind.name().to_owned(),
             StmtKind::Assume(e) => format!("assume {}", self.code(e)),
             StmtKind::Assert(e) => format!("assert {}", self.code(e)),
             StmtKind::If(e, then, other) => return self.conditional("", e, then, other),

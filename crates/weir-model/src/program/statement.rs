@@ -139,3 +139,14 @@ pub enum FenceKind {
     /// `wfence`: writes before it with writes after it.
     Write,
 }
+
+impl FenceKind {
+    /// What it is called: in Weir's language, in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "fence",
+            Self::Read => "rfence",
+            Self::Write => "wfence",
+        }
+    }
+}

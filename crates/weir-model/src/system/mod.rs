@@ -14,8 +14,9 @@ mod evaluate;
 mod show;
 mod steps;
 
-use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashSet;
 
 pub use crate::build::{Access, CodeStep, Expanded};
 pub use automaton::{
@@ -31,6 +32,9 @@ use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
 use crate::program::{FenceKind, Label, Program, Property, PropertyKind};
 use crate::question::{Kind, Question};
+
+/// So many values of registers of a process are looked at to find what grows.
+const LOOKED_AT: usize = 1 << 17;
 
 /// A program as automata.
 ///
@@ -293,14 +297,17 @@ impl System {
         self.excess.get().map(String::as_str)
     }
 
-    /// The variable or register that took most values, with their number.
+    /// The variable or register that took most values, with their number. Of the control states
+    /// of a process only the first ones are looked at, since this is asked after a limit is
+    /// reached: a register may have taken more values.
     pub fn growth(&self) -> Option<(String, usize)> {
         let vars = self.vars.iter().map(|v| (v.name.clone(), v.count()));
         let registers = self.process_ids().flat_map(|p| {
             let declared = &self.program.processes[p.index()].registers;
             declared.iter().enumerate().map(move |(r, register)| {
                 let states = self.processes[p.index()].states.iter();
-                let values: HashSet<i128> = states.map(|s| s.registers[r]).collect();
+                let states = states.take(LOOKED_AT / declared.len());
+                let values: FxHashSet<i128> = states.map(|s| s.registers[r]).collect();
                 (register.display.clone(), values.len())
             })
         });

@@ -2,7 +2,7 @@
 
 use super::{Mark, Op, System, Transition};
 use crate::ids::{ProcessId, RegId, ValueId, VarId};
-use crate::program::{Atom, FenceKind};
+use crate::program::Atom;
 
 impl System {
     /// A value of a variable as a person would write it.
@@ -50,9 +50,7 @@ impl System {
             Op::Arw(x, d, e) => {
                 format!("arw({},{},{})", name(x), self.show_value(x, d), self.show_value(x, e))
             }
-            Op::Fence(FenceKind::Full) => "fence".to_owned(),
-            Op::Fence(FenceKind::Read) => "rfence".to_owned(),
-            Op::Fence(FenceKind::Write) => "wfence".to_owned(),
+            Op::Fence(kind) => kind.name().to_owned(),
         }
     }
 

@@ -47,6 +47,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::{FenceKind, Program};
 
 use crate::load::{self, LoadError, Loaded, Reading};
+use crate::robust::shown_cycle;
 use crate::solver::CheckError;
 use hitting::Set;
 use search::{Decided, Found, Search, Tried, decide};
@@ -72,8 +73,9 @@ pub struct Request {
     pub goal: Goal,
     /// How to read the program, and for which model.
     pub reading: Reading,
-    /// The kinds of fences that may be inserted.
-    pub kinds: Vec<FenceKind>,
+    /// The kinds of fences that may be inserted; `None` for those that the model knows and the
+    /// language has.
+    pub kinds: Option<Vec<FenceKind>>,
     /// What fences cost.
     pub costs: Costs,
     /// How many sets to look for, the cheapest ones; `None` for all.
@@ -83,15 +85,30 @@ pub struct Request {
 }
 
 impl Request {
-    /// All sets of the kinds of fences that a model knows.
+    /// All sets, of all kinds of fences.
     pub fn new(model: MemoryModel) -> Self {
         Self {
             goal: Goal::Properties,
             reading: Reading { model, ..Reading::default() },
-            kinds: kinds_of(model),
+            kinds: None,
             costs: Costs::default(),
             most: None,
             options: SearchOptions::default(),
+        }
+    }
+
+    /// The kinds of fences that may be inserted into a text of a language.
+    ///
+    /// # Errors
+    /// If the language does not have one that is asked for.
+    pub fn kinds_in(&self, language: &Language) -> Result<Vec<FenceKind>, RepairError> {
+        let is_known = |kind: &FenceKind| (language.fence)(*kind).is_some();
+        match &self.kinds {
+            None => Ok(kinds_of(self.reading.model).into_iter().filter(is_known).collect()),
+            Some(kinds) => match kinds.iter().find(|kind| !is_known(kind)) {
+                Some(kind) => Err(RepairError::Kind(language.name, *kind)),
+                None => Ok(kinds.clone()),
+            },
         }
     }
 }
@@ -137,10 +154,16 @@ impl Costs {
 /// A place at which a fence can stand, or stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What stands there, as an offset into the text.
-    pub at: usize,
+    /// What the fence stands before or behind, or the fence itself if it is in the program, as
+    /// a part of one line of the text.
+    pub range: Range<usize>,
     /// The line of it, from 1.
     pub line: usize,
+    /// Whether a fence stands behind it.
+    pub is_behind: bool,
+    /// Whether the line alone does not say which place it is: it has other code before this
+    /// place, or other places.
+    pub is_inline: bool,
 }
 
 /// A set of fences that repairs a program; without any of them it would not.
@@ -227,12 +250,13 @@ impl fmt::Display for RepairError {
             Self::Load(error) => error.fmt(f),
             Self::Check(error) => error.fmt(f),
             Self::Kind(language, kind) => {
-                write!(f, "the language {language} has no {}", kind_name(*kind))
+                write!(f, "the language {language} has no {}", kind.name())
             }
             Self::Absence(question) => write!(
                 f,
-                "`{question}` asks where a process does not stand, and a fence adds a place: \
-                 its answer may depend on fences that order nothing"
+                "`{question}` asks where a process does not stand. Every fence adds a place \
+                 where a process can stand, so a fence could change the answer without ordering \
+                 anything"
             ),
             Self::Robust(model) => {
                 write!(f, "fences for robustness are found under TSO, not under {model}")
@@ -258,15 +282,6 @@ impl From<LoadError> for RepairError {
     }
 }
 
-/// What a kind of fence is called in reports and on the command line.
-pub fn kind_name(kind: FenceKind) -> &'static str {
-    match kind {
-        FenceKind::Full => "fence",
-        FenceKind::Write => "wfence",
-        FenceKind::Read => "rfence",
-    }
-}
-
 /// Finds the minimal sets of fences that, inserted into a program, make sure that no state
 /// settles a question: nothing that is claimed is violated, and no final state that is looked
 /// for is allowed.
@@ -281,23 +296,26 @@ pub fn repairs(
 ) -> Result<Repairs, RepairError> {
     let (_, source) = asked(name, text, request)?;
     let language = request.reading.language.unwrap_or_else(|| detect(name, text));
-    if let Some(kind) = request.kinds.iter().find(|kind| (language.fence)(**kind).is_none()) {
-        return Err(RepairError::Kind(language.name, *kind));
-    }
+    let kinds = request.kinds_in(language)?;
     let mut gaps = (language.gaps)(text);
     gaps.sort_by_key(|gap| gap.at);
-    let some_kind = request.kinds.first().copied().unwrap_or(FenceKind::Full);
+    let some_kind = kinds.first().copied().unwrap_or(FenceKind::Full);
     let all: Vec<_> = (0..gaps.len()).map(|gap| (gap, some_kind)).collect();
     let inserted = insert(text, &gaps, &all, |kind| word(language, kind));
     let (fenced, fenced_source) = load::program(name, &inserted.text, &reading(request, language))
         .map_err(RepairError::Inserted)?;
-    let place =
-        |range: Range<usize>| inserted.fences.iter().position(|fence| range.contains(&fence.start));
+    let mut starts: Vec<(usize, usize)> =
+        inserted.fences.iter().enumerate().map(|(place, fence)| (fence.start, place)).collect();
+    starts.sort_unstable();
+    let place = |range: Range<usize>| {
+        let next = starts.get(starts.partition_point(|(start, _)| *start < range.start));
+        next.filter(|(start, _)| range.contains(start)).map(|(_, place)| *place)
+    };
     let fences = (0..gaps.len())
-        .flat_map(|place| request.kinds.iter().map(move |&kind| Fence { place, kind }))
+        .flat_map(|place| kinds.iter().map(move |&kind| Fence { place, kind }))
         .collect();
     let variants = Variants::new(fenced, &fenced_source, place, fences);
-    let places = gaps.iter().map(|gap| place_at(text, gap.at)).collect();
+    let places = places(text, gaps.iter().map(|gap| (gap.at, gap.is_behind)));
     Repairs::search((source, places, gaps), language, &variants, request, progress)
 }
 
@@ -322,11 +340,12 @@ pub fn redundant(
     });
     standing.sort_unstable();
     standing.dedup();
-    let place = |range: Range<usize>| standing.iter().position(|(at, _)| *at == range.start);
+    let place =
+        |range: Range<usize>| standing.binary_search_by_key(&range.start, |(at, _)| *at).ok();
     let fences = standing.iter().enumerate();
     let fences = fences.map(|(place, &(_, kind))| Fence { place, kind }).collect();
     let variants = Variants::new(program, &source, place, fences);
-    let places = standing.iter().map(|(at, _)| place_at(text, *at)).collect();
+    let places = places(text, standing.iter().map(|(at, _)| (*at, false)));
     Repairs::search((source, places, vec![]), language, &variants, request, progress)
 }
 
@@ -355,10 +374,31 @@ fn word(language: &Language, kind: FenceKind) -> &'static str {
     (language.fence)(kind).unwrap_or("fence")
 }
 
-fn place_at(text: &str, at: usize) -> Place {
+/// The places with these offsets, in the order of the text; of each is given whether a fence
+/// stands behind it.
+fn places(text: &str, at: impl Iterator<Item = (usize, bool)>) -> Vec<Place> {
     // What follows a gap at the end of a line stands on the next one.
-    let next = text[at..].find(|c: char| !c.is_whitespace()).map_or(at, |skip| at + skip);
-    Place { at: next, line: text[..next].matches('\n').count() + 1 }
+    let next = |at: usize| text[at..].find(|c: char| !c.is_whitespace()).map_or(at, |s| at + s);
+    let all: Vec<(usize, bool)> = at.map(|(at, is_behind)| (next(at), is_behind)).collect();
+    let lines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let place = |&(at, is_behind): &(usize, bool)| {
+        let line = lines.partition_point(|&end| end < at);
+        let begin = line.checked_sub(1).map_or(0, |before| lines[before] + 1);
+        let end = lines.get(line).copied().unwrap_or(text.len());
+        let later = all.get(all.partition_point(|(other, _)| *other <= at));
+        let earlier = all[..all.partition_point(|(other, _)| *other < at)].last();
+        let in_line = |other: Option<&(usize, bool)>| {
+            other.map(|(other, _)| *other).filter(|other| (begin..end).contains(other))
+        };
+        Place {
+            range: at..in_line(later).unwrap_or(end),
+            line: line + 1,
+            is_behind,
+            is_inline: !text[begin..at].trim().is_empty()
+                || in_line(later).or(in_line(earlier)).is_some(),
+        }
+    };
+    all.iter().map(place).collect()
 }
 
 /// The language is known from the text without fences.
@@ -483,11 +523,15 @@ impl Repairs {
             Err(LoadError::Stopped { reason, .. }) => return Ok(Checked::Open(reason)),
             Err(error) => return Err(RepairError::Inserted(error)),
         };
-        Ok(match decide(&loaded.system, request.goal, self.model, options)? {
-            Decided::Repaired(answers) => Checked::Repaired(loaded, answers),
-            Decided::Broken(runs) => Checked::Broken(loaded, runs),
-            Decided::Open(reason) => Checked::Open(reason),
-        })
+        let mut runs = match decide(&loaded.system, request.goal, self.model, options)? {
+            Decided::Repaired(answers) => return Ok(Checked::Repaired(loaded, answers)),
+            Decided::Open(reason) => return Ok(Checked::Open(reason)),
+            Decided::Broken(runs) => runs,
+        };
+        for broken in runs.iter_mut().filter(|_| request.goal == Goal::Robust) {
+            broken.cycle = shown_cycle(&loaded, &broken.run)?.cycle;
+        }
+        Ok(Checked::Broken(loaded, runs))
     }
 }
 

@@ -15,6 +15,7 @@
 
 use std::thread;
 
+use weir_check::robust::cycle::Edge;
 use weir_engine::robust::attack::{self, Attacks};
 use weir_engine::robust::shape;
 use weir_engine::{SearchOptions, Task};
@@ -58,6 +59,9 @@ pub struct Broken {
     pub question: Option<usize>,
     /// The run.
     pub run: Run,
+    /// The cycle of its trace, if it is a run that SC does not have and is shown: the checker of
+    /// cycles accepts both.
+    pub cycle: Vec<Edge>,
 }
 
 /// Finds out whether a program is as it should be.
@@ -73,7 +77,9 @@ pub(super) fn decide(
             Err(stop) => Decided::Open(stop.to_string()),
             Ok(false) => match attack::search(system, &options.budget, &mut |_| {}).0 {
                 Attacks::None => Decided::Repaired(vec![]),
-                Attacks::Run(run) => Decided::Broken(vec![Broken { question: None, run }]),
+                Attacks::Run(run) => {
+                    Decided::Broken(vec![Broken { question: None, run, cycle: vec![] }])
+                }
                 Attacks::Unknown(reason) => Decided::Open(reason),
             },
         });
@@ -89,7 +95,8 @@ pub(super) fn decide(
                 return Ok(Decided::Open("a value leaves its bound".to_owned()));
             }
             Evidence::Run(run) => {
-                runs.push(Broken { question: Some(answer.property), run: run.clone() });
+                let (question, run) = (Some(answer.property), run.clone());
+                runs.push(Broken { question, run, cycle: vec![] });
             }
             Evidence::Reason(reason) => unknown = unknown.or_else(|| Some(reason.clone())),
             _ => {}

@@ -26,6 +26,8 @@ pub(super) struct Variants {
     places: HashMap<SpanId, usize>,
     /// The fences, as elements of sets are numbered.
     pub fences: Vec<Fence>,
+    /// The numbers of the fences of each place.
+    at: Vec<Vec<usize>>,
 }
 
 impl Variants {
@@ -41,7 +43,12 @@ impl Variants {
         for_each_fence(&program, &mut |stmt| {
             places.extend(place(source.range(stmt.span)).map(|place| (stmt.span, place)));
         });
-        Self { program, places, fences }
+        let all = fences.iter().map(|f| f.place).chain(places.values().copied());
+        let mut at = vec![vec![]; all.max().map_or(0, |last| last + 1)];
+        for (e, fence) in fences.iter().enumerate() {
+            at[fence.place].push(e);
+        }
+        Self { program, places, fences, at }
     }
 
     /// The program with these fences only. At a place at which other fences would make a
@@ -60,15 +67,18 @@ impl Variants {
             let place = self.places.get(&stmt.span);
             match (&mut stmt.kind, place) {
                 (StmtKind::Fence(_), Some(&place)) => {
-                    let here = || self.fences.iter().enumerate().filter(|(_, f)| f.place == place);
-                    let chosen = || here().filter(|(e, _)| set.contains(*e)).map(|(_, f)| f.kind);
+                    let here = &self.at[place];
+                    let chosen = || {
+                        let chosen = here.iter().filter(|e| set.contains(**e));
+                        chosen.map(|&e| self.fences[e].kind)
+                    };
                     // With a full fence, those of other kinds change nothing.
                     if chosen().any(|kind| kind == FenceKind::Full) {
                         new.push(Stmt::new(StmtKind::Fence(FenceKind::Full), stmt.span));
                         continue;
                     }
                     new.extend(chosen().map(|kind| Stmt::new(StmtKind::Fence(kind), stmt.span)));
-                    if here().any(|(e, _)| !set.contains(e)) {
+                    if here.iter().any(|&e| !set.contains(e)) {
                         new.push(Stmt::new(StmtKind::Nop, stmt.span));
                     }
                     continue;
@@ -106,12 +116,10 @@ impl Variants {
             if let Some(id) = step.transition {
                 let transition = system.transition(step.process, id);
                 if let (Op::Nop, Some(place)) = (transition.op, self.places.get(&transition.span)) {
-                    for (e, fence) in self.fences.iter().enumerate() {
-                        if fence.place == *place
-                            && !set.contains(e)
-                            && !clause.contains(e)
-                            && !replay.passes(step.process, transition, fence.kind)
-                        {
+                    for &e in &self.at[*place] {
+                        let kind = self.fences[e].kind;
+                        let is_open = !set.contains(e) && !clause.contains(e);
+                        if is_open && !replay.passes(step.process, transition, kind) {
                             clause.insert(e);
                         }
                     }
