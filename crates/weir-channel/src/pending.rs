@@ -8,9 +8,83 @@ use std::collections::{BTreeSet, HashMap};
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
-use weir_model::system::{Expanded, Op};
+use weir_model::system::{Expanded, Op, Transition};
 
 use crate::ids::ChannelId;
+
+/// What a fixpoint computes for each control state.
+trait Join: Clone {
+    /// Adds another one, and says whether that changes anything.
+    fn join(&mut self, other: Self) -> bool;
+
+    /// How much work it is to copy it and add it to another one.
+    fn work(&self) -> usize;
+}
+
+impl<T: Clone + Ord> Join for BTreeSet<T> {
+    fn join(&mut self, mut other: Self) -> bool {
+        let before = self.len();
+        self.append(&mut other);
+        self.len() > before
+    }
+
+    fn work(&self) -> usize {
+        1 + self.len() / 16
+    }
+}
+
+/// The maximum of each cell.
+impl<T: Copy + Ord> Join for Vec<T> {
+    fn join(&mut self, other: Self) -> bool {
+        let mut changed = false;
+        for (known, other) in self.iter_mut().zip(other) {
+            changed |= other > *known;
+            *known = other.max(*known);
+        }
+        changed
+    }
+
+    fn work(&self) -> usize {
+        1 + self.len() / 64
+    }
+}
+
+/// In which direction values pass through transitions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    Forward,
+    Backward,
+}
+
+/// The least fixpoint: each control state has `least`, and what comes through each transition
+/// of the process, changed by `step`. Nothing passes a full fence or an atomic read-write.
+fn fixpoint<T: Join>(
+    (system, process): (Expanded<'_>, ProcessId),
+    pass: Pass,
+    least: T,
+    step: impl Fn(&Transition, &mut T),
+    budget: &Budget,
+) -> Result<Vec<T>, Stop> {
+    let mut all = vec![least; system.state_count(process)];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for t in system.all_transitions(process) {
+            if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
+                continue;
+            }
+            let (from, to) = match pass {
+                Pass::Forward => (t.from, t.to),
+                Pass::Backward => (t.to, t.from),
+            };
+            budget.work(all[from.index()].work())?;
+            let mut passed = all[from.index()].clone();
+            step(t, &mut passed);
+            changed |= all[to.index()].join(passed);
+        }
+    }
+    Ok(all)
+}
 
 /// For each control state of a process, the reads and writes that it can have issued
 /// since its last full fence or atomic read-write.
@@ -19,26 +93,12 @@ pub(crate) fn pending(
     process: ProcessId,
     budget: &Budget,
 ) -> Result<Vec<BTreeSet<Op>>, Stop> {
-    let mut all = vec![BTreeSet::new(); system.state_count(process)];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in system.all_transitions(process) {
-            budget.work(1 + all[t.from.index()].len() / 16)?;
-            let mut after = match t.op {
-                Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
-                _ => all[t.from.index()].clone(),
-            };
-            if matches!(t.op, Op::Read(..) | Op::Write(..)) {
-                after.insert(t.op);
-            }
-            let known = &mut all[t.to.index()];
-            let before = known.len();
-            known.append(&mut after);
-            changed |= known.len() > before;
+    let step = |t: &Transition, issued: &mut BTreeSet<Op>| {
+        if matches!(t.op, Op::Read(..) | Op::Write(..)) {
+            issued.insert(t.op);
         }
-    }
-    Ok(all)
+    };
+    fixpoint((system, process), Pass::Forward, BTreeSet::new(), step, budget)
 }
 
 /// For each control state of a process and each variable, the most reads and writes of
@@ -54,25 +114,13 @@ pub(crate) fn room(
     // Twice: at the end there is a second table.
     let cells = system.state_count(process).saturating_mul(system.vars.len() + 4);
     budget.check_room(cells.saturating_mul(8 + 16))?;
-    let mut all = vec![vec![0; system.vars.len()]; system.state_count(process)];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in system.all_transitions(process) {
-            if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
-                continue;
-            }
-            budget.work(1 + system.vars.len() / 64)?;
-            let mut after = all[t.from.index()].clone();
-            if let Op::Read(x, _) | Op::Write(x, _) = t.op {
-                after[x.index()] = (after[x.index()] + 1).min(MANY);
-            }
-            for (known, after) in all[t.to.index()].iter_mut().zip(after) {
-                changed |= after > *known;
-                *known = after.max(*known);
-            }
+    let step = |t: &Transition, counts: &mut Vec<usize>| {
+        if let Op::Read(x, _) | Op::Write(x, _) = t.op {
+            counts[x.index()] = (counts[x.index()] + 1).min(MANY);
         }
-    }
+    };
+    let none = vec![0; system.vars.len()];
+    let all = fixpoint((system, process), Pass::Forward, none, step, budget)?;
     let known = |n: usize| (n < MANY).then_some(n);
     Ok(all.into_iter().map(|of| of.into_iter().map(known).collect()).collect())
 }
@@ -101,26 +149,12 @@ pub(crate) fn readable(
 ) -> Result<Vec<Vec<bool>>, Stop> {
     let cells = system.state_count(process).saturating_mul(system.vars.len() + 24);
     budget.check_room(cells)?;
-    let mut all = vec![vec![false; system.vars.len()]; system.state_count(process)];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in system.all_transitions(process) {
-            if matches!(t.op, Op::Arw(..) | Op::Fence(FenceKind::Full)) {
-                continue;
-            }
-            budget.work(1 + system.vars.len() / 64)?;
-            let mut ahead = all[t.to.index()].clone();
-            if let Op::Read(x, _) = t.op {
-                ahead[x.index()] = true;
-            }
-            for (known, ahead) in all[t.from.index()].iter_mut().zip(ahead) {
-                changed |= ahead && !*known;
-                *known |= ahead;
-            }
+    let step = |t: &Transition, ahead: &mut Vec<bool>| {
+        if let Op::Read(x, _) = t.op {
+            ahead[x.index()] = true;
         }
-    }
-    Ok(all)
+    };
+    fixpoint((system, process), Pass::Backward, vec![false; system.vars.len()], step, budget)
 }
 
 /// For each control state of a process, the own writes that it can have issued since its last
@@ -131,27 +165,11 @@ pub(crate) fn strong(
     readable: &[Vec<bool>],
     budget: &Budget,
 ) -> Result<Vec<BTreeSet<(VarId, ValueId)>>, Stop> {
-    let mut all = vec![BTreeSet::new(); system.state_count(process)];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for t in system.all_transitions(process) {
-            budget.work(1 + all[t.from.index()].len() / 16)?;
-            let mut after = match t.op {
-                Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
-                _ => all[t.from.index()].clone(),
-            };
-            match t.op {
-                Op::Write(x, d) if readable[t.to.index()][x.index()] => {
-                    after.insert((x, d));
-                }
-                _ => {}
-            }
-            let known = &mut all[t.to.index()];
-            let before = known.len();
-            known.append(&mut after);
-            changed |= known.len() > before;
+    let step = |t: &Transition, issued: &mut BTreeSet<(VarId, ValueId)>| match t.op {
+        Op::Write(x, d) if readable[t.to.index()][x.index()] => {
+            issued.insert((x, d));
         }
-    }
-    Ok(all)
+        _ => {}
+    };
+    fixpoint((system, process), Pass::Forward, BTreeSet::new(), step, budget)
 }

@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use common::{root, weir, weir_reading};
 
@@ -33,6 +34,12 @@ fn text(path: &Path) -> &str {
 
 /// Every command that prints, in every format: words of a command line each.
 fn commands() -> Vec<Vec<String>> {
+    // Tests run at the same time, and the files are written once.
+    static COMMANDS: OnceLock<Vec<Vec<String>>> = OnceLock::new();
+    COMMANDS.get_or_init(all_commands).clone()
+}
+
+fn all_commands() -> Vec<Vec<String>> {
     let folder = folder("commands");
     let witness = folder.join("w.json");
     let set = folder.join("set.json");
