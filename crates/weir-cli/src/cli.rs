@@ -7,6 +7,7 @@ pub mod litmus;
 pub mod live;
 pub mod options;
 pub mod reduce;
+pub mod step;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -92,6 +93,8 @@ pub enum Command {
     Robust(Robust),
     /// Check infinite runs: progress of objects, termination of programs
     Live(live::Live),
+    /// Step through a program by hand
+    Step(step::Step),
     /// Print a program with every access to memory as a statement
     Show(Show),
     /// Print a program in another language
@@ -125,6 +128,7 @@ impl Command {
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
             Self::Robust(args) => (args.programs.files.clone(), args.evidence.files()),
             Self::Live(args) => (one(&args.file), args.evidence.files()),
+            Self::Step(args) => (one(&args.file), vec![]),
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
             Self::Graph(args) => (one(&args.file), vec![&args.output]),
@@ -155,7 +159,11 @@ impl Command {
             },
             Self::Outcomes(args) => return args.format == OutcomesFormat::Json,
             Self::Graph(args) => return args.format == Some(GraphFormat::Json),
-            Self::Show(_) | Self::Convert(_) | Self::Litmus(_) | Self::Reduce(_) => return false,
+            Self::Step(_)
+            | Self::Show(_)
+            | Self::Convert(_)
+            | Self::Litmus(_)
+            | Self::Reduce(_) => return false,
         };
         format == Format::Json
     }

@@ -52,6 +52,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Certify(args) => commands::certify::run(args),
         Command::Robust(args) => commands::robust::run(args),
         Command::Live(args) => commands::live::run(args),
+        Command::Step(args) => commands::step::run(args),
         Command::Show(args) => commands::show::run(args),
         Command::Convert(args) => commands::convert::run(args),
         Command::Graph(args) => commands::graph::run(args),

@@ -66,6 +66,7 @@ fn all_commands() -> Vec<Vec<String>> {
         format!("certify {witness} {SB} --format json"),
         "live examples/objects/register.weir --model sc".to_owned(),
         "live examples/objects/register.weir --model sc --format json".to_owned(),
+        format!("step {SB}"),
         format!("show {SB}"),
         format!("show {SB} --system"),
         format!("convert {SB}"),

@@ -61,6 +61,7 @@ pub mod solver;
 mod trace;
 pub mod vacuity;
 mod verifier;
+pub mod walk;
 
 pub use bounds::Bound;
 pub use certify::Checked;

@@ -107,7 +107,7 @@ pub fn check_with(
 }
 
 /// Checks the run of an answer, if it rests on one.
-fn accept_run(system: &System, answer: &Answer) -> Result<(), CheckError> {
+pub(crate) fn accept_run(system: &System, answer: &Answer) -> Result<(), CheckError> {
     let Evidence::Run(run) = &answer.evidence else { return Ok(()) };
     let witness = Witness::new(system, run, answer.property, &|_| 0);
     let what = || weir_check::Evidence::what(&witness);

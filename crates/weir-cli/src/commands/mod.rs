@@ -19,6 +19,7 @@ pub mod reduce;
 pub mod robust;
 pub mod show;
 mod stats;
+pub mod step;
 
 use std::process::ExitCode;
 

@@ -207,7 +207,7 @@ fn reason(stats: &Stats) -> String {
 }
 
 /// Whether a configuration settles a question.
-pub(crate) fn settles(semantics: &dyn Semantics, config: &[Cell], question: &Question) -> bool {
+pub fn settles(semantics: &dyn Semantics, config: &[Cell], question: &Question) -> bool {
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     let is_settled = || question.is_settled(semantics.system(), controls, memory);
     match question.is_about_rest() {

@@ -6,7 +6,8 @@
 
 mod ending;
 mod layout;
-pub(super) mod words;
+pub mod state;
+pub(crate) mod words;
 
 use std::collections::BTreeSet;
 

@@ -149,7 +149,7 @@ pub fn buffer<'e>(
 }
 
 /// Entries in a row; too many are shortened to the first and the last ones.
-fn entries<T>(
+pub fn entries<T>(
     all: impl ExactSizeIterator<Item = T>,
     show: impl Fn(T) -> String,
     gap: &str,
