@@ -225,6 +225,11 @@ fn outcomes_say_when_there_may_be_more() {
 
 // Formats.
 
+/// The text of a litmus test.
+fn text(test: &str) -> String {
+    fs::read_to_string(root().join(format!("litmus/{test}.litmus"))).unwrap()
+}
+
 #[test]
 fn check_as_json() {
     let output = weir(&["check", "--format", "json", PETERSON]);
@@ -233,18 +238,30 @@ fn check_as_json() {
     let report = json(&output.out);
     assert_eq!(
         keys(&report),
-        ["engine", "file", "model", "program", "properties", "semantics", "stats"]
+        [
+            "engine",
+            "file",
+            "model",
+            "program",
+            "properties",
+            "semantics",
+            "stats",
+            "text",
+            "version"
+        ]
     );
+    assert_eq!(report["version"], 1);
     assert_eq!(report["program"], "peterson");
     assert_eq!(report["file"], PETERSON);
     assert_eq!(report["model"], "TSO");
     let property = &report["properties"][0];
-    assert_eq!(keys(property), ["kind", "line", "name", "verdict", "witness"]);
+    assert_eq!(keys(property), ["kind", "line", "name", "scene", "verdict", "witness"]);
     assert_eq!(property["name"], "mutex");
     assert_eq!(property["kind"], "never");
     assert_eq!(property["verdict"], "violated");
     let line = property["line"].as_u64().unwrap() as usize;
     let text = fs::read_to_string(root().join(PETERSON)).unwrap();
+    assert_eq!(report["text"], text);
     assert!(text.lines().nth(line - 1).unwrap().starts_with("mutex: never"));
     assert_eq!(property["witness"]["format"], "weir-witness");
     for key in ["exact", "configurations", "steps", "depth", "bound", "bytes", "seconds"] {
@@ -273,8 +290,8 @@ fn outcomes_as_json() {
     assert_eq!(
         states("tso"),
         json!({
-            "program": "SB", "file": "litmus/SB.litmus", "model": "TSO", "exact": true,
-            "observation": "sometimes", "states": both,
+            "version": 1, "program": "SB", "file": "litmus/SB.litmus", "text": text("SB"),
+            "model": "TSO", "exact": true, "observation": "sometimes", "states": both,
         })
     );
     let sc = states("sc");
@@ -319,12 +336,16 @@ fn compare_as_json() {
     let files = ["litmus/SB.litmus", "examples/message-passing.weir"];
     let output = weir(&["compare", "--format", "json", files[0], files[1]]);
     assert_eq!(output.status, 0, "{output:?}");
-    let reports: Vec<Value> = output.out.lines().map(json).collect();
+    let mut reports: Vec<Value> = output.out.lines().map(json).collect();
+    let scenes = reports[0]["properties"][0].as_object_mut().unwrap().remove("scenes").unwrap();
+    assert_eq!(keys(&scenes), ["NSW", "PSO", "TSO"]);
     assert_eq!(
         reports[0],
         json!({
+            "version": 1,
             "program": "SB",
             "file": "litmus/SB.litmus",
+            "text": text("SB"),
             "models": ["SC", "TSO", "PSO", "NSW"],
             "properties": [{
                 "name": "SB",

@@ -305,7 +305,7 @@ impl Session<'_> {
             return self.refuse("not saved: no property is settled in this state");
         };
         let path = Path::new(file);
-        if let Err(message) = check_targets(&[self.args.file.clone()], &[path]) {
+        if let Err(message) = check_targets(std::slice::from_ref(&self.args.file), &[path]) {
             return self.refuse(&message);
         }
         let line = |span| self.loaded.line(span);
