@@ -122,19 +122,26 @@ impl Command {
                 args.programs.files.clone(),
                 [args.evidence.files(), vec![&args.page.html]].concat(),
             ),
-            Self::Outcomes(args) => (args.programs.files.clone(), vec![]),
-            Self::Compare(args) => (args.programs.files.clone(), vec![]),
-            Self::Fences(args) => (args.programs.files.clone(), vec![]),
+            Self::Outcomes(args) => (args.programs.files.clone(), vec![&args.page.html]),
+            Self::Compare(args) => (args.programs.files.clone(), vec![&args.page.html]),
+            Self::Fences(args) => (args.programs.files.clone(), vec![&args.page.html]),
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
-            Self::Robust(args) => (args.programs.files.clone(), args.evidence.files()),
-            Self::Live(args) => (one(&args.file), args.evidence.files()),
+            Self::Robust(args) => (
+                args.programs.files.clone(),
+                [args.evidence.files(), vec![&args.page.html]].concat(),
+            ),
+            Self::Live(args) => {
+                (one(&args.file), [args.evidence.files(), vec![&args.page.html]].concat())
+            }
             Self::Step(args) => (one(&args.file), vec![]),
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
-            Self::Graph(args) => (one(&args.file), vec![&args.output]),
+            Self::Graph(args) => (one(&args.file), vec![&args.output, &args.page.html]),
             Self::Models(_) | Self::Litmus(_) | Self::Reduce(_) => (vec![], vec![]),
             Self::Channel(args) => args.command.files(),
-            Self::Game(args) => (one(&args.file), vec![&args.strategy, &args.dot, &args.svg]),
+            Self::Game(args) => {
+                (one(&args.file), vec![&args.strategy, &args.dot, &args.svg, &args.page.html])
+            }
         };
         (read, written.into_iter().filter_map(|path| path.as_deref()).collect())
     }
@@ -199,6 +206,11 @@ pub struct Outcomes {
     /// The output format
     #[arg(long, value_enum, default_value_t = OutcomesFormat::Human)]
     pub format: OutcomesFormat,
+    /// In JSON, give a run to each of the first 64 final states
+    #[arg(long)]
+    pub runs: bool,
+    #[command(flatten)]
+    pub page: HtmlArg,
 }
 
 #[derive(Debug, Args)]
@@ -214,6 +226,8 @@ pub struct Compare {
     pub search: SearchArgs,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+    #[command(flatten)]
+    pub page: HtmlArg,
 }
 
 #[derive(Debug, Args)]
@@ -237,6 +251,8 @@ pub struct Robust {
     pub format: Format,
     #[command(flatten)]
     pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub page: HtmlArg,
     /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,
@@ -305,15 +321,17 @@ pub struct Graph {
     /// loops, otherwise 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]
     pub bound: Option<u16>,
-    /// Draw no graph with more states than this
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N", default_value_t = 200)]
-    pub most: u32,
+    /// Draw no graph with more states than this [default: 200, with --html 5000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), value_name = "N")]
+    pub most: Option<u32>,
     /// Write to this file; its ending, `.dot`, `.svg` or `.json`, determines the format
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The output format [default: by the ending of the file, otherwise DOT]
     #[arg(long, value_enum)]
     pub format: Option<GraphFormat>,
+    #[command(flatten)]
+    pub page: HtmlArg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

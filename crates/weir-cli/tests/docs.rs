@@ -2,7 +2,7 @@
 //!
 //! * A `console` block holds commands, `$ weir …`, and what they print. A line `…`
 //!   stands for any number of lines; times and counts of configurations may differ.
-//!   `run.json` and `proof.json` are files that the block writes.
+//!   `run.json`, `proof.json` and `page.html` are files that the block writes.
 //! * A `weir` block is a program.
 //! * In `docs/json.md` a `json` block is what the `sh` block before it prints.
 //! * In `docs/witness.md` the `json` block is a witness for the `weir` block.
@@ -62,7 +62,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 /// What pages call the files that their commands write.
-const WRITTEN: [&str; 2] = ["run.json", "proof.json"];
+const WRITTEN: [&str; 3] = ["run.json", "proof.json", "page.html"];
 
 /// Where such a file of a page is.
 fn scratch(page: &str, file: &str) -> String {

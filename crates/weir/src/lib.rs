@@ -54,6 +54,7 @@ mod hints;
 pub mod live;
 pub mod load;
 mod machine;
+pub mod play;
 mod portfolio;
 pub mod report;
 pub mod robust;

@@ -4,14 +4,19 @@ use std::fmt;
 
 use weir_check::Witness;
 use weir_engine::explicit::{self, Outcomes};
-use weir_engine::{Engine, Progress, Refusal, SearchOptions, Stats, Task};
+use weir_engine::{Engine, Explicit, Progress, Refusal, SearchOptions, Stats, Task};
 use weir_model::answer::{Answer, Evidence};
+use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::Program;
+use weir_model::program::{
+    Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
+};
 use weir_model::system::System;
 
 use crate::certify::Unaccepted;
 use crate::engines::ENGINES;
+use crate::load::Loaded;
+use crate::report::scene::Scene;
 
 /// Why a question cannot be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,4 +135,54 @@ pub fn outcomes(
         Some(error) => Err(error),
         None => Ok(explicit::outcomes(Task::new(system, model, options), progress)?),
     }
+}
+
+/// A run to each of the first final states of a program, state by state: at most so many, in the
+/// order of `found`. A state to which no run was found within the limits has none.
+///
+/// # Errors
+/// If the checker rejects a run.
+pub fn runs_to(
+    loaded: &Loaded,
+    model: MemoryModel,
+    found: &Outcomes,
+    most: usize,
+    options: &SearchOptions,
+) -> Result<Vec<Option<Scene>>, CheckError> {
+    let mut program = loaded.system.program.clone();
+    let is = |atom: Atom, value: i128| {
+        Expr::Binary(BinOp::Eq, Box::new(Expr::Atom(atom)), Box::new(Expr::Const(value)))
+    };
+    let both = |a: Formula, b: Formula| Expr::Binary(BinOp::And, Box::new(a), Box::new(b));
+    let state = |(values, _): &(Vec<i128>, bool)| {
+        let all = found.atoms.iter().zip(values).map(|(atom, value)| is(*atom, *value));
+        Property {
+            name: None,
+            kind: PropertyKind::Final(
+                Quantifier::Exists,
+                all.reduce(both).unwrap_or(Expr::Const(1)),
+            ),
+            span: SpanId::NONE,
+        }
+    };
+    program.properties = found.states.iter().take(most).map(state).collect();
+    let count = program.properties.len();
+    program.observed = Some(found.atoms.clone());
+    let mut runs: Vec<Option<Scene>> = vec![None; count];
+    let Ok(system) = System::for_model_within(program, model, &options.budget) else {
+        return Ok(runs);
+    };
+    if count == 0 {
+        return Ok(runs);
+    }
+    let asking = Loaded { source: loaded.source.clone(), system };
+    let task = Task::new(&asking.system, model, options);
+    let (answers, _) = check_with(&Explicit, task, &mut |_| {})?;
+    for answer in &answers {
+        if let (Some(run), Evidence::Run(found)) = (runs.get_mut(answer.property), &answer.evidence)
+        {
+            *run = Some(Scene::new(&asking, found, None));
+        }
+    }
+    Ok(runs)
 }

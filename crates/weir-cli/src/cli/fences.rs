@@ -8,7 +8,7 @@ use weir::fences::{Costs, Goal, Request, kinds_of};
 use weir_engine::SearchOptions;
 use weir_model::program::FenceKind;
 
-use super::options::{Format, LanguageArg, ModelsArg, Programs};
+use super::options::{Format, HtmlArg, LanguageArg, ModelsArg, Programs};
 use crate::limits;
 
 #[derive(Debug, Args)]
@@ -64,6 +64,8 @@ pub struct Fences {
     pub runs: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+    #[command(flatten)]
+    pub page: HtmlArg,
 }
 
 /// What fences are for.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use weir_engine::SearchOptions;
 use weir_model::game::{Buffers, Player};
 
-use super::options::{Format, LanguageArg};
+use super::options::{Format, HtmlArg, LanguageArg};
 use crate::limits;
 
 #[derive(Debug, Args)]
@@ -45,10 +45,12 @@ pub struct Game {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Play this player yourself, against the strategy
-    #[arg(long, value_enum, value_name = "PLAYER", conflicts_with_all = ["format", "strategy", "dot", "svg"])]
+    #[arg(long, value_enum, value_name = "PLAYER", conflicts_with_all = ["format", "strategy", "dot", "svg", "html"])]
     pub play: Option<PlayerArg>,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+    #[command(flatten)]
+    pub page: HtmlArg,
 }
 
 impl Game {

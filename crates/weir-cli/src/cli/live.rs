@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use weir_engine::SearchOptions;
 
-use super::options::{EvidenceArgs, Format, LanguageArg, ModelArg};
+use super::options::{EvidenceArgs, Format, HtmlArg, LanguageArg, ModelArg};
 use crate::limits;
 
 #[derive(Debug, Args)]
@@ -39,6 +39,8 @@ pub struct Live {
     pub format: Format,
     #[command(flatten)]
     pub evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub page: HtmlArg,
 }
 
 impl Live {

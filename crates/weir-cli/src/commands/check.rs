@@ -9,8 +9,9 @@ use weir::report::{counted, json, reason};
 use weir::solver::check_with;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
+use weir_check::Evidence;
 use weir_engine::{Engine, SearchOptions, Stats, Task, Views, reachable};
-use weir_model::answer::{Answer, Evidence};
+use weir_model::answer::{Answer, Evidence as Shown};
 use weir_model::limits::Budget;
 
 use super::evidence::EvidenceFiles;
@@ -97,14 +98,16 @@ pub fn run(args: &Check) -> Status {
             }
         };
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
-        let report = || json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS));
+        let report = || json::Report {
+            certificate: proof.as_ref().map(|proof| proof.report.clone()),
+            ..json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS))
+        };
         match args.format {
             Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
             Format::Json => print_json(&report()),
         }
-        let source = (loaded.source.name.as_str(), loaded.source.text.as_str());
-        status = status.and(html.add(source, report));
-        status = status.and(write(&mut files, &loaded, &answers, proof.as_deref()));
+        status = status.and(html.add(file, report));
+        status = status.and(write(&mut files, &loaded, &answers, proof.as_ref()));
     }
     if status != Status::Wrong {
         files.note_unwritten();
@@ -112,7 +115,19 @@ pub fn run(args: &Check) -> Status {
     status.and(html.write())
 }
 
-/// The text of the proof of the answers that rest on one, if it is to be written or checked.
+/// A proof that its checker accepts.
+struct Proof {
+    text: String,
+    report: json::ProofReport,
+}
+
+fn accepted_proof<E: Evidence>(evidence: E, subject: &E::Subject) -> Result<Proof, Status> {
+    let what = evidence.what();
+    let text = accepted_text(evidence, subject)?;
+    Ok(Proof { report: json::ProofReport { what, bytes: text.len() }, text })
+}
+
+/// The proof of the answers that rest on one, if it is to be written or checked.
 ///
 /// # Errors
 /// If its checker rejects it, or it cannot be made: unknown then, and a note says why.
@@ -122,21 +137,21 @@ fn proof(
     model: MemoryModel,
     answers: &[Answer],
     budget: &Budget,
-) -> Result<Option<String>, Status> {
+) -> Result<Option<Proof>, Status> {
     if !files.need_proof() {
         return Ok(None);
     }
     if let Some(found) = json::certificate(loaded, answers) {
-        return accepted_text(found, loaded).map(Some);
+        return accepted_proof(found, loaded).map(Some);
     }
     if let Some(found) = json::upward_sets(loaded, answers) {
-        return accepted_text(found, loaded).map(Some);
+        return accepted_proof(found, loaded).map(Some);
     }
     if let Some(found) = json::buffers(loaded, answers) {
-        return accepted_text(found, loaded).map(Some);
+        return accepted_proof(found, loaded).map(Some);
     }
     match json::robust_sets(loaded, answers, budget) {
-        Ok(Some(found)) => return accepted_text(found, loaded).map(Some),
+        Ok(Some(found)) => return accepted_proof(found, loaded).map(Some),
         Ok(None) => {}
         Err(reason) => {
             note(&format!("the proof was not made: {reason}"));
@@ -144,7 +159,7 @@ fn proof(
         }
     }
     match json::closed_set(loaded, model, answers, budget) {
-        Ok(Some(found)) => accepted_text(found, loaded).map(Some),
+        Ok(Some(found)) => accepted_proof(found, loaded).map(Some),
         Ok(None) if files.verify && answers.iter().any(|a| a.is_known() && !a.has_run()) => {
             note("what rests on no run was not verified: the engine has no proof for it");
             Err(Status::Unknown)
@@ -162,7 +177,7 @@ fn write(
     files: &mut EvidenceFiles<'_>,
     loaded: &Loaded,
     answers: &[Answer],
-    proof: Option<&str>,
+    proof: Option<&Proof>,
 ) -> Status {
     let mut status = Status::Fine;
     if let Some(path) = files.witness
@@ -172,7 +187,7 @@ fn write(
         files.witness = None;
     }
     let first = answers.iter().find_map(|a| match &a.evidence {
-        Evidence::Run(run) => Some((a, run)),
+        Shown::Run(run) => Some((a, run)),
         _ => None,
     });
     if let Some((answer, run)) = first {
@@ -181,7 +196,7 @@ fn write(
         status = status.and(files.pictures.draw(loaded, run, None, &shows));
     }
     if let Some((path, proof)) = files.certificate.zip(proof) {
-        status = status.and(write_whole(path, proof));
+        status = status.and(write_whole(path, &proof.text));
         files.certificate = None;
     }
     status
@@ -250,7 +265,7 @@ fn human(
     // The lines are indented.
     let layout = Layout { width: terminal::width() - 2, full: args.evidence.full, hints: HINTS };
     for answer in answers {
-        if let Evidence::Run(run) = &answer.evidence {
+        if let Shown::Run(run) = &answer.evidence {
             let name = &system.questions[answer.property].name;
             let shows = match answer.verdict {
                 Verdict::Holds => "how it is reached",

@@ -16,6 +16,7 @@ use weir_engine::{Engine, Stats, Task};
 use weir_model::answer::Answer;
 use weir_model::question::Question;
 
+use super::page::Html;
 use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
 use crate::cli::Compare;
 use crate::cli::options::Format;
@@ -33,6 +34,7 @@ pub fn run(args: &Compare) -> Status {
         Err(message) => return fail(&message),
     };
     let mut status = Status::Fine;
+    let mut html = Html::new("compare", &args.page.html);
     let mut programs = Vec::new();
     for file in &args.programs.files {
         let read = args.search.language.load(file, &models);
@@ -58,6 +60,7 @@ pub fn run(args: &Compare) -> Status {
         if cells.any(|cell| cell.verdict == Verdict::Unknown) {
             status = status.and(Status::Unknown);
         }
+        status = status.and(html.add(file, || report(&loaded, &models, &columns)));
         match args.format {
             Format::Json => print_json(&report(&loaded, &models, &columns)),
             Format::Human => programs.push((loaded, columns)),
@@ -66,7 +69,7 @@ pub fn run(args: &Compare) -> Status {
     if !programs.is_empty() {
         print(&human(&models, &programs));
     }
-    status
+    status.and(html.write())
 }
 
 /// The answer to a property under a model, and why it says little, if it does.
@@ -96,6 +99,7 @@ fn columns(
     engines: &[&dyn Engine],
 ) -> Result<Vec<Column>, CheckError> {
     let options = args.search.options();
+    let needs_scenes = args.format == Format::Json || args.page.html.is_some();
     let column = |(&model, engine): (&MemoryModel, &&dyn Engine)| {
         let mut progress = Progress::default();
         let task = Task::new(&loaded.system, model, &options);
@@ -112,7 +116,7 @@ fn columns(
             verdict: answer.verdict,
             reason: reason(answer, &stats, HINTS),
             vacuous,
-            scene: (args.format == Format::Json).then(|| scene(loaded, answer)).flatten(),
+            scene: needs_scenes.then(|| scene(loaded, answer)).flatten(),
         };
         Ok(answers.iter().zip(vacuous).map(cell).collect())
     };
@@ -209,6 +213,7 @@ fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> Compar
         CompareRow {
             name: question.name.clone(),
             kind: question.kind.name(),
+            line: loaded.line(question.span),
             verdicts: cells().map(|(model, cell)| (model, verdict(cell))).collect(),
             reasons: reasons.collect(),
             vacuous: vacuous.collect::<BTreeMap<_, _>>(),

@@ -13,6 +13,7 @@ use weir::load::read_text;
 use weir::report::{counted, diff};
 use weir::{CheckError, Loaded, MemoryModel};
 
+use super::page::Html;
 use super::{Status, complain, fail, note, print, print_json, reject, write_whole};
 use crate::cli::fences::Fences;
 use crate::cli::options::Format;
@@ -34,6 +35,7 @@ pub fn run(args: &Fences) -> Status {
         return fail("--write needs a file");
     }
     let mut status = Status::Fine;
+    let mut html = Html::new("fences", &args.page.html);
     for file in &args.programs.files {
         let text = match read_text(file) {
             Ok(text) => text,
@@ -47,7 +49,7 @@ pub fn run(args: &Fences) -> Status {
             if number > 0 && args.format == Format::Human {
                 print("\n");
             }
-            let (ended, found) = one(args, file, &text, request);
+            let (ended, found) = one(args, file, &text, request, &mut html);
             status = status.and(ended);
             all.extend(found);
         }
@@ -55,7 +57,7 @@ pub fn run(args: &Fences) -> Status {
             print(&human::side_by_side(&all));
         }
     }
-    status
+    status.and(html.write())
 }
 
 /// What is said about one program under one model.
@@ -73,7 +75,13 @@ struct Back {
     broken: Broken,
 }
 
-fn one(args: &Fences, file: &str, text: &str, request: &Request) -> (Status, Option<Repairs>) {
+fn one(
+    args: &Fences,
+    file: &str,
+    text: &str,
+    request: &Request,
+    html: &mut Html<'_>,
+) -> (Status, Option<Repairs>) {
     let mut progress = Progress::default();
     let mut say = |tally: &Tally| {
         progress.say(&format!(
@@ -101,7 +109,7 @@ fn one(args: &Fences, file: &str, text: &str, request: &Request) -> (Status, Opt
         }
     }
     let known = Found { repairs: &found, request, back, is_redundant: args.redundant };
-    let mut status = known.status();
+    let mut status = known.status().and(html.add(file, || json::Report::new(&known)));
     match args.format {
         Format::Json => print_json(&json::Report::new(&known)),
         Format::Human if args.patch => match found.sets.first() {

@@ -8,10 +8,15 @@ use weir_engine::graph::NoGraph;
 use weir_engine::{SearchOptions, Task};
 use weir_model::limits::Stop;
 
+use super::page::Html;
 use super::{Status, complain, fail, note, print, stopped, write_whole};
 use crate::cli::{Graph, GraphFormat};
 use crate::limits;
 use crate::output::{advise, json};
+
+/// The most states that are drawn by default, and in a page.
+const MOST: u32 = 200;
+const MOST_IN_A_PAGE: u32 = 5000;
 
 pub fn run(args: &Graph) -> Status {
     match draw(args) {
@@ -54,6 +59,8 @@ impl From<NoGraph> for Undrawn {
 fn draw(args: &Graph) -> Result<Status, Undrawn> {
     let model = args.model.model;
     let format = format(args)?;
+    let mut html = Html::new("graph", &args.page.html);
+    let most = args.most.unwrap_or(if html.is_wanted() { MOST_IN_A_PAGE } else { MOST });
     let options = SearchOptions { bound: args.bound.map(usize::from), ..limits::search() };
     let engine = args.automata.apply(args.engine);
     engine.accepts(model, &options).map_err(|e| advise(&e.into()))?;
@@ -61,7 +68,7 @@ fn draw(args: &Graph) -> Result<Status, Undrawn> {
         Ok(loaded) => loaded,
         Err(error) => return Ok(complain(&error)),
     };
-    let found = engine.graph(Task::new(&loaded.system, model, &options), args.most as usize)?;
+    let found = engine.graph(Task::new(&loaded.system, model, &options), most as usize)?;
     let text = match format {
         GraphFormat::Dot => graph::dot(&loaded, &found, &options.budget)?,
         GraphFormat::Svg => svg(&graph::dot(&loaded, &found, &options.budget)?)?,
@@ -73,11 +80,18 @@ fn draw(args: &Graph) -> Result<Status, Undrawn> {
     if found.is_cut {
         note("steps that need longer buffers were left out; `--bound` allows them");
     }
+    let mut status = Status::Fine;
+    if html.is_wanted() {
+        let report = graph::Report::new(&loaded, model, &found, &options.budget)?;
+        status = html.add(&args.file, || report).and(html.write());
+    }
     Ok(match &args.output {
-        Some(path) => write_whole(path, &text),
+        Some(path) => status.and(write_whole(path, &text)),
+        // Whoever wants a page does not want DOT on the terminal.
+        None if args.page.html.is_some() && args.format.is_none() => status,
         None => {
             print(&text);
-            Status::Fine
+            status
         }
     })
 }

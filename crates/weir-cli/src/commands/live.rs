@@ -13,6 +13,7 @@ use weir::{CheckError, ENGINES, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::Lasso as LassoFile;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
 
+use super::page::Html;
 use super::pictures::Pictures;
 use super::{
     Status, accepted_text, complain, fail, internal, note, print, print_json, reject, write_json,
@@ -79,6 +80,8 @@ pub fn run(args: &Live) -> Status {
         Format::Human => print(&report.human(&answers)),
         Format::Json => print_json(&report.json(&answers)),
     }
+    let mut html = Html::new("live", &args.page.html);
+    let status = status.and(html.add(&args.file, || report.json(&answers))).and(html.write());
     let status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
     status.and(report.write_evidence(&answers, proof.as_deref()))
 }

@@ -6,19 +6,24 @@ use std::fmt::Write as _;
 use weir::load::read_text;
 use weir::report::table::Table;
 use weir::report::{herd, json};
+use weir::solver::runs_to;
 use weir::{LoadError, Loaded, MemoryModel, Reading};
 use weir_engine::explicit::Outcomes;
-use weir_model::question::{Kind, Question};
 
+use super::page::Html;
 use super::{Status, complain, no_search, note, print, print_json, reject};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
 use crate::output::paint;
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG};
 
+/// The most final states to which a run is given.
+const MOST_RUNS: usize = 64;
+
 pub fn run(args: &Args) -> Status {
     let mut status = Status::Fine;
     let model = args.model.model;
+    let mut html = Html::new("outcomes", &args.page.html);
     for (i, file) in args.programs.files.iter().enumerate() {
         let reading = Reading { observing: true, model, ..args.search.language.reading() };
         let loaded = read_text(file).and_then(|text| Loaded::read(file, &text, &reading));
@@ -57,18 +62,27 @@ pub fn run(args: &Args) -> Status {
             let why = outcomes.stats.stopped.as_ref().map_or(String::new(), |s| format!(" ({s})"));
             note(&format!("warning: {name}: not all states were seen{why}, there may be more"));
         }
+        let mut report = json::OutcomesReport::new(&loaded, model, &outcomes);
+        if args.runs || html.is_wanted() {
+            match runs_to(&loaded, model, &outcomes, MOST_RUNS, &options) {
+                Ok(runs) => report.runs = Some(runs),
+                Err(error) => {
+                    status = status.and(reject(file, &error));
+                    continue;
+                }
+            }
+        }
         match args.format {
             OutcomesFormat::Human => {
                 let gap = if i > 0 { "\n" } else { "" };
                 print(&(gap.to_owned() + &human(&loaded, model, &outcomes)));
             }
-            OutcomesFormat::Json => {
-                print_json(&json::OutcomesReport::new(&loaded, model, &outcomes));
-            }
+            OutcomesFormat::Json => print_json(&report),
             OutcomesFormat::Herd => print(&(herd::block(&loaded, &outcomes) + "\n")),
         }
+        status = status.and(html.add(file, || report));
     }
-    status
+    status.and(html.write())
 }
 
 fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
@@ -83,8 +97,7 @@ fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
         let _ = writeln!(out, "  {line}");
         return out;
     }
-    let is_final = |q: &Question| matches!(q.kind, Kind::Final { .. });
-    let asks = system.questions.iter().any(is_final);
+    let asks = json::has_condition(system);
     let mut table = Table::default();
     let names = outcomes.atoms.iter().map(|a| system.atom_name(*a));
     table.row([" ".to_owned()].into_iter().chain(names));

@@ -24,18 +24,12 @@ impl<'a> Html<'a> {
         self.path.is_some()
     }
 
-    /// Adds a report about a program, whose file and text are given. Nothing is made if no page
-    /// is wanted.
-    pub fn add<R: Serialize>(
-        &mut self,
-        (file, text): (&str, &str),
-        report: impl FnOnce() -> R,
-    ) -> Status {
+    /// Adds a report about a file, which is made only if a page is wanted.
+    pub fn add<R: Serialize>(&mut self, file: &str, report: impl FnOnce() -> R) -> Status {
         if !self.is_wanted() {
             return Status::Fine;
         }
-        self.page.source(file, text);
-        match self.page.report(&report()) {
+        match self.page.report(file, &report()) {
             Ok(()) => Status::Fine,
             Err(error) => fail(&format!("the page cannot be written: {error}")),
         }
@@ -48,9 +42,6 @@ impl<'a> Html<'a> {
             note(&format!("there is nothing to show, so `{}` was not written", path.display()));
             return Status::Fine;
         }
-        match self.page.html() {
-            Ok(text) => write_whole(path, &text),
-            Err(error) => fail(&format!("cannot write `{}`: {error}", path.display())),
-        }
+        write_whole(path, &self.page.html())
     }
 }

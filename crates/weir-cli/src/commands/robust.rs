@@ -11,6 +11,7 @@ use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::SearchOptions;
 
 use super::evidence::EvidenceFiles;
+use super::page::Html;
 use super::stats::{details, summary};
 use super::{
     Status, accepted_text, complain, fail, note, print, print_json, reject, write_json, write_whole,
@@ -29,6 +30,7 @@ pub fn run(args: &Robust) -> Status {
     }
     let mut status = Status::Fine;
     let mut files = EvidenceFiles::new(&args.evidence);
+    let mut html = Html::new("robust", &args.page.html);
     let mut rows = Vec::new();
     let is_single = args.programs.files.len() == 1 && models.len() == 1;
     for file in &args.programs.files {
@@ -55,6 +57,7 @@ pub fn run(args: &Robust) -> Status {
                 }
             };
             status = status.and(found.verdict().into());
+            status = status.and(html.add(file, || RobustReport::new(&loaded, &found)));
             match args.format {
                 Format::Json => print_json(&RobustReport::new(&loaded, &found)),
                 Format::Human if is_single => print(&human(&loaded, &found, args)),
@@ -70,7 +73,7 @@ pub fn run(args: &Robust) -> Status {
     if status != Status::Wrong {
         files.note_unwritten();
     }
-    status
+    status.and(html.write())
 }
 
 /// Writes the files for which there is evidence.

@@ -190,6 +190,7 @@ impl Page<'_> {
         let number = match key {
             "ArrowLeft" => 37,
             "ArrowRight" => 39,
+            "ArrowDown" => 40,
             "Home" => 36,
             "End" => 35,
             "Tab" => 9,

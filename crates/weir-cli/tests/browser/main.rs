@@ -152,6 +152,184 @@ fn a_run_is_stepped_through_by_keyboard() {
     }
 }
 
+/// Presses Tab until an element with such a label has the keyboard.
+fn tab_to(page: &Page<'_>, label: &str) {
+    const LABEL: &str = "(() => { const e = document.activeElement; \
+        return e === document.body ? '' : e.getAttribute('aria-label') ?? e.textContent; })()";
+    for _ in 0..200 {
+        if page.text(LABEL).contains(label) {
+            return;
+        }
+        page.press("Tab");
+    }
+    panic!("no Tab leads to `{label}`");
+}
+
+#[test]
+fn every_kind_of_report_is_shown() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let body = "document.body.innerText";
+
+    // Answers, with the proof.
+    let args = ["check", "examples/peterson-fenced.weir", "--engine", "views", "--verify"];
+    let page = browser.open(&written(&browser, "holds", &args));
+    let text = page.text(body);
+    assert!(text.contains("mutex holds under TSO"), "{text}");
+    assert!(text.contains("The checker accepts it."), "{text}");
+    assert_quiet(&page, "holds");
+
+    // Models side by side, and the run of one that is chosen.
+    let args = ["compare", "examples/peterson.weir", "examples/message-passing.weir"];
+    let page = browser.open(&written(&browser, "compare", &args));
+    assert_eq!(page.value("document.querySelectorAll('tbody tr').length"), 3);
+    tab_to(&page, "no_old_news under PSO");
+    page.press("Enter");
+    assert!(page.text(body).contains("no_old_news is violated under PSO"));
+    page.press("ArrowRight");
+    assert!(step_of(&page).starts_with("step 1 of"));
+    assert_quiet(&page, "compare");
+
+    // Final states, and how each is reached.
+    let args = ["outcomes", "litmus/SB.litmus"];
+    let page = browser.open(&written(&browser, "outcomes", &args));
+    let data = data(&["outcomes", "litmus/SB.litmus", "--runs"]);
+    for number in 1..=4 {
+        tab_to(&page, &format!("how state {number} is reached"));
+        page.press("Enter");
+        page.press("End");
+        let scene = scene(&data["runs"][number - 1]);
+        let last = scene.states().last().unwrap();
+        assert_eq!(looked(&page), expected(&scene, &last), "state {number}");
+    }
+    assert_quiet(&page, "outcomes");
+
+    // An infinite run goes on with its cycle.
+    let args = ["live", "examples/live.weir"];
+    let page = browser.open(&written(&browser, "live", &args));
+    let live = self::data(&args);
+    let scene = scene(&live["properties"][0]["scene"]);
+    let (count, cycle) = (scene.steps.len(), scene.cycle.unwrap());
+    page.press("End");
+    page.press("ArrowRight");
+    assert_eq!(step_of(&page), format!("step {cycle} of {count}"));
+    assert_eq!(page.value("document.querySelectorAll('.lasso .dot').length"), count);
+    assert_eq!(
+        page.text("document.querySelector('.lasso .dot.now text').textContent"),
+        cycle.to_string()
+    );
+    assert_quiet(&page, "live");
+
+    // The cycle of a trace.
+    let args = ["robust", "examples/peterson.weir"];
+    let page = browser.open(&written(&browser, "robust", &args));
+    let edges = self::data(&args)["cycle"]["cycle"].as_array().unwrap().len();
+    assert_eq!(page.value("document.querySelectorAll('svg.trace .edge').length"), edges);
+    assert_quiet(&page, "robust");
+
+    // Sets of fences, and the run without one.
+    let args = ["fences", "corpus/dekker-2.weir", "--model", "pso"];
+    let page = browser.open(&written(&browser, "fences", &args));
+    let sets = self::data(&args)["sets"].clone();
+    for (number, set) in sets.as_array().unwrap().iter().enumerate() {
+        tab_to(&page, &format!("show set {}", number + 1));
+        page.press("Enter");
+        let fences = set["fences"].as_array().unwrap().len();
+        assert_eq!(page.value("document.querySelectorAll('.inserted').length"), fences);
+        let patch = page.text("document.querySelector('.patch').textContent");
+        assert_eq!(patch.trim_end(), set["patch"].as_str().unwrap().trim_end());
+    }
+    tab_to(&page, "the run without the fence");
+    page.press("Enter");
+    page.press("End");
+    let steps = sets[1]["fences"][0]["without"]["steps"].to_string();
+    assert_eq!(step_of(&page), format!("step {steps} of {steps}"));
+    assert_quiet(&page, "fences");
+}
+
+#[test]
+fn a_game_is_played_against_the_strategy() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let args = ["game", "examples/games/handshake.weir"];
+    let page = browser.open(&written(&browser, "game", &args));
+    let play = data(&args)["games"][0]["play"].clone();
+    assert_eq!(play["person"], "update");
+    let mut node = &play["nodes"][0];
+    let said = "document.querySelector('[aria-live]').textContent";
+    // Whatever is played, the page is where the board says; the first move ends the turn.
+    for _ in 0..10 {
+        let shown = page.text(
+            "JSON.stringify([...document.querySelectorAll('.move')].map((m) => m.ariaLabel))",
+        );
+        let moves = node["moves"].as_array().unwrap();
+        let texts: Vec<&Value> = moves.iter().map(|m| &m["text"]).collect();
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), serde_json::json!(texts));
+        let memory = page.text("JSON.stringify([...document.querySelectorAll('.memory .value')].map((v) => v.textContent))");
+        let values: Vec<&Value> = node["memory"].as_object().unwrap().values().collect();
+        assert_eq!(serde_json::from_str::<Value>(&memory).unwrap(), serde_json::json!(values));
+        let Some(first) = moves.first() else { break };
+        tab_to(&page, first["text"].as_str().unwrap());
+        page.press("Enter");
+        node = &play["nodes"][first["to"].as_u64().unwrap() as usize];
+    }
+    assert!(node["over"].is_object(), "{node}");
+    assert!(page.text(said).contains("You lose"), "{}", page.text(said));
+    assert_quiet(&page, "game");
+}
+
+#[test]
+fn a_graph_is_searched_and_walked() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let args = ["graph", "examples/peterson.weir"];
+    let page = browser.open(&written(&browser, "graph", &args));
+    let drawn = "document.querySelector('canvas').dataset";
+    page.until(&format!("{drawn}.drawn"));
+    let states: usize = page.text(&format!("{drawn}.drawn")).parse().unwrap();
+    assert!(states > 1000, "{states}");
+    tab_to(&page, "the graph of states");
+    page.press("ArrowDown");
+    page.until(&format!("{drawn}.selected !== '0'"));
+    page.press("Home");
+    page.until(&format!("{drawn}.selected === '0'"));
+    // A run to a state that settles the property has as many steps as the shortest one.
+    tab_to(&page, "a run to state");
+    page.press("Enter");
+    let title = page.text("document.querySelector('.beside section h2').textContent");
+    assert!(title.starts_with("A run of 6 steps to state"), "{title}");
+    // What one process does alone is less.
+    page.value(
+        "(() => { const s = document.querySelector('select'); s.value = '0'; \
+         s.dispatchEvent(new Event('change')); })()",
+    );
+    page.until(&format!("Number({drawn}.drawn) < {states}"));
+    let slowest = page.value(
+        "(async () => {
+            const s = document.querySelector('select');
+            s.value = '';
+            s.dispatchEvent(new Event('change'));
+            const canvas = document.querySelector('canvas');
+            let slowest = 0;
+            for (const key of ['-', '-', '-', 'ArrowDown', 'ArrowDown', 'ArrowRight', '+', '+', 'Home']) {
+                const began = performance.now();
+                canvas.dispatchEvent(new KeyboardEvent('keydown', { key }));
+                await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+                slowest = Math.max(slowest, performance.now() - began);
+            }
+            return slowest;
+        })()",
+    );
+    println!("a graph of {states} states: the slowest frame took {slowest} ms");
+    assert_quiet(&page, "graph");
+}
+
 #[test]
 fn a_link_keeps_the_step() {
     if !are_installed(&[CHROMIUM]) {

@@ -105,8 +105,16 @@ fn memory(loaded: &Loaded, node: &Node) -> String {
 /// A graph as JSON.
 #[derive(Debug, Serialize)]
 pub struct Report {
+    /// [`VERSION`](super::json::VERSION).
+    pub version: u32,
     /// The program's name.
     pub program: String,
+    /// The file it came from.
+    pub file: String,
+    /// The text of the file.
+    pub text: String,
+    /// The processes.
+    pub processes: Vec<String>,
     /// The memory model.
     pub model: String,
     /// Whether steps were left out because buffers were full.
@@ -183,7 +191,11 @@ impl Report {
             })
         };
         Ok(Self {
+            version: super::json::VERSION,
             program: system.program.name.clone(),
+            file: loaded.source.name.clone(),
+            text: loaded.source.text.clone(),
+            processes: system.processes.iter().map(|p| p.name.clone()).collect(),
             model: model.to_string(),
             cut: graph.is_cut,
             states: graph.nodes.iter().map(state).collect::<Result<_, Stop>>()?,

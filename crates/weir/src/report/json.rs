@@ -21,12 +21,14 @@ use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::Atom;
+use weir_model::question::Kind;
 use weir_model::semantics::Form;
+use weir_model::system::System;
 
 use crate::Hints;
 use crate::load::{LoadError, Loaded};
-use crate::report::reason;
 use crate::report::scene::Scene;
+use crate::report::{counted, reason};
 use crate::robust::{Robustness, States, Traces};
 use crate::vacuity::no_final_state;
 
@@ -77,8 +79,20 @@ pub struct Report {
     pub semantics: &'static str,
     /// The properties, in the order of the program.
     pub properties: Vec<PropertyReport>,
+    /// The proof of the properties that rest on no run, if one was made and checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<ProofReport>,
     /// What the search did.
     pub stats: StatsReport,
+}
+
+/// A proof that its checker accepts.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProofReport {
+    /// What it is, in a few words.
+    pub what: String,
+    /// How large its file is.
+    pub bytes: usize,
 }
 
 /// The answer to one property.
@@ -102,6 +116,9 @@ pub struct PropertyReport {
     /// Why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the answer rests on, in words, if it is no run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
     /// The run that settles it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
@@ -176,6 +193,7 @@ impl Report {
                     outcome: question.outcome(answer.verdict),
                     vacuous: vacuous.clone(),
                     reason: reason(answer, stats, hints),
+                    evidence: rests_on(answer, stats),
                     witness: witness(loaded, answer),
                     scene: scene(loaded, answer),
                 }
@@ -191,9 +209,29 @@ impl Report {
             engine: stats.engine,
             semantics: Form::of(model)[0].name(),
             properties,
+            certificate: None,
             stats: StatsReport::new(stats),
         }
     }
+}
+
+/// What an answer rests on, in words, if it is known and rests on no run.
+fn rests_on(answer: &Answer, stats: &Stats) -> Option<String> {
+    Some(match &answer.evidence {
+        Evidence::Run(_) | Evidence::Reason(_) => return None,
+        Evidence::Exhausted if stats.stored == 0 => "the code alone".to_owned(),
+        Evidence::Exhausted => format!("all {}", counted(stats.stored, "configuration")),
+        Evidence::Invariant(set) => {
+            format!("an inductive set of {}", counted(set.configurations.len(), "configuration"))
+        }
+        Evidence::Upward(set) => {
+            format!("an upward-closed set with {}", counted(set.states.len(), "minimal state"))
+        }
+        Evidence::Buffers(set) => {
+            format!("{} with buffer automata", counted(set.states.len(), "state"))
+        }
+        Evidence::Robust => "robustness: every run has the trace of an SC run".to_owned(),
+    })
 }
 
 /// The witness of an answer, if it rests on a run.
@@ -304,6 +342,13 @@ pub struct OutcomesReport {
     pub observation: &'static str,
     /// What is observed, in each final state.
     pub states: Vec<Map<String, Value>>,
+    /// The states that satisfy the condition, by their places in `states`; none if the program
+    /// has no condition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picked: Option<Vec<usize>>,
+    /// A run to each of the first states, state by state, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Vec<Option<Scene>>>,
 }
 
 impl OutcomesReport {
@@ -328,8 +373,18 @@ impl OutcomesReport {
                 .then(|| no_final_state(system)),
             observation: observation(outcomes),
             states: outcomes.states.iter().map(|(values, _)| state(values)).collect(),
+            picked: has_condition(system).then(|| {
+                let all = outcomes.states.iter().enumerate();
+                all.filter(|(_, (_, picked))| *picked).map(|(i, _)| i).collect()
+            }),
+            runs: None,
         }
     }
+}
+
+/// Whether a program has a condition for its final states.
+pub fn has_condition(system: &System) -> bool {
+    system.questions.iter().any(|q| matches!(q.kind, Kind::Final { .. }))
 }
 
 /// A number, or a name where the value has one.
@@ -389,6 +444,8 @@ pub struct CompareRow {
     pub name: String,
     /// What it is.
     pub kind: &'static str,
+    /// The line, from 1.
+    pub line: usize,
     /// Its verdict per model.
     pub verdicts: BTreeMap<String, &'static str>,
     /// Why it is unknown, per model where it is.

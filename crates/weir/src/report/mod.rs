@@ -1,5 +1,6 @@
 //! Reports: answers as text, JSON and other formats.
 
+pub mod board;
 pub mod diff;
 pub mod draw;
 pub mod explain;

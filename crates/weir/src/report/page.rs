@@ -1,7 +1,6 @@
 //! Reports as pages: one HTML file that needs nothing else.
 //!
-//! The data of a page is the JSON that `--format json` prints, beside the texts of the
-//! programs. Scripts in the page draw it; what comes from a program becomes text and never
+//! The data of a page is the JSON that `--format json` prints. Scripts in the page draw it; what comes from a program becomes text and never
 //! markup. The scripts are one ES module: the files in [`SCRIPTS`], one after another.
 //! A content security policy allows these scripts and styles alone, and no network.
 
@@ -15,15 +14,19 @@ use super::json;
 const STYLE: &str = include_str!("page/page.css");
 
 /// The parts of the script. All of them share one scope.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("page/dom.js"),
     include_str!("page/words.js"),
     include_str!("page/source.js"),
     include_str!("page/stage.js"),
     include_str!("page/timeline.js"),
+    include_str!("page/circle.js"),
     include_str!("page/run.js"),
     include_str!("page/answers.js"),
     include_str!("page/reports.js"),
+    include_str!("page/fences.js"),
+    include_str!("page/game.js"),
+    include_str!("page/graph.js"),
     include_str!("page/main.js"),
 ];
 
@@ -33,36 +36,26 @@ pub struct Page {
     command: &'static str,
     /// Each report as `--format json` prints it.
     reports: Vec<String>,
-    sources: Vec<SourceText>,
-}
-
-/// The text of a program.
-#[derive(Debug, Serialize)]
-struct SourceText {
-    file: String,
-    text: String,
+    /// The files that they are about.
+    files: Vec<String>,
 }
 
 impl Page {
     /// An empty page for the reports of a command, such as `check`.
     pub fn new(command: &'static str) -> Self {
-        Self { command, reports: Vec::new(), sources: Vec::new() }
+        Self { command, reports: Vec::new(), files: Vec::new() }
     }
 
-    /// Adds a report.
+    /// Adds a report about a file.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
-    pub fn report(&mut self, report: &impl Serialize) -> serde_json::Result<()> {
+    pub fn report(&mut self, file: &str, report: &impl Serialize) -> serde_json::Result<()> {
         self.reports.push(json::line(report)?);
-        Ok(())
-    }
-
-    /// Adds the text of a program, once for each file.
-    pub fn source(&mut self, file: &str, text: &str) {
-        if !self.sources.iter().any(|source| source.file == file) {
-            self.sources.push(SourceText { file: file.to_owned(), text: text.to_owned() });
+        if !self.files.iter().any(|known| known == file) {
+            self.files.push(file.to_owned());
         }
+        Ok(())
     }
 
     /// Whether there is anything to show.
@@ -71,21 +64,16 @@ impl Page {
     }
 
     /// The whole file.
-    ///
-    /// # Errors
-    /// If a text cannot be written as JSON.
-    pub fn html(&self) -> serde_json::Result<String> {
+    pub fn html(&self) -> String {
         let data = format!(
-            "{{\"weir\":\"{}\",\"command\":\"{}\",\"reports\":[{}],\"sources\":{}}}",
+            "{{\"weir\":\"{}\",\"command\":\"{}\",\"reports\":[{}]}}",
             env!("CARGO_PKG_VERSION"),
             self.command,
             self.reports.join(","),
-            json::line(&self.sources)?,
         );
         // Inside of a script, `<` could end it. JSON has it only in strings.
         let data = data.replace('<', "\\u003c");
-        let files: Vec<&str> = self.sources.iter().map(|source| source.file.as_str()).collect();
-        let title = format!("{}: weir {}", files.join(", "), self.command);
+        let title = format!("{}: weir {}", self.files.join(", "), self.command);
         // No part of a page can contain the fingerprint of its own data.
         let nonce = Fingerprint::of_text(&data);
         let mut out = String::with_capacity(data.len() + (64 << 10));
@@ -111,7 +99,7 @@ impl Page {
             out += script;
         }
         out += "</script>\n</body>\n</html>\n";
-        Ok(out)
+        out
     }
 }
 
@@ -130,9 +118,8 @@ mod tests {
     fn nothing_of_a_program_is_markup() {
         let name = "</title></script><script>alert(1)</script>\u{202e}\"'&";
         let mut page = Page::new("check");
-        page.report(&serde_json::json!({ "file": name, "program": name })).unwrap();
-        page.source(name, name);
-        let html = page.html().unwrap();
+        page.report(name, &serde_json::json!({ "file": name, "program": name })).unwrap();
+        let html = page.html();
         let own = SCRIPTS.concat().matches("<script").count();
         assert_eq!(html.matches("<script").count() - own, 2, "the data and the script");
         assert!(!html.contains("alert(1)</script>"), "{html}");
@@ -141,7 +128,6 @@ mod tests {
         let end = start + html[start..].find("</script>").unwrap();
         let data: serde_json::Value = serde_json::from_str(&html[start..end]).unwrap();
         assert_eq!(data["reports"][0]["program"], name);
-        assert_eq!(data["sources"][0]["text"], name);
         assert_eq!(data["weir"], env!("CARGO_PKG_VERSION"));
     }
 

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use weir::fences::{Fence, Repair};
-use weir::report::json;
 use weir::report::scene::Scene;
+use weir::report::{diff, json};
 
 use super::{Back, Found, human};
 use crate::commands::Status;
@@ -30,6 +30,9 @@ pub struct Report<'a> {
 #[derive(Serialize)]
 struct SetReport<'a> {
     cost: u64,
+    /// The set as a patch; none for fences that the program has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<String>,
     fences: Vec<FenceReport<'a>>,
 }
 
@@ -73,6 +76,10 @@ impl<'a> Report<'a> {
         };
         let set = |(number, repair): (usize, &Repair)| SetReport {
             cost: repair.cost,
+            patch: (!known.is_redundant).then(|| {
+                let (file, text) = (&found.source.name, &found.source.text);
+                diff::unified(file, text, &found.text(&repair.fences))
+            }),
             fences: repair
                 .fences
                 .iter()

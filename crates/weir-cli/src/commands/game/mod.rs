@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use weir::certify::{Unaccepted, accepted};
 use weir::load::read_text;
+use weir::report::board::Board;
 use weir::report::json::{StatsReport, VERSION};
 use weir::report::{draw, strategy};
 use weir::{LoadError, Loaded, Reading, Verdict};
@@ -17,6 +18,7 @@ use weir_game::{Options, Outcome};
 use weir_model::game::{Buffers, NoGame, Player};
 use weir_model::program::Objective;
 
+use super::page::Html;
 use super::{
     Status, complain, fail, internal, no_search, note, print, print_json, write_json, write_whole,
 };
@@ -95,19 +97,27 @@ pub fn run(args: &Game) -> Status {
         if number == 0 {
             status = status.and(write(args, &loaded, game, &outcome, file.as_ref()));
         }
-        reports.push(report(&loaded, game, outcome, file));
+        let needs_board = args.format == Format::Json || args.page.html.is_some();
+        let play = match needs_board.then(|| Board::new(&loaded, game, &options, &outcome)) {
+            Some(Ok(board)) => board,
+            Some(Err(error)) => return fail(&error.message),
+            None => None,
+        };
+        reports.push(GameReport { play, ..report(&loaded, game, outcome, file) });
     }
+    let report = Report {
+        version: VERSION,
+        file: &args.file,
+        text: &loaded.source.text,
+        fairness: options.fairness.name(),
+        semantics: options.buffers.name(),
+        games: reports,
+    };
     if args.format == Format::Json {
-        print_json(&Report {
-            version: VERSION,
-            file: &args.file,
-            text: &loaded.source.text,
-            fairness: options.fairness.name(),
-            semantics: options.buffers.name(),
-            games: reports,
-        });
+        print_json(&report);
     }
-    status
+    let mut html = Html::new("game", &args.page.html);
+    status.and(html.add(&args.file, || report)).and(html.write())
 }
 
 /// The games that are asked for; says so if there is none.
@@ -263,6 +273,9 @@ struct GameReport {
     argument: String,
     bound: Option<usize>,
     strategy: Option<StrategyFile>,
+    /// A board on which to play against the winner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    play: Option<Board>,
     stats: StatsReport,
 }
 
@@ -284,6 +297,7 @@ fn report(
         argument: outcome.argument,
         bound: outcome.stats.bound,
         strategy,
+        play: None,
         stats: StatsReport::new(&outcome.stats),
     }
 }

@@ -1,17 +1,21 @@
 // Puts the page together.
 
-const VIEWS = { check: checkView };
+const VIEWS = {
+    check: checkView, outcomes: outcomesView, live: liveView, robust: robustView, fences: fencesView, game: gameView, graph: graphView,
+};
 
 /// Shows reports in an element: one after another's tab, if there are several.
 function present(data, root) {
-    const views = data.reports.map((report) => [report, VIEWS[data.command]]);
+    // One table compares all programs; the other commands have a view for each report.
+    const isOne = data.command === "compare";
+    const views = isOne ? [[data.reports[0], () => compareView(data.reports)]] : data.reports.map((report) => [report, VIEWS[data.command]]);
     const body = el("main", { id: "report" });
     const tabs = el("nav", { class: "tabs", "aria-label": "reports" });
     const show = (number) => {
         const [report, make] = views[number];
         activeRun?.stop();
         activeRun = null;
-        const view = make(data, report);
+        const view = make(report);
         [...tabs.children].forEach((tab, i) => tab.setAttribute("aria-pressed", i === number));
         if (views.length > 1) toAddress({ report: number });
         body.replaceChildren(crumbs([`weir ${data.command}`, code(report.file ?? ""), report.model ?? report.semantics ?? null].filter((p) => p)),
@@ -21,7 +25,7 @@ function present(data, root) {
     views.forEach(([report], i) => {
         const label = [report.program ?? report.file, report.model].filter((p) => p).join(" · ");
         tabs.append(button(cut(label, 40), `the report of ${label}`, () => {
-            toAddress({ step: null, property: null });
+            toAddress({ step: null, property: null, run: null, state: null, set: null });
             show(i);
         }));
     });

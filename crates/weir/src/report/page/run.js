@@ -44,8 +44,16 @@ function runOf(scene, source) {
         scene, processes, index, steps, entries, left, waits, overtakes, state,
         named: [...named].sort((a, b) => a - b),
         loop: scene.cycle ? scene.cycle - 1 : null,
-        lineText: (line) => (lines[line - 1] ?? "").replace(/\s*\/\/.*$/, "").trim(),
+        placeText: (place) => statement(lines, place),
     };
+}
+
+/// The text of the statement at a place.
+function statement(lines, place) {
+    const line = lines[(place.line ?? 0) - 1] ?? "";
+    const [first, from, last, to] = place.span ?? [];
+    const part = first === place.line && last === first && to > from ? [...line].slice(from - 1, to - 1).join("") : line.replace(/\s*\/\/.*$/, "");
+    return part.trim();
 }
 
 /// What a step does, for a small box.
@@ -111,6 +119,7 @@ function runView(scene, source, ending) {
     const machine = stage(run);
     const times = timeline(run, (step) => go(step));
     const said = announcer();
+    const round = run.loop === null ? null : lasso(run, (step) => go(step));
     const list = stepList(run, (step) => go(step), ending);
     let current = 0;
     let playing = null;
@@ -157,6 +166,7 @@ function runView(scene, source, ending) {
         stops[2].disabled = step === count && run.loop === null;
         machine.show(step, from);
         times.mark(step);
+        round?.mark(step);
         list.mark(step);
         const state = run.state(step);
         const places = state.processes.flatMap((p, process) => (p.place.ended ? [] : [{ line: p.place.line, process, name: run.processes[process] }]));
@@ -192,7 +202,7 @@ function runView(scene, source, ending) {
     };
     const right = el("div", { class: "right" },
         el("p", { class: "legend" }, MACHINES[scene.buffers]), machine.element, controls, said,
-        times.element, el("p", { class: "legend" }, legendOf(run)));
+        round?.element ?? null, times.element, el("p", { class: "legend" }, legendOf(run)));
     const explained = run.overtakes.slice(0, 12).map((o) => overtakeItem(run, o, go));
     const element = el("section", { class: "runview" },
         el("div", { class: "run" }, el("div", { class: "left" }, text.element), right),

@@ -63,7 +63,7 @@ function drawLane(run, parts, process, index, step, acting) {
     const { scene } = run;
     parts.lane.classList.toggle("acting", index === acting);
     const at = process.place;
-    const text = run.lineText(at.line);
+    const text = run.placeText(at);
     const where = at.failure ? ["fails: ", code(at.failure)]
         : at.ended ? ["has ended"]
             : at.labels?.length ? ["at ", listed(at.labels.map(code)), at.line ? `, line ${at.line}` : ""]

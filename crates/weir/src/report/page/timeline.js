@@ -6,7 +6,7 @@ const ROW = 9;
 
 /// The width of a letter of a label, and how many of them a label may have.
 const LETTER = 7.3;
-const MOST_LETTERS = 22;
+const MOST_LETTERS = 26;
 
 /// Runs of up to this many steps are shown whole.
 const SHORT = 60;
