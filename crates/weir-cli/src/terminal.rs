@@ -5,6 +5,10 @@ use std::io::IsTerminal;
 use anstyle::{AnsiColor, Style};
 use weir::Verdict;
 use weir::report::run::WIDTH;
+use weir::report::table::wrap;
+use weir_front::escape::escape_line;
+
+use crate::output::paint;
 
 /// What matters.
 pub const STRONG: Style = Style::new().bold();
@@ -27,10 +31,21 @@ pub fn style(verdict: Verdict) -> Style {
     color.on_default().bold()
 }
 
-/// How wide lines may be: as the terminal is, if one reads them.
+/// How wide lines may be: as the environment variable `COLUMNS` says, otherwise as the terminal
+/// is, if one reads them.
 pub fn width() -> usize {
-    let terminal = terminal_size::terminal_size_of(std::io::stdout());
-    terminal.map_or(WIDTH, |(width, _)| usize::from(width.0).max(MIN_WIDTH))
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let terminal = || {
+        let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+        Some(usize::from(width.0))
+    };
+    said.filter(|width| *width > 0).or_else(terminal).map_or(WIDTH, |width| width.max(MIN_WIDTH))
+}
+
+/// A text that is no wider than lines may be, all of its lines in a style.
+pub fn title(style: Style, text: &str) -> String {
+    let lines = wrap(&escape_line(text), width());
+    lines.iter().map(|line| paint(style, line)).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether errors may be colored.

@@ -198,8 +198,8 @@ fn a_place_in_the_middle_of_a_line_is_named_by_its_code() {
     fs::write(&target, text).unwrap();
     let output = weir(&["fences", target.to_str().unwrap()]);
     let without = "without it, `never` of line 4 is violated";
-    let row = "fence  before `r = y` in line 2  process p { reg r x = 1 r = y a: nop }  ";
-    assert!(output.out.contains(&format!("{row}{without}")), "{}", output.out);
+    let row = "fence  before `r = y` in line 2  process p { reg r x = 1 r = y a: nop }";
+    assert!(output.out.contains(&format!("{row}\n      {without}")), "{}", output.out);
     let drawn = "     2 | process p { reg r x = 1 r = y a: nop }\n       +                         ^ fence\n";
     assert!(output.out.contains(drawn), "{}", output.out);
     // Both threads of a litmus test stand in the same line.

@@ -5,10 +5,12 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use common::{root, weir, weir_reading};
 use weir::report::run::{Layout, lines};
-use weir::{Loaded, MemoryModel};
+use weir::{Hints, Loaded, MemoryModel};
 use weir_engine::SearchOptions;
 use weir_model::answer::{Answer, Evidence, Run};
 use weir_model::memory_model::Relaxation;
@@ -20,6 +22,10 @@ fn models() -> Vec<MemoryModel> {
     let others = [MemoryModel::GUESS_WW, write_write, read_read.with(Relaxation::ReadWrite)];
     MemoryModel::FIGURE_2.into_iter().chain(others).collect()
 }
+
+/// One line for each step, as long as it takes.
+const LIST: Layout =
+    Layout { width: 900, lanes: false, full: false, hints: Hints { bound: None, full: None } };
 
 /// A row of a table with one line for each step: the line of the source, the process
 /// and what it does.
@@ -200,26 +206,20 @@ fn explains_steps_of_the_table(
     run: &Run,
     counts: &mut BTreeMap<&'static str, usize>,
 ) {
-    // A narrow table has one line for each step, and a wide explanation one for each
-    // operation.
-    let mut lines = lines(loaded, run, answer.property, Layout { width: 20, ..Layout::default() });
-    let wide =
-        self::lines(loaded, run, answer.property, Layout { width: 900, ..Layout::default() });
-    if let Some(title) = lines.iter().position(|l| l == "what was reordered:") {
-        lines.truncate(title);
-        lines.extend_from_slice(&wide[wide.len() - explanation(&wide).len() - 1..]);
-    }
-    check_steps(&lines, counts);
+    // A wide explanation has one line for each operation.
+    check_steps(&lines(loaded, run, answer.property, LIST), counts);
 }
 
-/// Both layouts say the same of each step, and the narrow one is narrow.
+/// Both layouts say the same of each step, and no line is wider than it may be.
 fn fits_80_columns(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: &Run) {
     let name = &loaded.source.name;
-    for line in lines(loaded, run, answer.property, Layout::default()) {
-        assert!(line.chars().count() <= 80, "{name} under {model}: {line}");
+    for width in [40, 80] {
+        for line in lines(loaded, run, answer.property, Layout { width, ..Layout::default() }) {
+            assert!(line.chars().count() <= width, "{name} under {model}: {line}");
+        }
     }
-    let list = lines(loaded, run, answer.property, Layout { width: 20, ..Layout::default() });
-    let columns = lines(loaded, run, answer.property, Layout { width: 900, ..Layout::default() });
+    let list = lines(loaded, run, answer.property, LIST);
+    let columns = lines(loaded, run, answer.property, Layout { lanes: true, ..LIST });
     for (step, row) in rows(&list) {
         let start = format!("{step:>4}");
         let line = columns.iter().find(|l| l.starts_with(&start)).unwrap();
@@ -265,6 +265,61 @@ fn check(text: &str, options: &[&str]) -> String {
 fn steps(report: &str) -> Vec<usize> {
     let first = |line: &str| line.split_whitespace().next().and_then(|w| w.parse().ok());
     report.lines().filter(|l| l.starts_with("  ")).filter_map(first).collect()
+}
+
+/// Names of all lengths, values of 128 bits, an array, and several processes.
+fn wide() -> String {
+    let [variable, process, label] = ["v", "p", "l"].map(|name| name.repeat(150));
+    format!(
+        "var {variable}, y, {array}[20]
+        process {process} {{ reg r  {variable} = {big}  {array}[3] = 1  r = y
+            {label}: nop }}
+        process q {{ reg r  y = 1  r = {variable}  await r == 1 }}
+        process other {{ reg r  r = {array}[1] }}
+        {variable}_{label}: never {process}@{label} and y == 1 and {variable} == 0
+        no deadlock",
+        array = "a".repeat(90),
+        big = i128::MAX
+    )
+}
+
+#[test]
+fn nothing_is_wider_than_the_columns() {
+    let text = wide();
+    for columns in [40, 63, 80, 200] {
+        for options in [&["check"][..], &["check", "-m", "pso"], &["check", "-m", "nsw", "--full"]]
+        {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_weir"));
+            child.args(options).arg("-").env("COLUMNS", columns.to_string());
+            let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(1));
+            let out = String::from_utf8(output.stdout).unwrap();
+            assert!(out.contains("how it is") && out.contains("what was"), "{out}");
+            // The lines of runs: those behind the first title.
+            let runs = out.lines().skip_while(|line| !line.contains("how it is"));
+            for line in runs {
+                assert!(line.chars().count() <= columns, "{columns}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_say_how_wide_lines_are() {
+    let run = |columns: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(["check", "examples/store-buffering.weir"]).current_dir(root());
+        let output = command.env("COLUMNS", columns).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let has_lanes = |columns: &str| !run(columns).contains("process  action");
+    assert_eq!(["50", "200"].map(has_lanes), [false, true]);
+    // What is no width is none.
+    for columns in ["", "0", "-5", "wide"] {
+        assert_eq!(has_lanes(columns), has_lanes("80"), "{columns}");
+    }
 }
 
 #[test]

@@ -62,6 +62,9 @@ pub struct Fences {
     /// Print the run that comes back without each fence of the cheapest set
     #[arg(long, conflicts_with = "redundant")]
     pub runs: bool,
+    /// Print every step of long runs, and long buffers whole
+    #[arg(long)]
+    pub full: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
     #[command(flatten)]

@@ -27,6 +27,10 @@ use crate::output::{HINTS, paint};
 use crate::progress::Progress;
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
+/// At most and at least so many characters of a formula are printed beside its verdict.
+const MAX_FORMULA: usize = 70;
+const MIN_FORMULA: usize = 20;
+
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
     let engine = match args.search.engine(model) {
@@ -234,6 +238,11 @@ fn human(
     };
     let _ = writeln!(out, "{} under {model}{guesses}\n", paint(STRONG, &loaded.source.name));
     let mut table = Table::default();
+    // The lines are indented and have a mark.
+    let words = answers.iter().map(|a| word(loaded, a).0.len()).max().unwrap_or(0);
+    let names = answers.iter().map(|a| system.questions[a.property].name.chars().count());
+    let used = 4 + words + 2 + names.max().unwrap_or(0) + 2;
+    let room = terminal::width().saturating_sub(used).clamp(MIN_FORMULA, MAX_FORMULA);
     for answer in answers {
         let question = &system.questions[answer.property];
         let name = question.name.clone();
@@ -245,8 +254,8 @@ fn human(
         if let Some(rest) = text.strip_prefix(&name).and_then(|t| t.trim().strip_prefix(':')) {
             text = rest.trim().to_owned();
         }
-        if text.chars().count() > 70 {
-            text = text.chars().take(69).chain(['…']).collect();
+        if text.chars().count() > room {
+            text = text.chars().take(room - 1).chain(['…']).collect();
         }
         table.row([word(loaded, answer).0.to_owned(), name, text]);
     }
@@ -263,7 +272,12 @@ fn human(
         }
     }
     // The lines are indented.
-    let layout = Layout { width: terminal::width() - 2, full: args.evidence.full, hints: HINTS };
+    let layout = Layout {
+        width: terminal::width() - 2,
+        full: args.evidence.full,
+        hints: HINTS,
+        ..Layout::default()
+    };
     for answer in answers {
         if let Shown::Run(run) = &answer.evidence {
             let name = &system.questions[answer.property].name;
@@ -273,7 +287,7 @@ fn human(
             };
             let count = counted(run.steps.len(), "step");
             let title = format!("{name}: {shows}, in {count} of {} under {model}", run.form.name());
-            let _ = writeln!(out, "\n{}\n", paint(STRONG, &title));
+            let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
             for line in run_report::lines(loaded, run, answer.property, layout) {
                 let _ = writeln!(out, "{}", format!("  {line}").trim_end());
             }

@@ -121,11 +121,15 @@ impl Report<'_> {
                 writeln!(out, "  {}", line.replacen(word, &paint(style(answer.verdict), word), 1));
         }
         if let Some(note) = self.undecidable() {
-            let _ = writeln!(out, "\n{}", paint(QUIET, note));
+            let _ = writeln!(out, "\n{}", terminal::title(QUIET, note));
         }
         // The lines are indented.
-        let layout =
-            Layout { width: terminal::width() - 2, full: self.args.evidence.full, hints: HINTS };
+        let layout = Layout {
+            width: terminal::width() - 2,
+            full: self.args.evidence.full,
+            hints: HINTS,
+            ..Layout::default()
+        };
         let mut shown = vec![false; answers.len()];
         for (i, answer) in answers.iter().enumerate() {
             let Evidence::Lasso(lasso) = &answer.evidence else { continue };
@@ -139,7 +143,8 @@ impl Report<'_> {
                     names.push(self.asked[j].name.as_str());
                 }
             }
-            let _ = writeln!(out, "\n{}:\n", paint(STRONG, &names.join(", ")));
+            let title = format!("{}:", names.join(", "));
+            let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
             for line in lasso_lines(self.loaded, &lasso.run, lasso.stem, layout) {
                 let _ = writeln!(out, "  {line}");
             }

@@ -196,7 +196,12 @@ fn human(loaded: &Loaded, found: &Robustness, args: &Robust) -> String {
         let _ = writeln!(out, "    {fact}");
     }
     // The lines are indented.
-    let layout = Layout { width: terminal::width() - 2, full: args.evidence.full, hints: HINTS };
+    let layout = Layout {
+        width: terminal::width() - 2,
+        full: args.evidence.full,
+        hints: HINTS,
+        ..Layout::default()
+    };
     let shown = match (&found.traces, &found.states) {
         (Traces::Different(shown), _) => {
             let (run, cycle) = &**shown;
@@ -218,7 +223,7 @@ fn human(loaded: &Loaded, found: &Robustness, args: &Robust) -> String {
         _ => None,
     };
     if let Some((title, lines)) = shown {
-        let _ = writeln!(out, "\n{}\n", paint(STRONG, &title));
+        let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
         for line in lines {
             let _ = writeln!(out, "{}", format!("  {line}").trim_end());
         }

@@ -171,7 +171,12 @@ impl Session<'_> {
     }
 
     fn layout(&self) -> Layout {
-        Layout { width: terminal::width(), full: false, hints: weir::Hints::default() }
+        Layout {
+            width: terminal::width(),
+            full: false,
+            hints: weir::Hints::default(),
+            ..Layout::default()
+        }
     }
 
     /// Shows the state, what it settles, and the steps from it.

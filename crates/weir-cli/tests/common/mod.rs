@@ -48,6 +48,7 @@ pub fn weir_reading<S: AsRef<str>>(args: &[S], input: &[u8]) -> Output {
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR")
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("COLUMNS")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

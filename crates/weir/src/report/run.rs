@@ -22,7 +22,7 @@ use crate::Hints;
 use crate::load::Loaded;
 
 use crate::report::explain::{Effect, Explanation, Operation, Reordering, explain};
-use crate::report::table::{Table, wrap};
+use crate::report::table::{Table, hanging, wrap};
 
 /// The width where no terminal says otherwise.
 pub const WIDTH: usize = 80;
@@ -44,6 +44,8 @@ const MOST_LATE: usize = 4;
 pub struct Layout {
     /// How wide lines may be.
     pub width: usize,
+    /// Whether each process has a column of its own where that fits.
+    pub lanes: bool,
     /// Whether nothing is left out.
     pub full: bool,
     /// What to say about what is left out.
@@ -52,7 +54,7 @@ pub struct Layout {
 
 impl Default for Layout {
     fn default() -> Self {
-        Self { width: WIDTH, full: false, hints: Hints::default() }
+        Self { width: WIDTH, lanes: true, full: false, hints: Hints::default() }
     }
 }
 
@@ -92,8 +94,8 @@ pub fn lines(
     let shown = shown(run.steps.len(), &named, layout.full);
     let items = items(loaded, run, &shown, None, layout.full);
     let mut lines = layout::lines(system, &items, layout);
-    let ending = ending::lines(loaded, &run.end(system), property.into());
-    for part in [legend(run, &shown), ending, explained] {
+    let ending = ending::lines(loaded, &run.end(system), property.into(), layout.width);
+    for part in [legend(run, &shown, layout.width), ending, explained] {
         if !part.is_empty() {
             lines.push(String::new());
             lines.extend(part);
@@ -119,7 +121,7 @@ pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -
     for edge in cycle {
         table.row([edge.relation.to_string()].into_iter().chain(access(edge.to)));
     }
-    let mut lines = table.lines("  ");
+    let mut lines = table.wrapped("  ", layout.width);
     let named = cycle.iter().map(|edge| edge.from).collect();
     let shown = shown(run.steps.len(), &named, layout.full);
     lines.push(String::new());
@@ -229,15 +231,14 @@ impl Order {
 }
 
 /// What words in the table mean that do not explain themselves.
-fn legend(run: &Run, shown: &[bool]) -> Vec<String> {
+fn legend(run: &Run, shown: &[bool], width: usize) -> Vec<String> {
     let is_shown = |(step, shown): (&Step, &bool)| *shown && step.rule == Rule::TransferWrite;
     if !run.steps.iter().zip(shown).any(is_shown) {
         return vec![];
     }
-    vec![
-        "next in line: the write leaves the buffer of its variable. Writes of a process".to_owned(),
-        "reach memory in the order in which they do so.".to_owned(),
-    ]
+    let text = "next in line: the write leaves the buffer of its variable. Writes of a process reach \
+                memory in the order in which they do so.";
+    wrap(text, width)
 }
 
 /// What was reordered. The steps that the lines name are added to `named`.
@@ -255,8 +256,7 @@ fn explained(
             return vec![];
         }
         if *is_sequential {
-            let text = "no step was reordered: this run is possible under SC too";
-            return vec![text.to_owned()];
+            return wrap("no step was reordered: this run is possible under SC too", width);
         }
         let mut lines = Vec::new();
         for (p, write) in few(under_way, MOST_LATE, full) {
@@ -265,7 +265,7 @@ fn explained(
         }
         if !lines.is_empty() {
             let title = "no step was reordered, but these writes have not reached memory:";
-            lines.insert(0, title.to_owned());
+            lines.splice(0..0, wrap(title, width));
             lines.extend(more(under_way.len(), MOST_LATE, full, "  "));
         }
         return lines;
@@ -294,17 +294,6 @@ fn explained(
     }
     lines.extend(more(remote.len(), MOST_REORDERINGS, full, "  "));
     lines
-}
-
-/// A text with an indent, which grows where the text goes on in another line.
-fn hanging(text: &str, indent: usize, width: usize) -> Vec<String> {
-    let room = width.saturating_sub(indent);
-    let fits = text.chars().count() <= room;
-    let parts = wrap(text, if fits { room } else { room.saturating_sub(2) });
-    let indented = |(i, part): (usize, &String)| {
-        format!("{:n$}{part}", "", n = indent + if i == 0 { 0 } else { 2 })
-    };
-    parts.iter().enumerate().map(indented).collect()
 }
 
 /// The first ones, or all.

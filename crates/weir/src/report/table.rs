@@ -7,6 +7,21 @@ pub struct Table {
 }
 
 impl Table {
+    /// The rows as lines, no wider than `width`: rows that are wider are not aligned and go on
+    /// in more lines.
+    pub fn wrapped(&self, gap: &str, width: usize) -> Vec<String> {
+        let lines = self.lines(gap).into_iter().zip(&self.rows);
+        let wrapped = |(line, row): (String, &Vec<String>)| match line.chars().count() <= width {
+            true => vec![line],
+            false => {
+                let cells: Vec<&str> =
+                    row.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+                hanging(&cells.join(" "), 0, width)
+            }
+        };
+        lines.flat_map(wrapped).collect()
+    }
+
     /// Adds a row.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
@@ -41,26 +56,43 @@ impl Table {
     }
 }
 
-/// Breaks a text at spaces so that no line is longer than `width`, where words are not
-/// longer. There is at least one line.
+/// Breaks a text at spaces so that no line is longer than `width`. A word that is longer is
+/// broken, too. There is at least one line.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
     let mut lines = vec![String::new()];
     let mut len = 0;
     for word in text.split(' ') {
-        let word_len = word.chars().count();
+        let mut word_len = word.chars().count();
         if len > 0 && len + 1 + word_len > width {
             lines.push(String::new());
             len = 0;
         }
-        let line = lines.last_mut().expect("there is one");
         if len > 0 {
-            line.push(' ');
+            lines.last_mut().expect("there is one").push(' ');
             len += 1;
         }
-        line.push_str(word);
+        let mut rest = word.chars();
+        while word_len > width {
+            lines.last_mut().expect("there is one").extend(rest.by_ref().take(width));
+            lines.push(String::new());
+            word_len -= width;
+        }
+        lines.last_mut().expect("there is one").extend(rest);
         len += word_len;
     }
     lines
+}
+
+/// A text with an indent, which grows where the text goes on in another line.
+pub fn hanging(text: &str, indent: usize, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(indent);
+    let fits = text.chars().count() <= room;
+    let parts = wrap(text, if fits { room } else { room.saturating_sub(2) });
+    let indented = |(i, part): (usize, &String)| {
+        format!("{:n$}{part}", "", n = indent + if i == 0 { 0 } else { 2 })
+    };
+    parts.iter().enumerate().map(indented).collect()
 }
 
 #[cfg(test)]
@@ -68,10 +100,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_whole() {
+    fn words_stay_whole_if_they_can() {
         assert_eq!(wrap("", 5), [""]);
         assert_eq!(wrap("ab cd ef", 5), ["ab cd", "ef"]);
-        assert_eq!(wrap("much-too-long ab", 5), ["much-too-long", "ab"]);
+        assert_eq!(wrap("a much-too-long b", 5), ["a", "much-", "too-l", "ong b"]);
+        assert_eq!(wrap("abcde", 5), ["abcde"]);
+        assert_eq!(wrap("ab", 0), ["a", "b"]);
+        assert_eq!(hanging("ab cd ef", 1, 6), [" ab", "   cd", "   ef"]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn text(known: &Found<'_>, args: &Fences) -> String {
     };
     let _ = writeln!(out, "  {}", paint(style(status), &known.headline()));
     if let Some(beyond) = &found.beyond {
-        out += &beyond_lines(known, beyond);
+        out += &beyond_lines(known, beyond, args);
         return out;
     }
     // Of fences that stand in the program, the list below says which are needed.
@@ -59,7 +59,7 @@ pub fn text(known: &Found<'_>, args: &Fences) -> String {
         for (fence, back) in repair.fences.iter().zip(back) {
             let (word, place) = (found.word(fence.kind), place_name(known, fence.place));
             let _ = writeln!(out, "\n  Without the {word} {place}:");
-            out += &run_lines(&back.loaded, &back.broken);
+            out += &run_lines(&back.loaded, &back.broken, args);
         }
     }
     let tally = &found.tally;
@@ -77,20 +77,20 @@ fn cheapest_lines(known: &Found<'_>, repair: &Repair) -> String {
     let mut out = format!("\n  The cheapest set, cost {}:\n", repair.cost);
     let mut table = Table::default();
     let back = known.back.first().map_or(&[][..], Vec::as_slice);
-    for (i, fence) in repair.fences.iter().enumerate() {
-        let without = back.get(i).map_or(String::new(), |back| {
-            let steps = counted(back.broken.run.steps.len(), "step");
-            format!("without it, {}: {steps}", shown(&back.loaded, &back.broken))
-        });
+    for fence in &repair.fences {
         table.row([
             found.word(fence.kind).to_owned(),
             place_name(known, fence.place),
             line_text(found, found.places[fence.place].line),
-            without,
         ]);
     }
-    for line in table.lines("  ") {
+    for (i, line) in table.lines("  ").iter().enumerate() {
         let _ = writeln!(out, "    {line}");
+        if let Some(back) = back.get(i) {
+            let steps = counted(back.broken.run.steps.len(), "step");
+            let text = format!("without it, {}: {steps}", shown(&back.loaded, &back.broken));
+            let _ = writeln!(out, "      {}", paint(QUIET, &text));
+        }
     }
     out
 }
@@ -166,7 +166,7 @@ fn shown(loaded: &Loaded, broken: &Broken) -> String {
 }
 
 /// Runs that no fences prevent.
-fn beyond_lines(known: &Found<'_>, beyond: &Beyond) -> String {
+fn beyond_lines(known: &Found<'_>, beyond: &Beyond, args: &Fences) -> String {
     let mut out = String::new();
     for broken in &beyond.runs {
         let what = shown(&beyond.loaded, broken);
@@ -177,14 +177,15 @@ fn beyond_lines(known: &Found<'_>, beyond: &Beyond) -> String {
             (_, false) => "With a fence wherever one can stand,",
         };
         let _ = writeln!(out, "\n  {when} {what}:");
-        out += &run_lines(&beyond.loaded, broken);
+        out += &run_lines(&beyond.loaded, broken, args);
     }
     out
 }
 
 /// A run that should not be there, with the cycle of its trace if it is about that.
-fn run_lines(loaded: &Loaded, broken: &Broken) -> String {
-    let layout = Layout { width: terminal::width() - 4, full: false, hints: HINTS };
+fn run_lines(loaded: &Loaded, broken: &Broken, args: &Fences) -> String {
+    let layout =
+        Layout { width: terminal::width() - 4, full: args.full, hints: HINTS, ..Layout::default() };
     let lines = match broken.question {
         None => run_report::cycle_lines(loaded, &broken.run, &broken.cycle, layout),
         question => run_report::lines(loaded, &broken.run, question, layout),

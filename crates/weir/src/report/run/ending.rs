@@ -15,7 +15,12 @@ const MAX_QUOTE: usize = 50;
 
 /// Where the processes are: at which labels, ended, failed, or what they wait for. The
 /// registers that the property asks for are shown with it; without a property, all places are.
-pub fn lines(loaded: &Loaded, end: &Snapshot, property: Option<usize>) -> Vec<String> {
+pub fn lines(
+    loaded: &Loaded,
+    end: &Snapshot,
+    property: Option<usize>,
+    width: usize,
+) -> Vec<String> {
     let system = &loaded.system;
     let question = property.map(|property| &system.questions[property]);
     let asked = question.map_or_else(Vec::new, Question::atoms);
@@ -57,7 +62,7 @@ pub fn lines(loaded: &Loaded, end: &Snapshot, property: Option<usize>) -> Vec<St
             .collect();
         table.row([process.name.clone(), place, values.join(" ")]);
     }
-    table.lines("  ")
+    table.wrapped("  ", width)
 }
 
 /// What a process waits for that cannot go on: `waits at line 7 for "x == 1"; x is 0`.

@@ -13,7 +13,8 @@ const GAP: &str = "  ";
 
 /// The items of a run as lines, no wider than the layout says where that can be.
 pub fn lines(system: &System, items: &[Item], layout: Layout) -> Vec<String> {
-    columns(system, items, layout).unwrap_or_else(|| list(system, items, layout))
+    let columns = if layout.lanes { columns(system, items, layout) } else { None };
+    columns.unwrap_or_else(|| list(system, items, layout))
 }
 
 /// A line across all columns.
@@ -118,7 +119,7 @@ fn list(system: &System, items: &[Item], layout: Layout) -> Vec<String> {
             Item::Step { step, line, process, action, buffer, memory } => {
                 let line = line.map_or(String::new(), number);
                 let name = list.names[process.index()];
-                list.row([&number(*step), &line, name, action], buffer);
+                list.row([&number(*step), &line], [name, action, buffer]);
                 newest = memory.as_deref().unwrap_or(newest);
             }
             Item::Left { count, memory } => {
@@ -158,18 +159,27 @@ struct List<'a> {
 impl<'a> List<'a> {
     fn new(system: &'a System, items: &[Item], width: usize) -> Self {
         let names: Vec<&str> = system.processes.iter().map(|p| p.name.as_str()).collect();
-        let header = ["step", "line", "process", "action"];
-        let mut widths = header.map(str::len);
-        let mut has_buffers = false;
+        let header = ["step", "line", "process", "action", "under way"];
+        let mut widths = [0, 1, 2, 3].map(|column: usize| header[column].len());
+        let mut buffers = 0;
         for item in items {
             if let Item::Step { process, action, buffer, .. } = item {
                 widths[2] = widths[2].max(names[process.index()].chars().count());
                 widths[3] = widths[3].max(action.chars().count());
-                has_buffers |= !buffer.is_empty();
+                buffers = buffers.max(buffer.chars().count());
             }
         }
+        // Whatever the names are, there is room for the columns behind.
+        widths[2] = widths[2].min(header[2].len().max(width / 5));
+        let start: usize = widths[..3].iter().map(|w| w + GAP.len()).sum();
+        let has_buffers = buffers > 0;
+        let rest = match has_buffers {
+            true => buffers.min(width / 3).max(header[4].len()) + GAP.len(),
+            false => 0,
+        };
+        widths[3] = widths[3].min(width.saturating_sub(start + rest).max(header[3].len()));
         let mut table = Table::default();
-        table.row(header.into_iter().chain(has_buffers.then_some("under way")));
+        table.row(header.into_iter().take(if has_buffers { 5 } else { 4 }));
         Self { table, rows: 0, between: vec![], names, widths, width }
     }
 
@@ -178,15 +188,20 @@ impl<'a> List<'a> {
         self.widths[..column].iter().map(|w| w + GAP.len()).sum()
     }
 
-    /// Adds a row. What does not fit into its last cell goes into more rows.
-    fn row(&mut self, cells: [&str; 4], last: &str) {
-        let room = self.width.saturating_sub(self.start(4) + 1);
-        for (i, part) in wrap(last, room).into_iter().enumerate() {
-            match i {
-                0 => self.table.row(cells.into_iter().chain([part.as_str()])),
-                // Behind the bracket.
-                _ => self.table.row(["", "", "", "", &format!(" {part}")]),
-            }
+    /// Adds a row. What does not fit into its last three cells goes on in more rows.
+    fn row(&mut self, numbers: [&str; 2], [name, action, buffer]: [&str; 3]) {
+        let names = wrap(name, self.widths[2]);
+        let actions = wrap(action, self.widths[3]);
+        // Behind the bracket.
+        let buffers = wrap(buffer, self.width.saturating_sub(self.start(4) + 1));
+        let count = names.len().max(actions.len()).max(buffers.len());
+        let part = |parts: &[String], i: usize| parts.get(i).cloned().unwrap_or_default();
+        for i in 0..count {
+            let buffer = part(&buffers, i);
+            let gap = if i > 0 && !buffer.is_empty() { " " } else { "" };
+            let numbers = numbers.map(|n| if i == 0 { n.to_owned() } else { String::new() });
+            let cells = [part(&names, i), part(&actions, i), format!("{gap}{buffer}")];
+            self.table.row(numbers.into_iter().chain(cells));
             self.rows += 1;
         }
     }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use weir_model::answer::Run;
 
-use super::{Layout, hanging, words};
+use super::{Layout, words};
 use crate::load::Loaded;
 use crate::report::scene::{Buffers, Entry, Place, Scene, State};
+use crate::report::table::hanging;
 
 /// The last step of a run, if there is one, and the state after it.
 pub fn lines(loaded: &Loaded, run: &Run, layout: Layout) -> Vec<String> {
