@@ -11,10 +11,11 @@
 //! semantics stores a fence together with a read, the number of the fence is one that no step has.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Replay, Run};
-use weir_model::ids::{ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
 use weir_model::semantics::{Event, EventKind, Form, Rule, Step as ModelStep};
 use weir_model::system::{Op, StateKind, System};
 
@@ -150,6 +151,18 @@ pub struct Place {
     /// Why it cannot go on: it has failed, or a value has left its bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.failure, self.ended, self.line) {
+            (Some(failure), ..) => write!(f, "fails: {failure}"),
+            (_, true, _) => f.write_str("has ended"),
+            (.., Some(line)) if self.labels.is_empty() => write!(f, "line {line}"),
+            (.., Some(line)) => write!(f, "line {line} at {}", self.labels.join(", ")),
+            (.., None) => f.write_str(&self.labels.join(", ")),
+        }
+    }
 }
 
 /// Something under way.
@@ -348,6 +361,9 @@ struct Machine<'l> {
     /// For each process, its registers that are shown.
     shown: Vec<Vec<RegId>>,
     alike: Vec<Alike>,
+    /// What each process has under way, and memory, as the replay has them.
+    pending: Vec<Vec<Event>>,
+    memory: Vec<Cell>,
     /// How many values each variable has had.
     values: Vec<usize>,
     state: State,
@@ -386,7 +402,9 @@ impl<'l> Machine<'l> {
         let alike = vec![Alike::new(); system.processes.len()];
         let values = vec![1; system.vars.len()];
         let (state, free) = (State::default(), run.steps.len() + 1);
-        let mut machine = Self { loaded, scene, shown, alike, values, state, taken: 0, free };
+        let (pending, memory) = (replay.pending(), replay.memory().to_vec());
+        let mut machine =
+            Self { loaded, scene, shown, alike, pending, memory, values, state, taken: 0, free };
         machine.scene.start = machine.start(replay);
         machine.state = machine.scene.start.clone();
         machine
@@ -495,10 +513,9 @@ impl<'l> Machine<'l> {
         });
         let mut memory = BTreeMap::new();
         for (x, value) in (0..).map(VarId).zip(replay.memory()) {
-            let value = system.show_value(x, ValueId(*value));
-            if self.state.memory[&system.vars[x.index()].name] != value {
+            if std::mem::replace(&mut self.memory[x.index()], *value) != *value {
                 self.values[x.index()] += 1;
-                memory.insert(self.variable(x), value);
+                memory.insert(self.variable(x), system.show_value(x, ValueId(*value)));
             }
         }
         let control = StateId(replay.controls()[p.index()]);
@@ -559,33 +576,22 @@ impl<'l> Machine<'l> {
     /// Compares what is under way with what was before.
     fn under_way(&mut self, p: ProcessId, replay: &Replay<'_>) -> (Vec<Entry>, Vec<usize>) {
         let (mut enters, mut leaves) = (Vec::new(), Vec::new());
-        for (q, pending) in self.loaded.system.process_ids().zip(replay.pending()) {
-            let mut counts: BTreeMap<Event, usize> = BTreeMap::new();
-            for event in pending {
-                *counts.entry(event).or_default() += 1;
-            }
-            let mut known = std::mem::take(&mut self.alike[q.index()]);
-            for (event, ids) in &mut known {
-                while ids.len() > counts.get(event).copied().unwrap_or(0) {
+        let before = std::mem::replace(&mut self.pending, replay.pending());
+        for (q, before) in self.loaded.system.process_ids().zip(before) {
+            for (event, more) in difference(&before, &self.pending[q.index()]) {
+                let ids = self.alike[q.index()].entry(event).or_default();
+                for _ in more..0 {
                     leaves.extend(ids.pop_front());
                 }
-            }
-            known.retain(|_, ids| !ids.is_empty());
-            for (event, count) in counts {
-                let ids = known.entry(event).or_default();
-                if ids.len() < count {
-                    debug_assert!(p == q && ids.len() + 1 == count, "a step issues one operation");
-                    let mut id = self.taken;
+                debug_assert!(more <= 0 || more == 1 && p == q, "a step issues one operation");
+                if more > 0 {
                     // Events are ordered by their kind: fences come last.
-                    if !enters.is_empty() {
-                        id = self.free;
-                        self.free += 1;
-                    }
+                    let id = if enters.is_empty() { self.taken } else { self.free };
+                    self.free += usize::from(!enters.is_empty());
                     ids.push_back(id);
                     enters.push(self.entry(id, event));
                 }
             }
-            self.alike[q.index()] = known;
         }
         leaves.sort_unstable();
         (enters, leaves)
@@ -609,6 +615,24 @@ impl<'l> Machine<'l> {
             value: place.map(|(x, d)| self.loaded.system.show_value(x, d)),
         }
     }
+}
+
+/// How many more of each event there are in the second list than in the first, where that is not
+/// none. What both begin and end with is the same.
+fn difference(before: &[Event], after: &[Event]) -> BTreeMap<Event, isize> {
+    let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let (before, after) = (&before[same..], &after[same..]);
+    let same = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (before, after) = (&before[..before.len() - same], &after[..after.len() - same]);
+    let mut more = BTreeMap::new();
+    for event in after {
+        *more.entry(*event).or_default() += 1;
+    }
+    for event in before {
+        *more.entry(*event).or_default() -= 1;
+    }
+    more.retain(|_, count| *count != 0);
+    more
 }
 
 /// The names of registers, made unique by their numbers where two have the same.

@@ -543,24 +543,14 @@ impl Drawing<'_> {
             return y + 18;
         }
         for (actor, process) in self.scene.processes.iter().zip(&last.processes) {
-            let place = &process.place;
-            let place = match (&place.failure, place.ended, place.labels.as_slice(), place.line) {
-                (Some(failure), ..) => format!("fails: {failure}"),
-                (_, true, ..) => "has ended".to_owned(),
-                (_, _, [_, ..], _) => format!("is at {}", place.labels.join(", ")),
-                (.., Some(line)) => format!("is at line {line}"),
-                (.., None) => continue,
-            };
             let registers = actor.registers.iter().filter_map(|r| {
                 let value = process.registers[r].as_ref()?;
                 Some(format!("{} = {}", short(r, MAX_LABEL), short(value, MAX_LABEL)))
             });
-            let registers: Vec<String> = registers.collect();
-            let text = match registers.is_empty() {
-                true => place,
-                false => format!("{place}, {}", registers.join(", ")),
-            };
-            let text = short(&format!("{} {text}", short(&actor.name, MAX_TEXT)), 100);
+            let parts: Vec<String> =
+                [process.place.to_string()].into_iter().chain(registers).collect();
+            let text = format!("{}: {}", short(&actor.name, MAX_TEXT), parts.join(", "));
+            let text = short(&text, 100);
             self.text((MARGIN, y), &text, Font::Plain, Color::Black, Align::Left);
             y += 18;
         }

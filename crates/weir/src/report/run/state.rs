@@ -7,7 +7,7 @@ use weir_model::answer::Run;
 
 use super::{Layout, words};
 use crate::load::Loaded;
-use crate::report::scene::{Buffers, Entry, Place, Scene, State};
+use crate::report::scene::{Buffers, Entry, Scene, State};
 use crate::report::table::hanging;
 
 /// The last step of a run, if there is one, and the state after it.
@@ -35,7 +35,7 @@ pub fn lines(loaded: &Loaded, run: &Run, layout: Layout) -> Vec<String> {
     lines.extend(hanging(&format!("{:name$}  {memory}", "memory"), 0, layout.width));
     for (i, actor) in scene.processes.iter().enumerate() {
         let process = &state.processes[i];
-        let mut parts = vec![place(&process.place)];
+        let mut parts = vec![process.place.to_string()];
         parts.extend(actor.registers.iter().filter_map(|register| {
             let value = process.registers[register].as_ref()?;
             Some(format!("{register}={value}"))
@@ -45,16 +45,6 @@ pub fn lines(loaded: &Loaded, run: &Run, layout: Layout) -> Vec<String> {
         lines.extend(hanging(&text, 0, layout.width));
     }
     lines
-}
-
-fn place(place: &Place) -> String {
-    match (&place.failure, place.ended, place.line) {
-        (Some(failure), ..) => format!("fails: {failure}"),
-        (_, true, _) => "has ended".to_owned(),
-        (.., Some(line)) if place.labels.is_empty() => format!("line {line}"),
-        (.., Some(line)) => format!("line {line} at {}", place.labels.join(", ")),
-        (.., None) => place.labels.join(", "),
-    }
 }
 
 /// The buffers of a process, oldest entries first, and what it may still read.
