@@ -292,6 +292,7 @@ fn outcomes_as_json() {
         json!({
             "version": 1, "program": "SB", "file": "litmus/SB.litmus", "text": text("SB"),
             "model": "TSO", "exact": true, "observation": "sometimes", "states": both,
+            "picked": [0],
         })
     );
     let sc = states("sc");
@@ -350,6 +351,7 @@ fn compare_as_json() {
             "properties": [{
                 "name": "SB",
                 "kind": "final exists",
+                "line": 8,
                 "verdicts": {"SC": "no", "TSO": "yes", "PSO": "yes", "NSW": "yes"},
             }],
         })

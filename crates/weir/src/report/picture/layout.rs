@@ -142,7 +142,7 @@ fn rows(scene: &Scene, visible: &[bool]) -> (Vec<Row>, State) {
         match rows.last_mut() {
             _ if *is_visible => {
                 let lane = lane(scene, &step.process);
-                let tiles = tiles(scene, &state, &state.processes[lane]);
+                let tiles = tiles(scene, step, &state, &state.processes[lane]);
                 let written = written(step, &state);
                 rows.push(Row::Step { number, tiles: broken(tiles), written });
             }
@@ -170,7 +170,7 @@ fn lane(scene: &Scene, process: &str) -> usize {
 }
 
 /// What is drawn below a step, in the order in which it is drawn.
-fn tiles(scene: &Scene, state: &State, process: &Process) -> Vec<Tile> {
+fn tiles(scene: &Scene, step: &Step, state: &State, process: &Process) -> Vec<Tile> {
     let mut tiles = Vec::new();
     for variable in scene.variables.iter().filter(|x| process.waiting.contains_key(*x)) {
         tiles.extend(queue(&process.waiting[variable], |_| TileKind::Waiting));
@@ -183,7 +183,8 @@ fn tiles(scene: &Scene, state: &State, process: &Process) -> Vec<Tile> {
         "write fence" | "read fence" => TileKind::Fence,
         _ => TileKind::Write,
     }));
-    if scene.buffers == Buffers::History {
+    // A step of the memory reads nothing.
+    if scene.buffers == Buffers::History && step.line.is_some() {
         for (variable, position) in &process.positions {
             let values = &state.history[variable];
             let past = &values[*position..];
@@ -504,6 +505,7 @@ impl Drawing<'_> {
     }
 
     fn rails(&mut self, rails: &[Rail<'_>]) {
+        let mut labels = Vec::new();
         let mut above = (0, 0);
         for rail in rails {
             let left = self.columns.lanes[rail.lane];
@@ -515,10 +517,13 @@ impl Drawing<'_> {
             }
             // Several of one step are above each other.
             above = (rail.from, if above.0 == rail.from { above.1 + 11 } else { 0 });
-            let y = from - 4 - above.1;
-            let width = Font::Small.width(rail.relaxation);
-            self.rect([x - width - 4, y - 9, width + 2, 11], Color::White, Color::None, false);
-            self.text((x - 3, y), rail.relaxation, Font::Small, Color::Red, Align::Right);
+            labels.push(((x - 3, from - 4 - above.1), rail.relaxation));
+        }
+        // Labels are over the arrows that they cross.
+        for ((x, y), relaxation) in labels {
+            let width = Font::Small.width(relaxation);
+            self.rect([x - width - 1, y - 9, width + 2, 11], Color::White, Color::None, false);
+            self.text((x, y), relaxation, Font::Small, Color::Red, Align::Right);
         }
     }
 
