@@ -42,7 +42,7 @@ pub struct Cli {
 }
 
 /// The limits that hold for everything that a command does.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct LimitArgs {
     /// Stop after this many seconds, in any phase of the command
     #[arg(long, global = true, value_parser = seconds, value_name = "SECONDS")]
@@ -111,6 +111,8 @@ pub enum Command {
     Game(game::Game),
     /// Print a reduction from an undecidable problem
     Reduce(reduce::Reduce),
+    /// Try programs in a browser, on a page that this machine serves to itself
+    Serve(Serve),
 }
 
 impl Command {
@@ -137,7 +139,9 @@ impl Command {
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
             Self::Graph(args) => (one(&args.file), vec![&args.output, &args.page.html]),
-            Self::Models(_) | Self::Litmus(_) | Self::Reduce(_) => (vec![], vec![]),
+            Self::Models(_) | Self::Litmus(_) | Self::Reduce(_) | Self::Serve(_) => {
+                (vec![], vec![])
+            }
             Self::Channel(args) => args.command.files(),
             Self::Game(args) => {
                 (one(&args.file), vec![&args.strategy, &args.dot, &args.svg, &args.page.html])
@@ -167,6 +171,7 @@ impl Command {
             Self::Outcomes(args) => return args.format == OutcomesFormat::Json,
             Self::Graph(args) => return args.format == Some(GraphFormat::Json),
             Self::Step(_)
+            | Self::Serve(_)
             | Self::Show(_)
             | Self::Convert(_)
             | Self::Litmus(_)
@@ -342,6 +347,24 @@ pub enum GraphFormat {
     Svg,
     /// For a program
     Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page can be reached from this machine only. No file is written. --timeout and --memory
+are limits of each request [default: 60 seconds, 1024 MiB].
+
+Example: weir serve examples/peterson.weir")]
+pub struct Serve {
+    /// A program to begin with, or a directory whose programs to list
+    #[arg(value_name = "FILE|DIR")]
+    pub target: Option<PathBuf>,
+    /// The port [default: any that is free]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Do not open a browser
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 #[derive(Debug, Args)]

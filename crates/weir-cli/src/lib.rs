@@ -27,7 +27,7 @@ pub use cli::Color;
 pub use cli::options::{engines, model, seconds};
 pub use commands::Status;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, LimitArgs};
 
 /// Runs `weir` with these words, of which the first is its own name, and says how to exit.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -35,7 +35,11 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error).into(),
     };
-    limits::set(cli.limits);
+    match &cli.command {
+        // The limits are those of a request.
+        Command::Serve(_) => limits::set(LimitArgs::default()),
+        _ => limits::set(cli.limits),
+    }
     cli.color.choose();
     if cli.command.prints_json() {
         output::print_errors_as_json();
@@ -61,6 +65,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Channel(args) => commands::channel::run(args),
         Command::Game(args) => commands::game::run(args),
         Command::Reduce(args) => commands::reduce::run(args),
+        Command::Serve(args) => commands::serve::run(args, cli.limits),
     };
     output::finish(status).into()
 }

@@ -128,7 +128,9 @@ fn the_list_of_commands_is_complete() {
         for command in listed(&page) {
             let begin = format!("{}{command}", group.map(|g| format!("{g} ")).unwrap_or_default());
             let is_there = tried.iter().any(|line| line.starts_with(&begin));
-            assert!(is_there || command == "help", "`{begin}` is not tried");
+            // `serve` does not end by itself: `tests/serve.rs` tries it.
+            let is_excused = command == "help" || command == "serve";
+            assert!(is_there || is_excused, "`{begin}` is not tried");
         }
     }
 }

@@ -49,6 +49,9 @@ pub struct LanguageArg {
     /// The input language [default: by the ending of the file, or by its text]
     #[arg(long, value_parser = languages())]
     pub language: Option<&'static Language>,
+    /// What to call the text on standard input; the ending tells its language
+    #[arg(long, value_name = "NAME")]
+    pub stdin_name: Option<String>,
     /// Search only values in this range, for a variable or register without a domain (may be
     /// given several times); if a run can leave the range, `holds` becomes `unknown`
     #[arg(long = "domain", value_name = "X=0..7", value_delimiter = ',')]
@@ -188,6 +191,11 @@ impl LanguageArg {
         Reading { language: self.language, bounds, ..limits::reading() }
     }
 
+    /// What reports call a file.
+    pub fn name_of<'f>(&'f self, file: &'f str) -> &'f str {
+        self.stdin_name.as_deref().filter(|_| file == "-").unwrap_or(file)
+    }
+
     /// The language, for a command that has no use for bounds.
     ///
     /// # Errors
@@ -207,7 +215,8 @@ impl LanguageArg {
     pub fn load(&self, file: &str, models: &[MemoryModel]) -> Result<Loaded, LoadError> {
         let guessing = models.iter().copied().find(|m| m.guesses_reads());
         let model = guessing.unwrap_or(MemoryModel::SC);
-        Loaded::read(file, &read_text(file)?, &Reading { model, ..self.reading() })
+        let text = read_text(file)?;
+        Loaded::read(self.name_of(file), &text, &Reading { model, ..self.reading() })
     }
 }
 

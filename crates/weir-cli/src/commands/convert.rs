@@ -7,7 +7,8 @@ use crate::cli::{Convert, Target};
 
 pub fn run(args: &Convert) -> Status {
     let reading = args.language.reading();
-    let read = read_text(&args.file).and_then(|text| program(&args.file, &text, &reading));
+    let read = read_text(&args.file)
+        .and_then(|text| program(args.language.name_of(&args.file), &text, &reading));
     let program = match read {
         Ok((program, _)) => program,
         Err(error) => return complain(&error),

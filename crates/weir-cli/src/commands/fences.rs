@@ -92,7 +92,7 @@ fn one(
         ));
     };
     let search = if args.redundant { redundant } else { repairs };
-    let found = search(file, text, request, &mut say);
+    let found = search(args.language.name_of(file), text, request, &mut say);
     drop(progress);
     let found = match found {
         Ok(found) => found,

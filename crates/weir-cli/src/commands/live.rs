@@ -36,7 +36,13 @@ pub fn run(args: &Live) -> Status {
         Err(message) => return fail(&message),
     };
     let loaded = read_text(&args.file).and_then(|text| {
-        Loaded::running(&args.file, &text, language, args.clients.into(), &limits::budget())
+        Loaded::running(
+            args.language.name_of(&args.file),
+            &text,
+            language,
+            args.clients.into(),
+            &limits::budget(),
+        )
     });
     let chosen: Vec<Progress> = args.properties.iter().map(|p| (*p).into()).collect();
     let unbuilt = |error: LoadError| {

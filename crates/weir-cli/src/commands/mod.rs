@@ -17,6 +17,7 @@ mod page;
 mod pictures;
 pub mod reduce;
 pub mod robust;
+pub mod serve;
 pub mod show;
 mod stats;
 pub mod step;

@@ -26,7 +26,8 @@ pub fn run(args: &Args) -> Status {
     let mut html = Html::new("outcomes", &args.page.html);
     for (i, file) in args.programs.files.iter().enumerate() {
         let reading = Reading { observing: true, model, ..args.search.language.reading() };
-        let loaded = read_text(file).and_then(|text| Loaded::read(file, &text, &reading));
+        let name = args.search.language.name_of(file);
+        let loaded = read_text(file).and_then(|text| Loaded::read(name, &text, &reading));
         let unbuilt = |error: LoadError| {
             let found = error.into_unbuilt(|program| program.object.is_none());
             found.map(|(loaded, reason)| (loaded, Some(reason)))

@@ -26,7 +26,8 @@ pub fn run(args: &Show) -> Status {
         };
     }
     let reading = args.language.reading();
-    let read = read_text(&args.file).and_then(|text| program(&args.file, &text, &reading));
+    let read = read_text(&args.file)
+        .and_then(|text| program(args.language.name_of(&args.file), &text, &reading));
     match read {
         Ok((program, _)) => {
             print(&weir_front::weir::print(&program));

@@ -213,6 +213,11 @@ impl Page<'_> {
         self.call("Input.dispatchKeyEvent", up);
     }
 
+    /// Types a text into what has the keyboard.
+    pub fn write(&self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
     /// Makes the window as narrow as that of a phone.
     pub fn narrow(&self) {
         let size = json!({ "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true });

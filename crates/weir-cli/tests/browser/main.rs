@@ -5,6 +5,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod driver;
+#[path = "../common/server.rs"]
+mod server;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +17,7 @@ use weir_gen::tools::are_installed;
 
 use common::weir;
 use driver::{Browser, CHROMIUM, Page};
+use server::Served;
 
 /// Writes the page of a command, and says where it is.
 fn written(browser: &Browser, name: &str, args: &[&str]) -> String {
@@ -328,6 +331,59 @@ fn a_graph_is_searched_and_walked() {
     );
     println!("a graph of {states} states: the slowest frame took {slowest} ms");
     assert_quiet(&page, "graph");
+}
+
+#[test]
+fn a_program_is_edited_and_checked() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let served = Served::start(&["examples/peterson.weir"]);
+    let page = browser.open(&served.address());
+    let text = "document.querySelector('textarea').value";
+    page.until(&format!("{text}.includes('Peterson')"));
+    assert_quiet(&page, "serve");
+
+    // The report beside the text is that of the command line.
+    tab_to(&page, "answer every property under the memory model");
+    page.press("Enter");
+    page.until("document.querySelector('.count')");
+    let data = data(&["check", "examples/peterson.weir"]);
+    let scene = scene(&data["properties"][0]["scene"]);
+    for state in scene.states() {
+        assert_eq!(looked(&page), expected(&scene, &state));
+        page.press("ArrowRight");
+    }
+    assert_quiet(&page, "serve, checked");
+
+    // Errors as one types, and none any more.
+    tab_to(&page, "the text of the program");
+    page.write("var wrong: oops\n");
+    page.until("document.querySelectorAll('.problems li').length > 0");
+    page.value(
+        "(() => { const t = document.querySelector('textarea'); \
+         t.value = t.value.replace('var wrong: oops\\n', ''); \
+         t.dispatchEvent(new Event('input')); })()",
+    );
+    page.until("document.querySelectorAll('.problems li').length === 0");
+
+    // A repair, another program, and a file to give to others.
+    tab_to(&page, "find the least fences");
+    page.press("Enter");
+    page.until("document.querySelector('.patch')");
+    page.value(
+        "(() => { const s = document.querySelector('select'); \
+         s.value = [...s.options].find((o) => o.text === 'SB.litmus').value; \
+         s.dispatchEvent(new Event('change')); })()",
+    );
+    page.until(&format!("{text}.startsWith('X86 SB')"));
+    tab_to(&page, "list all final states");
+    page.press("Enter");
+    page.until("document.body.innerText.includes('can end in 4 states under TSO')");
+    let saved = page.text("document.querySelector('a[download]').getAttribute('href')");
+    assert!(served.get(&saved).body.contains("SB.litmus"));
+    assert_quiet(&page, "serve, at the end");
 }
 
 #[test]

@@ -51,16 +51,21 @@ impl Page {
     /// # Errors
     /// If it cannot be written as JSON.
     pub fn report(&mut self, file: &str, report: &impl Serialize) -> serde_json::Result<()> {
-        self.reports.push(json::line(report)?);
-        if !self.files.iter().any(|known| known == file) {
-            self.files.push(file.to_owned());
-        }
+        self.printed(file, &json::line(report)?);
         Ok(())
     }
 
     /// Whether there is anything to show.
     pub fn is_empty(&self) -> bool {
         self.reports.is_empty()
+    }
+
+    /// Adds a report about a file that is JSON already, as `--format json` prints it.
+    pub fn printed(&mut self, file: &str, report: &str) {
+        self.reports.push(report.trim().to_owned());
+        if !self.files.iter().any(|known| known == file) {
+            self.files.push(file.to_owned());
+        }
     }
 
     /// The whole file.
@@ -71,36 +76,51 @@ impl Page {
             self.command,
             self.reports.join(","),
         );
-        // Inside of a script, `<` could end it. JSON has it only in strings.
-        let data = data.replace('<', "\\u003c");
         let title = format!("{}: weir {}", self.files.join(", "), self.command);
-        // No part of a page can contain the fingerprint of its own data.
-        let nonce = Fingerprint::of_text(&data);
-        let mut out = String::with_capacity(data.len() + (64 << 10));
-        let _ = write!(
-            out,
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-             script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; base-uri 'none'; \
-             form-action 'none'\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta name=\"generator\" content=\"weir {}\">\n<title>{}</title>\n\
-             <style nonce=\"{nonce}\">\n{STYLE}</style>\n</head>\n<body>\n\
-             <div id=\"page\"></div>\n\
-             <noscript>This report needs JavaScript. `weir {} --format json` prints its data.</noscript>\n\
-             <script type=\"application/json\" id=\"data\">{data}</script>\n\
-             <script type=\"module\" nonce=\"{nonce}\">\n",
-            env!("CARGO_PKG_VERSION"),
-            markup(&title),
-            self.command,
-        );
-        for script in SCRIPTS {
-            out += script;
-        }
-        out += "</script>\n</body>\n</html>\n";
-        out
+        document(&title, ("data", &data), "'none'", ("", ""))
     }
+}
+
+/// A page that asks a server for reports and shows them: `data` is JSON, which the script finds
+/// in an element with the id `application`. The script has the functions of all pages.
+pub fn application(title: &str, data: &str, style: &str, script: &str) -> String {
+    document(title, ("application", data), "'self'", (style, script))
+}
+
+/// An HTML file with its data, which may connect to these addresses. The styles and the scripts of
+/// all pages come before those that are given.
+fn document(
+    title: &str,
+    (id, data): (&str, &str),
+    connect: &str,
+    (style, script): (&str, &str),
+) -> String {
+    // Inside of a script, `<` could end it. JSON has it only in strings.
+    let data = data.replace('<', "\\u003c");
+    // No part of a page can contain the fingerprint of its own data.
+    let nonce = Fingerprint::of_text(&data);
+    let mut out = String::with_capacity(data.len() + (128 << 10));
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; \
+         connect-src {connect}; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"generator\" content=\"weir {}\">\n<title>{}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <style nonce=\"{nonce}\">\n{STYLE}{style}</style>\n</head>\n<body>\n\
+         <div id=\"page\"></div>\n<noscript>This page needs JavaScript.</noscript>\n\
+         <script type=\"application/json\" id=\"{id}\">{data}</script>\n\
+         <script type=\"module\" nonce=\"{nonce}\">\n",
+        env!("CARGO_PKG_VERSION"),
+        markup(title),
+    );
+    for part in SCRIPTS {
+        out += part;
+    }
+    out + script + "</script>\n</body>\n</html>\n"
 }
 
 /// A text as it stands in HTML.

@@ -39,7 +39,8 @@ pub fn run(args: &Game) -> Status {
     };
     let read = read_text(&args.file);
     let reading = Reading { language, ..limits::reading() };
-    let read = read.and_then(|text| Loaded::read(&args.file, &text, &reading));
+    let read =
+        read.and_then(|text| Loaded::read(args.language.name_of(&args.file), &text, &reading));
     let unbuilt = |error: LoadError| {
         let found = error.into_unbuilt(|program| !program.games.is_empty());
         found.map(|(loaded, reason)| (loaded, Some(reason)))
@@ -107,7 +108,7 @@ pub fn run(args: &Game) -> Status {
     }
     let report = Report {
         version: VERSION,
-        file: &args.file,
+        file: &loaded.source.name,
         text: &loaded.source.text,
         fairness: options.fairness.name(),
         semantics: options.buffers.name(),

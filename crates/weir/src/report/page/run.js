@@ -59,7 +59,7 @@ function statement(lines, place) {
 /// What a step does, for a small box.
 function shortened(text) {
     const shorter = text.replace(/ reaches memory$/, " → memory").replace(/ \(next in line\)$/, " moves on");
-    return shorter.replace(/^read /, "r ").replace(/ \(an older value\)$/, " (old)").replace(/ \(own write\)$/, " (own)");
+    return shorter.replace(/ = /g, "=").replace(/ → /g, "→").replace(/→memory$/, " → memory").replace(/^read /, "r ").replace(/ \(an older value\)$/, " (old)").replace(/ \(own write\)$/, " (own)");
 }
 
 /// Makes a step: what the report says that it changes.

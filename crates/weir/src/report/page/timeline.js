@@ -8,6 +8,9 @@ const ROW = 9;
 const LETTER = 7.3;
 const MOST_LETTERS = 26;
 
+/// The narrowest column in which something can be read.
+const NARROWEST = 86;
+
 /// Runs of up to this many steps are shown whole.
 const SHORT = 60;
 
@@ -49,7 +52,8 @@ function folded(run, current, opened) {
 /// The timeline of a run. `choose(step)` is called when a step is pointed at.
 function timeline(run, choose) {
     const letters = Math.max(6, ...run.steps.slice(0, 500).map((step) => Math.min(MOST_LETTERS, [...step.short].length)));
-    const COLUMN = letters * LETTER + 20;
+    const natural = letters * LETTER + 20;
+    let pitch = natural;
     const names = el("div", { class: "names", "aria-hidden": true });
     const box = el("div", { class: "scroll", tabindex: -1, role: "group", "aria-label": "all steps of the run" });
     const element = el("div", { class: "timeline" }, names, box);
@@ -59,6 +63,10 @@ function timeline(run, choose) {
 
     const draw = (step) => {
         const items = folded(run, step, opened);
+        // A run that fits if its boxes are a little smaller is better than one to scroll.
+        const narrow = (box.clientWidth - 24) / items.length;
+        pitch = narrow >= NARROWEST ? Math.min(natural, narrow) : natural;
+        const most = Math.floor((pitch - 16) / LETTER);
         const column = new Map();
         items.forEach((item, i) => {
             if (item.step) column.set(item.step, i);
@@ -68,8 +76,8 @@ function timeline(run, choose) {
             if (column.has(number)) return column.get(number);
             return items.findIndex((item) => item.from && item.from <= number && number <= item.to);
         };
-        const x = (number) => left + columnOf(number) * COLUMN + COLUMN / 2;
-        const width = left + items.length * COLUMN + 12;
+        const x = (number) => left + columnOf(number) * pitch + pitch / 2;
+        const width = left + items.length * pitch + 12;
         const top = 22;
         const bands = [];
         let y = top;
@@ -86,7 +94,7 @@ function timeline(run, choose) {
         const height = y + (looped ? 26 : 0) + 4;
         const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
         picture.append(svg("defs", {}, arrowhead("head"), arrowhead("loophead")));
-        const cursor = svg("rect", { class: "cursor", y: 0, width: COLUMN, height, x: -COLUMN });
+        const cursor = svg("rect", { class: "cursor", y: 0, width: pitch, height, x: -pitch });
         picture.append(cursor);
         const chips = new Map();
         for (const item of items) {
@@ -111,7 +119,7 @@ function timeline(run, choose) {
             }
             for (const item of items) {
                 if (!item.step || run.steps[item.step - 1].process !== band.process) continue;
-                const chip = chipOf(run, item.step, [x(item.step), COLUMN - 8], band.axis, choose);
+                const chip = chipOf(run, item.step, [x(item.step), pitch - 8, most], band.axis, choose);
                 chips.set(item.step, chip);
                 group.append(chip);
             }
@@ -142,10 +150,10 @@ function timeline(run, choose) {
             fold.addEventListener("keydown", (e) => {
                 if (e.key === "Enter") open();
             });
-            const at = left + i * COLUMN + 6;
+            const at = left + i * pitch + 6;
             fold.append(
-                svg("rect", { x: at, y: 4, width: COLUMN - 12, height: height - 8, rx: 6 }),
-                svg("text", { x: at + COLUMN / 2 - 6, y: height / 2, "text-anchor": "middle" }, `… ${text}`),
+                svg("rect", { x: at, y: 4, width: pitch - 12, height: height - 8, rx: 6 }),
+                svg("text", { x: at + pitch / 2 - 6, y: height / 2, "text-anchor": "middle" }, `… ${text}`),
             );
             picture.append(fold);
         });
@@ -164,7 +172,7 @@ function timeline(run, choose) {
         current = step;
         if (!drawn || (step > 0 && !drawn.column.has(step))) draw(step);
         const { chips, cursor, x } = drawn;
-        cursor.setAttribute("x", step === 0 ? -COLUMN : x(step) - COLUMN / 2);
+        cursor.setAttribute("x", step === 0 ? -pitch : x(step) - pitch / 2);
         for (const [number, chip] of chips) {
             chip.classList.toggle("now", number === step);
             chip.classList.toggle("ahead", number > step);
@@ -180,7 +188,7 @@ function arrowhead(id) {
         svg("path", { d: "M0 0 L8 4 L0 8 z" }));
 }
 
-function chipOf(run, number, [x, width], axis, choose) {
+function chipOf(run, number, [x, width, most], axis, choose) {
     const step = run.steps[number - 1];
     const words = `step ${number}, ${run.processes[step.process]}: ${step.label}`;
     const chip = svg("g", {
@@ -190,7 +198,7 @@ function chipOf(run, number, [x, width], axis, choose) {
     chip.append(
         svg("title", {}, words),
         svg("rect", { x: x - width / 2, y: axis - 13, width, height: 26, rx: step.isMemory ? 13 : 5 }),
-        svg("text", { x, y: axis + 4, "text-anchor": "middle" }, cut(step.short, MOST_LETTERS)),
+        svg("text", { x, y: axis + 4, "text-anchor": "middle" }, cut(step.short, most)),
     );
     return chip;
 }
