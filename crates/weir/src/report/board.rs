@@ -1,7 +1,7 @@
 //! A game as a graph of positions, so that a page can be played on.
 //!
 //! The nodes are the moments at which the person chooses; what the opponent plays in between is
-//! part of a move. There are at most [`MOST`] of them.
+//! part of a move. There are at most 1000 of them.
 
 use std::collections::{BTreeMap, HashMap};
 

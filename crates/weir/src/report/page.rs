@@ -1,7 +1,7 @@
 //! Reports as pages: one HTML file that needs nothing else.
 //!
 //! The data of a page is the JSON that `--format json` prints. Scripts in the page draw it; what comes from a program becomes text and never
-//! markup. The scripts are one ES module: the files in [`SCRIPTS`], one after another.
+//! markup. The scripts are one ES module: the files in `report/page`, one after another.
 //! A content security policy allows these scripts and styles alone, and no network.
 
 use std::fmt::Write as _;
