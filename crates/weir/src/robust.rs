@@ -3,7 +3,7 @@
 //! Three answers are tried, strongest first. The shape of the code may show that nothing is
 //! reordered. Under TSO, a search for attacks decides whether every run has the trace of an SC run
 //! ([`weir_engine::robust`]). Under any decided model, the portfolio of engines decides whether every
-//! state is one of SC.
+//! state is reachable under SC.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -56,7 +56,7 @@ pub enum Traces {
     Undecided,
 }
 
-/// Whether every joint control state and every final memory is one of SC.
+/// Whether every joint control state and every final memory is reachable under SC.
 #[derive(Debug)]
 pub enum States {
     /// Yes, since every run has the trace of an SC run.
@@ -109,9 +109,9 @@ pub enum Kind {
     Shape,
     /// Every run has the trace of an SC run.
     Traces,
-    /// Every state is one of SC.
+    /// Every state is reachable under SC.
     States,
-    /// Some run has a trace that no SC run has, or some state is none of SC.
+    /// Some run has a trace that no SC run has, or some state is not reachable under SC.
     NotRobust,
     /// Neither is known.
     Unknown,

@@ -4,7 +4,9 @@ mod evidence;
 mod human;
 mod json;
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use weir::fences::{
     Broken, Checked, Fence, Goal, Repair, RepairError, Repairs, Request, Tally, redundant, repairs,
@@ -65,7 +67,7 @@ struct Found<'a> {
     repairs: &'a Repairs,
     request: &'a Request,
     /// For each set that is shown, what comes back without each of its fences.
-    back: Vec<Vec<Back>>,
+    back: Vec<Vec<Rc<Back>>>,
     is_redundant: bool,
 }
 
@@ -102,8 +104,9 @@ fn one(
     // fences can be left out.
     let shown = if args.redundant { 0 } else { found.sets.len() };
     let mut back = Vec::new();
+    let mut known = HashMap::new();
     for repair in &found.sets[..shown] {
-        match confirm(&found, repair, request) {
+        match confirm(&found, repair, request, &mut known) {
             Ok(runs) => back.push(runs),
             Err(status) => return (status, None),
         }
@@ -147,11 +150,17 @@ fn refuse(file: &str, error: RepairError) -> Status {
     }
 }
 
-/// Checks the text with a set of fences, and without each of them.
+/// Checks the text with a set of fences, unless that is known, and without each of them. `known`
+/// has the runs that come back with other sets.
 ///
 /// # Errors
 /// If the text is not repaired, or still is without one.
-fn confirm(found: &Repairs, repair: &Repair, request: &Request) -> Result<Vec<Back>, Status> {
+fn confirm(
+    found: &Repairs,
+    repair: &Repair,
+    request: &Request,
+    known: &mut HashMap<Vec<Fence>, Rc<Back>>,
+) -> Result<Vec<Rc<Back>>, Status> {
     let options = &request.options;
     let name = &found.source.name;
     let check = |fences: &[Fence]| {
@@ -161,15 +170,24 @@ fn confirm(found: &Repairs, repair: &Repair, request: &Request) -> Result<Vec<Ba
         note(&format!("`{name}`: {what}; please report this"));
         Err(Status::Internal)
     };
-    if let Checked::Broken(..) = check(&repair.fences)? {
+    if !repair.is_confirmed
+        && let Checked::Broken(..) = check(&repair.fences)?
+    {
         return wrong("a set of fences does not repair its text");
     }
     let mut back = Vec::new();
     for left_out in &repair.fences {
         let rest: Vec<Fence> = repair.fences.iter().filter(|f| *f != left_out).copied().collect();
+        if let Some(run) = known.get(&rest) {
+            back.push(run.clone());
+            continue;
+        }
         match check(&rest)? {
             Checked::Broken(loaded, runs) => {
-                back.extend(runs.into_iter().next().map(|broken| Back { loaded, broken }));
+                let Some(broken) = runs.into_iter().next() else { continue };
+                let run = Rc::new(Back { loaded, broken });
+                known.insert(rest, run.clone());
+                back.push(run);
             }
             Checked::Repaired(..) => return wrong("a fence can be left out"),
             Checked::Open(_) => return Ok(vec![]),

@@ -171,9 +171,11 @@ fn facts(found: &Robustness) -> Vec<String> {
             "states: every joint control state and every final memory under {model} is \
              reachable under SC"
         ),
-        States::Different(_) => format!("states: some state under {model} is none of SC"),
+        States::Different(_) => {
+            format!("states: some state under {model} is not reachable under SC")
+        }
         States::Unknown(_) => {
-            format!("states: unknown whether every state under {model} is one of SC")
+            format!("states: unknown whether every state under {model} is reachable under SC")
         }
     };
     let reason = reason(found).unwrap_or_default();

@@ -52,6 +52,18 @@ impl Set {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a & !b).collect())
     }
 
+    /// Removes elements as long as it still meets all other sets.
+    pub fn reduced(&self, others: &[Self]) -> Self {
+        let mut set = self.clone();
+        for e in self.iter() {
+            let less = set.without(&Self(vec![0; set.0.len()]).with(e));
+            if others.iter().all(|other| other.meets(&less)) {
+                set = less;
+            }
+        }
+        set
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         (0..64 * self.0.len()).filter(|&e| self.contains(e))
     }
@@ -154,6 +166,14 @@ mod tests {
         let known = [set(&[0, 2, 4])];
         let rest = cheapest(&clauses, &costs, &known, 1, &Budget::new()).unwrap();
         assert_eq!(rest, [set(&[0, 3, 4])]);
+    }
+
+    #[test]
+    fn a_clause_is_reduced_to_what_some_set_needs() {
+        let sets = [set(&[0, 4]), set(&[1, 4]), set(&[2, 5])];
+        assert_eq!(set(&[0, 1, 2, 3, 4]).reduced(&sets), set(&[2, 4]));
+        assert_eq!(set(&[0, 1, 5]).reduced(&sets), set(&[0, 1, 5]));
+        assert_eq!(set(&[0, 1]).reduced(&[]), set(&[]));
     }
 
     #[test]

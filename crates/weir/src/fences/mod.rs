@@ -50,7 +50,7 @@ use crate::load::{self, LoadError, Loaded, Reading};
 use crate::robust::shown_cycle;
 use crate::solver::CheckError;
 use hitting::Set;
-use search::{Decided, Found, Search, Tried, decide};
+use search::{Decided, Search, Tried, decide};
 use variant::{Variants, for_each_fence};
 
 pub use search::{Broken, Tally};
@@ -173,6 +173,9 @@ pub struct Repair {
     pub cost: u64,
     /// The fences, in the order of their places.
     pub fences: Vec<Fence>,
+    /// Whether the text with these fences is the program that was proved to be repaired.
+    /// Otherwise [`Repairs::check`] has to prove it.
+    pub is_confirmed: bool,
 }
 
 /// What was found about the fences of a program.
@@ -294,7 +297,7 @@ pub fn repairs(
     request: &Request,
     progress: &mut dyn FnMut(&Tally),
 ) -> Result<Repairs, RepairError> {
-    let (_, source) = asked(name, text, request)?;
+    let loaded = asked(name, text, request)?;
     let language = request.reading.language.unwrap_or_else(|| detect(name, text));
     let kinds = request.kinds_in(language)?;
     let mut gaps = (language.gaps)(text);
@@ -316,7 +319,23 @@ pub fn repairs(
         .collect();
     let variants = Variants::new(fenced, &fenced_source, place, fences);
     let places = places(text, gaps.iter().map(|gap| (gap.at, gap.is_behind)));
-    Repairs::search((source, places, gaps), language, &variants, request, progress)
+    let mut found = Repairs::new((loaded.source, places, gaps), language, request.reading.model);
+    // Most programs that need no fence are recognized by one search.
+    let itself = decide(&loaded.system, request.goal, found.model, &request.options)?;
+    found.tally.checks = 1;
+    if let Decided::Repaired(_) = itself {
+        found.sets = vec![Repair { cost: 0, fences: vec![], is_confirmed: true }];
+        (found.is_complete, found.tally.sets) = (true, 1);
+        return Ok(found);
+    }
+    let all = Set::full(variants.fences.len());
+    found.tally.checks += 1;
+    match Search::new(&variants, request).try_set(&all, &request.options)? {
+        Tried::Repairs => found.search(&variants, request, progress)?,
+        Tried::Open(reason) => found.open.push((self::fences(&variants, &all), reason)),
+        Tried::Fails(_) => found.beyond = Some(Box::new(found.unrepaired(&variants, request)?)),
+    }
+    Ok(found)
 }
 
 /// Finds the minimal sets of the fences of a program that are enough, if the others are removed.
@@ -329,11 +348,12 @@ pub fn redundant(
     request: &Request,
     progress: &mut dyn FnMut(&Tally),
 ) -> Result<Repairs, RepairError> {
-    let (program, source) = asked(name, text, request)?;
+    let loaded = asked(name, text, request)?;
+    let (program, source) = (&loaded.system.program, &loaded.source);
     let language = request.reading.language.unwrap_or_else(|| detect(name, text));
     // Copies of a process have the same fences.
     let mut standing: Vec<(usize, FenceKind)> = Vec::new();
-    for_each_fence(&program, &mut |stmt| {
+    for_each_fence(program, &mut |stmt| {
         if let weir_model::program::StmtKind::Fence(kind) = stmt.kind {
             standing.push((source.range(stmt.span).start, kind));
         }
@@ -344,20 +364,31 @@ pub fn redundant(
         |range: Range<usize>| standing.binary_search_by_key(&range.start, |(at, _)| *at).ok();
     let fences = standing.iter().enumerate();
     let fences = fences.map(|(place, &(_, kind))| Fence { place, kind }).collect();
-    let variants = Variants::new(program, &source, place, fences);
+    let variants = Variants::new(program.clone(), source, place, fences);
     let places = places(text, standing.iter().map(|(at, _)| (*at, false)));
-    Repairs::search((source, places, vec![]), language, &variants, request, progress)
+    let mut found = Repairs::new((source.clone(), places, vec![]), language, request.reading.model);
+    found.tally.checks = 1;
+    match decide(&loaded.system, request.goal, found.model, &request.options)? {
+        Decided::Repaired(_) => found.search(&variants, request, progress)?,
+        Decided::Open(reason) => {
+            found.open.push((self::fences(&variants, &Set::full(standing.len())), reason));
+        }
+        Decided::Broken(_) => {
+            found.beyond = Some(Box::new(found.unrepaired(&variants, request)?));
+        }
+    }
+    Ok(found)
 }
 
 /// The program, if something is asked of it.
-fn asked(name: &str, text: &str, request: &Request) -> Result<(Program, Source), RepairError> {
+fn asked(name: &str, text: &str, request: &Request) -> Result<Loaded, RepairError> {
     let loaded = Loaded::read(name, text, &request.reading)?;
     if loaded.system.program.object.is_some() {
         return Err(CheckError::AsksLive(name.to_owned()).into());
     }
     if request.goal == Goal::Robust {
         return match request.reading.model.normal() == MemoryModel::TSO {
-            true => Ok((loaded.system.program, loaded.source)),
+            true => Ok(loaded),
             false => Err(RepairError::Robust(request.reading.model)),
         };
     }
@@ -366,7 +397,7 @@ fn asked(name: &str, text: &str, request: &Request) -> Result<(Program, Source),
     }
     match loaded.system.questions.iter().find(|q| q.asks_for_absence()) {
         Some(question) => Err(RepairError::Absence(question.name.clone())),
-        None => Ok((loaded.system.program, loaded.source)),
+        None => Ok(loaded),
     }
 }
 
@@ -407,26 +438,14 @@ fn reading(request: &Request, language: &'static Language) -> Reading {
 }
 
 impl Repairs {
-    /// Searches, unless no fences help.
-    fn search(
+    /// Nothing is known yet.
+    fn new(
         (source, places, gaps): (Source, Vec<Place>, Vec<Gap>),
         language: &'static Language,
-        variants: &Variants,
-        request: &Request,
-        progress: &mut dyn FnMut(&Tally),
-    ) -> Result<Self, RepairError> {
-        let costs: Vec<u64> = variants.fences.iter().map(|f| request.costs.of(f.kind)).collect();
-        let search = Search {
-            variants,
-            goal: request.goal,
-            model: request.reading.model,
-            costs: &costs,
-            options: &request.options,
-            clauses: vec![],
-            tally: Tally { checks: 1, ..Tally::default() },
-        };
-        let mut found = Self {
-            model: request.reading.model,
+        model: MemoryModel,
+    ) -> Self {
+        Self {
+            model,
             source,
             places,
             sets: vec![],
@@ -435,22 +454,49 @@ impl Repairs {
             is_complete: false,
             stopped: None,
             beyond: None,
-            tally: search.tally,
+            tally: Tally::default(),
             language,
             gaps,
-        };
-        let all = Set::full(costs.len());
-        match search.try_set(&all, &request.options)? {
-            Tried::Repairs => {
-                let (sets, costs) = (search.run(request.most, progress)?, request.costs);
-                found.take(sets, variants, costs);
-            }
-            Tried::Open(reason) => found.open.push((fences(variants, &all), reason)),
-            Tried::Fails(_) => {
-                found.beyond = Some(Box::new(found.unrepaired(variants, request)?));
-            }
         }
-        Ok(found)
+    }
+
+    /// Searches for minimal sets. All fences together repair the program.
+    fn search(
+        &mut self,
+        variants: &Variants,
+        request: &Request,
+        progress: &mut dyn FnMut(&Tally),
+    ) -> Result<(), RepairError> {
+        let mut search = Search::new(variants, request);
+        search.tally = self.tally;
+        let found = search.run(request.most, progress)?;
+        let repair = |set: &Set| {
+            let fences = fences(variants, set);
+            Repair {
+                cost: fences.iter().map(|f| request.costs.of(f.kind)).sum(),
+                is_confirmed: self.is_text_of(&variants.program(set, false), &fences, request),
+                fences,
+            }
+        };
+        let sets = found.sets.iter().map(repair).collect();
+        self.sets = sets;
+        self.regions = found.clauses.iter().map(|clause| fences(variants, clause)).collect();
+        let open = found.open.into_iter();
+        self.open.extend(open.map(|(set, reason)| (fences(variants, &set), reason)));
+        (self.is_complete, self.stopped, self.tally) =
+            (found.is_complete, found.stopped, found.tally);
+        Ok(())
+    }
+
+    /// Whether the text with some fences is a program.
+    fn is_text_of(&self, program: &Program, fences: &[Fence], request: &Request) -> bool {
+        // Fences that a program has are not inserted.
+        if self.gaps.is_empty() {
+            return false;
+        }
+        let reading = reading(request, self.language);
+        let read = load::program(&self.source.name, &self.text(fences), &reading);
+        read.is_ok_and(|(read, _)| read.fingerprint() == program.fingerprint())
     }
 
     /// A run that no fences prevent: one of SC if there is one.
@@ -477,19 +523,6 @@ impl Repairs {
                 unbuilt: None,
             })),
         }
-    }
-
-    fn take(&mut self, found: Found, variants: &Variants, costs: Costs) {
-        let repair = |set: &Set| {
-            let fences = fences(variants, set);
-            Repair { cost: fences.iter().map(|f| costs.of(f.kind)).sum(), fences }
-        };
-        self.sets = found.sets.iter().map(repair).collect();
-        self.regions = found.clauses.iter().map(|clause| fences(variants, clause)).collect();
-        let open = found.open.into_iter();
-        self.open.extend(open.map(|(set, reason)| (fences(variants, &set), reason)));
-        (self.is_complete, self.stopped, self.tally) =
-            (found.is_complete, found.stopped, found.tally);
     }
 
     /// The text of the program with fences inserted.

@@ -6,33 +6,42 @@
 //! fences is a run of the program without them, and a process that waits at a fence can always
 //! go on in the end.
 //!
-//! Every set that repairs contains an element of each *clause*. The first clauses come from runs
+//! Every set that repairs contains an element of each *clause*. Clauses come from runs
 //! ([`Variants::clause`]). The cheapest sets that hit all clauses are tried, as in the
 //! enumeration of minimal unsatisfiable and maximal satisfiable sets (Liffiton et al. 2016): one
-//! that repairs is inclusion-minimal, since no smaller set hits all clauses. One that does not is
-//! enlarged as long as it does not repair, and what is left out in the end is a new clause. When
-//! no set is left that hits all clauses, all minimal sets are known.
+//! that repairs is inclusion-minimal, since no smaller set hits all clauses. The run of one that
+//! does not gives a new clause. When no set is left that hits all clauses, all minimal sets are
+//! known.
+//!
+//! Large clauses let many useless sets through, so a new clause is made smaller: its complement,
+//! which does not repair, is enlarged as long as a run still shows that. To find a run is cheap
+//! and to prove that there is none is not, so only a small search looks for it. What it misses
+//! costs one more candidate. The clauses that are reported are minimal: they are reduced at the
+//! end, by the sets that were found if these are all, and otherwise with the whole search.
 
 use std::thread;
 
 use weir_check::robust::cycle::Edge;
 use weir_engine::robust::attack::{self, Attacks};
 use weir_engine::robust::shape;
-use weir_engine::{SearchOptions, Task};
+use weir_engine::{Engine, Explicit, SearchOptions, Task};
 use weir_model::answer::{Answer, Evidence, Run};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
 use weir_model::system::{System, Unbuilt};
 
-use super::Goal;
 use super::hitting::{Set, cheapest};
 use super::variant::Variants;
+use super::{Goal, Request};
 use crate::engines::ENGINES;
 use crate::solver::{CheckError, check_with};
 
 /// So many sets are tried at a time once the clauses seem to be known.
 const BATCH: usize = 4;
+
+/// The bytes that the search for a run may store that makes a clause smaller.
+const PROBE: usize = 2 << 20;
 
 /// What became of a set of fences.
 #[derive(Clone, Debug)]
@@ -71,6 +80,17 @@ pub(super) fn decide(
     model: MemoryModel,
     options: &SearchOptions,
 ) -> Result<Decided, CheckError> {
+    decide_with(ENGINES[0], system, goal, model, options)
+}
+
+/// Finds out whether a program is as it should be; an engine answers its questions.
+fn decide_with(
+    engine: &dyn Engine,
+    system: &System,
+    goal: Goal,
+    model: MemoryModel,
+    options: &SearchOptions,
+) -> Result<Decided, CheckError> {
     if goal == Goal::Robust {
         return Ok(match shape::is_robust(system, model, &options.budget) {
             Ok(true) => Decided::Repaired(vec![]),
@@ -85,7 +105,7 @@ pub(super) fn decide(
         });
     }
     let task = Task::new(system, model, options);
-    let (answers, _) = check_with(ENGINES[0], task, &mut |_| {})?;
+    let (answers, _) = check_with(engine, task, &mut |_| {})?;
     let mut runs = Vec::new();
     let mut unknown = None;
     for answer in &answers {
@@ -138,34 +158,62 @@ pub(super) struct Found {
 }
 
 pub(super) struct Search<'a> {
-    pub variants: &'a Variants,
-    pub goal: Goal,
-    pub model: MemoryModel,
-    pub costs: &'a [u64],
-    pub options: &'a SearchOptions,
-    pub clauses: Vec<Set>,
+    variants: &'a Variants,
+    goal: Goal,
+    model: MemoryModel,
+    costs: Vec<u64>,
+    options: &'a SearchOptions,
+    clauses: Vec<Set>,
+    /// Sets that repair.
+    proved: Vec<Set>,
     pub tally: Tally,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    pub fn new(variants: &'a Variants, request: &'a Request) -> Self {
+        Self {
+            variants,
+            goal: request.goal,
+            model: request.reading.model,
+            costs: variants.fences.iter().map(|f| request.costs.of(f.kind)).collect(),
+            options: &request.options,
+            clauses: vec![],
+            proved: vec![],
+            tally: Tally::default(),
+        }
+    }
+
     fn budget(&self) -> &Budget {
         &self.options.budget
     }
 
-    /// Checks the program with a set of fences.
+    /// Finds out whether a set of fences repairs the program.
     pub fn try_set(&self, set: &Set, options: &SearchOptions) -> Result<Tried, CheckError> {
         // A clause that the set avoids is of a run that the set does not prevent.
         if let Some(clause) = self.clauses.iter().find(|clause| !clause.meets(set)) {
             return Ok(Tried::Fails(clause.clone()));
         }
-        let program = self.variants.program(set);
+        if self.proved.iter().any(|proved| self.variants.covers(set, proved)) {
+            return Ok(Tried::Repairs);
+        }
+        self.check_set(ENGINES[0], set, options)
+    }
+
+    /// Checks the program with a set of fences.
+    fn check_set(
+        &self,
+        engine: &dyn Engine,
+        set: &Set,
+        options: &SearchOptions,
+    ) -> Result<Tried, CheckError> {
+        let program = self.variants.program(set, true);
         let system = match System::for_model_within(program, self.model, &options.budget) {
             Ok(system) => system,
             Err(unbuilt @ (Unbuilt::Stopped(_) | Unbuilt::Wrong(_))) => {
                 return Ok(Tried::Open(unbuilt.to_string()));
             }
         };
-        Ok(match decide(&system, self.goal, self.model, options)? {
+        Ok(match decide_with(engine, &system, self.goal, self.model, options)? {
             Decided::Repaired(_) => Tried::Repairs,
             Decided::Open(reason) => Tried::Open(reason),
             Decided::Broken(runs) => {
@@ -177,8 +225,15 @@ impl Search<'_> {
         })
     }
 
-    /// Makes a clause as small as possible: its complement, which does not repair, is enlarged.
-    fn shrink(&mut self, mut clause: Set) -> Result<Set, CheckError> {
+    /// Makes a clause smaller: its complement, which does not repair, is enlarged as long as a
+    /// run shows that it still does not. `engine` looks for the run. An element stays without a
+    /// search if a set that repairs has no other one of the clause.
+    fn shrink(
+        &mut self,
+        mut clause: Set,
+        engine: &dyn Engine,
+        options: &SearchOptions,
+    ) -> Result<Set, CheckError> {
         let all = Set::full(self.costs.len());
         for e in clause.clone().iter() {
             // It may be gone together with an earlier one.
@@ -186,12 +241,41 @@ impl Search<'_> {
                 continue;
             }
             let larger = all.without(&clause).with(e);
+            if self.proved.iter().any(|proved| self.variants.covers(&larger, proved)) {
+                continue;
+            }
             self.tally.checks += 1;
-            if let Tried::Fails(smaller) = self.try_set(&larger, self.options)? {
-                clause = smaller;
+            match self.check_set(engine, &larger, options)? {
+                Tried::Fails(smaller) => clause = smaller,
+                Tried::Repairs => self.proved.push(larger),
+                Tried::Open(_) => {}
             }
         }
         Ok(clause)
+    }
+
+    /// The options of a small search for a run.
+    fn probe(&self) -> SearchOptions {
+        let store = self.budget().store().map_or(PROBE, |store| store.min(PROBE));
+        let budget = self.budget().clone().with_store(store);
+        SearchOptions { budget, ..self.options.clone() }
+    }
+
+    /// The clauses, each as small as possible.
+    fn reduce_clauses(&mut self, sets: &[Set], is_complete: bool) -> Result<(), CheckError> {
+        let mut reduced: Vec<Set> = Vec::new();
+        for clause in std::mem::take(&mut self.clauses) {
+            let clause = match is_complete {
+                true => clause.reduced(sets),
+                false => self.shrink(clause, ENGINES[0], self.options)?,
+            };
+            if !reduced.iter().any(|known| known.is_within(&clause)) {
+                reduced.retain(|known| !clause.is_within(known));
+                reduced.push(clause);
+            }
+        }
+        self.clauses = reduced;
+        Ok(())
     }
 
     /// Finds the cheapest sets, at most so many, or all.
@@ -208,7 +292,7 @@ impl Search<'_> {
         'search: while most.is_none_or(|most| sets.len() < most) {
             let known: Vec<Set> =
                 sets.iter().chain(open.iter().map(|(set, _)| set)).cloned().collect();
-            let next = match cheapest(&self.clauses, self.costs, &known, batch, self.budget()) {
+            let next = match cheapest(&self.clauses, &self.costs, &known, batch, self.budget()) {
                 Ok(next) => next,
                 Err(stop) => {
                     stopped = Some(stop);
@@ -225,7 +309,10 @@ impl Search<'_> {
             batch = BATCH;
             for (set, tried) in next.into_iter().zip(tried) {
                 match tried {
-                    Tried::Repairs => sets.push(set),
+                    Tried::Repairs => {
+                        self.proved.push(set.clone());
+                        sets.push(set);
+                    }
                     Tried::Open(reason) => {
                         if let Err(stop) = self.budget().check() {
                             stopped = Some(stop);
@@ -237,7 +324,7 @@ impl Search<'_> {
                         batch = 1;
                         // Another set of the batch may have given this clause.
                         if self.clauses.iter().all(|c| c.meets(&set)) {
-                            let clause = self.shrink(clause)?;
+                            let clause = self.shrink(clause, &Explicit, &self.probe())?;
                             self.clauses.retain(|c| !clause.is_within(c));
                             self.clauses.push(clause);
                         }
@@ -247,6 +334,11 @@ impl Search<'_> {
             self.tally.sets = sets.len();
             self.tally.clauses = self.clauses.len();
             progress(&self.tally);
+        }
+        // Who asks for one set does not ask where else fences could stand.
+        match is_complete || most != Some(1) {
+            true => self.reduce_clauses(&sets, is_complete)?,
+            false => self.clauses.clear(),
         }
         let cost = |set: &Set| set.iter().map(|e| self.costs[e]).sum::<u64>();
         sets.sort_by_key(|set| (cost(set), set.iter().collect::<Vec<_>>()));

@@ -51,17 +51,28 @@ impl Variants {
         Self { program, places, fences, at }
     }
 
-    /// The program with these fences only. At a place at which other fences would make a
-    /// difference, a process takes a step that does nothing: it shows where they would have been.
-    pub fn program(&self, set: &Set) -> Program {
+    /// The program with these fences only. With `marks`, at a place at which other fences would
+    /// make a difference, a process takes a step that does nothing: it shows where they would
+    /// have been.
+    pub fn program(&self, set: &Set, marks: bool) -> Program {
         let mut program = self.program.clone();
         for process in &mut program.processes {
-            process.body = self.block(std::mem::take(&mut process.body), set);
+            process.body = self.block(std::mem::take(&mut process.body), set, marks);
         }
         program
     }
 
-    fn block(&self, block: Vec<Stmt>, set: &Set) -> Vec<Stmt> {
+    /// Whether a set of fences orders all that another one does: it has each of its fences, or
+    /// a full fence at its place.
+    pub fn covers(&self, set: &Set, other: &Set) -> bool {
+        other.iter().all(|e| {
+            let here = &self.at[self.fences[e].place];
+            let full = here.iter().find(|f| self.fences[**f].kind == FenceKind::Full);
+            set.contains(e) || full.is_some_and(|full| set.contains(*full))
+        })
+    }
+
+    fn block(&self, block: Vec<Stmt>, set: &Set, marks: bool) -> Vec<Stmt> {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in block {
             let place = self.places.get(&stmt.span);
@@ -78,21 +89,21 @@ impl Variants {
                         continue;
                     }
                     new.extend(chosen().map(|kind| Stmt::new(StmtKind::Fence(kind), stmt.span)));
-                    if here.iter().any(|&e| !set.contains(e)) {
+                    if marks && here.iter().any(|&e| !set.contains(e)) {
                         new.push(Stmt::new(StmtKind::Nop, stmt.span));
                     }
                     continue;
                 }
                 (StmtKind::If(_, then, other), _) => {
-                    *then = self.block(std::mem::take(then), set);
-                    *other = self.block(std::mem::take(other), set);
+                    *then = self.block(std::mem::take(then), set, marks);
+                    *other = self.block(std::mem::take(other), set, marks);
                 }
                 (StmtKind::Loop(inner) | StmtKind::Await(inner, _), _) => {
-                    *inner = self.block(std::mem::take(inner), set);
+                    *inner = self.block(std::mem::take(inner), set, marks);
                 }
                 (StmtKind::Choose(blocks), _) => {
                     for inner in blocks {
-                        *inner = self.block(std::mem::take(inner), set);
+                        *inner = self.block(std::mem::take(inner), set, marks);
                     }
                 }
                 _ => {}

@@ -537,7 +537,7 @@ pub struct RobustReport {
     /// Whether every run has the trace of an SC run: `same`, `different`, `unknown`, or
     /// `undecided` for a model other than TSO.
     pub traces: &'static str,
-    /// Whether every state is one of SC: `same`, `different` or `unknown`.
+    /// Whether every state is reachable under SC: `same`, `different` or `unknown`.
     pub states: &'static str,
     /// Why something is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]

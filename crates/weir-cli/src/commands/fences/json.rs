@@ -84,7 +84,12 @@ impl<'a> Report<'a> {
                 .fences
                 .iter()
                 .enumerate()
-                .map(|(i, f)| fence(f, known.back.get(number).and_then(|back| back.get(i))))
+                .map(|(i, f)| {
+                    fence(
+                        f,
+                        known.back.get(number).and_then(|back| back.get(i)).map(|back| &**back),
+                    )
+                })
                 .collect(),
         };
         let verdict = match (known.status(), found.sets.first()) {
