@@ -40,7 +40,7 @@ use crate::solver::{CheckError, check_with};
 /// So many sets are tried at a time once the clauses seem to be known.
 const BATCH: usize = 4;
 
-/// The bytes that the search for a run may store that makes a clause smaller.
+/// The bytes that a small search may store.
 const PROBE: usize = 2 << 20;
 
 /// What became of a set of fences.
@@ -74,14 +74,39 @@ pub struct Broken {
 }
 
 /// Finds out whether a program is as it should be.
+///
+/// A small search comes first: often it finds a run at once for one question, while the answer
+/// to another one would take long.
 pub(super) fn decide(
     system: &System,
     goal: Goal,
     model: MemoryModel,
     options: &SearchOptions,
 ) -> Result<Decided, CheckError> {
+    if goal == Goal::Properties && !options.certificate {
+        let found = probe(system, goal, model, options)?;
+        if !matches!(found, Decided::Open(_)) {
+            return Ok(found);
+        }
+    }
     decide_with(ENGINES[0], system, goal, model, options)
 }
+
+/// A small search: what it does not find out is open.
+fn probe(
+    system: &System,
+    goal: Goal,
+    model: MemoryModel,
+    options: &SearchOptions,
+) -> Result<Decided, CheckError> {
+    let store = options.budget.store().map_or(PROBE, |store| store.min(PROBE));
+    let budget = options.budget.clone().with_store(store);
+    let options = SearchOptions { budget, ..options.clone() };
+    decide_with(&Explicit, system, goal, model, &options)
+}
+
+/// A way to find out whether a program is as it should be.
+type Decide = fn(&System, Goal, MemoryModel, &SearchOptions) -> Result<Decided, CheckError>;
 
 /// Finds out whether a program is as it should be; an engine answers its questions.
 fn decide_with(
@@ -196,13 +221,13 @@ impl<'a> Search<'a> {
         if self.proved.iter().any(|proved| self.variants.covers(set, proved)) {
             return Ok(Tried::Repairs);
         }
-        self.check_set(ENGINES[0], set, options)
+        self.check_set(decide, set, options)
     }
 
     /// Checks the program with a set of fences.
     fn check_set(
         &self,
-        engine: &dyn Engine,
+        decide: Decide,
         set: &Set,
         options: &SearchOptions,
     ) -> Result<Tried, CheckError> {
@@ -213,7 +238,7 @@ impl<'a> Search<'a> {
                 return Ok(Tried::Open(unbuilt.to_string()));
             }
         };
-        Ok(match decide_with(engine, &system, self.goal, self.model, options)? {
+        Ok(match decide(&system, self.goal, self.model, options)? {
             Decided::Repaired(_) => Tried::Repairs,
             Decided::Open(reason) => Tried::Open(reason),
             Decided::Broken(runs) => {
@@ -226,14 +251,9 @@ impl<'a> Search<'a> {
     }
 
     /// Makes a clause smaller: its complement, which does not repair, is enlarged as long as a
-    /// run shows that it still does not. `engine` looks for the run. An element stays without a
+    /// run shows that it still does not. `decide` looks for the run. An element stays without a
     /// search if a set that repairs has no other one of the clause.
-    fn shrink(
-        &mut self,
-        mut clause: Set,
-        engine: &dyn Engine,
-        options: &SearchOptions,
-    ) -> Result<Set, CheckError> {
+    fn shrink(&mut self, mut clause: Set, decide: Decide) -> Result<Set, CheckError> {
         let all = Set::full(self.costs.len());
         for e in clause.clone().iter() {
             // It may be gone together with an earlier one.
@@ -245,7 +265,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             self.tally.checks += 1;
-            match self.check_set(engine, &larger, options)? {
+            match self.check_set(decide, &larger, self.options)? {
                 Tried::Fails(smaller) => clause = smaller,
                 Tried::Repairs => self.proved.push(larger),
                 Tried::Open(_) => {}
@@ -254,20 +274,13 @@ impl<'a> Search<'a> {
         Ok(clause)
     }
 
-    /// The options of a small search for a run.
-    fn probe(&self) -> SearchOptions {
-        let store = self.budget().store().map_or(PROBE, |store| store.min(PROBE));
-        let budget = self.budget().clone().with_store(store);
-        SearchOptions { budget, ..self.options.clone() }
-    }
-
     /// The clauses, each as small as possible.
     fn reduce_clauses(&mut self, sets: &[Set], is_complete: bool) -> Result<(), CheckError> {
         let mut reduced: Vec<Set> = Vec::new();
         for clause in std::mem::take(&mut self.clauses) {
             let clause = match is_complete {
                 true => clause.reduced(sets),
-                false => self.shrink(clause, ENGINES[0], self.options)?,
+                false => self.shrink(clause, decide)?,
             };
             if !reduced.iter().any(|known| known.is_within(&clause)) {
                 reduced.retain(|known| !clause.is_within(known));
@@ -324,7 +337,7 @@ impl<'a> Search<'a> {
                         batch = 1;
                         // Another set of the batch may have given this clause.
                         if self.clauses.iter().all(|c| c.meets(&set)) {
-                            let clause = self.shrink(clause, &Explicit, &self.probe())?;
+                            let clause = self.shrink(clause, probe)?;
                             self.clauses.retain(|c| !clause.is_within(c));
                             self.clauses.push(clause);
                         }
