@@ -252,15 +252,15 @@ impl Session<'_> {
             return self.refuse("`r` takes a number of steps, and the seed of random numbers");
         };
         self.random = seed.map_or(Random(self.random.0), Random);
-        let budget = limits::budget();
+        let (budget, before) = (limits::budget(), self.walk.len());
         for _ in 0..count {
             let (mut choices, _) = self.walk.choices();
             if choices.is_empty() {
                 break;
             }
             if let Err(stop) = budget.tick() {
-                self.refuse(&stop.to_string());
-                break;
+                self.walk.back(before);
+                return self.refuse(&format!("{stop}; no step was taken"));
             }
             let picked = self.random.below(choices.len());
             self.walk.take(choices.swap_remove(picked));

@@ -125,17 +125,6 @@ impl Layout for NswHistory<'_> {
     fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
         self.decode(config).0.pending(self.head)
     }
-
-    fn unread(&self, config: &[Cell]) -> Option<Vec<Vec<(VarId, usize)>>> {
-        let (_, history) = self.decode(config);
-        let changes = |p: ProcessId, x: VarId| {
-            let states = &history.states[history.pointers[self.pointer(p, x)]..];
-            states.windows(2).filter(|w| w[0][x.index()] != w[1][x.index()]).count()
-        };
-        let of =
-            |p| self.system.accesses(p).reads.into_iter().map(|x| (x, changes(p, x))).collect();
-        Some(self.system.process_ids().map(of).collect())
-    }
 }
 
 impl Semantics for NswHistory<'_> {
