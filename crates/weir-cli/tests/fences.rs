@@ -248,6 +248,14 @@ fn a_limit_is_unknown_with_its_reason() {
 }
 
 #[test]
+fn a_system_that_grows_without_end_is_no_reason_to_say_nothing() {
+    let args = ["fences", "corpus/rmm/unbounded.rmm", "--timeout", "4"];
+    let output = weir(&args);
+    assert_eq!(output.status, 3, "{}{}", output.out, output.err);
+    assert!(output.out.contains("the time limit of 4 s was reached"), "{}", output.err);
+}
+
+#[test]
 fn requests_that_make_no_sense_are_refused() {
     for (options, message) in [
         (vec!["--kinds", "wfence"], "`wfence` orders nothing under TSO"),

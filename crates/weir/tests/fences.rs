@@ -115,10 +115,13 @@ fn marked(text: &str, model: MemoryModel) -> BTreeSet<usize> {
 
 /// Programs with marks for more than two processes that take long, with the models under which
 /// they do.
-const SLOW: [(&str, &[MemoryModel]); 5] = [
+const SLOW: [(&str, &[MemoryModel]); 8] = [
     ("aravind-3-", &MODELS),
     ("bakery-3-", &[MemoryModel::PSO, MemoryModel::NSW]),
+    ("burns-4-", &[MemoryModel::NSW]),
+    ("clh-3-", &[MemoryModel::NSW]),
     ("dijkstra-3-", &MODELS),
+    ("filter-4-", &[MemoryModel::PSO, MemoryModel::NSW]),
     ("lamport-fast-3-", &[MemoryModel::PSO, MemoryModel::NSW]),
     ("peterson-tree-4-", &[MemoryModel::PSO, MemoryModel::NSW]),
 ];

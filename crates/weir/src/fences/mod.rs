@@ -45,6 +45,7 @@ use weir_model::answer::Answer;
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{FenceKind, Program};
+use weir_model::system::System;
 
 use crate::load::{self, LoadError, Loaded, Reading};
 use crate::robust::shown_cycle;
@@ -205,6 +206,9 @@ pub struct Repairs {
     language: &'static Language,
     /// The gaps, unless this is about the fences of the program.
     gaps: Vec<Gap>,
+    /// Systems that are freed last: after a limit was reached, there is no time to do it before
+    /// something is said.
+    kept: Vec<System>,
 }
 
 /// Why no fences repair a program.
@@ -328,9 +332,13 @@ pub fn repairs(
         (found.is_complete, found.tally.sets) = (true, 1);
         return Ok(found);
     }
+    found.kept.push(loaded.system);
     let all = Set::full(variants.fences.len());
     found.tally.checks += 1;
-    match Search::new(&variants, request).try_set(&all, &request.options)? {
+    let search = Search::new(&variants, request);
+    let tried = search.try_set(&all, &request.options)?;
+    found.kept.extend(search.into_kept());
+    match tried {
         Tried::Repairs => found.search(&variants, request, progress)?,
         Tried::Open(reason) => found.open.push((self::fences(&variants, &all), reason)),
         Tried::Fails(_) => found.beyond = Some(Box::new(found.unrepaired(&variants, request)?)),
@@ -377,6 +385,7 @@ pub fn redundant(
             found.beyond = Some(Box::new(found.unrepaired(&variants, request)?));
         }
     }
+    found.kept.push(loaded.system);
     Ok(found)
 }
 
@@ -457,6 +466,7 @@ impl Repairs {
             tally: Tally::default(),
             language,
             gaps,
+            kept: vec![],
         }
     }
 
@@ -485,6 +495,7 @@ impl Repairs {
         self.open.extend(open.map(|(set, reason)| (fences(variants, &set), reason)));
         (self.is_complete, self.stopped, self.tally) =
             (found.is_complete, found.stopped, found.tally);
+        self.kept.extend(found.kept);
         Ok(())
     }
 

@@ -19,6 +19,7 @@
 //! costs one more candidate. The clauses that are reported are minimal: they are reduced at the
 //! end, by the sets that were found if these are all, and otherwise with the whole search.
 
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use weir_check::robust::cycle::Edge;
@@ -180,6 +181,8 @@ pub(super) struct Found {
     /// Why the search ended early, if it did.
     pub stopped: Option<Stop>,
     pub tally: Tally,
+    /// The systems that were searched when a limit was reached.
+    pub kept: Vec<System>,
 }
 
 pub(super) struct Search<'a> {
@@ -192,6 +195,9 @@ pub(super) struct Search<'a> {
     /// Sets that repair.
     proved: Vec<Set>,
     pub tally: Tally,
+    /// The systems that were searched when a limit was reached. To free a large one takes long,
+    /// and then nothing could be said in time.
+    kept: Mutex<Vec<System>>,
 }
 
 impl<'a> Search<'a> {
@@ -205,7 +211,13 @@ impl<'a> Search<'a> {
             clauses: vec![],
             proved: vec![],
             tally: Tally::default(),
+            kept: Mutex::default(),
         }
+    }
+
+    /// The systems that were searched when a limit was reached.
+    pub fn into_kept(self) -> Vec<System> {
+        self.kept.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn budget(&self) -> &Budget {
@@ -238,7 +250,7 @@ impl<'a> Search<'a> {
                 return Ok(Tried::Open(unbuilt.to_string()));
             }
         };
-        Ok(match decide(&system, self.goal, self.model, options)? {
+        let tried = match decide(&system, self.goal, self.model, options)? {
             Decided::Repaired(_) => Tried::Repairs,
             Decided::Open(reason) => Tried::Open(reason),
             Decided::Broken(runs) => {
@@ -247,7 +259,11 @@ impl<'a> Search<'a> {
                 let smallest = clauses.min_by_key(|c| (c.len(), c.clone()));
                 Tried::Fails(smallest.expect("a run shows that it is broken"))
             }
-        })
+        };
+        if self.budget().check().is_err() {
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(system);
+        }
+        Ok(tried)
     }
 
     /// Makes a clause smaller: its complement, which does not repair, is enlarged as long as a
@@ -356,8 +372,9 @@ impl<'a> Search<'a> {
         let cost = |set: &Set| set.iter().map(|e| self.costs[e]).sum::<u64>();
         sets.sort_by_key(|set| (cost(set), set.iter().collect::<Vec<_>>()));
         self.clauses.sort_by_key(|clause| clause.iter().collect::<Vec<_>>());
-        let (clauses, tally) = (self.clauses, self.tally);
-        Ok(Found { sets, clauses, open, is_complete, stopped, tally })
+        let (clauses, tally) = (std::mem::take(&mut self.clauses), self.tally);
+        let kept = self.into_kept();
+        Ok(Found { sets, clauses, open, is_complete, stopped, tally, kept })
     }
 
     /// Checks several sets, with several threads if there are some.
