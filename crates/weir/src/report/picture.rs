@@ -8,6 +8,7 @@
 //! [`svg`] and [`tikz`] print. All text is in a font in which all characters are equally wide.
 
 mod layout;
+mod rows;
 mod svg;
 mod tikz;
 
