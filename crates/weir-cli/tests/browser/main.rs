@@ -291,12 +291,12 @@ fn a_graph_is_searched_and_walked() {
         return;
     }
     let browser = Browser::start();
-    let args = ["graph", "examples/peterson.weir"];
+    let args = ["graph", "examples/peterson.weir", "--bound", "6"];
     let page = browser.open(&written(&browser, "graph", &args));
     let drawn = "document.querySelector('canvas').dataset";
     page.until(&format!("{drawn}.drawn"));
     let states: usize = page.text(&format!("{drawn}.drawn")).parse().unwrap();
-    assert!(states > 1000, "{states}");
+    assert!(states > 3000, "{states}");
     tab_to(&page, "the graph of states");
     page.press("ArrowDown");
     page.until(&format!("{drawn}.selected !== '0'"));
@@ -468,7 +468,7 @@ fn pages_are_small_and_quick() {
     let steps = page.value("document.querySelector('input[type=range]').max").to_string();
     println!("a run of {steps} steps: {size} bytes");
     assert!(size < 300_000, "a run of {steps} steps has {size} bytes");
-    let (address, size) = run(1700, "long");
+    let (address, size) = run(2500, "long");
     let page = browser.open(&address);
     let steps = page.value("document.querySelector('input[type=range]').max").to_string();
     let slowest = page.value(

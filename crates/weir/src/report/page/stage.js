@@ -41,6 +41,7 @@ function stage(run) {
         const state = run.state(number);
         const step = number > 0 ? scene.steps[number - 1] : null;
         const moving = mayMove() && Math.abs(number - from) === 1;
+        element.querySelectorAll(".flying").forEach((copy) => copy.remove());
         const places = moving ? rectangles(element) : new Map();
         const acting = step ? run.steps[number - 1].process : -1;
         lanes.forEach((parts, i) => drawLane(run, parts, state.processes[i], i, step, acting));
@@ -130,8 +131,14 @@ function drawHistory(run, past, state, name) {
 /// Where everything is that has an identity.
 function rectangles(element) {
     const found = new Map();
-    for (const item of element.querySelectorAll("[data-id]")) found.set(item.dataset.id, { rect: item.getBoundingClientRect(), item });
+    for (const item of element.querySelectorAll("[data-id]")) found.set(item.dataset.id, { rect: item.getBoundingClientRect(), item, looks: looksOf(item) });
     return found;
+}
+
+/// How an element looks, for a copy of it elsewhere.
+function looksOf(item) {
+    const style = getComputedStyle(item);
+    return ["background-color", "color", "font", "padding", "border-radius"].map((name) => [name, style.getPropertyValue(name)]);
 }
 
 /// Lets what moved travel from where it was.
@@ -156,27 +163,26 @@ function travel(element, before, run, number, from, values) {
     if (number < from) return;
     const step = run.scene.steps[number - 1];
     // What left a buffer for memory.
-    for (const [id, { rect, item }] of before) {
+    for (const [id, { rect, item, looks }] of before) {
         const cell = after.has(id) ? null : values.get(run.entries.get(Number(id))?.variable);
-        if (cell && step.rule === "update") fly(element, item, rect, cell.getBoundingClientRect(), ease);
+        if (cell && step.rule === "update") fly(element, [item, looks], rect, cell.getBoundingClientRect(), ease);
     }
     // A value that is read comes to the process.
     if (step.rule.startsWith("read") && step.variable !== undefined) {
         const value = step.entry === undefined ? values.get(step.variable) : after.get(String(step.entry))?.item;
         const lane = element.querySelector(".lane.acting");
-        if (value && lane) fly(element, value, value.getBoundingClientRect(), lane.querySelector(".place").getBoundingClientRect(), ease);
+        if (value && lane) fly(element, [value, looksOf(value)], value.getBoundingClientRect(), lane.querySelector(".place").getBoundingClientRect(), ease);
     }
 }
 
 /// A copy of an element on its way from one place to another.
-function fly(element, item, from, to, ease) {
+function fly(element, [item, looks], from, to, ease) {
     const outer = element.getBoundingClientRect();
     const copy = item.cloneNode(true);
     copy.removeAttribute("data-id");
     copy.setAttribute("aria-hidden", "true");
     copy.classList.add("flying");
-    const inherited = getComputedStyle(item);
-    for (const name of ["background-color", "color"]) copy.style.setProperty(name, inherited.getPropertyValue(name));
+    for (const [name, value] of looks) copy.style.setProperty(name, value);
     copy.style.setProperty("left", `${from.left - outer.left}px`);
     copy.style.setProperty("top", `${from.top - outer.top}px`);
     element.append(copy);
