@@ -13,7 +13,7 @@ use crate::compare::Turns;
 use crate::rows::Row;
 use crate::run::{Job, Weir};
 use crate::{
-    compare, costs, engines, families, growth, linden_wolper, page, plots, rows, run, spin,
+    compare, costs, engines, families, growth, html, linden_wolper, page, plots, rows, run, spin,
 };
 use weir_cli::Status;
 use weir_cli::output::{complain, fail, print, write_whole};
@@ -107,6 +107,7 @@ fn bench(args: &Bench) -> Result<Status, String> {
     for (path, text) in [
         (&args.writing.csv, rows::csv as fn(&[Row]) -> String),
         (&args.writing.markdown, rows::markdown as fn(&[Row]) -> String),
+        (&args.writing.html, html::html as fn(&[Row]) -> String),
     ] {
         if let Some(path) = path {
             status = status.and(write_whole(path, &text(&rows)));

@@ -99,6 +99,9 @@ pub struct Writing {
     /// Write the results to this file as a Markdown table
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
+    /// Write the results to this file as a page for a browser, with a plot to point at
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Run programs of growing size, and plot their times into this directory
     #[arg(long, value_name = "DIR", conflicts_with = "docs")]
     pub plots: Option<PathBuf>,
@@ -114,7 +117,7 @@ impl Bench {
         let read = read.map(|f| f.to_string_lossy().into_owned()).collect();
         (
             read,
-            [&self.writing.csv, &self.writing.markdown]
+            [&self.writing.csv, &self.writing.markdown, &self.writing.html]
                 .into_iter()
                 .filter_map(|p| p.as_deref())
                 .collect(),

@@ -20,6 +20,7 @@ mod costs;
 mod engines;
 mod families;
 mod growth;
+mod html;
 mod linden_wolper;
 mod page;
 mod plots;

@@ -253,6 +253,36 @@ fn every_kind_of_report_is_shown() {
 }
 
 #[test]
+fn points_of_measured_runs_are_pointed_at() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let row = |name: &str, seconds: f64| {
+        serde_json::json!({
+            "program": name, "model": "TSO", "engine": "auto", "answered": "views", "verdicts": "holds",
+            "exact": true, "configurations": 70, "seconds": seconds, "peak_mib": 12.5,
+            "instructions": null, "spin_states": null, "spin_seconds": null,
+        })
+    };
+    let rows = [row("<b>first</b>", 0.5), row("second", 0.004)];
+    let mut made = weir::report::page::Page::new("bench");
+    made.report("weir-bench", &serde_json::json!({ "version": 1, "rows": rows })).unwrap();
+    let path = browser.folder().join("bench.html");
+    std::fs::write(&path, made.html()).unwrap();
+    let page = browser.open(&format!("file://{}", path.display()));
+    assert_eq!(page.value("document.querySelectorAll('.point').length"), 2);
+    tab_to(&page, "second under TSO");
+    let said = page.text("document.querySelector('[aria-live]').textContent");
+    assert!(said.contains("0.004 seconds, 70 configurations"), "{said}");
+    tab_to(&page, "sort by program");
+    page.press("Enter");
+    let first = page.text("document.querySelector('tbody td').textContent");
+    assert_eq!(first, "<b>first</b>");
+    assert_quiet(&page, "bench");
+}
+
+#[test]
 fn a_game_is_played_against_the_strategy() {
     if !are_installed(&[CHROMIUM]) {
         return;

@@ -1,7 +1,7 @@
 // Puts the page together.
 
 const VIEWS = {
-    check: checkView, outcomes: outcomesView, live: liveView, robust: robustView, fences: fencesView, game: gameView, graph: graphView,
+    check: checkView, outcomes: outcomesView, live: liveView, robust: robustView, fences: fencesView, game: gameView, graph: graphView, bench: benchView,
 };
 
 /// Shows reports in an element: one after another's tab, if there are several.
@@ -18,7 +18,7 @@ function present(data, root) {
         const view = make(report);
         [...tabs.children].forEach((tab, i) => tab.setAttribute("aria-pressed", i === number));
         if (views.length > 1) toAddress({ report: number });
-        body.replaceChildren(crumbs([`weir ${data.command}`, code(report.file ?? ""), report.model ?? report.semantics ?? null].filter((p) => p)),
+        body.replaceChildren(crumbs([data.command === "bench" ? "weir-bench" : `weir ${data.command}`, report.file ? code(report.file) : null, report.model ?? report.semantics ?? null].filter((p) => p)),
             view.title ? el("h1", {}, view.title) : "", view.element);
         view.start?.();
     };
@@ -29,7 +29,8 @@ function present(data, root) {
             show(i);
         }));
     });
-    const about = el("footer", {}, `Made by Weir ${data.weir}. The data of this page is what `, code(`weir ${data.command} --format json`), " prints. ",
+    const origin = data.command === "bench" ? ["weir-bench --csv", " writes. "] : [`weir ${data.command} --format json`, " prints. "];
+    const about = el("footer", {}, `Made by Weir ${data.weir}. The data of this page is what `, code(origin[0]), origin[1],
         "Keys: ← and → step, Home and End jump, space plays, r goes to the first reordering.");
     root.replaceChildren(views.length > 1 ? tabs : "", body, about);
     const asks = Number(fromAddress("report") ?? 0);

@@ -79,7 +79,7 @@ function propertyView(source, property, model) {
     const after = run ? ` This run shows it, in ${counted(run.steps.length, "step")}` : "";
     return el("div", { class: `banner ${mood}` },
         el("h1", {}, code(property.name), ` ${word === "holds" ? word : `is ${word}`} under ${model}`),
-        asked(source, property) ? el("p", {}, "It says: ", code(asked(source, property)), ".") : null,
+        asked(source, property) ? el("p", {}, property.outcome ? "It asks: " : "It says: ", code(asked(source, property)), ".") : null,
         el("p", {}, el("strong", {}, meaning(property, model)), after, run ? (end.length ? [": in the end ", listed(end), "."] : ".") : null),
         run ? reasons(run).map((reason, i) => el("p", {}, i === 0 ? el("strong", {}, "Why: ") : null, reason)) : null,
         property.reason ? el("p", {}, "Why there is no answer: ", property.reason) : null,

@@ -182,7 +182,7 @@ function runView(scene, source, ending) {
             return;
         }
         const { main, why, alert } = sentence(run, step);
-        append(said, [el("strong", {}, `Step ${step}. `), main, el("span", { class: "why" }, why), " ", alert.length ? el("span", { class: "alert" }, alert) : null]);
+        append(said, [el("strong", {}, `Step ${step}. `), main, " ", el("span", { class: "why" }, why), " ", alert.length ? el("span", { class: "alert" }, alert) : null]);
         if (step === count && ending) append(said, [" ", el("strong", {}, ending)]);
         if (step === count && run.loop !== null) append(said, [" ", el("strong", {}, `The run goes on with step ${run.loop + 1}, for ever.`)]);
     };
@@ -201,7 +201,7 @@ function runView(scene, source, ending) {
         }
     };
     const right = el("div", { class: "right" },
-        el("p", { class: "legend" }, MACHINES[scene.buffers]), machine.element, controls, said,
+        el("p", { class: "legend" }, MACHINES[scene.buffers]), controls, said, machine.element,
         round?.element ?? null, times.element, el("p", { class: "legend" }, legendOf(run)));
     const explained = run.overtakes.slice(0, 12).map((o) => overtakeItem(run, o, go));
     const element = el("section", { class: "runview" },
@@ -247,7 +247,7 @@ function stepList(run, go, ending) {
             const step = run.steps[item.step - 1];
             const row = el("li", { "data-step": item.step, class: hue(step.process) },
                 button(`${item.step}`, `go to step ${item.step}`, () => go(item.step), { class: "go" }),
-                el("span", {}, main, el("span", { class: "why" }, why), alert.length ? [" ", el("span", { class: "relax" }, "⚠ "), el("span", { class: "why" }, alert)] : null,
+                el("span", {}, main, " ", el("span", { class: "why" }, why), alert.length ? [" ", el("span", { class: "relax" }, "⚠ "), el("span", { class: "why" }, alert)] : null,
                     item.step === run.steps.length && ending ? [" ", el("strong", {}, ending)] : null));
             rows.set(item.step, row);
             return row;

@@ -81,7 +81,7 @@ function sentence(run, number) {
             break;
         case "read history":
         case "read buffer":
-            main = [name, ": ", code(step.text), ". "];
+            main = [name, " reads an older value of ", x, ": ", code(step.text.match(/ → (.*?)( \(an older value\))?$/)?.[1] ?? step.text), "."];
             why.push(oldValue(before, step));
             break;
         case "guess":
@@ -123,7 +123,7 @@ function missed(run) {
     const pending = new Map();
     run.scene.steps.forEach((step, i) => {
         const index = run.steps[i].process;
-        if (step.rule === "read memory" && found.length < 4) {
+        if (step.rule === "read memory" && found.length < 12) {
             for (const entry of pending.values()) {
                 const isOther = entry.process !== index && entry.kind === "write" && entry.variable === step.variable;
                 if (isOther && !found.some((f) => f.step === i + 1)) found.push({ step: i + 1, entry });
@@ -148,11 +148,18 @@ function reasons(run) {
             since > 0 ? ` since step ${since}` : "", ", but ", code(step.process), " has not caught up with that.",
         ];
     });
-    return readings.concat(missed(run).slice(0, 3).map(({ step, entry }) => {
-        const shownStep = run.scene.steps[step - 1];
+    const groups = [];
+    for (const { step, entry } of missed(run)) {
+        const reader = run.steps[step - 1].process;
+        const same = groups.find((g) => g.entry.id === entry.id && g.reader === reader);
+        if (same) same.steps.push(step);
+        else groups.push({ steps: [step], entry, reader });
+    }
+    return readings.concat(groups.slice(0, 3).map(({ steps, entry }) => {
+        const shownStep = run.scene.steps[steps[0] - 1];
         const owner = () => code(run.processes[entry.process]);
         return [
-            `In step ${step} `, code(shownStep.process), " reads an old value of ", code(shownStep.variable), ": ", owner(), " has written ", code(entry.value),
+            steps.length === 1 ? "In step " : "In steps ", listed(steps.map(String)), " ", code(shownStep.process), " reads an old value of ", code(shownStep.variable), ": ", owner(), " has written ", code(entry.value),
             ` in step ${entry.id}, but that write still waits in the ${place} of `, owner(), ".",
         ];
     }));
@@ -169,7 +176,7 @@ function unseen(run, before, step, index) {
     });
     if (!found.length) return null;
     return found.slice(0, 3).map(([entry, i]) => [
-        " It does not see the write ", code(entryText(entry)), ` (step ${entry.id}) of `, code(run.processes[i]), `, which is still in the ${place} there.`,
+        "It does not see the write ", code(entryText(entry)), ` (step ${entry.id}) of `, code(run.processes[i]), `, which is still in the ${place} there. `,
     ]);
 }
 
