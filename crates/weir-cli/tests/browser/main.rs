@@ -493,7 +493,7 @@ fn pages_are_small_and_quick() {
             std::fs::metadata(Path::new(page.strip_prefix("file://").unwrap())).unwrap().len(),
         )
     };
-    let (address, size) = run(32, "hundred");
+    let (address, size) = run(49, "hundred");
     let page = browser.open(&address);
     let steps = page.value("document.querySelector('input[type=range]').max").to_string();
     println!("a run of {steps} steps: {size} bytes");
