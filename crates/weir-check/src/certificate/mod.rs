@@ -20,7 +20,7 @@ pub(crate) use checker::check_for;
 pub const FORMAT: &str = "weir-certificate";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// An inductive set that shows what a program cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

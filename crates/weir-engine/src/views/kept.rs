@@ -5,11 +5,9 @@
 //! after a test of bits that excludes most of them.
 
 use std::hash::{BuildHasher, Hash};
-use std::iter;
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
 
@@ -27,8 +25,9 @@ pub struct Kept {
     shapes: Vec<u32>,
     about: Vec<About>,
     by_config: HashTable<u32>,
-    /// The newest configuration of each bucket and list of shapes.
-    by_shapes: HashTable<u32>,
+    /// The newest configuration of each bucket and kind, and all kinds.
+    by_kind: FxHashMap<(u32, u32), u32>,
+    kinds: FxHashMap<Box<[u64]>, u32>,
     /// The lengths of a state and of a list of views.
     lens: (usize, usize),
 }
@@ -40,8 +39,6 @@ struct About {
     slot: u32,
     /// A later one that covers it; itself if there is none.
     covered_by: u32,
-    /// An earlier one of the bucket with the same shapes: the two differ in sets of words only.
-    alike: Option<u32>,
 }
 
 fn hash(what: impl Hash) -> u64 {
@@ -59,7 +56,8 @@ impl Kept {
             shapes: vec![],
             about: vec![],
             by_config: HashTable::new(),
-            by_shapes: HashTable::new(),
+            by_kind: FxHashMap::default(),
+            kinds: FxHashMap::default(),
             lens: (state_len, processes),
         }
     }
@@ -131,20 +129,11 @@ impl Kept {
         &self.buckets[id as usize]
     }
 
-    /// Of the maximal configurations of a bucket with the same shapes, the one that differs least
-    /// from one with this outline.
-    pub fn nearest(&self, bucket: u32, outline: &Outline) -> Option<u32> {
-        let Outline { shapes, sketches } = outline;
-        let newest = self.by_shapes.find(hash((bucket, &**shapes)), |&id| {
-            self.about[id as usize].bucket == bucket && self.shapes(id) == &**shapes
-        });
-        let alike = iter::successors(newest.copied(), |&id| self.about[id as usize].alike);
-        let distance = |&id: &u32| -> u32 {
-            let About { bucket, slot, .. } = self.about[id as usize];
-            let ours = self.buckets[bucket as usize].sketches(slot, self.lens.1);
-            ours.iter().zip(sketches).map(|(a, b)| (a ^ b).count_ones()).sum()
-        };
-        alike.filter(|&id| !self.is_covered(id)).min_by_key(|id| (distance(id), *id))
+    /// The maximal configuration of a bucket and kind, if there is one.
+    pub fn of_kind(&self, bucket: u32, kind: &[u64]) -> Option<u32> {
+        let kind = *self.kinds.get(kind)?;
+        let id = *self.by_kind.get(&(bucket, kind))?;
+        (!self.is_covered(id)).then_some(id)
     }
 
     /// The shapes of the views of a configuration.
@@ -159,25 +148,16 @@ impl Kept {
         let slot = self.buckets[bucket as usize].insert(id, &outline.sketches);
         self.views.extend_from_slice(views);
         self.shapes.extend_from_slice(&outline.shapes);
-        self.about.push(About { bucket, slot, covered_by: id, alike: None });
-        let Self { views: all, shapes, about, by_config, by_shapes, .. } = self;
+        self.about.push(About { bucket, slot, covered_by: id });
+        let Self { views: all, about, by_config, .. } = self;
         let n = self.lens.1;
         let of = |&id: &u32| hash((about[id as usize].bucket, &all[id as usize * n..][..n]));
         by_config.insert_unique(hash((bucket, views)), id, of);
-        let ours = |id: u32| (about[id as usize].bucket, &shapes[id as usize * n..][..n]);
-        let entry = by_shapes.entry(
-            hash((bucket, &*outline.shapes)),
-            |&other| ours(other) == ours(id),
-            |&id| hash(ours(id)),
-        );
-        let alike = match entry {
-            Entry::Occupied(mut newest) => Some(std::mem::replace(newest.get_mut(), id)),
-            Entry::Vacant(vacant) => {
-                vacant.insert(id);
-                None
-            }
-        };
-        self.about[id as usize].alike = alike;
+        if let Some(kind) = &outline.kind {
+            let new = self.kinds.len() as u32;
+            let kind = *self.kinds.entry(kind.clone()).or_insert(new);
+            self.by_kind.insert((bucket, kind), id);
+        }
         id
     }
 
@@ -218,6 +198,8 @@ pub struct Outline {
     pub shapes: Box<[u32]>,
     /// The sketch of each view.
     pub sketches: Vec<u128>,
+    /// Configurations of one kind are joined; `None` if it is joined with no other.
+    pub kind: Option<Box<[u64]>>,
 }
 
 /// The numbers of the bits of sketches that are set, or that are not.
@@ -276,11 +258,6 @@ impl Bucket {
             true => vec![],
             false => bits(sketches, set).collect(),
         }
-    }
-
-    /// The sketches of a slot.
-    fn sketches(&self, slot: u32, views: usize) -> &[u128] {
-        &self.sketches[slot as usize * views..][..views]
     }
 
     /// Adds the configurations whose sketches fit, the oldest slot first: `fit_of` says which of a

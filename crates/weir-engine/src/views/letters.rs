@@ -15,7 +15,7 @@ use weir_model::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::system::System;
 
-use super::subwords::{Level, Subwords, single};
+use super::subwords::{Level, Subwords, letters, single};
 use crate::ahead::{ByPlace, readable};
 use crate::graph::NoGraph;
 
@@ -129,6 +129,17 @@ impl<'s> Letters<'s> {
         })
     }
 
+    /// The mask that keeps some variables.
+    pub fn mask_for(&mut self, vars: &[VarId]) -> MaskId {
+        let mask: Box<[bool]> = (0..self.vars).map(|x| vars.contains(&VarId::new(x))).collect();
+        if let Some(known) = self.masks.iter().position(|m| *m == mask) {
+            return known;
+        }
+        self.masks.push(mask);
+        self.masked.push(vec![]);
+        self.masks.len() - 1
+    }
+
     /// What a process in a control state can still read.
     pub fn mask_of(&self, process: ProcessId, state: StateId) -> MaskId {
         let of_place = &self.of_place[process.index()];
@@ -211,6 +222,14 @@ impl<'s> Letters<'s> {
     /// What a letter is in a segment.
     pub fn symbols(&self, letter: Letter) -> &[u64] {
         &self.symbols[letter as usize]
+    }
+
+    /// What the mark of an own write to a variable is, if a letter is the memory state that it
+    /// made: where letters are in pieces, only the value of the variable.
+    pub fn mark(&self, letter: Letter, var: VarId) -> Letter {
+        let mut symbols = letters(self.symbols(letter));
+        let piece = symbols.find(|&l| self.value(l, var).is_some());
+        piece.filter(|_| self.pieces).unwrap_or(letter)
     }
 
     /// Whether nothing is left of a letter.

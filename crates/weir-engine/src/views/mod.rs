@@ -24,7 +24,8 @@
 //! subwords of up to `k` letters (`subwords`), which gives finitely many configurations:
 //! the search terminates. If it finds no violation, the stored set is inductive: the
 //! property holds. If it finds one, the path is repeated without abstraction
-//! (`concrete`): either it is a real run, or `k` was too small and is raised.
+//! (`concrete`): either it is a real run, or the search told too little apart. Then it tells
+//! more apart where that made the path possible (`precision`, `blame`), and begins again.
 //!
 //! *Why refinement terminates.* The set of all configurations that are covered by
 //! reachable ones is closed under subwords, so by Higman's lemma it is described by
@@ -36,11 +37,13 @@
 //! writes are marks inside the word (`view`); formulas about memory are decided by
 //! guessing the moment they refer to (`places`).
 
+mod blame;
 mod graph;
 mod kept;
 mod letters;
 mod places;
-mod rounds;
+mod precision;
+
 mod search;
 mod space;
 mod subwords;

@@ -20,7 +20,7 @@ use weir_model::question::Kind;
 use weir_model::system::{Op, Seen, Standing, Transition};
 
 use super::letters::{Halt, Letter, MAX_LETTER};
-use super::space::Space;
+use super::space::{Config, Space};
 use super::table::ViewId;
 use super::view::View;
 
@@ -121,6 +121,31 @@ impl Space<'_> {
         let places = Rc::new(Places { list, picks });
         self.places.insert(key, places.clone());
         Ok(places)
+    }
+
+    /// The first of some transitions that a process cannot take by itself, one after another.
+    pub(super) fn stuck_at(
+        &mut self,
+        config: &Config,
+        p: ProcessId,
+        transitions: &[TransitionId],
+        last: bool,
+    ) -> Result<Option<TransitionId>, Halt> {
+        let (control, newest) = self.rest(config, p, last)?;
+        let mut here = vec![Place { control, view: config.views[p.index()], from: None }];
+        for &id in transitions {
+            let t = self.system.transition(p, id);
+            let mut there = Vec::new();
+            for place in here {
+                let views = self.alone(p, place, t, newest, last)?;
+                there.extend(views.into_iter().map(|view| Place { control: t.to, view, ..place }));
+            }
+            if there.is_empty() {
+                return Ok(Some(id));
+            }
+            here = there;
+        }
+        Ok(None)
     }
 
     pub(super) fn places_bytes(&self) -> usize {

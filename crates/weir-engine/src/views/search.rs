@@ -12,19 +12,23 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
 use weir_model::system::StateKind;
 
+use super::blame::Followed;
 use super::kept::Kept;
 use super::letters::Halt;
 use super::places::Places;
-use super::rounds::{EVERYTHING, Round, rounds};
+use super::precision::{Blamed, Joined, Precision, Spot, spot};
 use super::space::{Config, Space, Step};
-use super::subwords::{Level, MAX_LEVEL};
+use super::subwords::MAX_LEVEL;
 use crate::concrete::{self, Event};
 use crate::engine::Task;
 use crate::stats::{Progress, SearchOptions, Stats};
 
-/// How many configurations that settle one question are looked at for a real run
-/// before the level is raised.
+/// How many configurations to which no run leads are looked at, if no join made them possible,
+/// before the level is raised: a run may lead to the next one.
 const TRIES: usize = 64;
+
+/// How many paths that joins made possible are followed before the search begins again.
+const PATHS: usize = 8;
 
 /// How much longer a round goes on for the sake of the other questions, once it
 /// cannot decide one of them.
@@ -34,17 +38,19 @@ const LONGER: usize = 8;
 const FEW: usize = 1 << 8;
 
 pub(super) struct Search<'s> {
-    round: Round,
+    /// Which views are joined at some places, and elsewhere.
+    joined_at: FxHashMap<Spot, Joined>,
+    joined_elsewhere: Joined,
     pub(super) space: Space<'s>,
     model: MemoryModel,
     pub(super) kept: Kept,
-    parents: Vec<Option<(u32, Step)>>,
+    pub(super) parents: Vec<Option<(u32, Step)>>,
     /// The steps that were taken and what has what they lead to, if they are to be drawn.
     pub(super) edges: Vec<(u32, Step, u32)>,
     /// How many configurations are maximal.
     maximal: usize,
-    /// Whether any two were joined.
-    has_joined: bool,
+    /// Where views were joined that should not have been.
+    blamed: Vec<Vec<Blamed>>,
     /// Whether the round was ended for the sake of the next.
     was_cut: bool,
     stats: Stats,
@@ -54,8 +60,11 @@ pub(super) struct Search<'s> {
 #[derive(Clone, Debug)]
 enum Found {
     Nothing,
-    /// Bad configurations without a run, so many times.
-    Spurious(usize),
+    /// Configurations that seem to settle it, to which no run leads, so many times: words are told
+    /// apart too little.
+    Folded(usize),
+    /// The same; joins made all of them possible.
+    Joined(usize),
     /// A run that settles it.
     Settled(Box<Run>),
     /// Nothing settles it, as a round showed that was not yet the last.
@@ -67,9 +76,15 @@ impl Found {
     fn is_done(&self) -> bool {
         match self {
             Self::Nothing => false,
-            Self::Spurious(tries) => *tries >= TRIES,
+            Self::Folded(tries) => *tries >= TRIES,
+            Self::Joined(tries) => *tries >= PATHS,
             Self::Settled(_) | Self::Excluded => true,
         }
+    }
+
+    /// Whether a finer search may say more.
+    fn is_spurious(&self) -> bool {
+        matches!(self, Self::Folded(_) | Self::Joined(_))
     }
 }
 
@@ -80,14 +95,17 @@ impl<'s> Search<'s> {
     /// If a limit is reached.
     pub(super) fn to_draw(task: Task<'s>) -> Result<Self, Stop> {
         let active: Vec<ProcessId> = task.system.process_ids().collect();
-        let round = Round { level: Level(1), most: EVERYTHING, budget: usize::MAX };
-        Self::new(task, &active, round)
+        Self::new(task, &active, &Precision::exact())
     }
 
-    fn new(task: Task<'s>, active: &[ProcessId], round: Round) -> Result<Self, Stop> {
+    fn new(task: Task<'s>, active: &[ProcessId], precision: &Precision) -> Result<Self, Stop> {
+        let level = precision.level;
+        let mut space = Space::new(task, active, level)?;
+        let (joined_at, joined_elsewhere) = precision.joined(&mut space.table.letters);
         Ok(Self {
-            round,
-            space: Space::new(task, active, round.level)?,
+            joined_at,
+            joined_elsewhere,
+            space,
             model: task.model,
             kept: Kept::new(
                 task.system.processes.len() + task.system.vars.len(),
@@ -96,20 +114,35 @@ impl<'s> Search<'s> {
             parents: vec![],
             edges: vec![],
             maximal: 0,
-            has_joined: false,
+            blamed: vec![],
             was_cut: false,
             stats: Stats {
                 engine: "views",
-                level: Some(round.level.0),
+                level: Some(level.0),
                 within_bound: true,
                 ..Stats::default()
             },
         })
     }
 
+    /// For each process, which of its views are joined in a state.
+    fn joins(&self, state: &[Cell]) -> Vec<Joined> {
+        let system = self.space.system;
+        let joined = |p| match self.joined_at.is_empty() {
+            true => self.joined_elsewhere,
+            false => self
+                .joined_at
+                .get(&spot(system, state, p))
+                .copied()
+                .unwrap_or(self.joined_elsewhere),
+        };
+        system.process_ids().map(joined).collect()
+    }
+
     /// Stores a configuration unless a stored one covers it. Returns the number of the
     /// one that has it.
-    fn insert(&mut self, config: &Config, parent: Option<(u32, Step)>) -> Result<u32, Stop> {
+    fn insert(&mut self, config: &Config, parent: Option<(u32, Step)>) -> Result<u32, Halt> {
+        let joins = self.joins(&config.state);
         let (table, kept) = (&mut self.space.table, &mut self.kept);
         let number = kept.bucket_of(&config.state, &table.letters.budget)?;
         if let Some(id) = kept.find(number, &config.views) {
@@ -118,7 +151,7 @@ impl<'s> Search<'s> {
         }
         let bucket = kept.bucket(number);
         let mut views = config.views.clone();
-        let mut outline = table.outline(&views);
+        let mut outline = table.outline(&views, &joins)?;
         let count = bucket.len();
         table.letters.budget.work(1 + count / 64)?;
         for c in bucket.above(&outline.sketches) {
@@ -129,12 +162,11 @@ impl<'s> Search<'s> {
                 return Ok(c);
             }
         }
-        if count >= self.round.most
-            && let Some(c) = kept.nearest(number, &outline)
+        if let Some(kind) = &outline.kind
+            && let Some(c) = kept.of_kind(number, kind)
         {
-            self.has_joined = true;
             views = table.join(kept.views(c), &views)?;
-            outline = table.outline(&views);
+            outline = table.outline(&views, &joins)?;
         }
         let mut worse: Vec<u32> = Vec::new();
         for c in bucket.below(&outline.sketches) {
@@ -153,22 +185,6 @@ impl<'s> Search<'s> {
         Ok(id)
     }
 
-    /// What happened on the way to a configuration, and where that began.
-    fn path(&mut self, id: u32) -> Result<(u32, Vec<Event>), Halt> {
-        let mut steps = Vec::new();
-        let mut at = id;
-        while let Some((parent, step)) = self.parents[at as usize] {
-            steps.push((parent, step));
-            at = parent;
-        }
-        let mut events = Vec::new();
-        for (parent, step) in steps.into_iter().rev() {
-            let places = self.space.places_of(&self.kept.get(parent), step.process)?;
-            events.extend(self.space.events(&places, step));
-        }
-        Ok((at, events))
-    }
-
     fn run(
         &mut self,
         found: &mut [Found],
@@ -180,8 +196,7 @@ impl<'s> Search<'s> {
             self.space.budget().tick()?;
             self.insert(&config, None)?;
         }
-        let mut most = self.round.budget;
-        let mut is_limited = self.round.most == EVERYTHING;
+        let mut most = usize::MAX;
         let mut next = 0;
         while next < self.kept.len() {
             let id = next as u32;
@@ -199,10 +214,9 @@ impl<'s> Search<'s> {
                 return Ok(());
             }
             // The next round will be needed: this one is not to take for ever.
-            let is_lost = |f: &Found| matches!(f, Found::Spurious(tries) if *tries >= TRIES);
-            if !is_limited && found.iter().any(is_lost) {
-                is_limited = true;
-                most = most.min(LONGER * (self.stats.expanded + FEW));
+            let is_lost = |f: &Found| f.is_spurious() && f.is_done();
+            if most == usize::MAX && found.iter().any(is_lost) {
+                most = LONGER * (self.stats.expanded + FEW);
             }
             let mut reached = Vec::new();
             self.space.successors(&config, &mut |step, next| reached.push((step, next)))?;
@@ -287,25 +301,68 @@ impl<'s> Search<'s> {
     /// Looks whether processes can come to places that settle a question.
     fn look(&mut self, id: u32, config: &Config, found: &mut [Found]) -> Result<(), Halt> {
         for (index, found) in found.iter_mut().enumerate() {
-            let tries = match found {
-                _ if found.is_done() => continue,
-                Found::Spurious(tries) => *tries,
-                _ => 0,
-            };
+            if found.is_done() {
+                continue;
+            }
             if let Some(ways) = self.settling(config, index)? {
-                let (start, mut events) = self.path(id)?;
-                events.extend(ways);
-                let start = self.kept.get(start);
-                let start = self.space.memory(&start);
-                let start: Vec<ValueId> = start.iter().map(|&v| v.into()).collect();
-                let (system, budget) = (self.space.system, self.space.budget());
-                *found = match concrete::run(system, self.model, &start, &events, budget)? {
-                    Some(run) => Found::Settled(Box::new(run)),
-                    None => Found::Spurious(tries + 1),
+                let mut path = self.path(id)?;
+                path.events.extend(ways);
+                let start = self.kept.get(path.configs[0]);
+                if let Some(run) = self.concrete(&start, &path.events)? {
+                    *found = Found::Settled(Box::new(run));
+                    continue;
+                }
+                // Once the level has to be raised, joins do not matter.
+                if let Found::Folded(tries) = found {
+                    *tries += 1;
+                    continue;
+                }
+                *found = match self.follow(&path, index)? {
+                    Followed::Run(run) => Found::Settled(run),
+                    Followed::Stuck(blamed) if !blamed.is_empty() => {
+                        self.blamed.push(blamed);
+                        let tries = if let Found::Joined(tries) = found { *tries } else { 0 };
+                        Found::Joined(tries + 1)
+                    }
+                    Followed::Stuck(_) | Followed::Folded => Found::Folded(1),
                 };
             }
         }
         Ok(())
+    }
+
+    /// The run that events from an initial configuration stand for, if they do.
+    pub(super) fn concrete(&self, start: &Config, events: &[Event]) -> Result<Option<Run>, Stop> {
+        let start = self.space.memory(start).iter();
+        let start: Vec<ValueId> = start.map(|&v| v.into()).collect();
+        concrete::run(self.space.system, self.model, &start, events, self.space.budget())
+    }
+
+    /// The places of a process, and those at which it may settle a question.
+    fn picks(
+        &mut self,
+        config: &Config,
+        number: usize,
+        p: ProcessId,
+    ) -> Result<(Rc<Places>, Vec<u32>), Halt> {
+        let system = self.space.system;
+        let question = &self.space.questions[number];
+        let places = match self.space.is_asked_at_the_end(question) {
+            // Wherever it goes by itself, it makes no difference to the formula.
+            true if !self.space.watch.asks(number, p) => self.space.rest_of(config, p),
+            true => self.space.last_places_of(config, p)?,
+            false => self.space.places_of(config, p)?,
+        };
+        let mut picks = places.picks[number].clone();
+        if question.kind == Kind::NoDeadlock {
+            let control = |i: &u32| places.list[*i as usize].control;
+            let memory = self.space.memory(config);
+            picks.retain(|i| system.is_stuck(p, control(i), memory));
+            // One that has not ended makes it a deadlock.
+            picks.sort_by_key(|i| system.state(p, control(i)).kind == StateKind::Ended);
+            picks.truncate(1);
+        }
+        Ok((places, picks))
     }
 
     /// What processes do by themselves to settle a question, if they can.
@@ -320,20 +377,7 @@ impl<'s> Search<'s> {
         let memory = &config.state[system.processes.len()..];
         let mut all: Vec<(Rc<Places>, Vec<u32>)> = Vec::with_capacity(system.processes.len());
         for p in system.process_ids() {
-            let places = match last {
-                // Wherever it goes by itself, it makes no difference to the formula.
-                true if !self.space.watch.asks(number, p) => self.space.rest_of(config, p),
-                true => self.space.last_places_of(config, p)?,
-                false => self.space.places_of(config, p)?,
-            };
-            let mut picks = places.picks[number].clone();
-            if question.kind == Kind::NoDeadlock {
-                let control = |i: &u32| places.list[*i as usize].control;
-                picks.retain(|i| system.is_stuck(p, control(i), memory));
-                // One that has not ended makes it a deadlock.
-                picks.sort_by_key(|i| system.state(p, control(i)).kind == StateKind::Ended);
-                picks.truncate(1);
-            }
+            let (places, picks) = self.picks(config, number, p)?;
             if picks.is_empty() {
                 return Ok(None);
             }
@@ -387,23 +431,15 @@ pub(super) fn check_among(
     let began = Instant::now();
     let options = task.options;
     let mut found = vec![Found::Nothing; task.questions.len()];
-    let mut stats = Stats::default();
+    let mut stats;
     // What shows that nothing else happens, if the last round saw everything.
-    let mut proof = None;
-    let mut exhausted = [false; MAX_LEVEL + 1];
-    let mut hopeless = Vec::new();
-    for round in rounds() {
-        // Joining less changes nothing if nothing was joined, nor does a second try
-        // if the first could not decide.
-        if exhausted[round.level.0] || hopeless.contains(&(round.level.0, round.most)) {
-            continue;
+    let mut proof;
+    let mut precision = Precision::coarse();
+    loop {
+        for f in found.iter_mut().filter(|f| f.is_spurious()) {
+            *f = Found::Nothing;
         }
-        for f in &mut found {
-            if let Found::Spurious(_) = f {
-                *f = Found::Nothing;
-            }
-        }
-        let mut search = match Search::new(task, active, round) {
+        let mut search = match Search::new(task, active, &precision) {
             Ok(search) => search,
             Err(stop) => {
                 stats = Stats { engine: "views", within_bound: true, ..Stats::default() };
@@ -422,14 +458,14 @@ pub(super) fn check_among(
             true => Evidence::Invariant(Arc::new(search.invariant())),
             false => Evidence::Exhausted,
         });
-        exhausted[round.level.0] = saw_all && !search.has_joined;
         stats = search.stats;
-        let is_spurious = found.iter().any(|f| matches!(f, Found::Spurious(_)));
-        if is_spurious {
-            hopeless.push((round.level.0, round.most));
-        }
-        let refine = !saw_all || is_spurious;
+        let refine = !saw_all || found.iter().any(Found::is_spurious);
         if stats.stopped.is_some() || !refine {
+            break;
+        }
+        precision.raise(&search.blamed);
+        let is_folded = found.iter().any(|f| matches!(f, Found::Folded(_)));
+        if is_folded && !precision.raise_level() {
             break;
         }
         // A certificate is one set for all that holds: the last round's.
@@ -442,7 +478,7 @@ pub(super) fn check_among(
     let questions = task.questions.iter().zip(found).enumerate();
     let answers = questions.map(|(i, (question, found))| match found {
         Found::Settled(run) => Answer::settled(i, question, *run),
-        Found::Spurious(_) => {
+        Found::Folded(_) | Found::Joined(_) => {
             let undecided = || format!("not decided by subwords of up to {MAX_LEVEL} letters");
             Answer::unknown(i, stats.stopped.clone().unwrap_or_else(undecided))
         }

@@ -48,7 +48,7 @@ pub(super) enum Action {
 }
 
 /// A step: from one of its places a process acts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub process: ProcessId,
     pub place: u32,
@@ -178,19 +178,30 @@ impl<'s> Space<'s> {
         }))
     }
 
+    /// Where a process rests, and what it sees of the newest memory.
+    pub(super) fn rest(
+        &mut self,
+        config: &Config,
+        p: ProcessId,
+        last: bool,
+    ) -> Result<(StateId, Letter), Halt> {
+        let newest = match last {
+            true => self.table.letters.see_all(&config.state[self.system.processes.len()..])?,
+            false => self.see(config, p)?,
+        };
+        Ok((Self::control(config, p), newest))
+    }
+
     /// The places that a process can come to by itself.
     pub fn places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, Halt> {
-        let control = Self::control(config, p);
-        let newest = self.see(config, p)?;
+        let (control, newest) = self.rest(config, p, false)?;
         self.places(p, control, config.views[p.index()], newest, false)
     }
 
     /// The places that a process can come to if nothing enters the history any
     /// more: its writes are seen by itself only.
     pub fn last_places_of(&mut self, config: &Config, p: ProcessId) -> Result<Rc<Places>, Halt> {
-        let control = Self::control(config, p);
-        let n = self.processes();
-        let newest = self.table.letters.see_all(&config.state[n..])?;
+        let (control, newest) = self.rest(config, p, true)?;
         self.places(p, control, config.views[p.index()], newest, true)
     }
 

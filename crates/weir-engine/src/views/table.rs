@@ -14,6 +14,7 @@ use weir_model::limits::Stop;
 
 use super::kept::Outline;
 use super::letters::{Halt, Letter, Letters, MaskId};
+use super::precision::Joined;
 use super::subwords::Level;
 use super::view::{Eyes, Shape, View};
 
@@ -38,6 +39,8 @@ pub(super) struct Table<'s> {
     shapes: Vec<Shape>,
     shape_ids: FxHashMap<Shape, u32>,
     covers: FxHashMap<(ViewId, ViewId), bool>,
+    /// For a view and a mask: the view, narrowed.
+    seeing: FxHashMap<(ViewId, MaskId), ViewId>,
     /// For a view, a mask and the newest letter: the view, narrowed and tidied.
     settled: FxHashMap<(ViewId, MaskId, Letter), ViewId>,
     /// For a view, the newest letter before and after a write, and whether it
@@ -64,6 +67,7 @@ impl<'s> Table<'s> {
             shapes: vec![],
             shape_ids: FxHashMap::default(),
             covers: FxHashMap::default(),
+            seeing: FxHashMap::default(),
             settled: FxHashMap::default(),
             appended: FxHashMap::default(),
             read: FxHashMap::default(),
@@ -104,12 +108,38 @@ impl<'s> Table<'s> {
         Ok(id)
     }
 
-    /// What is compared of views before they are.
-    pub fn outline(&self, views: &[ViewId]) -> Outline {
-        Outline {
-            shapes: views.iter().map(|&v| self.shape_of[v as usize]).collect(),
-            sketches: views.iter().map(|&v| self.sketches[v as usize]).collect(),
+    /// What is compared of views before they are; `joins` says for each process which are joined.
+    pub fn outline(&mut self, views: &[ViewId], joins: &[Joined]) -> Result<Outline, Halt> {
+        let shapes: Box<[u32]> = views.iter().map(|&v| self.shape_of[v as usize]).collect();
+        let mut kind = Vec::with_capacity(views.len());
+        for ((&view, joined), &shape) in views.iter().zip(joins).zip(&shapes) {
+            let told_apart = match joined {
+                Joined::All => 0,
+                Joined::Seeing(mask) => self.seeing(view, *mask)?,
+                Joined::None => view,
+            };
+            kind.push(u64::from(shape) << 32 | u64::from(told_apart));
         }
+        let is_joined = joins.iter().any(|j| *j != Joined::None);
+        Ok(Outline {
+            shapes,
+            sketches: views.iter().map(|&v| self.sketches[v as usize]).collect(),
+            kind: is_joined.then(|| kind.into()),
+        })
+    }
+
+    /// What a view says of the variables of a mask.
+    fn seeing(&mut self, id: ViewId, mask: MaskId) -> Result<ViewId, Halt> {
+        if let Some(&known) = self.seeing.get(&(id, mask)) {
+            return Ok(known);
+        }
+        let mut view = self.view(id).clone();
+        view.narrow(self.level, mask, &mut self.letters)?;
+        let after = self.intern(view)?;
+        let (budget, known) = (&self.letters.budget, &self.seeing);
+        budget.check_growth(known.len(), known.capacity(), size_of::<(ReadKey, ViewId)>())?;
+        self.seeing.insert((id, mask), after);
+        Ok(after)
     }
 
     /// Whether views of some shapes can cover those of others.

@@ -11,6 +11,10 @@
 //!
 //! A segment is a set of words over letters (see `subwords`); a mark is one
 //! letter that cannot be lost, for it is what the process reads of its variable.
+//! At level 1, where a segment does not say which values occurred together, a mark
+//! has only the value of its variable. The other values of that memory state are
+//! in the segment behind it, or in the newest memory. Otherwise views would differ
+//! in values that no read can tell apart.
 //!
 //! `past` and `stores` are for the weaker models. Under NSW a process may read
 //! each variable from before its present: `past` has the values that it may
@@ -23,7 +27,7 @@ use weir_model::ids::{ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 
 use super::letters::{Halt, Letter, Letters, MaskId};
-use super::subwords::{Level, Subwords, is_subset, letters, spelt, union};
+use super::subwords::{Level, Subwords, is_subset, letters, single, spelt, union};
 
 /// What one process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -290,17 +294,19 @@ impl View {
         if own.is_none() && old == new {
             return Ok(());
         }
+        // Where the last mark is the newest memory state so far, the mark stands for it.
+        let at_mark = self.marks.last().filter(|_| self.segments[last].is_empty());
         let at_mark =
-            self.segments[last].is_empty() && self.marks.last().is_some_and(|m| m.letter == old);
-        if !at_mark {
-            let symbols = table.symbols(old);
-            self.segments[last] = level.concat(&self.segments[last], symbols, &table.budget)?;
-        }
+            at_mark.map(|m| m.letter).filter(|&l| l == table.mark(old, self.marks[last - 1].var));
+        let symbols = table.symbols(old).iter().copied();
+        let symbols: Subwords =
+            symbols.filter(|w| at_mark.is_none_or(|l| *w != single(l))).collect();
+        self.segments[last] = level.concat(&self.segments[last], &symbols, &table.budget)?;
         if let Some(var) = own {
             if let Some(i) = self.marks.iter().position(|m| m.var == var) {
                 self.unmark(level, table, i)?;
             }
-            self.marks.push(Mark { var, letter: new });
+            self.marks.push(Mark { var, letter: table.mark(new, var) });
             self.segments.push(vec![]);
         }
         Ok(())
@@ -374,9 +380,12 @@ impl View {
             let Some(&mark) = view.marks.first() else { break };
             view.pass_mark(eyes)?;
             view.forget(var);
-            if has(mark.letter) {
+            if level.0 == 1 || has(mark.letter) {
+                // It can stand at the mark.
                 let here = table.symbols(mark.letter);
                 view.segments[0] = level.concat(here, &view.segments[0], &table.budget)?;
+            }
+            if has(mark.letter) {
                 return Ok(vec![view]);
             }
         }

@@ -208,8 +208,11 @@ impl Checker<'_> {
             let Some(&(_, letter, _)) = now.rest.first() else { break };
             now = self.pass(now);
             now.past.remove(&x);
-            if has(letter) {
+            if self.level == 1 || has(letter) {
+                // It can stand where its write reached memory.
                 now.first = self.words.concat(self.pieces(letter), now.first);
+            }
+            if has(letter) {
                 return vec![now];
             }
         }

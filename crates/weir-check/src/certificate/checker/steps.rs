@@ -261,16 +261,23 @@ impl Checker<'_> {
         self.appended.of((sight, mask, old, new, mark), || {
             let mut sight = self.narrow(&self.sights.get(sight), mask);
             if mark.is_some() || old != new {
-                let at_mark =
-                    sight.rest.last().is_some_and(|r| r.2 == self.words.empty() && r.1 == old);
-                if !at_mark {
-                    let last = sight.last();
-                    *last = self.words.concat(*last, self.pieces(old));
-                }
+                // If the last own write made this state, its mark stands for its own value here.
+                let here = match sight.rest.last() {
+                    Some(&(x, letter, after))
+                        if after == self.words.empty() && letter == self.mark(old, x) =>
+                    {
+                        let pieces = self.words.letters(self.pieces(old));
+                        let others = pieces.into_iter().filter(|l| *l != letter);
+                        self.words.of(others.map(|l| vec![l]))
+                    }
+                    _ => self.pieces(old),
+                };
+                let last = sight.last();
+                *last = self.words.concat(*last, here);
             }
             if let Some(x) = mark {
                 sight = self.unmark(sight, x);
-                sight.rest.push((x, new, self.words.empty()));
+                sight.rest.push((x, self.mark(new, x), self.words.empty()));
             }
             self.sights.id(self.tidy(sight, new))
         })

@@ -2,6 +2,8 @@
 
 use std::hash::Hash;
 
+use weir_model::ids::VarId;
+
 use super::numbered::{Id, Memo, Numbered};
 use super::{Checker, Letter};
 
@@ -167,5 +169,16 @@ impl Checker<'_> {
             };
             self.words.of(kept.map(piece))
         })
+    }
+
+    /// The letter of the mark of an own write to a variable that made a memory state. At level 1
+    /// it has the value of that variable only; the other values are in the set behind it.
+    pub(super) fn mark(&self, letter: Letter, x: VarId) -> Letter {
+        if self.level > 1 {
+            return letter;
+        }
+        let cells = self.letters.get(letter);
+        let own = |y: usize| cells[y].filter(|_| y == x.index());
+        self.letters.id((0..cells.len()).map(own).collect::<Vec<_>>())
     }
 }

@@ -1,0 +1,210 @@
+//! Why a path is no run: which joins made it possible.
+//!
+//! The path is followed once more without joins. The process that gets stuck saw something that
+//! came from another configuration, and what it could not read says which variable that was. See
+//! `precision` for what follows from it.
+
+use weir_model::answer::Run;
+use weir_model::ids::{ProcessId, TransitionId, VarId};
+use weir_model::system::Op;
+
+use super::letters::Halt;
+use super::precision::{Blamed, spot};
+use super::search::Search;
+use super::space::{Config, Step};
+use super::view::View;
+use crate::concrete::Event;
+
+/// How many configurations that a path leads to are followed without joins.
+const MOST: usize = 64;
+
+/// What comes of a path that is followed without joins.
+pub(super) enum Followed {
+    /// A run: the same configurations are reached with other reads.
+    Run(Box<Run>),
+    /// It gets stuck: views were joined there.
+    Stuck(Vec<Blamed>),
+    /// It settles the question, but is no run: words are told apart too little.
+    Folded,
+}
+
+/// The way to a configuration.
+pub(super) struct Path {
+    /// From an initial configuration on.
+    pub configs: Vec<u32>,
+    /// The steps between them.
+    steps: Vec<Step>,
+    /// What happens in the steps, and afterwards.
+    pub events: Vec<Event>,
+    /// For each step, where its events end.
+    ends: Vec<usize>,
+}
+
+impl Search<'_> {
+    /// The way to a configuration.
+    pub(super) fn path(&mut self, id: u32) -> Result<Path, Halt> {
+        let mut path = Path { configs: vec![id], steps: vec![], events: vec![], ends: vec![] };
+        let mut at = id;
+        while let Some((parent, step)) = self.parents[at as usize] {
+            path.steps.push(step);
+            path.configs.push(parent);
+            at = parent;
+        }
+        path.steps.reverse();
+        path.configs.reverse();
+        for (&from, &step) in path.configs.iter().zip(&path.steps) {
+            let places = self.space.places_of(&self.kept.get(from), step.process)?;
+            path.events.extend(self.space.events(&places, step));
+            path.ends.push(path.events.len());
+        }
+        Ok(path)
+    }
+
+    /// Follows a path that settles a question but is no run, without joins.
+    pub(super) fn follow(&mut self, path: &Path, question: usize) -> Result<Followed, Halt> {
+        // What each step leads to, from which of those before, and by which step.
+        let mut reached: Vec<Vec<(Config, usize, Option<Step>)>> =
+            vec![vec![(self.kept.get(path.configs[0]), 0, None)]];
+        for (i, step) in path.steps.iter().enumerate() {
+            let to = self.kept.get(path.configs[i + 1]);
+            let mut next_reached: Vec<(Config, usize, Option<Step>)> = Vec::new();
+            for (from, (config, ..)) in reached[i].iter().enumerate() {
+                self.space.successors(config, &mut |taken, next| {
+                    if (taken.process, taken.action) == (step.process, step.action)
+                        && next.state == to.state
+                        && next_reached.len() < MOST
+                        && next_reached.iter().all(|(known, ..)| *known != next)
+                    {
+                        next_reached.push((next, from, Some(taken)));
+                    }
+                })?;
+            }
+            if next_reached.is_empty() {
+                let configs: Vec<Config> =
+                    reached.pop().into_iter().flatten().map(|r| r.0).collect();
+                let from = self.kept.get(path.configs[i]);
+                let before = self.space.places_of(&from, step.process)?.path(step.place);
+                let var = self.unread(&configs, step.process, &before, false)?;
+                let blamed = self.joined(path, i, (step.process, var))?;
+                return Ok(Followed::Stuck(match blamed.is_empty() {
+                    true => self.all_joined(path, i)?,
+                    false => blamed,
+                }));
+            }
+            reached.push(next_reached);
+        }
+        let mut settles = false;
+        for number in 0..reached[path.steps.len()].len() {
+            let config = reached[path.steps.len()][number].0.clone();
+            let Some(ways) = self.settling(&config, question)? else { continue };
+            settles = true;
+            let mut steps: Vec<(&Config, Step)> = Vec::new();
+            let mut at = number;
+            for i in (1..reached.len()).rev() {
+                let (_, from, step) = &reached[i][at];
+                steps.push((&reached[i - 1][*from].0, step.expect("it was reached by a step")));
+                at = *from;
+            }
+            let mut events = Vec::new();
+            for (from, step) in steps.into_iter().rev() {
+                let places = self.space.places_of(from, step.process)?;
+                events.extend(self.space.events(&places, step));
+            }
+            events.extend(ways);
+            if let Some(run) = self.concrete(&reached[0][0].0, &events)? {
+                return Ok(Followed::Run(Box::new(run)));
+            }
+        }
+        if settles {
+            return Ok(Followed::Folded);
+        }
+        let configs: Vec<Config> = reached.pop().into_iter().flatten().map(|r| r.0).collect();
+        self.blame_end(path, question, &configs).map(Followed::Stuck)
+    }
+
+    /// Where views were joined such that a path seemed to settle a question at its end.
+    fn blame_end(
+        &mut self,
+        path: &Path,
+        question: usize,
+        reached: &[Config],
+    ) -> Result<Vec<Blamed>, Halt> {
+        let last = self.space.is_asked_at_the_end(&self.space.questions[question]);
+        let ways = &path.events[path.ends.last().copied().unwrap_or(0)..];
+        let mut blamed = Vec::new();
+        for p in self.space.system.process_ids() {
+            let taken = ways.iter().filter_map(|event| match *event {
+                Event::Take(q, id) if q == p => Some(id),
+                _ => None,
+            });
+            let taken: Vec<TransitionId> = taken.collect();
+            let var = self.unread(reached, p, &taken, last)?;
+            if var.is_some() {
+                blamed.extend(self.joined(path, path.steps.len(), (p, var))?);
+            }
+        }
+        match blamed.is_empty() {
+            true => self.all_joined(path, path.steps.len()),
+            false => Ok(blamed),
+        }
+    }
+
+    /// Where views of any process were joined on the first steps of a path.
+    fn all_joined(&mut self, path: &Path, steps: usize) -> Result<Vec<Blamed>, Halt> {
+        let mut blamed = Vec::new();
+        for p in self.space.system.process_ids() {
+            blamed.extend(self.joined(path, steps, (p, None))?);
+        }
+        Ok(blamed)
+    }
+
+    /// The variable at whose read a process gets stuck, if it takes some transitions by itself.
+    fn unread(
+        &mut self,
+        configs: &[Config],
+        p: ProcessId,
+        transitions: &[TransitionId],
+        last: bool,
+    ) -> Result<Option<VarId>, Halt> {
+        let mut var = None;
+        for config in configs {
+            let Some(id) = self.space.stuck_at(config, p, transitions, last)? else {
+                return Ok(None);
+            };
+            if let Op::Read(x, _) = self.space.system.transition(p, id).op {
+                var = var.or(Some(x));
+            }
+        }
+        Ok(var)
+    }
+
+    /// Where views of a process were joined on the first steps of a path, since it last saw the
+    /// newest memory; that is to be told apart by a variable.
+    fn joined(
+        &mut self,
+        path: &Path,
+        steps: usize,
+        (process, var): (ProcessId, Option<VarId>),
+    ) -> Result<Vec<Blamed>, Halt> {
+        let newest = self.space.table.intern(View::newest())?;
+        let mut spots = Vec::new();
+        for i in (0..steps).rev() {
+            let (from, to) = (self.kept.get(path.configs[i]), path.configs[i + 1]);
+            let mut reached = None;
+            self.space.successors(&from, &mut |step, next| {
+                if step == path.steps[i] {
+                    reached = Some(next);
+                }
+            })?;
+            let reached = reached.expect("the step was taken before");
+            let view = reached.views[process.index()];
+            if view != self.kept.views(to)[process.index()] {
+                spots.push((spot(self.space.system, &reached.state, process), var));
+            }
+            if view == newest {
+                break;
+            }
+        }
+        Ok(spots)
+    }
+}

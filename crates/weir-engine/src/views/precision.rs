@@ -1,0 +1,121 @@
+//! How much a search tells apart, and where.
+//!
+//! A search is coarse in two ways. Words are represented by their subwords of up to `k` letters
+//! (`subwords`), and configurations of one bucket that differ in sets of words only are *joined*:
+//! each view becomes the union of two. Both can make a path that is no run.
+//!
+//! Such a path is followed once more without joins. If it gets stuck at a read of a process, the
+//! view of that process had a letter too many, which came from another configuration. From then
+//! on views of this process are joined only if they agree about the variable that was read, at
+//! the places of the code where its views were joined on the path. If the path does not get
+//! stuck, no search at this level excludes it, and the level is raised.
+
+use rustc_hash::FxHashMap;
+use weir_model::ids::{Cell, ProcessId, StateId, VarId};
+use weir_model::system::System;
+
+use super::letters::{Letters, MaskId};
+use super::subwords::{Level, MAX_LEVEL};
+
+/// A process at a place of its code.
+pub(super) type Spot = (ProcessId, Option<usize>);
+
+/// Where a process stands in a state.
+pub(super) fn spot(system: &System, state: &[Cell], p: ProcessId) -> Spot {
+    (p, system.state(p, StateId(state[p.index()])).place())
+}
+
+/// Which views of a process at a place are joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Joins {
+    /// Those that agree about these variables, in the order of their numbers.
+    Agreeing(Vec<VarId>),
+    /// None.
+    Nothing,
+}
+
+/// The same, for a search: variables are a mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joined {
+    /// All views of one shape.
+    All,
+    /// Those of one shape that agree about the variables of a mask.
+    Seeing(MaskId),
+    /// None.
+    None,
+}
+
+/// Views of a process at a place that were joined, and the variable by which they are to be told
+/// apart.
+pub(super) type Blamed = (Spot, Option<VarId>);
+
+/// How much a search tells apart.
+#[derive(Clone, Debug)]
+pub(super) struct Precision {
+    pub level: Level,
+    /// Where it is not said, all views are joined, or none.
+    elsewhere: Joins,
+    at: FxHashMap<Spot, Joins>,
+}
+
+impl Precision {
+    /// The least.
+    pub fn coarse() -> Self {
+        let elsewhere = Joins::Agreeing(vec![]);
+        Self { level: Level(1), elsewhere, at: FxHashMap::default() }
+    }
+
+    /// Nothing is joined, and single letters are told apart.
+    pub fn exact() -> Self {
+        Self { elsewhere: Joins::Nothing, ..Self::coarse() }
+    }
+
+    /// Which views are joined at a place.
+    fn at(&self, spot: Spot) -> &Joins {
+        self.at.get(&spot).unwrap_or(&self.elsewhere)
+    }
+
+    /// Which views are joined at some places, and elsewhere.
+    pub fn joined(&self, letters: &mut Letters<'_>) -> (FxHashMap<Spot, Joined>, Joined) {
+        let mut joined = |joins: &Joins| match joins {
+            Joins::Agreeing(vars) if vars.is_empty() => Joined::All,
+            Joins::Agreeing(vars) => Joined::Seeing(letters.mask_for(vars)),
+            Joins::Nothing => Joined::None,
+        };
+        let mut spots: Vec<Spot> = self.at.keys().copied().collect();
+        // Masks get the same numbers every time.
+        spots.sort_unstable();
+        let at = spots.into_iter().map(|spot| (spot, joined(&self.at[&spot]))).collect();
+        (at, joined(&self.elsewhere))
+    }
+
+    /// Tells more apart, so that views are not joined any more as they were on some paths: values
+    /// of a variable where they were not yet; else everything.
+    pub fn raise(&mut self, paths: &[Vec<Blamed>]) {
+        let before = self.clone();
+        for blamed in paths {
+            let is_coarse = |(spot, var): &&Blamed| match (before.at(*spot), var) {
+                (Joins::Agreeing(vars), Some(var)) => !vars.contains(var),
+                _ => false,
+            };
+            let coarse: Vec<Blamed> = blamed.iter().filter(is_coarse).copied().collect();
+            for &(spot, var) in if coarse.is_empty() { blamed } else { &coarse } {
+                let joins = self.at.entry(spot).or_insert_with(|| self.elsewhere.clone());
+                match (&mut *joins, var) {
+                    (Joins::Agreeing(vars), Some(var)) if !coarse.is_empty() => {
+                        vars.push(var);
+                        vars.sort_unstable();
+                        vars.dedup();
+                    }
+                    _ => *joins = Joins::Nothing,
+                }
+            }
+        }
+    }
+
+    /// Tells longer words apart, if that is possible.
+    pub fn raise_level(&mut self) -> bool {
+        self.level.0 += 1;
+        self.level.0 <= MAX_LEVEL
+    }
+}
