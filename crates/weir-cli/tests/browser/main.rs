@@ -332,11 +332,19 @@ fn a_graph_is_searched_and_walked() {
     page.until(&format!("{drawn}.selected !== '0'"));
     page.press("Home");
     page.until(&format!("{drawn}.selected === '0'"));
+    // Steps are taken by hand, and taken back.
+    let title = "document.querySelector('.beside section h2')?.textContent ?? ''";
+    tab_to(&page, "take this step");
+    page.press("Enter");
+    assert_eq!(page.text(title), "Your walk: 1 step");
+    tab_to(&page, "take back the last step");
+    page.press("Enter");
+    assert_eq!(page.text(title), "");
     // A run to a state that settles the property has as many steps as the shortest one.
     tab_to(&page, "a run to state");
     page.press("Enter");
-    let title = page.text("document.querySelector('.beside section h2').textContent");
-    assert!(title.starts_with("A run of 6 steps to state"), "{title}");
+    let found = page.text(title);
+    assert!(found.starts_with("A run of 6 steps to state"), "{found}");
     // What one process does alone is less.
     page.value(
         "(() => { const s = document.querySelector('select'); s.value = '0'; \

@@ -42,17 +42,31 @@ function application(data, root) {
     let errors = [];
     let job = null;
     let typed = 0;
+    let places = [];
 
     const lines = () => {
         const bad = new Set(errors.map((e) => e.error.line));
-        gutter.replaceChildren(...text.value.split("\n").flatMap((_, i) => [el("span", { class: bad.has(i + 1) ? "bad" : "" }, `${i + 1}`), "\n"]));
+        const here = new Map(places.map(({ line, process }) => [line, process]));
+        gutter.replaceChildren(...text.value.split("\n").flatMap((_, i) => {
+            const process = here.get(i + 1);
+            const kind = bad.has(i + 1) ? "bad" : process === undefined ? "" : `badge ${hue(process)}`;
+            return [el("span", { class: kind }, `${i + 1}`), "\n"];
+        }));
         gutter.scrollTop = text.scrollTop;
     };
     text.addEventListener("scroll", () => (gutter.scrollTop = text.scrollTop));
     text.addEventListener("keydown", (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run("check");
     });
+    // While the text is that of the report, its lines show where the processes are.
+    follower = (of, found) => {
+        places = of === text.value ? found : [];
+        root.classList.toggle("same", places.length > 0);
+        lines();
+    };
     const edited = () => {
+        places = [];
+        root.classList.remove("same");
         lines();
         const number = ++typed;
         setTimeout(() => number === typed && look(number), PAUSE);

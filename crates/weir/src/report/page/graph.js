@@ -88,6 +88,7 @@ function graphView(report) {
     let selected = null;
     let matches = [];
     let path = new Set();
+    let walk = [];
     let drawing = false;
 
     /// The states, or classes of states that look the same to one process.
@@ -127,6 +128,7 @@ function graphView(report) {
         }
         selected = null;
         path = new Set();
+        walk = [];
         fit();
         select(initial[0] ?? 0, false);
         // The whole of a large graph is a picture, but nobody can read it.
@@ -235,19 +237,33 @@ function graphView(report) {
         canvas.dataset.selected = i;
         toAddress({ state: i });
         const state = report.states[node.states[0]];
-        const steps = (edges, title, end) => (edges.length ? [el("h3", {}, title), el("ul", {}, edges.slice(0, 20).map((edge) => el("li", {},
-            button(`${edge[end] + 1}`, `go to state ${edge[end] + 1}`, () => select(edge[end])), " ", el("bdi", { class: `badge ${hue(Math.max(0, edge.process))}` }, cut(edge.step.process, 16)), " ", code(edge.step.step))), edges.length > 20 ? el("li", {}, `and ${edges.length - 20} more`) : null)] : null);
+        const around = (edges, title, end) => (edges.length ? [el("h3", {}, title), el("ul", {}, edges.slice(0, 20).map((edge) => el("li", {},
+            button(`${edge[end] + 1}`, `${end === "to" ? "take this step" : "go"} to state ${edge[end] + 1}`, () => (end === "to" ? walkTo([...walkUpTo(i), edge]) : select(edge[end]))), " ", el("bdi", { class: `badge ${hue(Math.max(0, edge.process))}` }, cut(edge.step.process, 16)), " ", code(edge.step.step))), edges.length > 20 ? el("li", {}, `and ${edges.length - 20} more`) : null)] : null);
         detail.replaceChildren();
         append(detail, [
             el("h2", {}, node.states.length === 1 ? `State ${node.states[0] + 1}` : `${counted(node.states.length, "state")} that look the same`),
             el("ul", {}, report.processes.map((name, p) => (projection.value === "" || Number(projection.value) === p ? el("li", {}, el("bdi", { class: `badge ${hue(p)}` }, cut(name, 16)), " ", state.places[p], " ", code(state.buffers[p])) : null)),
                 projection.value === "" ? el("li", {}, "memory ", code(state.memory)) : null,
                 state.settles.map((name) => el("li", { class: "verdict bad" }, `settles ${name}`))),
-            steps(graph.out[i], "Steps from here", "to"), steps(graph.in[i], "Steps that lead here", "from"),
+            around(graph.out[i], "Steps from here", "to"), around(graph.in[i], "Steps that lead here", "from"),
             graph.initial.includes(i) ? null : button("show a shortest run to this state", "show a shortest run to this state", () => showPath(i)),
         ]);
         draw();
     };
+    /// The steps that were taken by hand, as far as they lead to a state.
+    const walkUpTo = (state) => (walk.length && walk.at(-1).to === state ? walk : []);
+    /// Shows steps that were taken by hand.
+    const walkTo = (edges) => {
+        const start = walk.length ? walk[0].from : edges[0]?.from;
+        walk = edges;
+        path = new Set(edges.map((e) => `${e.from} ${e.to}`));
+        select(edges.at(-1)?.to ?? start);
+        run.replaceChildren();
+        if (edges.length) append(run, [el("h2", {}, `Your walk: ${counted(edges.length, "step")}`), button("◀ undo", "take back the last step", () => walkTo(walk.slice(0, -1))), steps(edges)]);
+    };
+    /// Steps as a list.
+    const steps = (edges) => el("ol", {}, edges.map((edge) => el("li", {}, button(`${edge.to + 1}`, `go to state ${edge.to + 1}`, () => select(edge.to)), " ",
+        el("bdi", { class: `badge ${hue(Math.max(0, edge.process))}` }, cut(edge.step.process, 16)), " ", code(edge.step.step))));
     /// A shortest path from an initial state.
     const showPath = (goal) => {
         const via = new Map(graph.initial.map((s) => [s, null]));
@@ -263,8 +279,8 @@ function graphView(report) {
         for (let edge = via.get(goal); edge; edge = via.get(edge.from)) edges.unshift(edge);
         path = new Set(edges.map((e) => `${e.from} ${e.to}`));
         run.replaceChildren();
-        append(run, [el("h2", {}, `A run of ${counted(edges.length, "step")} to state ${goal + 1}`), el("ol", {}, edges.map((edge) => el("li", {}, button(`${edge.to + 1}`, `go to state ${edge.to + 1}`, () => select(edge.to)), " ",
-            el("bdi", { class: `badge ${hue(Math.max(0, edge.process))}` }, cut(edge.step.process, 16)), " ", code(edge.step.step))))]);
+        walk = [];
+        append(run, [el("h2", {}, `A run of ${counted(edges.length, "step")} to state ${goal + 1}`), steps(edges)]);
         draw();
     };
     const find = (go) => {

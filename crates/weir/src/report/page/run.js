@@ -3,6 +3,9 @@
 /// States are kept after every so many steps; the others are made from these.
 const KEPT = 64;
 
+/// So many of the others are kept, too: those that were asked for last.
+const RECENT = 200;
+
 /// A run from its scene: what the views need, computed in one pass. Steps count from 1;
 /// `state(n)` is the state after `n` steps.
 function runOf(scene, source) {
@@ -30,7 +33,21 @@ function runOf(scene, source) {
     });
     for (const wait of waits) wait.to = left.get(wait.from) ?? null;
     const states = [scene.start];
+    const recent = new Map();
+    // Nobody changes a state that was made.
     const state = (number) => {
+        if (recent.has(number)) return recent.get(number);
+        const made = make(number);
+        recent.set(number, made);
+        if (recent.size > RECENT) recent.delete(recent.keys().next().value);
+        return made;
+    };
+    const make = (number) => {
+        if (recent.has(number - 1)) {
+            const made = structuredClone(recent.get(number - 1));
+            applyStep(scene, index, made, scene.steps[number - 1]);
+            return made;
+        }
         const base = Math.min(Math.floor(number / KEPT), states.length - 1);
         if (number === base * KEPT) return states[base];
         const made = structuredClone(states[base]);
@@ -108,6 +125,9 @@ function takeEntry(process, id) {
 /// The view of a run that the keyboard belongs to.
 let activeRun = null;
 
+/// What else wants to know where processes are, with the text that the lines are of.
+let follower = null;
+
 const PACE = 1700;
 
 /// A run with its text, its machine, its steps and what was reordered. `ending` is said
@@ -171,6 +191,7 @@ function runView(scene, source, ending) {
         const state = run.state(step);
         const places = state.processes.flatMap((p, process) => (p.place.ended ? [] : [{ line: p.place.line, process, name: run.processes[process] }]));
         text.mark(places, step > 0 ? run.scene.steps[step - 1].line ?? 0 : 0);
+        follower?.(source.text, places);
         speak(step);
         toAddress({ step });
     };
