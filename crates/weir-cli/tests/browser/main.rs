@@ -81,6 +81,7 @@ fn looked(page: &Page<'_>) -> Shown {
 fn expected(scene: &Scene, state: &State) -> Shown {
     let lane = |process: &Process| {
         let entry = |e: &weir::report::scene::Entry| match (&e.variable, &e.value) {
+            (Some(x), Some(d)) if e.kind == "read" => format!("{} {x} is {d}?", e.id),
             (Some(x), Some(d)) => format!("{} {x} = {d}", e.id),
             _ => format!("{} {}", e.id, e.kind),
         };
@@ -116,11 +117,14 @@ fn a_run_is_stepped_through_by_keyboard() {
         return;
     }
     let browser = Browser::start();
-    let runs: [(&str, &[&str]); 4] = [
+    let runs: [(&str, &[&str]); 7] = [
         ("sc", &["check", "examples/deadlock-violated.weir", "--model", "sc"]),
         ("tso", &["check", "examples/peterson.weir"]),
         ("pso", &["check", "corpus/mp-flag-2.weir", "--model", "pso"]),
         ("nsw", &["check", "examples/message-passing.weir", "--model", "nsw"]),
+        ("guesses", &["check", "litmus/LB.litmus", "--model", "tso+r->w"]),
+        ("remote", &["check", "litmus/IRIW.litmus", "--model", "nsw+rrwe"]),
+        ("any", &["check", "litmus/MP.litmus", "--model", "w->r,w->w,r->r,r->w"]),
     ];
     for (name, args) in runs {
         let page = browser.open(&written(&browser, name, args));
