@@ -78,7 +78,7 @@ function propertyView(source, property, model) {
     const mood = property.outcome ? "" : MOODS[property.verdict] ?? "";
     const after = run ? ` This run shows it, in ${counted(run.steps.length, "step")}` : "";
     return el("div", { class: `banner ${mood}` },
-        el("h1", {}, code(property.name), ` ${word === "holds" ? word : `is ${word}`} under ${model}`),
+        el("h1", {}, property.kind === "assertions" && word === "violated" ? "An assertion" : code(property.name), ` ${word === "holds" ? word : `is ${word}`} under ${model}`),
         asked(source, property) ? el("p", {}, property.outcome ? "It asks: " : "It says: ", code(asked(source, property)), ".") : null,
         el("p", {}, el("strong", {}, meaning(property, model)), after, run ? (end.length ? [": in the end ", listed(end), "."] : ".") : null),
         run ? reasons(run).map((reason, i) => el("p", {}, i === 0 ? el("strong", {}, "Why: ") : null, reason)) : null,
@@ -89,7 +89,7 @@ function propertyView(source, property, model) {
 /// What is said after the last step of a run.
 function ending(property) {
     if (property.outcome === "allowed") return "This is the state that was asked for.";
-    return property.verdict === "violated" ? `So ${property.name} is violated.` : "";
+    return property.verdict === "violated" ? `So ${property.kind === "assertions" ? "an assertion" : property.name} is violated.` : "";
 }
 
 /// What an answer rests on.

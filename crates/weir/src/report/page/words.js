@@ -60,11 +60,14 @@ function sentence(run, number) {
             break;
         case "write":
             main = [name, " writes ", code(entry.value), " to ", x, ". "];
-            main.push("The write waits in its ", place, others.length ? ["; until it reaches memory, ", othersOf(others), " still ", others.length === 1 ? "reads " : "read ", memory, "."] : ".");
+            if (kind === "pool") main.push("The write waits, and takes effect later.");
+            else main.push("The write waits in its ", place, unseenBy(run, before, step, index), ".");
             break;
         case "update":
-            main = ["The write ", code(entryText(entry)), " of ", name, " leaves the ", place, " and reaches memory. "];
-            main.push(kind === "history" ? "The others see it when they catch up." : others.length ? "From now on all processes see it." : "");
+            if (kind === "pool") main = ["The write ", code(entryText(entry)), " of ", name, " takes effect: memory has it now."];
+            else main = ["The write ", code(entryText(entry)), " of ", name, " leaves the ", place, " and reaches memory. "];
+            if (kind === "history") main.push("The others see it when they catch up.");
+            else if (kind !== "pool" && others.length) main.push("Now the others can see it.");
             break;
         case "transfer write":
             main = ["The write ", code(entryText(entry)), " of ", name, " moves on into the queue for memory. From there writes reach memory in order."];
@@ -88,19 +91,20 @@ function sentence(run, number) {
             main = [name, " goes on before the value of ", x, " has arrived: it guesses ", code(entry?.value ?? ""), ". The guess has to come true later."];
             break;
         case "validate":
-            main = ["The guess of ", name, " comes true: memory has ", code(entryText(entry).replace(/\?$/, "")), "."];
+            main = ["The guess of ", name, " comes true: memory has ", code(`${entry.variable} = ${entry.value}`), "."];
             break;
         case "fence":
-            main = [name, kind === "none" ? " passes a fence." : ` passes a fence: nothing of it waits in its ${place} any more.`];
+            main = [name, kind === "none" ? " passes a fence." : " passes a fence: all its earlier operations have taken effect."];
             break;
         case "write fence":
             main = [name, " passes a write fence: its earlier writes reach memory before its later ones."];
             break;
         case "read fence":
-            main = [name, " passes a read fence: from now on it reads nothing older than what memory has."];
+            main = [name, " passes a read fence: its earlier reads take effect before its later ones."];
             break;
         case "atomic read-write":
-            main = [name, " reads and writes ", x, " in one step: ", code(step.text), "."];
+            main = step.text.startsWith("atomic ") ? [name, " reads and writes ", x, " in one step: ", code(step.text.slice(`atomic ${step.variable}: `.length)), "."]
+                : [name, ": ", code(step.text), "."];
             break;
         default:
             main = step.text === "step" ? [name, " goes on."] : [name, ": ", code(step.text), "."];
@@ -111,9 +115,16 @@ function sentence(run, number) {
     return { main, why: why.filter((w) => w), alert };
 }
 
-/// The other processes, by their names if they are few.
-function othersOf(names) {
-    return names.length <= 2 ? listed(names.map(code)) : "the others";
+/// That the others do not see a write that waits, and what they read meanwhile: memory, unless
+/// one has a write of its own to the variable, or may read something older.
+function unseenBy(run, before, step, index) {
+    const others = run.processes.filter((_, i) => i !== index);
+    if (!others.length) return "";
+    const hasOwn = before.processes.some((p, i) => i !== index && pendingOf(p).some((e) => e.variable === step.variable));
+    const names = others.length <= 2 ? listed(others.map(code)) : "the others";
+    const [see, read] = others.length === 1 ? ["does not see it yet", "still reads "] : ["do not see it yet", "still read "];
+    const meanwhile = hasOwn || run.scene.buffers === "history" ? [] : [", and ", read, code(before.memory[step.variable])];
+    return ["; ", names, ` ${see}`, meanwhile];
 }
 
 /// The reads that returned an old value because the write of another process still waited:
@@ -155,7 +166,7 @@ function reasons(run) {
         if (same) same.steps.push(step);
         else groups.push({ steps: [step], entry, reader });
     }
-    return readings.concat(groups.slice(0, 3).map(({ steps, entry }) => {
+    const found = readings.concat(groups.slice(0, 3).map(({ steps, entry }) => {
         const shownStep = run.scene.steps[steps[0] - 1];
         const owner = () => code(run.processes[entry.process]);
         return [
@@ -163,6 +174,7 @@ function reasons(run) {
             ` in step ${entry.id}, but that write still waits in the ${place} of `, owner(), ".",
         ];
     }));
+    return found.length ? found : run.overtakes.slice(0, 2).map((overtake) => [code(run.processes[overtake.process]), ": ", overtakeWords(run, overtake)]);
 }
 
 /// The writes of others that a read does not see.
@@ -195,18 +207,19 @@ function landing(step, before, after, index) {
     return ["Now it is at ", listed(labels.map((label) => code(label))), "."];
 }
 
+/// The operation of a step, as a sentence names it.
+function operation(run, number) {
+    const entry = run.entries.get(number);
+    if (entry?.kind === "read") return ["read of ", code(entry.variable), " as ", code(entry.value)];
+    return entry ? ["write ", code(entryText(entry))] : [code(run.scene.steps[number - 1].text)];
+}
+
 /// What overtook what, as a sentence.
 function overtaking(run, overtake) {
-    const operation = (number) => {
-        const step = run.scene.steps[number - 1];
-        const entry = run.entries.get(number);
-        if (entry) return [entry.kind === "read" ? "read " : "write ", code(entryText(entry))];
-        return [code(step.text)];
-    };
     const late = overtake.late.slice(0, 4);
     const more = overtake.late.length - late.length;
     const names = [...new Set(overtake.late.map((l) => l.relaxation))];
-    const what = late.map((l) => [operation(l.step), ` (step ${l.step})`]);
+    const what = late.map((l) => [operation(run, l.step), ` (step ${l.step})`]);
     if (more > 0) what.push([counted(more, "other operation")]);
     const isRead = names.every((n) => n.endsWith("->r"));
     return [
@@ -218,20 +231,25 @@ function overtaking(run, overtake) {
 
 /// What overtook what, as an item of a list that can be read by itself.
 function overtakeItem(run, overtake, go) {
-    const name = run.processes[overtake.process];
+    return el("li", { class: hue(overtake.process) }, el("bdi", { class: "badge" }, cut(run.processes[overtake.process], 24)), " ", overtakeWords(run, overtake), " ",
+        button(`go to step ${overtake.at}`, `go to step ${overtake.at}`, () => go(overtake.at), { class: "again" }));
+}
+
+/// What overtook what, without the name of the process.
+function overtakeWords(run, overtake) {
     const step = run.scene.steps[overtake.at - 1];
     const lates = overtake.late.slice(0, 4).map((l) => {
         const entry = run.entries.get(l.step);
         const left = run.left.get(l.step);
         const when = left ? `reached memory in step ${left}` : "never reached memory in this run";
         const is = entry && entry.kind !== "read";
-        return [code(entry ? entryText(entry) : run.scene.steps[l.step - 1].text), ` (step ${l.step}${is ? `, ${when}` : ""})`];
+        return ["the ", operation(run, l.step), ` (step ${l.step}${is ? `, ${when}` : ""})`];
     });
     const more = overtake.late.length - lates.length;
     if (more > 0) lates.push([counted(more, "other operation")]);
     const names = [...new Set(overtake.late.map((l) => l.relaxation))];
-    return el("li", { class: hue(overtake.process) },
-        el("bdi", { class: "badge" }, cut(name, 24)), " ", code(step.text), ` (step ${overtake.at}) took effect before `, listed(lates),
-        `, although ${lates.length === 1 && more <= 0 ? "that comes" : "those come"} earlier in its code `, listed(names.map(relaxed)), ". ",
-        button(`go to step ${overtake.at}`, `go to step ${overtake.at}`, () => go(overtake.at), { class: "again" }));
+    return [
+        code(step.text), ` (step ${overtake.at}) took effect before `, listed(lates),
+        `, although ${lates.length === 1 && more <= 0 ? "that comes" : "those come"} earlier in its code `, listed(names.map(relaxed)), ".",
+    ];
 }
