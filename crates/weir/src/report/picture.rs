@@ -4,8 +4,8 @@
 //! memory. A write that reaches memory is an arrow to its variable. An arrow at the left of a lane leads
 //! from a step to the earlier operations that it overtakes, with the name of the relaxation.
 //!
-//! The picture is a list of [shapes](Shape) with whole coordinates, downwards and to the right, which
-//! [`svg`] and [`tikz`] print. All text is in a font in which all characters are equally wide.
+//! The picture is a list of shapes with whole coordinates, downwards and to the right, which
+//! `svg` and `tikz` print. All text is in a font in which all characters are equally wide.
 
 mod layout;
 mod rows;
