@@ -14,7 +14,7 @@ use super::json;
 const STYLE: &str = include_str!("page/page.css");
 
 /// The parts of the script. All of them share one scope.
-const SCRIPTS: [&str; 14] = [
+const SCRIPTS: [&str; 15] = [
     include_str!("page/dom.js"),
     include_str!("page/words.js"),
     include_str!("page/source.js"),
@@ -26,6 +26,7 @@ const SCRIPTS: [&str; 14] = [
     include_str!("page/reports.js"),
     include_str!("page/fences.js"),
     include_str!("page/game.js"),
+    include_str!("page/layout.js"),
     include_str!("page/graph.js"),
     include_str!("page/bench.js"),
     include_str!("page/main.js"),

@@ -95,7 +95,8 @@ function mayMove() {
 /// Whether a key belongs to the element that has it, and not to the page.
 function isTyping(event) {
     const tag = event.target.tagName;
-    const types = tag === "TEXTAREA" || tag === "SELECT" || (tag === "INPUT" && event.target.type !== "range");
+    const types =
+        tag === "TEXTAREA" || tag === "SELECT" || (tag === "INPUT" && event.target.type !== "range");
     return types || event.ctrlKey || event.metaKey || event.altKey;
 }
 

@@ -3,85 +3,32 @@
 
 const LINE_HEIGHT = 15;
 const CHARACTER = 6.7;
-const LAYER_GAP = 46;
-const NODE_GAP = 18;
-const SWEEPS = 6;
 
 /// Below this zoom nothing can be read.
-const READABLE = .7;
-
-/// Places states in layers, with few crossings: each state near the middle of its
-/// neighbors in the layer before, then in the layer after, some times over.
-function layered(count, edges, initial, [width, height]) {
-    const next = Array.from({ length: count }, () => []);
-    const back = Array.from({ length: count }, () => []);
-    for (const { from, to } of edges) {
-        if (from === to) continue;
-        next[from].push(to);
-        back[to].push(from);
-    }
-    const layer = new Array(count).fill(-1);
-    let front = initial.length ? initial : [0];
-    front.forEach((s) => (layer[s] = 0));
-    const layers = [];
-    while (front.length) {
-        layers.push(front);
-        const found = [];
-        for (const s of front) {
-            for (const t of next[s]) {
-                if (layer[t] >= 0) continue;
-                layer[t] = layers.length;
-                found.push(t);
-            }
-        }
-        front = found;
-    }
-    const rest = [...layer.keys()].filter((s) => layer[s] < 0);
-    if (rest.length) {
-        rest.forEach((s) => (layer[s] = layers.length));
-        layers.push(rest);
-    }
-    const position = new Array(count).fill(0);
-    const number = (states) => states.forEach((s, i) => (position[s] = i - states.length / 2));
-    layers.forEach(number);
-    const middle = (s, neighbors, of) => {
-        const near = neighbors[s].filter((t) => layer[t] === of);
-        return near.length ? near.reduce((sum, t) => sum + position[t], 0) / near.length : position[s];
-    };
-    for (let sweep = 0; sweep < SWEEPS; sweep++) {
-        const down = sweep % 2 === 0;
-        const order = down ? layers.slice(1) : layers.slice(0, -1).reverse();
-        for (const states of order) {
-            const of = layer[states[0]] + (down ? -1 : 1);
-            const key = new Map(states.map((s) => [s, middle(s, down ? back : next, of)]));
-            states.sort((a, b) => key.get(a) - key.get(b) || a - b);
-            number(states);
-        }
-    }
-    // A wide layer takes several rows, column by column, so that states keep their order.
-    const widest = Math.max(6, Math.ceil(Math.sqrt(count)));
-    const places = new Array(count);
-    let top = 0;
-    for (const states of layers) {
-        const rows = Math.ceil(states.length / widest);
-        const columns = Math.ceil(states.length / rows);
-        states.forEach((s, i) => {
-            const [column, row] = [Math.floor(i / rows), i % rows];
-            places[s] = [(column - (columns - 1) / 2 + (row % 2) * .3) * (width + NODE_GAP), top + row * (height + NODE_GAP)];
-        });
-        top += rows * (height + NODE_GAP) + LAYER_GAP;
-    }
-    return { layer, layers, places };
-}
+const READABLE = 0.7;
 
 function graphView(report) {
     const source = sourceOf(report);
-    const canvas = el("canvas", { class: "graph", tabindex: 0, role: "application", "aria-label": "the graph of states; arrow keys go along steps, plus and minus zoom" });
+    const canvas = el("canvas", {
+        class: "graph",
+        tabindex: 0,
+        role: "application",
+        "aria-label": "the graph of states; arrow keys go along steps, plus and minus zoom",
+    });
     const detail = el("div", { class: "detail", "aria-live": "polite" });
     const found = el("span", { class: "quiet", role: "status" });
-    const search = el("input", { type: "search", placeholder: "search states", "aria-label": "search states", oninput: () => find(false) });
-    const projection = el("select", { "aria-label": "collapse by process", onchange: () => build() },
-        el("option", { value: "" }, "all states"), report.processes.map((name, i) => el("option", { value: `${i}` }, `only what ${cut(name, 20)} does`)));
+    const search = el("input", {
+        type: "search",
+        placeholder: "search states",
+        "aria-label": "search states",
+        oninput: () => find(false),
+    });
+    const projection = el(
+        "select",
+        { "aria-label": "collapse by process", onchange: () => build() },
+        el("option", { value: "" }, "all states"),
+        report.processes.map((name, i) => el("option", { value: `${i}` }, `only what ${cut(name, 20)} does`)),
+    );
     const context = canvas.getContext("2d");
     let graph;
     let view = { x: 0, y: 0, zoom: 1 };
@@ -102,7 +49,8 @@ function graphView(report) {
             }
             const key = `${state.places[only]}  ${state.buffers[only]}`;
             let at = nodes.findIndex((n) => n.key === key);
-            if (at < 0) at = nodes.push({ key, states: [], lines: [state.places[only], state.buffers[only]] }) - 1;
+            if (at < 0)
+                at = nodes.push({ key, states: [], lines: [state.places[only], state.buffers[only]] }) - 1;
             nodes[at].states.push(i);
             return at;
         });
@@ -110,14 +58,29 @@ function graphView(report) {
         const seen = new Set();
         const edges = [];
         for (const step of report.steps) {
-            const edge = { from: of[step.from], to: of[step.to], step, process: report.processes.indexOf(step.process) };
+            const edge = {
+                from: of[step.from],
+                to: of[step.to],
+                step,
+                process: report.processes.indexOf(step.process),
+            };
             const key = `${edge.from} ${edge.to} ${step.process} ${step.step}`;
-            if (only !== null && (seen.has(key) || (edge.from === edge.to && step.process !== report.processes[only]))) continue;
+            if (
+                only !== null &&
+                (seen.has(key) || (edge.from === edge.to && step.process !== report.processes[only]))
+            )
+                continue;
             seen.add(key);
             edges.push(edge);
         }
-        const letters = Math.min(40, nodes.reduce((most, n) => Math.max(most, ...n.lines.map((l) => [...l].length)), 4));
-        const size = [letters * CHARACTER + 16, nodes.reduce((most, n) => Math.max(most, n.lines.length), 1) * LINE_HEIGHT + 12];
+        const letters = Math.min(
+            40,
+            nodes.reduce((most, n) => Math.max(most, ...n.lines.map((l) => [...l].length)), 4),
+        );
+        const size = [
+            letters * CHARACTER + 16,
+            nodes.reduce((most, n) => Math.max(most, n.lines.length), 1) * LINE_HEIGHT + 12,
+        ];
         const initial = nodes.flatMap((n, i) => (n.states.some((s) => report.states[s].initial) ? [i] : []));
         graph = { nodes, edges, size, initial, of, ...layered(nodes.length, edges, initial, size) };
         graph.out = nodes.map(() => []);
@@ -159,7 +122,10 @@ function graphView(report) {
         drawing = true;
         requestAnimationFrame(paint);
     };
-    const toScreen = ([x, y], box) => [(x - view.x) * view.zoom + box.width / 2, (y - view.y) * view.zoom + box.height / 2];
+    const toScreen = ([x, y], box) => [
+        (x - view.x) * view.zoom + box.width / 2,
+        (y - view.y) * view.zoom + box.height / 2,
+    ];
 
     const paint = () => {
         drawing = false;
@@ -175,23 +141,33 @@ function graphView(report) {
         const isSeen = ([x, y]) => x > -w && y > -h && x < box.width + w && y < box.height + h;
         const places = graph.places.map((p) => toScreen(p, box));
         context.font = `${11 * view.zoom}px ${colors.mono}`;
-        const named = view.zoom > .55;
+        const named = view.zoom > 0.55;
         for (const edge of graph.edges) {
             const [from, to] = [places[edge.from], places[edge.to]];
             if (!isSeen(from) && !isSeen(to)) continue;
             const onPath = path.has(`${edge.from} ${edge.to}`);
-            context.strokeStyle = onPath ? colors.bad : colors.hues[Math.max(0, edge.process) % colors.hues.length];
-            context.globalAlpha = onPath ? 1 : .55;
-            context.lineWidth = (onPath ? 3.5 : edge.step.folded ? 2.5 : 1.2) * Math.max(.4, Math.min(1, view.zoom));
+            context.strokeStyle = onPath
+                ? colors.bad
+                : colors.hues[Math.max(0, edge.process) % colors.hues.length];
+            context.globalAlpha = onPath ? 1 : 0.55;
+            context.lineWidth =
+                (onPath ? 3.5 : edge.step.folded ? 2.5 : 1.2) * Math.max(0.4, Math.min(1, view.zoom));
             context.beginPath();
             const isDown = graph.layer[edge.to] > graph.layer[edge.from];
             const [x1, y1] = [from[0], from[1] + (isDown ? h / 2 : -h / 2)];
             const [x2, y2] = [to[0], to[1] + (isDown ? -h / 2 : h / 2)];
-            const bend = isDown ? 0 : w * .75;
+            const bend = isDown ? 0 : w * 0.75;
             context.moveTo(x1, y1);
-            context.bezierCurveTo(x1 + bend, y1 + (isDown ? 18 : -18) * view.zoom, x2 + bend, y2 + (isDown ? -18 : 18) * view.zoom, x2, y2);
+            context.bezierCurveTo(
+                x1 + bend,
+                y1 + (isDown ? 18 : -18) * view.zoom,
+                x2 + bend,
+                y2 + (isDown ? -18 : 18) * view.zoom,
+                x2,
+                y2,
+            );
             context.stroke();
-            if (view.zoom > .3) {
+            if (view.zoom > 0.3) {
                 context.fillStyle = context.strokeStyle;
                 context.beginPath();
                 const tip = (isDown ? -6 : 6) * view.zoom;
@@ -204,7 +180,7 @@ function graphView(report) {
             if (named && graph.edges.length < 400) {
                 context.fillStyle = colors.quiet;
                 context.textAlign = "center";
-                context.fillText(cut(edge.step.step, 24), (x1 + x2) / 2 + bend * .75, (y1 + y2) / 2);
+                context.fillText(cut(edge.step.step, 24), (x1 + x2) / 2 + bend * 0.75, (y1 + y2) / 2);
             }
         }
         places.forEach((place, i) => {
@@ -213,7 +189,11 @@ function graphView(report) {
             const settles = node.states.some((s) => report.states[s].settles.length);
             context.fillStyle = matched.has(i) ? colors.now : colors.paper;
             context.strokeStyle = i === selected ? colors.accent : settles ? colors.bad : colors.ink;
-            context.lineWidth = Math.max(.6, (i === selected ? 4 : graph.initial.includes(i) || settles ? 2.5 : 1) * Math.min(1, view.zoom * 1.5));
+            context.lineWidth = Math.max(
+                0.6,
+                (i === selected ? 4 : graph.initial.includes(i) || settles ? 2.5 : 1) *
+                    Math.min(1, view.zoom * 1.5),
+            );
             context.beginPath();
             context.roundRect(place[0] - w / 2, place[1] - h / 2, w, h, 6 * view.zoom);
             context.fill();
@@ -221,7 +201,13 @@ function graphView(report) {
             if (!named) return;
             context.fillStyle = settles ? colors.bad : colors.ink;
             context.textAlign = "left";
-            node.lines.forEach((line, j) => context.fillText(cut(line, 40), place[0] - w / 2 + 7 * view.zoom, place[1] - h / 2 + (j + 1) * LINE_HEIGHT * view.zoom));
+            node.lines.forEach((line, j) =>
+                context.fillText(
+                    cut(line, 40),
+                    place[0] - w / 2 + 7 * view.zoom,
+                    place[1] - h / 2 + (j + 1) * LINE_HEIGHT * view.zoom,
+                ),
+            );
         });
         canvas.dataset.drawn = graph.nodes.length;
     };
@@ -232,21 +218,78 @@ function graphView(report) {
         if (follow) {
             const box = canvas.getBoundingClientRect();
             const [x, y] = toScreen(graph.places[i], box);
-            if (x < 40 || y < 30 || x > box.width - 40 || y > box.height - 30) [view.x, view.y] = graph.places[i];
+            if (x < 40 || y < 30 || x > box.width - 40 || y > box.height - 30)
+                [view.x, view.y] = graph.places[i];
         }
         canvas.dataset.selected = i;
         toAddress({ state: i });
         const state = report.states[node.states[0]];
-        const around = (edges, title, end) => (edges.length ? [el("h3", {}, title), el("ul", {}, edges.slice(0, 20).map((edge) => el("li", {},
-            button(`${edge[end] + 1}`, `${end === "to" ? "take this step" : "go"} to state ${edge[end] + 1}`, () => (end === "to" ? walkTo([...walkUpTo(i), edge]) : select(edge[end]))), " ", el("bdi", { class: `badge ${hue(Math.max(0, edge.process))}` }, cut(edge.step.process, 16)), " ", code(edge.step.step))), edges.length > 20 ? el("li", {}, `and ${edges.length - 20} more`) : null)] : null);
+        const around = (edges, title, end) =>
+            edges.length
+                ? [
+                      el("h3", {}, title),
+                      el(
+                          "ul",
+                          {},
+                          edges.slice(0, 20).map((edge) =>
+                              el(
+                                  "li",
+                                  {},
+                                  button(
+                                      `${edge[end] + 1}`,
+                                      `${end === "to" ? "take this step" : "go"} to state ${edge[end] + 1}`,
+                                      () =>
+                                          end === "to" ? walkTo([...walkUpTo(i), edge]) : select(edge[end]),
+                                  ),
+                                  " ",
+                                  el(
+                                      "bdi",
+                                      { class: `badge ${hue(Math.max(0, edge.process))}` },
+                                      cut(edge.step.process, 16),
+                                  ),
+                                  " ",
+                                  code(edge.step.step),
+                              ),
+                          ),
+                          edges.length > 20 ? el("li", {}, `and ${edges.length - 20} more`) : null,
+                      ),
+                  ]
+                : null;
         detail.replaceChildren();
         append(detail, [
-            el("h2", {}, node.states.length === 1 ? `State ${node.states[0] + 1}` : `${counted(node.states.length, "state")} that look the same`),
-            el("ul", {}, report.processes.map((name, p) => (projection.value === "" || Number(projection.value) === p ? el("li", {}, el("bdi", { class: `badge ${hue(p)}` }, cut(name, 16)), " ", state.places[p], " ", code(state.buffers[p])) : null)),
+            el(
+                "h2",
+                {},
+                node.states.length === 1
+                    ? `State ${node.states[0] + 1}`
+                    : `${counted(node.states.length, "state")} that look the same`,
+            ),
+            el(
+                "ul",
+                {},
+                report.processes.map((name, p) =>
+                    projection.value === "" || Number(projection.value) === p
+                        ? el(
+                              "li",
+                              {},
+                              el("bdi", { class: `badge ${hue(p)}` }, cut(name, 16)),
+                              " ",
+                              state.places[p],
+                              " ",
+                              code(state.buffers[p]),
+                          )
+                        : null,
+                ),
                 projection.value === "" ? el("li", {}, "memory ", code(state.memory)) : null,
-                state.settles.map((name) => el("li", { class: "verdict bad" }, `settles ${name}`))),
-            around(graph.out[i], "Steps from here", "to"), around(graph.in[i], "Steps that lead here", "from"),
-            graph.initial.includes(i) ? null : button("show a shortest run to this state", "show a shortest run to this state", () => showPath(i)),
+                state.settles.map((name) => el("li", { class: "verdict bad" }, `settles ${name}`)),
+            ),
+            around(graph.out[i], "Steps from here", "to"),
+            around(graph.in[i], "Steps that lead here", "from"),
+            graph.initial.includes(i)
+                ? null
+                : button("show a shortest run to this state", "show a shortest run to this state", () =>
+                      showPath(i),
+                  ),
         ]);
         draw();
     };
@@ -259,11 +302,34 @@ function graphView(report) {
         path = new Set(edges.map((e) => `${e.from} ${e.to}`));
         select(edges.at(-1)?.to ?? start);
         run.replaceChildren();
-        if (edges.length) append(run, [el("h2", {}, `Your walk: ${counted(edges.length, "step")}`), button("◀ undo", "take back the last step", () => walkTo(walk.slice(0, -1))), steps(edges)]);
+        if (edges.length)
+            append(run, [
+                el("h2", {}, `Your walk: ${counted(edges.length, "step")}`),
+                button("◀ undo", "take back the last step", () => walkTo(walk.slice(0, -1))),
+                steps(edges),
+            ]);
     };
     /// Steps as a list.
-    const steps = (edges) => el("ol", {}, edges.map((edge) => el("li", {}, button(`${edge.to + 1}`, `go to state ${edge.to + 1}`, () => select(edge.to)), " ",
-        el("bdi", { class: `badge ${hue(Math.max(0, edge.process))}` }, cut(edge.step.process, 16)), " ", code(edge.step.step))));
+    const steps = (edges) =>
+        el(
+            "ol",
+            {},
+            edges.map((edge) =>
+                el(
+                    "li",
+                    {},
+                    button(`${edge.to + 1}`, `go to state ${edge.to + 1}`, () => select(edge.to)),
+                    " ",
+                    el(
+                        "bdi",
+                        { class: `badge ${hue(Math.max(0, edge.process))}` },
+                        cut(edge.step.process, 16),
+                    ),
+                    " ",
+                    code(edge.step.step),
+                ),
+            ),
+        );
     /// A shortest path from an initial state.
     const showPath = (goal) => {
         const via = new Map(graph.initial.map((s) => [s, null]));
@@ -280,12 +346,17 @@ function graphView(report) {
         path = new Set(edges.map((e) => `${e.from} ${e.to}`));
         run.replaceChildren();
         walk = [];
-        append(run, [el("h2", {}, `A run of ${counted(edges.length, "step")} to state ${goal + 1}`), steps(edges)]);
+        append(run, [
+            el("h2", {}, `A run of ${counted(edges.length, "step")} to state ${goal + 1}`),
+            steps(edges),
+        ]);
         draw();
     };
     const find = (go) => {
         const wanted = search.value.trim().toLowerCase();
-        matches = wanted ? graph.nodes.flatMap((n, i) => (n.lines.join("\n").toLowerCase().includes(wanted) ? [i] : [])) : [];
+        matches = wanted
+            ? graph.nodes.flatMap((n, i) => (n.lines.join("\n").toLowerCase().includes(wanted) ? [i] : []))
+            : [];
         found.replaceChildren(wanted ? `${counted(matches.length, "state")} found` : "");
         if (go && matches.length) {
             const after = matches.find((i) => i > (selected ?? -1)) ?? matches[0];
@@ -296,7 +367,7 @@ function graphView(report) {
     const zoom = (factor, [x, y]) => {
         const box = canvas.getBoundingClientRect();
         const [dx, dy] = [(x - box.width / 2) / view.zoom, (y - box.height / 2) / view.zoom];
-        const wanted = Math.max(.01, Math.min(4, view.zoom * factor));
+        const wanted = Math.max(0.01, Math.min(4, view.zoom * factor));
         const kept = view.zoom / wanted;
         view = { zoom: wanted, x: view.x + dx * (1 - kept), y: view.y + dy * (1 - kept) };
         draw();
@@ -307,10 +378,14 @@ function graphView(report) {
     };
     const pointers = new Map();
     let moved = false;
-    canvas.addEventListener("wheel", (event) => {
-        event.preventDefault();
-        zoom(Math.exp(-event.deltaY / 400), [event.offsetX, event.offsetY]);
-    }, { passive: false });
+    canvas.addEventListener(
+        "wheel",
+        (event) => {
+            event.preventDefault();
+            zoom(Math.exp(-event.deltaY / 400), [event.offsetX, event.offsetY]);
+        },
+        { passive: false },
+    );
     canvas.addEventListener("pointerdown", (event) => {
         pointers.set(event.pointerId, [event.offsetX, event.offsetY]);
         canvas.setPointerCapture(event.pointerId);
@@ -336,7 +411,7 @@ function graphView(report) {
         pointers.delete(event.pointerId);
         if (moved) return;
         const box = canvas.getBoundingClientRect();
-        const [w, h] = graph.size.map((s) => s * view.zoom / 2);
+        const [w, h] = graph.size.map((s) => (s * view.zoom) / 2);
         const hit = graph.places.findIndex((p) => {
             const [x, y] = toScreen(p, box);
             return Math.abs(x - event.offsetX) <= w && Math.abs(y - event.offsetY) <= h;
@@ -349,10 +424,16 @@ function graphView(report) {
             const states = graph.layers[graph.layer[selected]];
             return states[states.indexOf(selected) + by];
         };
-        const goal = { ArrowDown: graph.out[selected]?.[0]?.to, ArrowUp: graph.in[selected]?.[0]?.from, ArrowLeft: beside(-1), ArrowRight: beside(1), Home: graph.initial[0] }[event.key];
+        const goal = {
+            ArrowDown: graph.out[selected]?.[0]?.to,
+            ArrowUp: graph.in[selected]?.[0]?.from,
+            ArrowLeft: beside(-1),
+            ArrowRight: beside(1),
+            Home: graph.initial[0],
+        }[event.key];
         if (goal !== undefined) select(goal);
         else if (event.key === "+") zoom(1.25, center());
-        else if (event.key === "-") zoom(.8, center());
+        else if (event.key === "-") zoom(0.8, center());
         else return;
         event.preventDefault();
     });
@@ -364,18 +445,52 @@ function graphView(report) {
 
     const settled = report.states.flatMap((state, i) => (state.settles.length ? [i] : []));
     const run = el("section", {});
-    const jumps = settled.slice(0, 12).map((i) => button(`state ${i + 1}: ${report.states[i].settles.join(", ")}`, `a run to state ${i + 1}`, () => {
-        select(graph.of[i]);
-        showPath(graph.of[i]);
-    }));
-    const element = el("div", {},
-        el("p", {}, `${counted(report.states.length, "state")}, ${counted(report.steps.length, "step")}. `, report.cut ? "Steps that need longer buffers were left out. " : "", "The layer of a state is its distance from the initial states. Red states settle a property."),
-        el("div", { class: "controls" }, search, found, projection,
-            button("+", "zoom in", () => zoom(1.25, center())), button("−", "zoom out", () => zoom(.8, center())), button("whole graph", "show the whole graph", () => fit()), button("beginning", "show the initial state", () => begin())),
-        jumps.length ? el("div", { class: "controls" }, el("span", { class: "quiet" }, "a run to "), jumps, settled.length > jumps.length ? el("span", { class: "quiet" }, `and ${settled.length - jumps.length} more`) : null) : null,
+    const jumps = settled.slice(0, 12).map((i) =>
+        button(`state ${i + 1}: ${report.states[i].settles.join(", ")}`, `a run to state ${i + 1}`, () => {
+            select(graph.of[i]);
+            showPath(graph.of[i]);
+        }),
+    );
+    const element = el(
+        "div",
+        {},
+        el(
+            "p",
+            {},
+            `${counted(report.states.length, "state")}, ${counted(report.steps.length, "step")}. `,
+            report.cut ? "Steps that need longer buffers were left out. " : "",
+            "The layer of a state is its distance from the initial states. Red states settle a property.",
+        ),
+        el(
+            "div",
+            { class: "controls" },
+            search,
+            found,
+            projection,
+            button("+", "zoom in", () => zoom(1.25, center())),
+            button("−", "zoom out", () => zoom(0.8, center())),
+            button("whole graph", "show the whole graph", () => fit()),
+            button("beginning", "show the initial state", () => begin()),
+        ),
+        jumps.length
+            ? el(
+                  "div",
+                  { class: "controls" },
+                  el("span", { class: "quiet" }, "a run to "),
+                  jumps,
+                  settled.length > jumps.length
+                      ? el("span", { class: "quiet" }, `and ${settled.length - jumps.length} more`)
+                      : null,
+              )
+            : null,
         el("div", { class: "graphs" }, canvas, el("div", { class: "beside" }, detail, run)),
-        source.text ? el("details", {}, el("summary", {}, "The program"), sourcePanel(source).element) : null);
-    return { title: [code(report.program), ` under ${report.model}: the states`], element, start: () => build() };
+        source.text ? el("details", {}, el("summary", {}, "The program"), sourcePanel(source).element) : null,
+    );
+    return {
+        title: [code(report.program), ` under ${report.model}: the states`],
+        element,
+        start: () => build(),
+    };
 }
 
 /// What a state is, line by line.
@@ -395,5 +510,14 @@ function colorsOf(count) {
         return getComputedStyle(probe).getPropertyValue("--hue").trim();
     });
     probe.remove();
-    return { paper: of("--paper"), ink: of("--ink"), quiet: of("--quiet"), bad: of("--bad"), accent: of("--accent"), now: of("--now"), mono: of("--mono"), hues };
+    return {
+        paper: of("--paper"),
+        ink: of("--ink"),
+        quiet: of("--quiet"),
+        bad: of("--bad"),
+        accent: of("--accent"),
+        now: of("--now"),
+        mono: of("--mono"),
+        hues,
+    };
 }

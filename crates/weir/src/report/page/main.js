@@ -1,14 +1,23 @@
 // Puts the page together.
 
 const VIEWS = {
-    check: checkView, outcomes: outcomesView, live: liveView, robust: robustView, fences: fencesView, game: gameView, graph: graphView, bench: benchView,
+    check: checkView,
+    outcomes: outcomesView,
+    live: liveView,
+    robust: robustView,
+    fences: fencesView,
+    game: gameView,
+    graph: graphView,
+    bench: benchView,
 };
 
 /// Shows reports in an element: one after another's tab, if there are several.
 function present(data, root) {
     // One table compares all programs; the other commands have a view for each report.
     const isOne = data.command === "compare";
-    const views = isOne ? [[data.reports[0], () => compareView(data.reports)]] : data.reports.map((report) => [report, VIEWS[data.command]]);
+    const views = isOne
+        ? [[data.reports[0], () => compareView(data.reports)]]
+        : data.reports.map((report) => [report, VIEWS[data.command]]);
     const body = el("main", { id: "report" });
     const tabs = el("nav", { class: "tabs", "aria-label": "reports" });
     const show = (number) => {
@@ -18,20 +27,40 @@ function present(data, root) {
         const view = make(report);
         [...tabs.children].forEach((tab, i) => tab.setAttribute("aria-pressed", i === number));
         if (views.length > 1) toAddress({ report: number });
-        body.replaceChildren(crumbs([data.command === "bench" ? "weir-bench" : `weir ${data.command}`, report.file ? code(report.file) : null, report.model ?? report.semantics ?? null].filter((p) => p)),
-            view.title ? el("h1", {}, view.title) : "", view.element);
+        body.replaceChildren(
+            crumbs(
+                [
+                    data.command === "bench" ? "weir-bench" : `weir ${data.command}`,
+                    report.file ? code(report.file) : null,
+                    report.model ?? report.semantics ?? null,
+                ].filter((p) => p),
+            ),
+            view.title ? el("h1", {}, view.title) : "",
+            view.element,
+        );
         view.start?.();
     };
     views.forEach(([report], i) => {
         const label = [report.program ?? report.file, report.model].filter((p) => p).join(" · ");
-        tabs.append(button(cut(label, 40), `the report of ${label}`, () => {
-            toAddress({ step: null, property: null, run: null, state: null, set: null });
-            show(i);
-        }));
+        tabs.append(
+            button(cut(label, 40), `the report of ${label}`, () => {
+                toAddress({ step: null, property: null, run: null, state: null, set: null });
+                show(i);
+            }),
+        );
     });
-    const origin = data.command === "bench" ? ["weir-bench --csv", " writes. "] : [`weir ${data.command} --format json`, " prints. "];
-    const about = el("footer", {}, `Made by Weir ${data.weir}. The data of this page is what `, code(origin[0]), origin[1],
-        "Keys: ← and → step, Home and End jump, space plays, r goes to the first reordering.");
+    const origin =
+        data.command === "bench"
+            ? ["weir-bench --csv", " writes. "]
+            : [`weir ${data.command} --format json`, " prints. "];
+    const about = el(
+        "footer",
+        {},
+        `Made by Weir ${data.weir}. The data of this page is what `,
+        code(origin[0]),
+        origin[1],
+        "Keys: ← and → step, Home and End jump, space plays, r goes to the first reordering.",
+    );
     root.replaceChildren(views.length > 1 ? tabs : "", body, about);
     const asks = Number(fromAddress("report") ?? 0);
     show(views[asks] ? asks : 0);

@@ -20,15 +20,33 @@ function showRun(body, above, scene, source, last) {
 /// show, `choose`.
 function choices(heads, rows) {
     const lines = rows.map((row) => el("tr", {}, row.cells));
-    const table = el("div", { class: "wide" }, el("table", {},
-        el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, lines)));
+    const table = el(
+        "div",
+        { class: "wide" },
+        el(
+            "table",
+            {},
+            el(
+                "thead",
+                {},
+                el(
+                    "tr",
+                    {},
+                    heads.map((h) => el("th", { scope: "col" }, h)),
+                ),
+            ),
+            el("tbody", {}, lines),
+        ),
+    );
     const mark = (number) => lines.forEach((line, i) => line.classList.toggle("chosen", i === number));
     return { element: table, mark };
 }
 
 /// A cell with a button that shows evidence; without evidence it has only its text.
 function cell(children, title, choose) {
-    return choose ? el("td", { class: "cell" }, button(children, title, choose)) : el("td", { title }, children);
+    return choose
+        ? el("td", { class: "cell" }, button(children, title, choose))
+        : el("td", { title }, children);
 }
 
 /// The number of something in the address, if there is one.
@@ -48,7 +66,12 @@ function checkView(report) {
             cells: [
                 cell([verdict(word)], `${property.name}: ${word}, show the evidence`, () => show(i)),
                 el("th", { scope: "row" }, code(property.name)),
-                el("td", {}, code(asked(source, property)), notes.map((n) => el("div", { class: "quiet" }, n))),
+                el(
+                    "td",
+                    {},
+                    code(asked(source, property)),
+                    notes.map((n) => el("div", { class: "quiet" }, n)),
+                ),
                 el("td", { class: "quiet" }, evidenceOf(report, property)),
             ],
         };
@@ -60,9 +83,14 @@ function checkView(report) {
         toAddress({ property: i });
         showRun(body, propertyView(source, property, report.model), property.scene, source, ending(property));
     };
-    const first = Math.max(0, report.properties.findIndex((p) => p.scene));
-    const parts = report.properties.length > 1 ? [table.element, body]
-        : [body, el("h2", {}, "Evidence"), table.element];
+    const first = Math.max(
+        0,
+        report.properties.findIndex((p) => p.scene),
+    );
+    const parts =
+        report.properties.length > 1
+            ? [table.element, body]
+            : [body, el("h2", {}, "Evidence"), table.element];
     const certificate = report.certificate ? el("p", { class: "quiet" }, proofOf(report.certificate)) : null;
     return {
         element: el("div", {}, parts, certificate),
@@ -75,26 +103,47 @@ function propertyView(source, property, model) {
     const word = property.outcome ?? property.verdict;
     const run = property.scene ? runOf(property.scene, source) : null;
     const end = run ? endOf(run) : [];
-    const mood = property.outcome ? "" : MOODS[property.verdict] ?? "";
+    const mood = property.outcome ? "" : (MOODS[property.verdict] ?? "");
     const after = run ? ` This run shows it, in ${counted(run.steps.length, "step")}` : "";
-    return el("div", { class: `banner ${mood}` },
-        el("h1", {}, property.kind === "assertions" && word === "violated" ? "An assertion" : code(property.name), ` ${word === "holds" ? word : `is ${word}`} under ${model}`),
-        asked(source, property) ? el("p", {}, property.outcome ? "It asks: " : "It says: ", code(asked(source, property)), ".") : null,
-        el("p", {}, el("strong", {}, meaning(property, model)), after, run ? (end.length ? [": in the end ", listed(end), "."] : ".") : null),
-        run ? reasons(run).map((reason, i) => el("p", {}, i === 0 ? el("strong", {}, "Why: ") : null, reason)) : null,
+    return el(
+        "div",
+        { class: `banner ${mood}` },
+        el(
+            "h1",
+            {},
+            property.kind === "assertions" && word === "violated" ? "An assertion" : code(property.name),
+            ` ${word === "holds" ? word : `is ${word}`} under ${model}`,
+        ),
+        asked(source, property)
+            ? el("p", {}, property.outcome ? "It asks: " : "It says: ", code(asked(source, property)), ".")
+            : null,
+        el(
+            "p",
+            {},
+            el("strong", {}, meaning(property, model)),
+            after,
+            run ? (end.length ? [": in the end ", listed(end), "."] : ".") : null,
+        ),
+        run
+            ? reasons(run).map((reason, i) => el("p", {}, i === 0 ? el("strong", {}, "Why: ") : null, reason))
+            : null,
         property.reason ? el("p", {}, "Why there is no answer: ", property.reason) : null,
-        property.vacuous ? el("p", {}, `But ${property.vacuous}.`) : null);
+        property.vacuous ? el("p", {}, `But ${property.vacuous}.`) : null,
+    );
 }
 
 /// What is said after the last step of a run.
 function ending(property) {
     if (property.outcome === "allowed") return "This is the state that was asked for.";
-    return property.verdict === "violated" ? `So ${property.kind === "assertions" ? "an assertion" : property.name} is violated.` : "";
+    return property.verdict === "violated"
+        ? `So ${property.kind === "assertions" ? "an assertion" : property.name} is violated.`
+        : "";
 }
 
 /// What an answer rests on.
 function evidenceOf(report, property) {
-    if (property.scene) return `a run of ${counted(property.scene.steps.length, "step")}, which the checker accepts`;
+    if (property.scene)
+        return `a run of ${counted(property.scene.steps.length, "step")}, which the checker accepts`;
     if (property.verdict === "unknown") return "";
     return property.evidence ?? "";
 }
@@ -110,35 +159,80 @@ function compareView(reports) {
     const models = reports[0].models;
     const many = reports.length > 1;
     const shownRuns = [];
-    const rows = reports.flatMap((report) => report.properties.map((property) => {
-        const cells = models.map((model) => {
-            const word = property.verdicts[model];
-            const scene = property.scenes?.[model];
-            const note = property.reasons?.[model] ?? property.vacuous?.[model];
-            const number = shownRuns.length;
-            if (scene) shownRuns.push({ report, property, model, scene });
-            const title = scene ? `${property.name} under ${model}: ${word}, by a run of ${counted(scene.steps.length, "step")}` : `${property.name} under ${model}: ${word}${note ? `, ${note}` : ""}`;
-            return cell([verdict(word), scene ? el("span", { class: "quiet", "aria-hidden": true }, " ▸") : null, note ? el("span", { class: "quiet" }, " (note)") : null], title, scene ? () => show(number) : null);
-        });
-        return { cells: [many ? el("th", { scope: "row" }, code(report.program)) : null, el("th", { scope: "row" }, code(property.name)), cells] };
-    }));
-    const table = choices([many ? "program" : null, "property", models].flat().filter((h) => h !== null), rows);
-    const notes = [...new Set(reports.flatMap((r) => r.properties.flatMap((p) => [...Object.values(p.reasons ?? {}), ...Object.values(p.vacuous ?? {})])))];
+    const rows = reports.flatMap((report) =>
+        report.properties.map((property) => {
+            const cells = models.map((model) => {
+                const word = property.verdicts[model];
+                const scene = property.scenes?.[model];
+                const note = property.reasons?.[model] ?? property.vacuous?.[model];
+                const number = shownRuns.length;
+                if (scene) shownRuns.push({ report, property, model, scene });
+                const title = scene
+                    ? `${property.name} under ${model}: ${word}, by a run of ${counted(scene.steps.length, "step")}`
+                    : `${property.name} under ${model}: ${word}${note ? `, ${note}` : ""}`;
+                return cell(
+                    [
+                        verdict(word),
+                        scene ? el("span", { class: "quiet", "aria-hidden": true }, " ▸") : null,
+                        note ? el("span", { class: "quiet" }, " (note)") : null,
+                    ],
+                    title,
+                    scene ? () => show(number) : null,
+                );
+            });
+            return {
+                cells: [
+                    many ? el("th", { scope: "row" }, code(report.program)) : null,
+                    el("th", { scope: "row" }, code(property.name)),
+                    cells,
+                ],
+            };
+        }),
+    );
+    const table = choices(
+        [many ? "program" : null, "property", models].flat().filter((h) => h !== null),
+        rows,
+    );
+    const notes = [
+        ...new Set(
+            reports.flatMap((r) =>
+                r.properties.flatMap((p) => [
+                    ...Object.values(p.reasons ?? {}),
+                    ...Object.values(p.vacuous ?? {}),
+                ]),
+            ),
+        ),
+    ];
     const show = (i) => {
         const { report, property, model, scene } = shownRuns[i];
         const source = sourceOf(report);
         toAddress({ run: i });
-        const row = reports.slice(0, reports.indexOf(report)).reduce((sum, r) => sum + r.properties.length, 0) + report.properties.indexOf(property);
+        const row =
+            reports.slice(0, reports.indexOf(report)).reduce((sum, r) => sum + r.properties.length, 0) +
+            report.properties.indexOf(property);
         table.mark(row);
         const word = property.verdicts[model];
         const isQuestion = property.kind === "final exists";
-        const told = { ...property, scene, verdict: word, outcome: isQuestion ? (word === "yes" ? "allowed" : "forbidden") : undefined };
+        const told = {
+            ...property,
+            scene,
+            verdict: word,
+            outcome: isQuestion ? (word === "yes" ? "allowed" : "forbidden") : undefined,
+        };
         showRun(body, propertyView(source, told, model), scene, source, ending(told));
     };
     return {
-        title: many ? "Answers under several memory models" : [code(reports[0].program), " under several memory models"],
-        element: el("div", {}, el("p", {}, "A column is a memory model. Answers with a run are buttons: they show it."), table.element,
-            notes.map((n) => el("p", { class: "quiet" }, n)), body),
+        title: many
+            ? "Answers under several memory models"
+            : [code(reports[0].program), " under several memory models"],
+        element: el(
+            "div",
+            {},
+            el("p", {}, "A column is a memory model. Answers with a run are buttons: they show it."),
+            table.element,
+            notes.map((n) => el("p", { class: "quiet" }, n)),
+            body,
+        ),
         start: () => {
             const run = chosenIn("run", shownRuns.length, shownRuns.length ? 0 : null);
             if (run !== null) show(run);
@@ -154,29 +248,68 @@ function outcomesView(report) {
     const picked = new Set(report.picked ?? []);
     const rows = report.states.map((state, i) => ({
         cells: [
-            el("th", { scope: "row" }, `${i + 1}`), names.map((name) => el("td", {}, code(state[name] ?? ""))),
+            el("th", { scope: "row" }, `${i + 1}`),
+            names.map((name) => el("td", {}, code(state[name] ?? ""))),
             report.picked ? el("td", {}, picked.has(i) ? "★" : "") : null,
-            cell([report.runs?.[i] ? `${counted(report.runs[i].steps.length, "step")} ▸` : "not looked for"], `how state ${i + 1} is reached`, report.runs?.[i] ? () => show(i) : null),
+            cell(
+                [report.runs?.[i] ? `${counted(report.runs[i].steps.length, "step")} ▸` : "not looked for"],
+                `how state ${i + 1} is reached`,
+                report.runs?.[i] ? () => show(i) : null,
+            ),
         ],
     }));
-    const heads = ["", ...names.map((name) => code(name)), ...(report.picked ? ["condition"] : []), "how to reach it"];
+    const heads = [
+        "",
+        ...names.map((name) => code(name)),
+        ...(report.picked ? ["condition"] : []),
+        "how to reach it",
+    ];
     const table = choices(heads, rows);
     const show = (i) => {
         toAddress({ state: i });
         table.mark(i);
-        const state = Object.entries(report.states[i]).map(([name, value]) => [code(name), " = ", code(value)]);
+        const state = Object.entries(report.states[i]).map(([name, value]) => [
+            code(name),
+            " = ",
+            code(value),
+        ]);
         const run = runOf(report.runs[i], source);
-        const above = el("div", { class: "banner" }, el("h2", {}, `State ${i + 1}: `, listed(state)),
-            reasons(run).map((reason) => el("p", {}, reason)));
-        showRun(body, above, report.runs[i], source, "All processes have ended, and all writes have reached memory.");
+        const above = el(
+            "div",
+            { class: "banner" },
+            el("h2", {}, `State ${i + 1}: `, listed(state)),
+            reasons(run).map((reason) => el("p", {}, reason)),
+        );
+        showRun(
+            body,
+            above,
+            report.runs[i],
+            source,
+            "All processes have ended, and all writes have reached memory.",
+        );
     };
     const all = report.exact ? "These are all." : "There may be more.";
     return {
-        title: [code(report.program), ` can end in ${counted(report.states.length, "state")} under ${report.model}`],
-        element: el("div", {}, el("p", {}, report.vacuous ? `${report.vacuous}. ` : "", all, report.picked ? " A star marks the states that satisfy the condition of the program." : ""),
-            table.element, body),
+        title: [
+            code(report.program),
+            ` can end in ${counted(report.states.length, "state")} under ${report.model}`,
+        ],
+        element: el(
+            "div",
+            {},
+            el(
+                "p",
+                {},
+                report.vacuous ? `${report.vacuous}. ` : "",
+                all,
+                report.picked ? " A star marks the states that satisfy the condition of the program." : "",
+            ),
+            table.element,
+            body,
+        ),
         start: () => {
-            const first = report.picked?.find((i) => report.runs?.[i]) ?? report.runs?.findIndex((r) => r) ?? -1;
+            const first =
+                report.picked?.find((i) => report.runs?.[i]) ?? report.runs?.findIndex((r) => r) ?? -1;
             const state = chosenIn("state", report.states.length, first);
             if (report.runs?.[state]) show(state);
         },
@@ -184,7 +317,11 @@ function outcomesView(report) {
 }
 
 const LIVE = {
-    lasso: "an infinite run", exhausted: "all configurations", folded: "a folded graph", unblocked: "no blocking pair is reachable", none: "",
+    lasso: "an infinite run",
+    exhausted: "all configurations",
+    folded: "a folded graph",
+    unblocked: "no blocking pair is reachable",
+    none: "",
 };
 
 /// `weir live`: questions about infinite runs.
@@ -195,7 +332,11 @@ function liveView(report) {
         cells: [
             cell([verdict(property.verdict)], `${property.name}: ${property.verdict}`, () => show(i)),
             el("th", { scope: "row" }, code(property.name)),
-            el("td", { class: "quiet" }, [LIVE[property.evidence], property.configurations ? `: ${counted(property.configurations, "configuration")}` : "", property.reason ?? ""]),
+            el("td", { class: "quiet" }, [
+                LIVE[property.evidence],
+                property.configurations ? `: ${counted(property.configurations, "configuration")}` : "",
+                property.reason ?? "",
+            ]),
         ],
     }));
     const table = choices(["answer", "property", "evidence"], rows);
@@ -205,24 +346,61 @@ function liveView(report) {
         toAddress({ property: i });
         const scene = property.scene;
         const stem = scene ? (scene.cycle ?? 1) - 1 : 0;
-        const above = el("div", { class: `banner ${MOODS[property.verdict] ?? ""}` },
-            el("h1", {}, code(property.name), ` ${property.verdict === "holds" ? "holds" : `is ${property.verdict}`} under ${report.model}`),
-            scene ? el("p", {}, `This run never ends: after ${counted(stem, "step")} it repeats a cycle of ${counted(scene.steps.length - stem, "step")} for ever.`) : null,
-            property.reason ? el("p", {}, property.reason) : null);
+        const above = el(
+            "div",
+            { class: `banner ${MOODS[property.verdict] ?? ""}` },
+            el(
+                "h1",
+                {},
+                code(property.name),
+                ` ${property.verdict === "holds" ? "holds" : `is ${property.verdict}`} under ${report.model}`,
+            ),
+            scene
+                ? el(
+                      "p",
+                      {},
+                      `This run never ends: after ${counted(stem, "step")} it repeats a cycle of ${counted(scene.steps.length - stem, "step")} for ever.`,
+                  )
+                : null,
+            property.reason ? el("p", {}, property.reason) : null,
+        );
         showRun(body, above, scene, source, "");
     };
-    const first = Math.max(0, report.properties.findIndex((p) => p.scene));
+    const first = Math.max(
+        0,
+        report.properties.findIndex((p) => p.scene),
+    );
     return {
-        element: el("div", {}, report.clients ? el("p", { class: "quiet" }, `The object has ${counted(report.clients, "client")}.`) : null, table.element, body),
+        element: el(
+            "div",
+            {},
+            report.clients
+                ? el("p", { class: "quiet" }, `The object has ${counted(report.clients, "client")}.`)
+                : null,
+            table.element,
+            body,
+        ),
         start: () => show(chosenIn("property", report.properties.length, first)),
     };
 }
 
 const ROBUST = {
-    shape: ["good", "is robust by its shape", "No operation can overtake another one, so the memory model adds nothing to sequential consistency."],
+    shape: [
+        "good",
+        "is robust by its shape",
+        "No operation can overtake another one, so the memory model adds nothing to sequential consistency.",
+    ],
     traces: ["good", "is robust", "Every run has the trace of a run of sequential consistency."],
-    states: ["good", "has the same states as under SC", "Some runs are not possible under sequential consistency, but they lead to no new state."],
-    "not robust": ["bad", "is not robust", "It has runs that are not possible under sequential consistency (SC)."],
+    states: [
+        "good",
+        "has the same states as under SC",
+        "Some runs are not possible under sequential consistency, but they lead to no new state.",
+    ],
+    "not robust": [
+        "bad",
+        "is not robust",
+        "It has runs that are not possible under sequential consistency (SC).",
+    ],
     unknown: ["open", "is unknown", "Neither was proved."],
 };
 
@@ -231,14 +409,20 @@ function robustView(report) {
     const source = sourceOf(report);
     const body = el("div", {});
     const [mood, says, means] = ROBUST[report.verdict] ?? ["open", report.verdict, ""];
-    const above = el("div", { class: `banner ${mood}` }, el("h1", {}, code(report.program), ` ${says} under ${report.model}`), el("p", {}, means),
+    const above = el(
+        "div",
+        { class: `banner ${mood}` },
+        el("h1", {}, code(report.program), ` ${says} under ${report.model}`),
+        el("p", {}, means),
         report.states === "different" ? el("p", {}, `Some state under ${report.model} is none of SC.`) : null,
-        report.reason ? el("p", {}, report.reason) : null);
+        report.reason ? el("p", {}, report.reason) : null,
+    );
     return {
         element: body,
         start: () => {
             const view = showRun(body, above, report.scene, source, "");
-            if (view && report.cycle) view.element.querySelector(".run").after(traceCycle(view.run, report.cycle.cycle, view.go));
+            if (view && report.cycle)
+                view.element.querySelector(".run").after(traceCycle(view.run, report.cycle.cycle, view.go));
         },
     };
 }

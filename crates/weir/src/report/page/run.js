@@ -21,7 +21,8 @@ function runOf(scene, source) {
         const process = index.get(step.process);
         for (const entry of step.enters ?? []) {
             entries.set(entry.id, { ...entry, process });
-            if (entry.variable !== undefined) waits.push({ process, from: entry.id, to: null, title: entryText(entry) });
+            if (entry.variable !== undefined)
+                waits.push({ process, from: entry.id, to: null, title: entryText(entry) });
         }
         for (const id of step.leaves ?? []) left.set(id, i + 1);
         if (step.overtakes?.length) {
@@ -52,13 +53,22 @@ function runOf(scene, source) {
         if (number === base * KEPT) return states[base];
         const made = structuredClone(states[base]);
         for (let i = base * KEPT; i < number; i++) {
-            if (i > base * KEPT && i % KEPT === 0 && states.length === i / KEPT) states.push(structuredClone(made));
+            if (i > base * KEPT && i % KEPT === 0 && states.length === i / KEPT)
+                states.push(structuredClone(made));
             applyStep(scene, index, made, scene.steps[i]);
         }
         return made;
     };
     return {
-        scene, processes, index, steps, entries, left, waits, overtakes, state,
+        scene,
+        processes,
+        index,
+        steps,
+        entries,
+        left,
+        waits,
+        overtakes,
+        state,
         named: [...named].sort((a, b) => a - b),
         loop: scene.cycle ? scene.cycle - 1 : null,
         placeText: (place) => statement(lines, place),
@@ -69,14 +79,23 @@ function runOf(scene, source) {
 function statement(lines, place) {
     const line = lines[(place.line ?? 0) - 1] ?? "";
     const [first, from, last, to] = place.span ?? [];
-    const part = first === place.line && last === first && to > from ? [...line].slice(from - 1, to - 1).join("") : line.replace(/\s*\/\/.*$/, "");
+    const part =
+        first === place.line && last === first && to > from
+            ? [...line].slice(from - 1, to - 1).join("")
+            : line.replace(/\s*\/\/.*$/, "");
     return part.trim();
 }
 
 /// What a step does, for a small box.
 function shortened(text) {
     const shorter = text.replace(/ reaches memory$/, " → memory").replace(/ \(next in line\)$/, " moves on");
-    return shorter.replace(/ = /g, "=").replace(/ → /g, "→").replace(/→memory$/, " → memory").replace(/^read /, "r ").replace(/ \(an older value\)$/, " (old)").replace(/ \(own write\)$/, " (own)");
+    return shorter
+        .replace(/ = /g, "=")
+        .replace(/ → /g, "→")
+        .replace(/→memory$/, " → memory")
+        .replace(/^read /, "r ")
+        .replace(/ \(an older value\)$/, " (old)")
+        .replace(/ \(own write\)$/, " (own)");
 }
 
 /// Makes a step: what the report says that it changes.
@@ -144,17 +163,34 @@ function runView(scene, source, ending) {
     let current = 0;
     let playing = null;
 
-    const range = el("input", { type: "range", min: 0, max: count, value: 0, "aria-label": "step", oninput: () => go(Number(range.value)) });
+    const range = el("input", {
+        type: "range",
+        min: 0,
+        max: count,
+        value: 0,
+        "aria-label": "step",
+        oninput: () => go(Number(range.value)),
+    });
     const where = el("span", { class: "count", "aria-hidden": true });
     const play = button("▶ play", "play the run (space)", () => toggle());
     const stops = [
-        button("|◀", "to the beginning (Home)", () => go(0)), button("◀ back", "one step back (←)", () => back()),
-        button("next ▶", "one step forward (→)", () => forward(), { class: "main" }), button("▶|", "to the end (End)", () => go(count)),
+        button("|◀", "to the beginning (Home)", () => go(0)),
+        button("◀ back", "one step back (←)", () => back()),
+        button("next ▶", "one step forward (→)", () => forward(), { class: "main" }),
+        button("▶|", "to the end (End)", () => go(count)),
     ];
     const first = run.overtakes[0]?.at;
-    const controls = el("div", { class: "controls", role: "toolbar", "aria-label": "steps" },
-        stops, play, range, where,
-        first ? button("first reordering", `to the first reordering, step ${first} (r)`, () => go(first)) : null);
+    const controls = el(
+        "div",
+        { class: "controls", role: "toolbar", "aria-label": "steps" },
+        stops,
+        play,
+        range,
+        where,
+        first
+            ? button("first reordering", `to the first reordering, step ${first} (r)`, () => go(first))
+            : null,
+    );
 
     const stop = () => {
         clearInterval(playing);
@@ -170,7 +206,8 @@ function runView(scene, source, ending) {
             else forward(true);
         }, PACE);
     };
-    const forward = (keep) => (current < count ? go(current + 1, keep) : run.loop === null ? null : go(run.loop + 1, keep));
+    const forward = (keep) =>
+        current < count ? go(current + 1, keep) : run.loop === null ? null : go(run.loop + 1, keep);
     const back = () => (current > 0 ? go(current - 1) : null);
 
     const go = (wanted, keep) => {
@@ -189,8 +226,10 @@ function runView(scene, source, ending) {
         round?.mark(step);
         list.mark(step);
         const state = run.state(step);
-        const places = state.processes.flatMap((p, process) => (p.place.ended ? [] : [{ line: p.place.line, process, name: run.processes[process] }]));
-        text.mark(places, step > 0 ? run.scene.steps[step - 1].line ?? 0 : 0);
+        const places = state.processes.flatMap((p, process) =>
+            p.place.ended ? [] : [{ line: p.place.line, process, name: run.processes[process] }],
+        );
+        text.mark(places, step > 0 ? (run.scene.steps[step - 1].line ?? 0) : 0);
         follower?.(source.text, places);
         speak(step);
         toAddress({ step });
@@ -199,18 +238,36 @@ function runView(scene, source, ending) {
         said.className = `sentence ${step > 0 ? hue(run.steps[step - 1].process) : ""}`;
         said.replaceChildren();
         if (step === 0) {
-            append(said, ["The beginning. ", el("span", { class: "why" }, "Press → for the first step, or “play”. "), run.scene.buffers === "none" ? "" : "Nothing waits in any buffer."]);
+            append(said, [
+                "The beginning. ",
+                el("span", { class: "why" }, "Press → for the first step, or “play”. "),
+                run.scene.buffers === "none" ? "" : "Nothing waits in any buffer.",
+            ]);
             return;
         }
         const { main, why, alert } = sentence(run, step);
-        append(said, [el("strong", {}, `Step ${step}. `), main, " ", el("span", { class: "why" }, why), " ", alert.length ? el("span", { class: "alert" }, alert) : null]);
+        append(said, [
+            el("strong", {}, `Step ${step}. `),
+            main,
+            " ",
+            el("span", { class: "why" }, why),
+            " ",
+            alert.length ? el("span", { class: "alert" }, alert) : null,
+        ]);
         if (step === count && ending) append(said, [" ", el("strong", {}, ending)]);
-        if (step === count && run.loop !== null) append(said, [" ", el("strong", {}, `The run goes on with step ${run.loop + 1}, for ever.`)]);
+        if (step === count && run.loop !== null)
+            append(said, [" ", el("strong", {}, `The run goes on with step ${run.loop + 1}, for ever.`)]);
     };
     const key = (event) => {
         if (isTyping(event)) return;
         const inBox = event.target.closest?.(".timeline, .source");
-        const act = { ArrowRight: forward, ArrowLeft: back, Home: () => go(0), End: () => go(count), r: () => first && go(first) }[event.key];
+        const act = {
+            ArrowRight: forward,
+            ArrowLeft: back,
+            Home: () => go(0),
+            End: () => go(count),
+            r: () => first && go(first),
+        }[event.key];
         if (act) {
             if (event.target !== range || event.key === "r") {
                 act();
@@ -221,17 +278,39 @@ function runView(scene, source, ending) {
             event.preventDefault();
         }
     };
-    const right = el("div", { class: "right" },
-        el("p", { class: "legend" }, MACHINES[scene.buffers]), controls, said, machine.element,
-        round?.element ?? null, times.element, el("p", { class: "legend" }, legendOf(run)));
+    const right = el(
+        "div",
+        { class: "right" },
+        el("p", { class: "legend" }, MACHINES[scene.buffers]),
+        controls,
+        said,
+        machine.element,
+        round?.element ?? null,
+        times.element,
+        el("p", { class: "legend" }, legendOf(run)),
+    );
     const explained = run.overtakes.slice(0, 12).map((o) => overtakeItem(run, o, go));
-    const element = el("section", { class: "runview" },
+    const element = el(
+        "section",
+        { class: "runview" },
         el("div", { class: "run" }, el("div", { class: "left" }, text.element), right),
-        explained.length ? [el("h2", {}, "What was reordered"), el("ul", { class: "overtakes" }, explained),
-            run.overtakes.length > explained.length ? el("p", { class: "quiet" }, `and ${run.overtakes.length - explained.length} more`) : null] : null,
-        el("h2", {}, "All steps"), list.element);
+        explained.length
+            ? [
+                  el("h2", {}, "What was reordered"),
+                  el("ul", { class: "overtakes" }, explained),
+                  run.overtakes.length > explained.length
+                      ? el("p", { class: "quiet" }, `and ${run.overtakes.length - explained.length} more`)
+                      : null,
+              ]
+            : null,
+        el("h2", {}, "All steps"),
+        list.element,
+    );
     return {
-        element, go, run, current: () => current,
+        element,
+        go,
+        run,
+        current: () => current,
         start: () => {
             activeRun?.stop();
             activeRun = { key, go, stop, run, current: () => current };
@@ -242,7 +321,10 @@ function runView(scene, source, ending) {
 
 function legendOf(run) {
     const parts = ["Time goes from left to right. "];
-    if (run.waits.length) parts.push("A bar below a write lasts as long as the write waits; dashed, it never reaches memory in this run. Filled boxes are steps of memory. ");
+    if (run.waits.length)
+        parts.push(
+            "A bar below a write lasts as long as the write waits; dashed, it never reaches memory in this run. Filled boxes are steps of memory. ",
+        );
     if (run.overtakes.length) parts.push("A red arc leads from an operation back over what it overtook.");
     return parts;
 }
@@ -258,18 +340,39 @@ function stepList(run, go, ending) {
         const items = folded(run, current, opened).map((item) => {
             if (!item.step) {
                 const text = counted(item.to - item.from + 1, "step");
-                return el("li", {}, button(`… show ${text}`, `show ${text}`, () => {
-                    opened.push([item.from, Math.min(item.to, item.from + OPENED - 1)]);
-                    draw();
-                    mark(current);
-                }, { class: "fold" }));
+                return el(
+                    "li",
+                    {},
+                    button(
+                        `… show ${text}`,
+                        `show ${text}`,
+                        () => {
+                            opened.push([item.from, Math.min(item.to, item.from + OPENED - 1)]);
+                            draw();
+                            mark(current);
+                        },
+                        { class: "fold" },
+                    ),
+                );
             }
             const { main, why, alert } = sentence(run, item.step);
             const step = run.steps[item.step - 1];
-            const row = el("li", { "data-step": item.step, class: hue(step.process) },
+            const row = el(
+                "li",
+                { "data-step": item.step, class: hue(step.process) },
                 button(`${item.step}`, `go to step ${item.step}`, () => go(item.step), { class: "go" }),
-                el("span", {}, main, " ", el("span", { class: "why" }, why), alert.length ? [" ", el("span", { class: "relax" }, "⚠ "), el("span", { class: "why" }, alert)] : null,
-                    item.step === run.steps.length && ending ? [" ", el("strong", {}, ending)] : null));
+                el(
+                    "span",
+                    {},
+                    main,
+                    " ",
+                    el("span", { class: "why" }, why),
+                    alert.length
+                        ? [" ", el("span", { class: "relax" }, "⚠ "), el("span", { class: "why" }, alert)]
+                        : null,
+                    item.step === run.steps.length && ending ? [" ", el("strong", {}, ending)] : null,
+                ),
+            );
             rows.set(item.step, row);
             return row;
         });

@@ -11,8 +11,15 @@ function sourcePanel(source) {
         const row = el("li", { "data-line": i + 1 }, number, el("span", { class: "text" }, text || " "), at);
         return { row, at };
     });
-    const element = el("section", { class: "source", tabindex: 0, "aria-label": `the text of ${source.file}` },
-        el("ol", {}, rows.map(({ row }) => row)));
+    const element = el(
+        "section",
+        { class: "source", tabindex: 0, "aria-label": `the text of ${source.file}` },
+        el(
+            "ol",
+            {},
+            rows.map(({ row }) => row),
+        ),
+    );
     let marked = [];
     const mark = (places, follow) => {
         for (const { row, at } of marked) {
@@ -24,7 +31,9 @@ function sourcePanel(source) {
             const found = rows[line - 1];
             if (!found) continue;
             found.row.classList.add("here");
-            found.at.append(el("bdi", { class: `badge ${hue(process)}`, title: `${name} is here` }, `◂ ${cut(name, 14)}`));
+            found.at.append(
+                el("bdi", { class: `badge ${hue(process)}`, title: `${name} is here` }, `◂ ${cut(name, 14)}`),
+            );
             marked.push(found);
         }
         const seen = rows[follow - 1];
@@ -39,7 +48,8 @@ function reveal(box, element) {
     const outer = box.getBoundingClientRect();
     const inner = element.getBoundingClientRect();
     if (inner.top < outer.top + 30) box.scrollTop += inner.top - outer.top - outer.height / 3;
-    else if (inner.bottom > outer.bottom - 30) box.scrollTop += inner.bottom - outer.bottom + outer.height / 3;
+    else if (inner.bottom > outer.bottom - 30)
+        box.scrollTop += inner.bottom - outer.bottom + outer.height / 3;
     if (inner.left < outer.left + 20) box.scrollLeft += inner.left - outer.left - outer.width / 3;
     else if (inner.right > outer.right - 20 && box.classList.contains("scroll")) {
         box.scrollLeft += inner.right - outer.right + outer.width / 3;

@@ -19,8 +19,14 @@ function stage(run) {
         const place = el("div", { class: "place" });
         const registers = el("div", { class: "registers" });
         const queues = el("div", {});
-        const lane = el("section", { class: `lane ${hue(i)}`, "data-process": actor.name, "aria-label": `process ${actor.name}` },
-            el("h3", {}, el("bdi", { title: actor.name }, actor.name)), place, registers, queues);
+        const lane = el(
+            "section",
+            { class: `lane ${hue(i)}`, "data-process": actor.name, "aria-label": `process ${actor.name}` },
+            el("h3", {}, el("bdi", { title: actor.name }, actor.name)),
+            place,
+            registers,
+            queues,
+        );
         sides[i < half ? 0 : 1].append(lane);
         return { lane, place, registers, queues };
     });
@@ -29,7 +35,9 @@ function stage(run) {
     for (const name of scene.variables) {
         const value = el("span", { class: "value", "data-variable": name });
         values.set(name, value);
-        cells.append(el("div", { class: "variable" }, el("bdi", { class: "name", title: name }, name), value));
+        cells.append(
+            el("div", { class: "variable" }, el("bdi", { class: "name", title: name }, name), value),
+        );
         if (scene.buffers === "history") {
             const past = el("div", { class: "past" });
             histories.set(name, past);
@@ -65,36 +73,64 @@ function drawLane(run, parts, process, index, step, acting) {
     parts.lane.classList.toggle("acting", index === acting);
     const at = process.place;
     const text = run.placeText(at);
-    const where = at.failure ? ["fails: ", code(at.failure)]
-        : at.ended ? ["has ended"]
-            : at.labels?.length ? ["at ", listed(at.labels.map(code)), at.line ? `, line ${at.line}` : ""]
-                : at.line ? [`next is line ${at.line}: `, code(cut(text, 44))] : [];
+    const where = at.failure
+        ? ["fails: ", code(at.failure)]
+        : at.ended
+          ? ["has ended"]
+          : at.labels?.length
+            ? ["at ", listed(at.labels.map(code)), at.line ? `, line ${at.line}` : ""]
+            : at.line
+              ? [`next is line ${at.line}: `, code(cut(text, 44))]
+              : [];
     parts.lane.dataset.line = at.line ?? "";
     parts.place.replaceChildren();
     append(parts.place, where);
     const known = scene.processes[index].registers.filter((r) => process.registers[r] !== null);
-    parts.registers.replaceChildren(...known.map((r) => el("bdi", { class: "register", "data-register": r, title: "a register: only this process has it" }, `${r} = ${process.registers[r]}`)));
+    parts.registers.replaceChildren(
+        ...known.map((r) =>
+            el(
+                "bdi",
+                { class: "register", "data-register": r, title: "a register: only this process has it" },
+                `${r} = ${process.registers[r]}`,
+            ),
+        ),
+    );
     if (scene.buffers === "none") {
         parts.queues.replaceChildren();
         return;
     }
-    const source = step && index === run.index.get(step.source ?? step.process) && /own write|remote/.test(step.rule) ? step.entry : null;
+    const source =
+        step && index === run.index.get(step.source ?? step.process) && /own write|remote/.test(step.rule)
+            ? step.entry
+            : null;
     const queues = [];
     for (const variable of scene.variables) {
         const entries = process.waiting?.[variable];
         if (entries) queues.push(queue(run, ["writes to ", code(variable)], entries, index, source, "first"));
     }
-    const label = { "two-level": "next for memory", "history": "next for memory", "load": "values from memory", "pool": "waiting operations" }[scene.buffers] ?? "store buffer";
+    const label =
+        {
+            "two-level": "next for memory",
+            history: "next for memory",
+            load: "values from memory",
+            pool: "waiting operations",
+        }[scene.buffers] ?? "store buffer";
     queues.push(queue(run, [label], process.buffer, index, source, "last"));
     parts.queues.replaceChildren(...queues);
 }
 
 /// A queue. Its oldest entry is nearest to memory.
 function queue(run, label, entries, index, source, level) {
-    const item = (entry) => el("span", {
-        class: `write${entry.variable === undefined ? " mark" : ""}${entry.id === source ? " source" : ""}`, "data-id": entry.id,
-        title: `${entryText(entry)}, from step ${entry.id}`,
-    }, cut(entryText(entry), 22));
+    const item = (entry) =>
+        el(
+            "span",
+            {
+                class: `write${entry.variable === undefined ? " mark" : ""}${entry.id === source ? " source" : ""}`,
+                "data-id": entry.id,
+                title: `${entryText(entry)}, from step ${entry.id}`,
+            },
+            cut(entryText(entry), 22),
+        );
     let items;
     if (entries.length > MOST_ENTRIES) {
         const half = MOST_ENTRIES / 2;
@@ -105,10 +141,22 @@ function queue(run, label, entries, index, source, level) {
     const pipe = el("div", { class: "pipe", role: "list" });
     items.forEach((i) => i.setAttribute("role", "listitem"));
     if (!items.length) pipe.append(el("span", { class: "none" }, "empty"));
-    const arrow = el("span", { class: "arrow", "aria-hidden": true }, level === "first" ? "↓" : isLeft ? "→" : "←");
+    const arrow = el(
+        "span",
+        { class: "arrow", "aria-hidden": true },
+        level === "first" ? "↓" : isLeft ? "→" : "←",
+    );
     pipe.append(...(isLeft ? [...items.reverse(), arrow] : [arrow, ...items]));
-    const ends = entries.length > 1 ? el("span", { class: "quiet" }, isLeft ? "newest … oldest" : "oldest … newest") : null;
-    return el("div", { class: `queue ${level}` }, el("div", { class: "label" }, el("span", {}, label), ends), pipe);
+    const ends =
+        entries.length > 1
+            ? el("span", { class: "quiet" }, isLeft ? "newest … oldest" : "oldest … newest")
+            : null;
+    return el(
+        "div",
+        { class: `queue ${level}` },
+        el("div", { class: "label" }, el("span", {}, label), ends),
+        pipe,
+    );
 }
 
 /// The values that a variable has had, and where each process stands in them.
@@ -121,24 +169,44 @@ function drawHistory(run, past, state, name) {
     if (all.length < 2) return;
     if (begin > 0) past.append("… ");
     all.slice(begin).forEach((value, i) => {
-        const here = positions.flatMap((p, process) => (p === begin + i || (p < begin && i === 0) ? [process] : []));
-        past.append(el("span", { class: "moment" }, el("bdi", {}, value), here.map((p) => el("bdi", {
-            class: `badge ${hue(p)}`, title: `${run.processes[p]} may still read this`,
-        }, cut(run.processes[p], 8)))));
+        const here = positions.flatMap((p, process) =>
+            p === begin + i || (p < begin && i === 0) ? [process] : [],
+        );
+        past.append(
+            el(
+                "span",
+                { class: "moment" },
+                el("bdi", {}, value),
+                here.map((p) =>
+                    el(
+                        "bdi",
+                        {
+                            class: `badge ${hue(p)}`,
+                            title: `${run.processes[p]} may still read this`,
+                        },
+                        cut(run.processes[p], 8),
+                    ),
+                ),
+            ),
+        );
     });
 }
 
 /// Where everything is that has an identity.
 function rectangles(element) {
     const found = new Map();
-    for (const item of element.querySelectorAll("[data-id]")) found.set(item.dataset.id, { rect: item.getBoundingClientRect(), item, looks: looksOf(item) });
+    for (const item of element.querySelectorAll("[data-id]"))
+        found.set(item.dataset.id, { rect: item.getBoundingClientRect(), item, looks: looksOf(item) });
     return found;
 }
 
 /// How an element looks, for a copy of it elsewhere.
 function looksOf(item) {
     const style = getComputedStyle(item);
-    return ["background-color", "color", "font", "padding", "border-radius"].map((name) => [name, style.getPropertyValue(name)]);
+    return ["background-color", "color", "font", "padding", "border-radius"].map((name) => [
+        name,
+        style.getPropertyValue(name),
+    ]);
 }
 
 /// Lets what moved travel from where it was.
@@ -149,15 +217,30 @@ function travel(element, before, run, number, from, values) {
         const old = before.get(id);
         if (old) {
             const [dx, dy] = [old.rect.left - rect.left, old.rect.top - rect.top];
-            if (dx || dy) item.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], ease);
+            if (dx || dy)
+                item.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], ease);
         } else if (number > from) {
             const start = item.closest(".lane").querySelector(".place").getBoundingClientRect();
-            item.animate([
-                { transform: `translate(${start.left - rect.left}px, ${start.top - rect.top}px)`, opacity: 0 }, { transform: "none", opacity: 1 },
-            ], ease);
+            item.animate(
+                [
+                    {
+                        transform: `translate(${start.left - rect.left}px, ${start.top - rect.top}px)`,
+                        opacity: 0,
+                    },
+                    { transform: "none", opacity: 1 },
+                ],
+                ease,
+            );
         } else {
             const cell = values.get(run.entries.get(Number(id))?.variable)?.getBoundingClientRect();
-            if (cell) item.animate([{ transform: `translate(${cell.left - rect.left}px, ${cell.top - rect.top}px)` }, { transform: "none" }], ease);
+            if (cell)
+                item.animate(
+                    [
+                        { transform: `translate(${cell.left - rect.left}px, ${cell.top - rect.top}px)` },
+                        { transform: "none" },
+                    ],
+                    ease,
+                );
         }
     }
     if (number < from) return;
@@ -165,13 +248,22 @@ function travel(element, before, run, number, from, values) {
     // What left a buffer for memory.
     for (const [id, { rect, item, looks }] of before) {
         const cell = after.has(id) ? null : values.get(run.entries.get(Number(id))?.variable);
-        if (cell && step.rule === "update") fly(element, [item, looks], rect, cell.getBoundingClientRect(), ease);
+        if (cell && step.rule === "update")
+            fly(element, [item, looks], rect, cell.getBoundingClientRect(), ease);
     }
     // A value that is read comes to the process.
     if (step.rule.startsWith("read") && step.variable !== undefined) {
-        const value = step.entry === undefined ? values.get(step.variable) : after.get(String(step.entry))?.item;
+        const value =
+            step.entry === undefined ? values.get(step.variable) : after.get(String(step.entry))?.item;
         const lane = element.querySelector(".lane.acting");
-        if (value && lane) fly(element, [value, looksOf(value)], value.getBoundingClientRect(), lane.querySelector(".place").getBoundingClientRect(), ease);
+        if (value && lane)
+            fly(
+                element,
+                [value, looksOf(value)],
+                value.getBoundingClientRect(),
+                lane.querySelector(".place").getBoundingClientRect(),
+                ease,
+            );
     }
 }
 
@@ -187,7 +279,13 @@ function fly(element, [item, looks], from, to, ease) {
     copy.style.setProperty("top", `${from.top - outer.top}px`);
     element.append(copy);
     const [dx, dy] = [to.left - from.left, to.top - from.top];
-    const animation = copy.animate([{ transform: "none", opacity: 1 }, { transform: `translate(${dx}px, ${dy}px)`, opacity: .85 }], ease);
+    const animation = copy.animate(
+        [
+            { transform: "none", opacity: 1 },
+            { transform: `translate(${dx}px, ${dy}px)`, opacity: 0.85 },
+        ],
+        ease,
+    );
     animation.onfinish = () => copy.remove();
     animation.oncancel = () => copy.remove();
 }

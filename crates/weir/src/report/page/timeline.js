@@ -51,11 +51,19 @@ function folded(run, current, opened) {
 
 /// The timeline of a run. `choose(step)` is called when a step is pointed at.
 function timeline(run, choose) {
-    const letters = Math.max(6, ...run.steps.slice(0, 500).map((step) => Math.min(MOST_LETTERS, [...step.short].length)));
+    const letters = Math.max(
+        6,
+        ...run.steps.slice(0, 500).map((step) => Math.min(MOST_LETTERS, [...step.short].length)),
+    );
     const natural = letters * LETTER + 20;
     let pitch = natural;
     const names = el("div", { class: "names", "aria-hidden": true });
-    const box = el("div", { class: "scroll", tabindex: -1, role: "group", "aria-label": "all steps of the run" });
+    const box = el("div", {
+        class: "scroll",
+        tabindex: -1,
+        role: "group",
+        "aria-label": "all steps of the run",
+    });
     const element = el("div", { class: "timeline" }, names, box);
     const opened = [];
     let drawn = null;
@@ -82,7 +90,11 @@ function timeline(run, choose) {
         const bands = [];
         let y = top;
         run.processes.forEach((name, process) => {
-            const waits = rows(run.waits.filter((w) => w.process === process), (n) => columnOf(n), items.length);
+            const waits = rows(
+                run.waits.filter((w) => w.process === process),
+                (n) => columnOf(n),
+                items.length,
+            );
             const arcs = arcsOf(run, process, column);
             const above = arcs.length ? 22 + 8 * Math.min(4, Math.max(...arcs.map((a) => a.height))) : 8;
             const below = 10 + ROW * Math.min(6, waits.count);
@@ -106,16 +118,38 @@ function timeline(run, choose) {
         for (const band of bands) {
             const group = svg("g", { class: hue(band.process) });
             group.append(svg("rect", { class: "band", x: 0, y: band.y, width, height: band.height }));
-            group.append(svg("line", { class: "axis", x1: left, x2: width - 8, y1: band.axis, y2: band.axis }));
-            names.append(el("bdi", { class: `name ${hue(band.process)}`, title: band.name, style: { top: `${band.y}px`, height: `${band.height}px`, "--axis": `${band.axis - band.y}px` } }, cut(band.name, 14)));
+            group.append(
+                svg("line", { class: "axis", x1: left, x2: width - 8, y1: band.axis, y2: band.axis }),
+            );
+            names.append(
+                el(
+                    "bdi",
+                    {
+                        class: `name ${hue(band.process)}`,
+                        title: band.name,
+                        style: {
+                            top: `${band.y}px`,
+                            height: `${band.height}px`,
+                            "--axis": `${band.axis - band.y}px`,
+                        },
+                    },
+                    cut(band.name, 14),
+                ),
+            );
             for (const wait of band.waits.list) {
                 const level = band.axis + 17 + ROW * Math.min(5, wait.row);
                 const from = x(wait.from);
                 const to = wait.to === null ? width - 10 : x(wait.to);
-                group.append(svg("path", {
-                    class: wait.to === null ? "wait never" : "wait",
-                    d: `M ${from} ${band.axis + 12} V ${level} H ${to} ${wait.to === null ? "" : `V ${band.axis + 12}`}`,
-                }, svg("title", {}, wait.title)));
+                group.append(
+                    svg(
+                        "path",
+                        {
+                            class: wait.to === null ? "wait never" : "wait",
+                            d: `M ${from} ${band.axis + 12} V ${level} H ${to} ${wait.to === null ? "" : `V ${band.axis + 12}`}`,
+                        },
+                        svg("title", {}, wait.title),
+                    ),
+                );
             }
             for (const item of items) {
                 if (!item.step || run.steps[item.step - 1].process !== band.process) continue;
@@ -126,14 +160,25 @@ function timeline(run, choose) {
             for (const arc of band.arcs) {
                 const [from, to] = [x(arc.early), x(arc.late)];
                 const peak = band.axis - 16 - 8 * Math.min(4, arc.height);
-                group.append(svg("path", {
-                    class: "overtake",
-                    d: `M ${from} ${band.axis - 13} C ${from} ${peak - 8} ${to} ${peak - 8} ${to} ${band.axis - 15}`,
-                }));
+                group.append(
+                    svg("path", {
+                        class: "overtake",
+                        d: `M ${from} ${band.axis - 13} C ${from} ${peak - 8} ${to} ${peak - 8} ${to} ${band.axis - 15}`,
+                    }),
+                );
                 if (arc.label) {
-                    group.append(svg("text", {
-                        class: "relaxation", x: (from + to) / 2, y: peak, "text-anchor": "middle",
-                    }, arc.label));
+                    group.append(
+                        svg(
+                            "text",
+                            {
+                                class: "relaxation",
+                                x: (from + to) / 2,
+                                y: peak,
+                                "text-anchor": "middle",
+                            },
+                            arc.label,
+                        ),
+                    );
                 }
             }
             picture.append(group);
@@ -146,7 +191,13 @@ function timeline(run, choose) {
                 mark(current);
             };
             const text = counted(item.to - item.from + 1, "step");
-            const fold = svg("g", { class: "fold", role: "button", tabindex: 0, "aria-label": `show ${text}`, onclick: open });
+            const fold = svg("g", {
+                class: "fold",
+                role: "button",
+                tabindex: 0,
+                "aria-label": `show ${text}`,
+                onclick: open,
+            });
             fold.addEventListener("keydown", (e) => {
                 if (e.key === "Enter") open();
             });
@@ -160,9 +211,16 @@ function timeline(run, choose) {
         if (looped) {
             const [from, to] = [x(run.steps.length), x(run.loop + 1)];
             const level = height - 10;
-            picture.append(svg("path", { class: "loop", d: `M ${from} ${y - 4} V ${level} H ${to} V ${y - 2}` }));
-            picture.append(svg("text", { class: "looplabel", x: (from + to) / 2, y: level - 5, "text-anchor": "middle" },
-                "and again, for ever"));
+            picture.append(
+                svg("path", { class: "loop", d: `M ${from} ${y - 4} V ${level} H ${to} V ${y - 2}` }),
+            );
+            picture.append(
+                svg(
+                    "text",
+                    { class: "looplabel", x: (from + to) / 2, y: level - 5, "text-anchor": "middle" },
+                    "and again, for ever",
+                ),
+            );
         }
         box.replaceChildren(picture);
         drawn = { items, column, chips, cursor, x };
@@ -184,15 +242,21 @@ function timeline(run, choose) {
 }
 
 function arrowhead(id) {
-    return svg("marker", { id, viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
-        svg("path", { d: "M0 0 L8 4 L0 8 z" }));
+    return svg(
+        "marker",
+        { id, viewBox: "0 0 8 8", refX: 6, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
+        svg("path", { d: "M0 0 L8 4 L0 8 z" }),
+    );
 }
 
 function chipOf(run, number, [x, width, most], axis, choose) {
     const step = run.steps[number - 1];
     const words = `step ${number}, ${run.processes[step.process]}: ${step.label}`;
     const chip = svg("g", {
-        class: `step ${step.isMemory ? "memory" : ""}`, "data-step": number, onclick: () => choose(number), role: "button",
+        class: `step ${step.isMemory ? "memory" : ""}`,
+        "data-step": number,
+        onclick: () => choose(number),
+        role: "button",
         "aria-label": words,
     });
     chip.append(
