@@ -108,22 +108,20 @@ function fencesView(report) {
                       el(
                           "pre",
                           { class: "patch", tabindex: 0 },
-                          sets[i].patch
-                              .split("\n")
-                              .map((l) =>
-                                  el(
-                                      "span",
-                                      {
-                                          class:
-                                              l.startsWith("+") && !l.startsWith("+++")
-                                                  ? "plus"
-                                                  : l.startsWith("-") && !l.startsWith("---")
-                                                    ? "minus"
-                                                    : "",
-                                      },
-                                      `${l}\n`,
-                                  ),
+                          sets[i].patch.split("\n").map((l) =>
+                              el(
+                                  "span",
+                                  {
+                                      class:
+                                          l.startsWith("+") && !l.startsWith("+++")
+                                              ? "plus"
+                                              : l.startsWith("-") && !l.startsWith("---")
+                                                ? "minus"
+                                                : "",
+                                  },
+                                  `${l}\n`,
                               ),
+                          ),
                       ),
                   ]
                 : null,
