@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use weir_check::witness::show_event;
 use weir_model::answer::{Run as ModelRun, Snapshot};
-use weir_model::ids::{ProcessId, ValueId, VarId};
+use weir_model::ids::{ProcessId, SpanId, ValueId, VarId};
 use weir_model::semantics::{Event, Step as ModelStep};
 use weir_model::system::{Op, StateKind, System};
 
@@ -72,8 +72,8 @@ pub struct ProcessState {
     pub name: String,
     /// The labels at which it stands.
     pub labels: Vec<String>,
-    /// The line of the statement that is next, from 1.
-    pub line: usize,
+    /// The line of the statement that is next, from 1; none if it has ended.
+    pub line: Option<usize>,
     /// Whether it has ended.
     pub ended: bool,
     /// Why it failed, if it did.
@@ -181,7 +181,7 @@ impl ProcessState {
         Self {
             name: system.processes[p.index()].name.clone(),
             labels: state.labels.iter().map(|l| labels[l.index()].name.clone()).collect(),
-            line: loaded.line(state.span),
+            line: (state.span != SpanId::NONE).then(|| loaded.line(state.span)),
             ended: state.kind == StateKind::Ended,
             failure: match &state.kind {
                 StateKind::Failed(failure) => Some(failure.to_string()),

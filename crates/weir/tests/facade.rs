@@ -63,13 +63,17 @@ fn a_run_has_names_values_and_places() {
     let update = run.steps.iter().find(|s| s.rule == "update").unwrap();
     assert_eq!((update.value, update.line, &update.span), (Some(1), None, &None));
     assert_eq!(run.end.memory, BTreeMap::from([("x".to_owned(), 1), ("y".to_owned(), 1)]));
-    assert!(run.end.processes.iter().all(|p| p.ended && p.buffer.is_empty()), "{:?}", run.end);
+    assert!(
+        run.end.processes.iter().all(|p| p.ended && p.line.is_none() && p.buffer.is_empty()),
+        "{:?}",
+        run.end
+    );
     assert!(run.to_string().contains("what was reordered:"), "{run}");
 
     // A run that ends inside: a label, and a write under way.
     let reached = report.answer("reached").unwrap().run.as_ref().unwrap();
     let p = reached.end.process("p").unwrap();
-    assert_eq!((p.labels.as_slice(), p.line), (&["here".to_owned()][..], 3));
+    assert_eq!((p.labels.as_slice(), p.line), (&["here".to_owned()][..], Some(3)));
     let pending: Vec<_> = p.buffer.iter().map(|e| (e.variable.as_deref(), e.value)).collect();
     assert!(pending.is_empty() || pending == [(Some("x"), Some(1))], "{pending:?}");
 
