@@ -7,19 +7,23 @@
 //! edges. A turn has to end; where it could continue for ever (load buffers),
 //! [`crate::attractor`] makes sure that it ends.
 //!
-//! One of the players *keeps* the buffers within the bound, and only moves of this player
-//! are removed:
+//! There are three ways to keep the graph finite ([`Limit`]). In the first two only moves of
+//! one player are removed; in the third, moves of the update player are added:
 //!
-//! * The process player does not write into a full buffer. All else is as in the
-//!   unbounded game, so a win of the process player here is a win there.
-//! * The update player may not end a turn while a buffer holds more than the bound. If
+//! * *Process*: the process player does not write into a full buffer, unless that write leads
+//!   to a target, which ends the game. All else is as in the unbounded game, so a win of the
+//!   process player here is a win there.
+//! * *Update*: the update player may not end a turn while a buffer holds more than the bound. If
 //!   the process player writes a message that is equal to the newest message of a full
 //!   store buffer, the new message is dropped: with `m m` the update player can do all
 //!   that is possible with `m`, by updating both instead of one. So a win of the update
 //!   player here is a win in the unbounded game. With load buffers the update player does
 //!   not propagate into a full buffer either.
+//! * *Nobody*: what does not fit into a buffer is forgotten, and may be anything afterward
+//!   ([`crate::coarse`]). That adds moves of the update player, so a win of the process
+//!   player here is a win in the unbounded game.
 //!
-//! If no move was removed, the graph is the unbounded game.
+//! If no move was removed or added, the graph is the unbounded game.
 
 use weir_engine::store::{ConfigId, Store};
 use weir_model::game::{Buffers, Configuration, Fairness, Message, Player};
@@ -27,14 +31,36 @@ use weir_model::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use weir_model::program::Objective;
 use weir_model::system::Op;
 
+use crate::coarse::{Coarse, is_settled};
 use crate::counts::{Counts, Stopped};
-use crate::rules::{Rules, Step};
+use crate::rules::{Rules, Step, is_empty};
 
-/// Who keeps buffers within which bound.
+/// What keeps buffers within the bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Moves of the process player are left out.
+    Process,
+    /// Moves of the update player are left out.
+    Update,
+    /// Nobody: what is beyond the bound may be anything.
+    Nobody,
+}
+
+impl Limit {
+    /// Whose win here is a win in the unbounded game.
+    pub fn proves(self) -> Player {
+        match self {
+            Self::Process | Self::Nobody => Player::Process,
+            Self::Update => Player::Update,
+        }
+    }
+}
+
+/// A bound on buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Whose moves are left out.
-    pub kept_by: Player,
+    /// What keeps buffers within it.
+    pub limit: Limit,
     /// The most messages of a buffer.
     pub size: usize,
 }
@@ -47,6 +73,8 @@ pub struct Arena<'s> {
     /// The rules.
     pub rules: Rules<'s>,
     bound: Bound,
+    /// Steps of buffers that are not known in full, if nobody keeps the bound.
+    coarse: Option<Coarse>,
     positions: Store,
     /// Where the edges of each position begin, and of one more.
     first: Vec<u32>,
@@ -55,7 +83,7 @@ pub struct Arena<'s> {
     pub ends: Vec<Option<Player>>,
     /// The processes that are enabled, as bits, where it is the process player's turn.
     enabled: Vec<u64>,
-    /// Whether nothing was left out.
+    /// Whether nothing was left out or added.
     pub is_exact: bool,
 }
 
@@ -71,9 +99,12 @@ impl<'s> Arena<'s> {
         counts: &mut Counts<'_>,
     ) -> Result<Self, Stopped> {
         let start = rules.board.start();
+        let is_coarse = bound.limit == Limit::Nobody;
+        let coarse = is_coarse.then(|| Coarse::new(&rules.board, bound.size));
         let mut arena = Self {
             rules,
             bound,
+            coarse,
             positions: Store::within(&counts.budget),
             first: vec![0],
             to: Vec::new(),
@@ -150,7 +181,8 @@ impl<'s> Arena<'s> {
             let instructions = board.instructions(p, at.states[p.index()]).iter().enumerate();
             for (number, i) in instructions.filter(|(_, i)| self.rules.is_enabled(at, p, i)) {
                 let writes = matches!(i.op, Op::Write(..));
-                if self.bound.kept_by == Player::Process && writes && full {
+                let ends = board.is_target(p, i.to);
+                if self.bound.limit == Limit::Process && writes && full && !ends {
                     others = true;
                 } else {
                     moves.push((p, number));
@@ -195,14 +227,14 @@ impl<'s> Arena<'s> {
             // update player has caused it against update fairness (section 7).
             let unfair = enabled == 0
                 && fairness == Fairness::Update
-                && at.buffers.iter().any(|b| !b.is_empty());
+                && self.rules.board.system.process_ids().any(|p| !is_empty(at, p));
             self.ends[index] = Some(if unfair { Player::Process } else { Player::Update });
         }
         for (p, number) in moves {
             let instruction = &self.rules.board.instructions(p, at.states[p.index()])[number];
             let mut after = self.rules.after(at, p, instruction);
             if let [.., one, two] = after.buffers[p.index()].as_slice()
-                && self.bound.kept_by == Player::Update
+                && self.bound.limit == Limit::Update
                 && self.rules.buffers == Buffers::Store
                 && after.buffers[p.index()].len() > self.bound.size
                 && after.buffers[p.index()].len() > at.buffers[p.index()].len()
@@ -210,6 +242,9 @@ impl<'s> Arena<'s> {
             {
                 after.buffers[p.index()].pop();
                 self.is_exact = false;
+            }
+            if let Some(coarse) = &self.coarse {
+                self.is_exact &= !coarse.shorten(&self.rules, &mut after, p);
             }
             let to = self.number(&after, Some(p))?;
             self.to.push(to);
@@ -219,8 +254,20 @@ impl<'s> Arena<'s> {
 
     fn update_turn(&mut self, at: &Configuration, played: ProcessId) -> Result<(), Stopped> {
         let size = self.bound.size;
-        let kept_by_update = self.bound.kept_by == Player::Update;
-        if kept_by_update && at.buffers.iter().any(|b| b.len() > size) {
+        if let Some(coarse) = &self.coarse {
+            let (all, is_exact) = coarse.updates(&self.rules, at);
+            self.is_exact &= is_exact;
+            if is_settled(&self.rules, at) {
+                let to = self.number(at, None)?;
+                self.to.push(to);
+            }
+            for after in all {
+                let to = self.number(&after, Some(played))?;
+                self.to.push(to);
+            }
+            return Ok(());
+        }
+        if self.bound.limit == Limit::Update && at.buffers.iter().any(|b| b.len() > size) {
             self.is_exact = false;
         } else {
             // The end of the turn comes first: to do nothing is the simplest.
@@ -249,11 +296,15 @@ impl<'s> Arena<'s> {
         let mut cells = vec![played.map_or(0, |p| p.index() as u32 + 1)];
         cells.extend(at.states.iter().map(|s| s.0));
         cells.extend(at.memory.iter().map(|v| v.0));
-        for buffer in &at.buffers {
+        for (buffer, beyond) in at.buffers.iter().zip(&at.beyond) {
             cells.push(u32::try_from(buffer.len()).map_err(|_| Stopped::full())?);
-            cells.extend(
-                buffer.iter().flat_map(|m| [u32::from(m.var.0) * 2 + u32::from(m.own), m.value.0]),
-            );
+            cells.extend(buffer.iter().flat_map(|m| {
+                let kind = u32::from(m.own) * 2 + u32::from(m.more);
+                [u32::from(m.var.0) * 4 + kind, m.value.0]
+            }));
+            cells.push(u32::from(beyond.is_some()));
+            let newest = beyond.iter().flatten();
+            cells.extend(newest.map(|own| own.map_or(0, |value| value.0 + 1)));
         }
         if let Some(id) = self.positions.find(&cells) {
             return Ok(id.index() as Position);
@@ -276,21 +327,28 @@ impl<'s> Arena<'s> {
         let cells = self.cells(position);
         let (states, rest) = cells[1..].split_at(system.processes.len());
         let (memory, mut rest) = rest.split_at(system.vars.len());
-        let mut buffers = Vec::new();
+        let (mut buffers, mut beyond) = (Vec::new(), Vec::new());
         for _ in states {
             let (messages, after) = rest[1..].split_at(2 * rest[0] as usize);
             let message = |m: &[Cell]| Message {
-                var: VarId::new(m[0] as usize / 2),
-                own: m[0] % 2 == 1,
+                var: VarId::new(m[0] as usize / 4),
+                own: m[0] & 2 != 0,
+                more: m[0] & 1 != 0,
                 value: ValueId(m[1]),
             };
             buffers.push(messages.chunks(2).map(message).collect());
+            let has_beyond = after[0] == 1;
+            let count = if has_beyond { memory.len() } else { 0 };
+            let (newest, after) = after[1..].split_at(count);
+            let own = |cell: &Cell| cell.checked_sub(1).map(ValueId);
+            beyond.push(has_beyond.then(|| newest.iter().map(own).collect()));
             rest = after;
         }
         Configuration {
             states: states.iter().map(|s| StateId(*s)).collect(),
             memory: memory.iter().map(|v| ValueId(*v)).collect(),
             buffers,
+            beyond,
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Games that are undecidable (Spengler 2024, theorems 8 and 9), with buffers up to a bound.
 //!
-//! Two bounded games are solved. In the first, the process player keeps the buffers
-//! within the bound, and a win of the process player is a win in the unbounded game. In
-//! the second, the same is true of the update player. [`crate::arena`] says why. If no
-//! move was removed from a game, it is the unbounded game, and its winner wins. Otherwise
-//! the winner is unknown.
+//! Several bounded games are solved, one after the other ([`games`]). In each, a win of one
+//! player is a win in the unbounded game: of the process player if the process player keeps
+//! the buffers within the bound or if what is beyond the bound may be anything, and of the
+//! update player if the update player keeps the buffers within the bound. [`crate::arena`]
+//! says why. If no move was removed from a game or added to it, it is the unbounded game, and
+//! its winner wins. If no game tells, the winner is unknown.
 //!
-//! With load buffers only the second game is finite: the update player may propagate
-//! for ever.
+//! With load buffers the game in which the process player keeps the bound is not finite: the
+//! update player may propagate for ever.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -16,7 +17,7 @@ use weir_model::game::{
 };
 use weir_model::program::Objective;
 
-use crate::arena::{Arena, Bound, Position};
+use crate::arena::{Arena, Bound, Limit, Position};
 use crate::attractor::{Graph, Set};
 use crate::counts::{Counts, Stopped};
 use crate::fair::{Memory, Pairs, Plan};
@@ -32,7 +33,30 @@ pub struct Found {
     pub strategy: Option<Strategy>,
 }
 
-/// Solves a game with buffers up to `size`.
+/// The bounded games that are solved for a bound, in order. `fits` says that no buffer
+/// exceeds the bound.
+///
+/// Where the process player has to play in a process that writes in a loop, only the game in
+/// which what is beyond the bound may be anything can show a win of the process player. It
+/// is small if few messages are listed, so it comes first. Without process fairness the process
+/// player reaches a target in finitely many turns or not at all, so buffers stay
+/// bounded, and this game is solved only for load buffers.
+fn games(fairness: Fairness, buffers: Buffers, size: usize, fits: bool) -> Vec<Bound> {
+    let beyond = (1..=size.max(1)).map(|size| Bound { limit: Limit::Nobody, size });
+    let of = |limit| Bound { limit, size };
+    match buffers {
+        Buffers::Store if fits || fairness != Fairness::Process => {
+            vec![of(Limit::Process), of(Limit::Update)]
+        }
+        Buffers::Store => beyond.chain([of(Limit::Process), of(Limit::Update)]).collect(),
+        Buffers::Load => {
+            let first = beyond.clone().take(1);
+            first.chain([of(Limit::Update)]).chain(beyond.skip(1)).collect()
+        }
+    }
+}
+
+/// Solves a game with buffers up to `size`. `fits` says that no buffer exceeds it.
 ///
 /// # Errors
 /// If a limit is reached.
@@ -40,33 +64,37 @@ pub fn solve(
     board: &Board<'_>,
     fairness: Fairness,
     buffers: Buffers,
-    size: usize,
+    (size, fits): (usize, bool),
     counts: &mut Counts<'_>,
 ) -> Result<Found, Stopped> {
     counts.stats.bound = Some(size);
-    let keepers: &[Player] = match buffers {
-        Buffers::Store => &[Player::Process, Player::Update],
-        Buffers::Load => &[Player::Update],
-    };
-    for &kept_by in keepers {
+    for bound in games(fairness, buffers, size, fits) {
+        let Bound { limit, size } = bound;
         let rules = Rules { board: board.clone(), buffers };
-        let arena = Arena::new(rules, fairness, Bound { kept_by, size }, counts)?;
+        let arena = Arena::new(rules, fairness, bound, counts)?;
         let solved = Solved::new(&Graph::new(&arena), fairness, counts)?;
         counts.stats.within_bound = arena.is_exact;
         let winner = solved.winner();
-        if arena.is_exact || winner == kept_by {
-            let argument = match (arena.is_exact, kept_by) {
+        if arena.is_exact || winner == limit.proves() {
+            let argument = match (arena.is_exact, limit) {
                 (true, _) => {
                     format!("no buffer needs more than {size}, so this is the game without a bound")
                 }
-                (false, Player::Process) => format!(
+                (false, Limit::Process) => format!(
                     "the strategy holds at most {size} in a buffer, and the moves of the update \
                      player are not restricted"
                 ),
-                (false, Player::Update) => format!(
+                (false, Limit::Update) => format!(
                     "the strategy holds at most {size} in a buffer, and the moves of the process \
                      player are not restricted"
                 ),
+                (false, Limit::Nobody) => {
+                    let messages = match size {
+                        1 => "oldest message".to_owned(),
+                        _ => format!("{size} oldest messages"),
+                    };
+                    format!("what a buffer holds after its {messages} may be anything")
+                }
             };
             let strategy = Some(solved.strategy(&Graph::new(&arena), fairness, counts)?);
             return Ok(Found { winner: Some(winner), argument, strategy });

@@ -7,7 +7,7 @@
 //! * Plain games are decided by [`views`].
 //! * Games with fairness, and games with load buffers, are solved up to a bound by
 //!   [`bounded`]: [`rules`] defines the moves, [`arena`] the positions, and [`attractor`]
-//!   and [`fair`] are the solvers.
+//!   and [`fair`] are the solvers. [`coarse`] describes buffers beyond the bound.
 //! * [`reduce`] translates perfect channel systems to games.
 //!
 //! ```
@@ -27,6 +27,7 @@
 pub mod arena;
 pub mod attractor;
 pub mod bounded;
+pub mod coarse;
 pub mod counts;
 pub mod fair;
 pub mod reduce;
@@ -137,8 +138,10 @@ pub fn solve(
     let found = if plain {
         by_views(&board, &mut counts)
     } else {
-        let size = search.bound.unwrap_or_else(|| enough(system, buffers));
-        bounded::solve(&board, fairness, buffers, size, &mut counts)
+        let enough = enough(system, buffers);
+        let size = search.bound.or(enough).unwrap_or(DEFAULT_BOUND);
+        let fits = enough.is_some_and(|enough| enough <= size);
+        bounded::solve(&board, fairness, buffers, (size, fits), &mut counts)
     };
     let found = found.unwrap_or_else(|Stopped(reason)| {
         counts.stats.stopped = Some(reason.clone());
@@ -174,12 +177,9 @@ fn by_views(board: &Board<'_>, counts: &mut Counts<'_>) -> Result<bounded::Found
     })
 }
 
-/// A bound that no buffer reaches, or [`DEFAULT_BOUND`].
-fn enough(system: &System, buffers: Buffers) -> usize {
-    let writes = system.process_ids().map(|p| system.most_writes(p));
-    let most = writes.into_iter().try_fold(1, |most, n| Some(n?.max(most)));
-    match (most, buffers) {
-        (Some(most), Buffers::Store) => most,
-        _ => DEFAULT_BOUND,
-    }
+/// A bound that no buffer exceeds, if there is one.
+fn enough(system: &System, buffers: Buffers) -> Option<usize> {
+    let mut writes = system.process_ids().map(|p| system.most_writes(p));
+    let most = writes.try_fold(1, |most, n| Some(n?.max(most)));
+    most.filter(|_| buffers == Buffers::Store)
 }

@@ -39,9 +39,10 @@ impl Rules<'_> {
     /// What a process reads from a variable, if it can.
     pub fn read(&self, at: &Configuration, process: ProcessId, var: VarId) -> Option<ValueId> {
         let buffer = &at.buffers[process.index()];
-        let own = buffer.iter().rev().find(|m| m.own && m.var == var);
-        match (own, self.buffers) {
-            (Some(own), _) => Some(own.value),
+        let beyond = at.beyond[process.index()].as_ref().and_then(|newest| newest[var.index()]);
+        let listed = || buffer.iter().rev().find(|m| m.own && m.var == var).map(|m| m.value);
+        match (beyond.or_else(listed), self.buffers) {
+            (Some(own), _) => Some(own),
             (None, Buffers::Store) => Some(at.memory[var.index()]),
             (None, Buffers::Load) => buffer.first().filter(|m| m.var == var).map(|m| m.value),
         }
@@ -51,7 +52,7 @@ impl Rules<'_> {
     pub fn is_enabled(&self, at: &Configuration, process: ProcessId, i: &Instruction) -> bool {
         let possible = match i.op {
             Op::Read(x, d) => self.read(at, process, x) == Some(d),
-            Op::Fence(FenceKind::Full) => at.buffers[process.index()].is_empty(),
+            Op::Fence(FenceKind::Full) => is_empty(at, process),
             Op::Nop | Op::Write(..) => true,
             Op::Fence(_) | Op::Arw(..) => unreachable!("boards have no such instruction"),
         };
@@ -64,6 +65,8 @@ impl Rules<'_> {
         for message in &at.buffers[process.index()] {
             reads[message.var.index()] = message.value;
         }
+        let newest = at.beyond[process.index()].iter().flatten();
+        reads.iter_mut().zip(newest).for_each(|(read, own)| *read = own.unwrap_or(*read));
         reads
     }
 
@@ -83,17 +86,19 @@ impl Rules<'_> {
         after.states[process.index()] = i.to;
         if let Op::Write(var, value) = i.op {
             let buffer = &mut after.buffers[process.index()];
-            let message = Message { var, value, own: true };
-            match self.buffers {
-                Buffers::Store => buffer.push(message),
-                Buffers::Load => {
-                    after.memory[var.index()] = value;
-                    push_once(buffer, message);
-                }
+            let message = Message { var, value, own: true, more: false };
+            match (&mut after.beyond[process.index()], self.buffers) {
+                (Some(newest), _) => newest[var.index()] = Some(value),
+                (None, Buffers::Store) => buffer.push(message),
+                (None, Buffers::Load) => push_once(buffer, message),
+            }
+            if self.buffers == Buffers::Load {
+                after.memory[var.index()] = value;
             }
         }
         if self.buffers == Buffers::Load && !self.board.looks(process, i.to) {
             after.buffers[process.index()].clear();
+            after.beyond[process.index()] = None;
         }
         after
     }
@@ -112,7 +117,7 @@ impl Rules<'_> {
                     }
                     for (x, value) in at.memory.iter().enumerate() {
                         let var = VarId::new(x);
-                        let message = Message { var, value: *value, own: false };
+                        let message = Message { var, value: *value, own: false, more: false };
                         if buffer.last() != Some(&message) {
                             steps.push(Step::Propagate(p, var));
                         }
@@ -136,11 +141,17 @@ impl Rules<'_> {
             }
             Step::Propagate(p, var) => {
                 let value = at.memory[var.index()];
-                push_once(&mut after.buffers[p.index()], Message { var, value, own: false });
+                let message = Message { var, value, own: false, more: false };
+                push_once(&mut after.buffers[p.index()], message);
             }
         }
         after
     }
+}
+
+/// Whether there is nothing in the buffer of a process.
+pub fn is_empty(at: &Configuration, process: ProcessId) -> bool {
+    at.buffers[process.index()].is_empty() && at.beyond[process.index()].is_none()
 }
 
 fn push_once(buffer: &mut Vec<Message>, message: Message) {

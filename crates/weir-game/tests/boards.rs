@@ -90,10 +90,12 @@ fn the_rules_of_section_5() {
 
 #[test]
 fn with_load_buffers_the_update_player_decides_what_is_read() {
-    // With store buffers the process player picks the read; with load buffers the other
-    // one picks what there is to read. So not even plain games are the same.
-    let text = "var x, y
-        process p { choose { await x == 0 at: } or { await y == 0 } }
+    // With store buffers the process player reads memory; with load buffers the other
+    // one decides what there is to read. So not even plain games are the same. Nobody is in
+    // a deadlock here.
+    let text = "var x
+        process p { await x == 0 at: }
+        process q { loop { nop } }
         game reach p@at";
     assert_eq!(plain(text), Some(Player::Process));
     let load = Options { buffers: Buffers::Load, ..Options::default() };

@@ -277,6 +277,7 @@ impl<'s> Board<'s> {
             states: system.processes.iter().map(|p| p.initial).collect(),
             memory: system.vars.iter().map(|v| v.initial[0]).collect(),
             buffers: vec![vec![]; system.processes.len()],
+            beyond: vec![None; system.processes.len()],
         }
     }
 }
@@ -360,7 +361,9 @@ fn looks(instructions: &[Vec<Instruction>]) -> Vec<bool> {
     looks
 }
 
-/// A configuration `⟨S, B, M⟩` (sections 3 and 9).
+/// A configuration `⟨S, B, M⟩` (sections 3 and 9), or a set of them that differ in their
+/// buffers: a message can stand for several equal ones ([`Message::more`]), and what follows
+/// the listed messages can be unknown ([`Configuration::beyond`]).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Configuration {
     /// The local state of each process.
@@ -369,7 +372,15 @@ pub struct Configuration {
     pub memory: Vec<ValueId>,
     /// The buffer of each process, oldest message first.
     pub buffers: Vec<Vec<Message>>,
+    /// For each process, what may follow the listed messages; `None` if nothing does.
+    pub beyond: Vec<Option<Beyond>>,
 }
+
+/// Newer messages of a buffer that are not listed: any of which the newest own one of each
+/// variable has this value. A variable without a value has no own message there. In a store
+/// buffer, where all messages are own, the others are writes of the process to variables with
+/// a value here; in a load buffer they are any messages.
+pub type Beyond = Vec<Option<ValueId>>;
 
 /// A message in a buffer: `⟨x,d⟩`, or `⟨x,d,own⟩` in a load buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -380,6 +391,8 @@ pub struct Message {
     pub value: ValueId,
     /// The process's own write, in a load buffer. All messages of a store buffer are.
     pub own: bool,
+    /// Stands for one or more adjacent messages that are equal to it, in a store buffer.
+    pub more: bool,
 }
 
 /// A view `⟨S, V, F⟩` of one process (section 6).

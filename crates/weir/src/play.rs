@@ -5,6 +5,7 @@
 //! of steps ([`weir_game::rules`]). [`Table`] says what can be played and what the opponent
 //! plays; whoever shows it keeps the [`Position`].
 
+use weir_game::coarse::covers;
 use weir_game::rules::{Rules, Step};
 use weir_game::{Options, Outcome};
 use weir_model::game::{
@@ -130,9 +131,9 @@ impl<'l> Table<'l> {
         let mut next = position.clone();
         if let (Some(Strategy::Process(positions)), Some(number)) = (self.strategy, position.number)
         {
-            // With load buffers a person may go beyond what was looked at.
             let after = positions[number].next.iter().copied();
-            next.number = after.into_iter().find(|n| positions[*n].at == position.at);
+            next.number =
+                after.into_iter().find(|n| covers(&self.rules, &positions[*n].at, &position.at));
         }
         next
     }

@@ -135,7 +135,9 @@ impl Checker<'_> {
     /// Whether the update player has left the process player in a deadlock that update
     /// fairness forbids (section 7).
     fn is_unfair(&self, at: &Config) -> bool {
-        self.fairness == Fairness::Update && at.buffers.iter().any(|b| !b.is_empty())
+        let held =
+            at.buffers.iter().any(|b| !b.is_empty()) || at.beyond.iter().any(Option::is_some);
+        self.fairness == Fairness::Update && held
     }
 
     /// A view as a configuration of its process alone: memory is what it reads, and one
@@ -167,7 +169,7 @@ impl Checker<'_> {
             let mut config = start.clone();
             config.states[process.index()] = *state;
             config.memory.clone_from(values);
-            let read_back = values.first().map(|d| (weir_model::ids::VarId(0), *d, true));
+            let read_back = values.first().map(|d| (weir_model::ids::VarId(0), *d, true, false));
             if !fence {
                 let message = read_back
                     .ok_or_else(|| Rejected::malformed("a buffer without variables cannot fill"))?;
@@ -262,6 +264,11 @@ impl Checker<'_> {
             let config = rules::config(&self.board, place).ok_or_else(|| {
                 Rejected::Malformed(format!("position {number} is not a configuration"))
             })?;
+            if !self.is_known(&config) {
+                return Err(Rejected::Malformed(format!(
+                    "position {number} does not say what the processes can read"
+                )));
+            }
             all.push(config);
         }
         match all.first() {
@@ -269,6 +276,18 @@ impl Checker<'_> {
             _ => Err(Rejected::Malformed(
                 "the first position is not where the game begins".to_owned(),
             )),
+        }
+    }
+
+    /// Whether what a configuration says of its buffers is possible: runs of equal messages
+    /// are marked in store buffers only, a store buffer with messages beyond the listed ones
+    /// has a newest one, and the oldest message of a load buffer is listed.
+    fn is_known(&self, at: &Config) -> bool {
+        match self.buffers {
+            Buffers::Store => !at.beyond.iter().flatten().any(BTreeMap::is_empty),
+            Buffers::Load => {
+                rules::is_settled(self.buffers, at) && !at.buffers.iter().flatten().any(|m| m.3)
+            }
         }
     }
 
@@ -303,8 +322,8 @@ impl Checker<'_> {
                 played.push(vec![]);
                 continue;
             }
-            // Whatever the update player does has to be among what the strategy
-            // expects; so there is an end to it.
+            // Whatever the update player does has to be covered by what the strategy
+            // expects, and goes on from there; so there is an end to it.
             let mut expected = BTreeMap::new();
             for &n in &turn.next {
                 let config = configs
@@ -314,15 +333,22 @@ impl Checker<'_> {
             }
             let mut seen = BTreeSet::from([after.clone()]);
             let mut work = vec![after];
-            let mut follow = Vec::new();
-            while let Some(config) = work.pop() {
+            let mut follow = BTreeSet::new();
+            while let Some(mut config) = work.pop() {
                 self.is_small(seen.len(), &config)?;
-                let n = expected.get(&config).ok_or_else(|| {
-                    Rejected::Loses(format!(
-                        "position {number} does not cover every move of the update player"
-                    ))
-                })?;
-                follow.push(*n);
+                if rules::is_settled(self.buffers, &config) {
+                    let covers = |n: &&usize| rules::covers(&configs[**n], &config);
+                    let n = expected.get(&config).or_else(|| turn.next.iter().find(covers));
+                    let n = *n.ok_or_else(|| {
+                        Rejected::Loses(format!(
+                            "position {number} does not cover every move of the update player"
+                        ))
+                    })?;
+                    if !follow.insert(n) {
+                        continue;
+                    }
+                    config.clone_from(&configs[n]);
+                }
                 for one in rules::updates(&self.board, self.buffers, &config) {
                     if seen.insert(one.clone()) {
                         work.push(one);
@@ -330,7 +356,7 @@ impl Checker<'_> {
                 }
             }
             played.push(vec![action.0; follow.len()]);
-            next.push(follow);
+            next.push(follow.into_iter().collect());
         }
         let turns = Turns { next, played, enabled };
         match (objective, self.fairness) {
@@ -342,6 +368,11 @@ impl Checker<'_> {
 
     fn update(&self, turns: &[UpdateMove]) -> Result<(), Rejected> {
         let configs = self.configs(turns.iter().map(|t| &t.at))?;
+        if let Some(number) = configs.iter().position(|at| !rules::is_exact(at)) {
+            return Err(Rejected::Malformed(format!(
+                "position {number} does not list all messages, as the update player has to"
+            )));
+        }
         let objective = self.board.objective();
         let (mut next, mut played, mut enabled) = (Vec::new(), Vec::new(), Vec::new());
         for (number, turn) in turns.iter().enumerate() {

@@ -8,7 +8,7 @@ mod ways;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use weir_model::game::{Buffers, Configuration, Fairness, Message, Player, Strategy, View};
+use weir_model::game::{Beyond, Buffers, Configuration, Fairness, Message, Player, Strategy, View};
 use weir_model::ids::{ProcessId, TransitionId, VarId};
 use weir_model::system::System;
 
@@ -23,7 +23,7 @@ pub use checker::check;
 pub const FORMAT: &str = "weir-strategy";
 
 /// The version of the format that is written.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// How a player wins a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,11 +133,21 @@ pub struct Place {
     pub memory: BTreeMap<String, i128>,
     /// What is in the buffer of each process, oldest first.
     pub buffers: Vec<Vec<PlaceMessage>>,
+    /// For each process, newer messages that are not listed, by the newest own value of each
+    /// variable among them; `None` if there are none. Empty if no process has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<Option<BTreeMap<String, i128>>>,
 }
 
-/// A message: the variable, its value, and whether it is an own-message of a load buffer.
+/// A message: the variable, its value, whether it is an own-message of a load buffer, and
+/// whether it stands for one or more equal adjacent messages of a store buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlaceMessage(pub String, pub i128, #[serde(default)] pub bool);
+pub struct PlaceMessage(
+    pub String,
+    pub i128,
+    #[serde(default)] pub bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")] pub bool,
+);
 
 impl Evidence for StrategyFile {
     type Subject = dyn Subject;
@@ -249,10 +259,22 @@ impl Place {
     pub fn new(system: &System, at: &Configuration) -> Self {
         let message = |m: &Message| {
             let name = system.vars[m.var.index()].name.clone();
-            PlaceMessage(name, system.value(m.var, m.value), m.own)
+            PlaceMessage(name, system.value(m.var, m.value), m.own, m.more)
         };
         let buffers = at.buffers.iter().map(|b| b.iter().map(message).collect()).collect();
-        Self { states: state_names(system, &at.states), memory: named(system, &at.memory), buffers }
+        let newest = |beyond: &Beyond| {
+            let each = beyond.iter().enumerate().filter_map(|(x, own)| Some((x, (*own)?)));
+            each.map(|(x, d)| (system.vars[x].name.clone(), system.value(VarId::new(x), d)))
+                .collect()
+        };
+        let beyond: Vec<_> = at.beyond.iter().map(|b| b.as_ref().map(newest)).collect();
+        let has_beyond = beyond.iter().any(Option::is_some);
+        Self {
+            states: state_names(system, &at.states),
+            memory: named(system, &at.memory),
+            buffers,
+            beyond: if has_beyond { beyond } else { vec![] },
+        }
     }
 }
 

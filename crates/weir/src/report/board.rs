@@ -187,7 +187,7 @@ fn moves(table: &Table<'_>, position: &Position) -> Vec<(String, Option<String>,
 
 fn shown(loaded: &Loaded, (position, over): &Moment) -> Node {
     let system = &loaded.system;
-    let Configuration { states, memory, buffers } = &position.at;
+    let Configuration { states, memory, buffers, .. } = &position.at;
     let line = |(p, state)| {
         let state = system.state(p, state);
         (state.kind == StateKind::Inside).then(|| loaded.line(state.span))

@@ -29,7 +29,7 @@ impl Graph {
             let mut text = String::new();
             for (p, state) in loaded.system.process_ids().zip(&at.states) {
                 let name = &loaded.system.processes[p.index()].name;
-                let held = buffer(loaded, &at.buffers[p.index()]);
+                let held = buffer(loaded, at, p);
                 let _ = writeln!(text, "{name} {} [{held}]", place(loaded, p, *state));
             }
             text + &values(loaded, &at.memory)

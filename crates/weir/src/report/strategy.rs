@@ -80,7 +80,7 @@ fn head<const N: usize>(
 fn row(loaded: &Loaded, number: usize, at: &Configuration, rest: [String; 2]) -> Vec<String> {
     let mut cells = vec![format!("{number:>4}")];
     for (p, state) in loaded.system.process_ids().zip(&at.states) {
-        let buffer = buffer(loaded, &at.buffers[p.index()]);
+        let buffer = buffer(loaded, at, p);
         let place = place(loaded, p, *state);
         cells.push(if buffer.is_empty() { place } else { format!("{place} [{buffer}]") });
     }
@@ -137,12 +137,24 @@ pub fn values(loaded: &Loaded, values: &[ValueId]) -> String {
 pub fn message(loaded: &Loaded, message: &Message) -> String {
     let name = &loaded.system.vars[message.var.index()].name;
     let value = loaded.system.show_value(message.var, message.value);
-    format!("{name}{}{value}", if message.own { '=' } else { ':' })
+    let more = if message.more { "+" } else { "" };
+    format!("{name}{}{value}{more}", if message.own { '=' } else { ':' })
 }
 
-/// What is in a buffer, oldest first.
-pub fn buffer(loaded: &Loaded, messages: &[Message]) -> String {
-    messages.iter().map(|m| message(loaded, m)).collect::<Vec<_>>().join(" ")
+/// What is in the buffer of a process, oldest first. `…` stands for messages that are not
+/// known; after it come the newest own ones among them.
+pub fn buffer(loaded: &Loaded, at: &Configuration, process: ProcessId) -> String {
+    let listed = at.buffers[process.index()].iter();
+    let mut shown: Vec<String> = listed.map(|m| message(loaded, m)).collect();
+    if let Some(newest) = &at.beyond[process.index()] {
+        shown.push("…".to_owned());
+        let own = |(x, value): (usize, &Option<ValueId>)| {
+            Some(Message { var: VarId::new(x), value: (*value)?, own: true, more: false })
+        };
+        let newest = newest.iter().enumerate().filter_map(own);
+        shown.extend(newest.map(|m| message(loaded, &m)));
+    }
+    shown.join(" ")
 }
 
 /// An instruction and its line.

@@ -106,7 +106,7 @@ impl Game<'_> {
     fn show(&self) {
         let mut table = TextTable::default();
         for (p, state) in self.loaded.system.process_ids().zip(&self.position.at.states) {
-            let held = buffer(self.loaded, &self.position.at.buffers[p.index()]);
+            let held = buffer(self.loaded, &self.position.at, p);
             let name = self.loaded.system.processes[p.index()].name.clone();
             let held = if held.is_empty() { "empty".to_owned() } else { held };
             table.row([name, place(self.loaded, p, *state), format!("buffer {held}")]);
