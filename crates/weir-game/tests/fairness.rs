@@ -83,7 +83,8 @@ fn strategies_with_load_buffers_are_accepted() {
             }
         }
     }
-    assert!(won.iter().all(|n| *n > 10), "{won:?}");
+    let all: usize = won.iter().sum();
+    assert!(won[0] > 10 && won[1] > 10 && won[2] * 20 < all, "{won:?}");
 }
 
 /// The process player has to play in `q`, which makes `p` go on to the target.
