@@ -448,6 +448,21 @@ fn with_load_buffers_waiting_is_a_win() {
     assert_eq!(play(&system, 0, FAIR_LOAD, None).winner, Some(Player::Update));
 }
 
+/// The checker looks at finitely many turns, though one buffer can grow while the oldest
+/// message of another is not known.
+#[test]
+fn strategies_with_two_growing_load_buffers_are_checked() {
+    let text = "var x, y
+        process p0 { x = 1 choose { loop { x = 1 } } or { await x == 1 } here: loop { nop } }
+        process p1 { x = 1 here: await x == 0 loop { y = 1 } }
+        game reach p0@here or p1@here
+        game avoid p0@here or p1@here";
+    let system = read(text);
+    for game in 0..2 {
+        assert_eq!(play(&system, game, LOAD, Some(2)).winner, Some(Player::Process));
+    }
+}
+
 #[test]
 fn a_write_over_the_bound_into_a_target_wins() {
     let system = read("var x  process p { x = 1  x = 1  there: }  game reach p@there");

@@ -161,8 +161,14 @@ pub fn moves(
 }
 
 /// What one step of the update player leads to. Where messages beyond the listed ones come
-/// next, they may be any that can be there.
+/// next, they may be any that can be there. What the oldest message of a load buffer is has to
+/// be said before anything else is done: that changes no buffer, so no step is lost.
 pub fn updates(board: &Board<'_>, buffers: Buffers, at: &Config) -> Vec<Config> {
+    let is_open = |p: &usize| at.buffers[*p].is_empty() && at.beyond[*p].is_some();
+    if let (Buffers::Load, Some(p)) = (buffers, (0..at.buffers.len()).find(is_open)) {
+        let newest = at.beyond[p].clone().unwrap_or_default();
+        return oldest(board, at, ProcessId::new(p), &newest);
+    }
     let mut found = Vec::new();
     for p in 0..at.buffers.len() {
         let process = ProcessId::new(p);
@@ -197,10 +203,7 @@ pub fn updates(board: &Board<'_>, buffers: Buffers, at: &Config) -> Vec<Config> 
                     found.push(after);
                 }
             }
-            (None, Some(newest), Buffers::Load) => {
-                found.extend(oldest(board, at, process, newest));
-            }
-            (None, None, _) => {}
+            (None, Some(_), Buffers::Load) | (None, None, _) => {}
         }
         let looks = board.looks(process, at.states[p]);
         if buffers == Buffers::Load && looks && at.beyond[p].is_none() {
