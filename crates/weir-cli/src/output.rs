@@ -166,7 +166,7 @@ fn note_loss(written: io::Result<()>) {
 }
 
 /// An I/O error without its number.
-fn plain(error: &io::Error) -> String {
+pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error ") {
         Some(end) => text[..end].to_owned(),

@@ -86,6 +86,13 @@ fn a_page_does_not_replace_what_is_read_or_written() {
     assert_eq!(output.status, 2, "{}", output.err);
     let output = weir(&["check", name, "--html", "/no/such/folder/page.html"]);
     assert_eq!(output.status, 2, "{}", output.err);
+    // A file called `-` is hardly meant.
+    for option in ["--html", "--svg", "--tikz", "--witness"] {
+        let output = weir(&["check", name, option, "-"]);
+        assert_eq!((output.status, output.out.as_str()), (2, ""), "{option}");
+        assert!(output.err.contains("`/dev/stdout` is standard output"), "{}", output.err);
+        assert!(!root().join("-").exists(), "{option}");
+    }
     // Where there is nothing to show, nothing is written.
     let wrong = target("wrong.weir");
     fs::write(&wrong, "process p { x = 1 }").unwrap();

@@ -166,6 +166,23 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
+fn what_keeps_it_from_serving_is_said() {
+    let output = common::weir(&["serve", "--no-open", "no/such/file.weir"]);
+    assert_eq!(output.status, 2);
+    assert_eq!(output.err, "error: cannot read `no/such/file.weir`: there is no such file\n");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = common::weir(&["serve", "--no-open", "--port", &port]);
+    assert_eq!(output.status, 2);
+    assert_eq!(
+        output.err,
+        format!(
+            "error: cannot listen on port {port}: another program uses it; without `--port`, Weir picks one that is free\n"
+        )
+    );
+}
+
+#[test]
 fn the_programs_of_a_directory_are_listed() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-folder");
     let _ = fs::remove_dir_all(&folder);

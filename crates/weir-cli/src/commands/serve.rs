@@ -64,7 +64,17 @@ pub fn run(args: &Serve, limits: LimitArgs) -> Status {
     };
     let server = match Server::http(("127.0.0.1", args.port)) {
         Ok(server) => server,
-        Err(error) => return fail(&format!("cannot listen on port {}: {error}", args.port)),
+        Err(error) => {
+            let why = match error.downcast_ref::<std::io::Error>() {
+                Some(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                    "another program uses it; without `--port`, Weir picks one that is free"
+                        .to_owned()
+                }
+                Some(error) => output::plain(error),
+                None => error.to_string(),
+            };
+            return fail(&format!("cannot listen on port {}: {why}", args.port));
+        }
     };
     let Some(port) = server.server_addr().to_ip().map(|address| address.port()) else {
         return fail("the server has no port");

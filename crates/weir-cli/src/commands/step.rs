@@ -137,12 +137,12 @@ impl Session<'_> {
             "run" => self.show_run(),
             "u" | "undo" => match number(rest).or((rest.is_empty()).then_some(1)) {
                 Some(count) if count <= self.walk.len() => self.back(self.walk.len() - count),
-                Some(_) => self.refuse(&format!("there are {}", self.steps())),
+                Some(_) => self.refuse(&self.too_few()),
                 None => self.refuse("`u` takes a number of steps"),
             },
             "b" | "back" => match number(rest) {
                 Some(step) if step <= self.walk.len() => self.back(step),
-                Some(_) => self.refuse(&format!("there are {}", self.steps())),
+                Some(_) => self.refuse(&self.too_few()),
                 None => self.refuse("`b` takes the number of a step"),
             },
             "r" | "random" => self.wander(rest),
@@ -154,6 +154,7 @@ impl Session<'_> {
             "save" => self.save(rest),
             _ => match number(word) {
                 Some(picked) if rest.is_empty() => self.pick(picked),
+                Some(_) => self.refuse("a command takes one step; `r` takes several"),
                 _ => self.refuse(&format!("there is no command `{word}`; `help` lists them")),
             },
         }
@@ -164,6 +165,15 @@ impl Session<'_> {
     fn refuse(&mut self, message: &str) {
         self.status = self.status.and(Status::Wrong);
         print(&format!("{}\n", paint(QUIET, message)));
+    }
+
+    /// That there are not as many steps as a command names.
+    fn too_few(&self) -> String {
+        match self.walk.len() {
+            0 => "no step was taken yet".to_owned(),
+            1 => "only 1 step was taken".to_owned(),
+            count => format!("only {count} steps were taken"),
+        }
     }
 
     fn steps(&self) -> String {
@@ -278,7 +288,13 @@ impl Session<'_> {
             None if questions.is_empty() => return self.refuse("the program has no property"),
             None => {
                 let meant = closest(name, questions.iter().map(|q| q.name.as_str()));
-                let meant = meant.map_or(String::new(), |m| format!("; did you mean `{m}`?"));
+                let meant = match meant {
+                    Some(meant) => format!("; did you mean `{meant}`?"),
+                    None => {
+                        let names = questions.iter().map(|q| format!("`{}`", q.name));
+                        format!("; there is {}", names.collect::<Vec<_>>().join(", "))
+                    }
+                };
                 return self.refuse(&format!("there is no property `{name}`{meant}"));
             }
         };

@@ -36,11 +36,17 @@ pub fn check_targets(read: &[String], written: &[&Path]) -> Result<(), String> {
     let inputs = READ.get_or_init(|| inputs.collect());
     let mut regular: Vec<(&Path, PathBuf)> = Vec::new();
     for path in written {
+        if *path == Path::new("-") {
+            return Err("`-` is not a file to write; `/dev/stdout` is standard output".to_owned());
+        }
         let Ok(Target::Regular { path: target, old }) = Target::of(path) else { continue };
         refuse_input(inputs, path, &target, old.as_ref())?;
         if let Some((other, _)) = regular.iter().find(|(_, t)| *t == target) {
             let (path, other) = (path.display(), other.display());
-            return Err(format!("`{other}` and `{path}` are one file, and two are written"));
+            return Err(match path.to_string() == other.to_string() {
+                true => format!("`{path}` cannot be written twice"),
+                false => format!("`{other}` and `{path}` are one file, and two are written"),
+            });
         }
         regular.push((path, target));
     }

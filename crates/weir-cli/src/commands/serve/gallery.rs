@@ -43,9 +43,7 @@ impl Gallery {
     pub fn new(target: Option<&Path>) -> Result<Self, String> {
         let mut entries = Vec::new();
         if let Some(target) = target {
-            let about = fs::metadata(target)
-                .map_err(|error| format!("cannot read `{}`: {error}", target.display()))?;
-            match about.is_dir() {
+            match target.is_dir() {
                 true => entries.extend(listed(target)),
                 false => {
                     read_text(&target.to_string_lossy()).map_err(|error| error.to_string())?;
