@@ -255,9 +255,10 @@ fn check_as_json() {
     assert_eq!(report["file"], PETERSON);
     assert_eq!(report["model"], "TSO");
     let property = &report["properties"][0];
-    assert_eq!(keys(property), ["kind", "line", "name", "scene", "verdict", "witness"]);
+    assert_eq!(keys(property), ["kind", "line", "name", "says", "scene", "verdict", "witness"]);
     assert_eq!(property["name"], "mutex");
     assert_eq!(property["kind"], "never");
+    assert_eq!(property["says"], "never p[0]@critical and p[1]@critical");
     assert_eq!(property["verdict"], "violated");
     let line = property["line"].as_u64().unwrap() as usize;
     let text = fs::read_to_string(root().join(PETERSON)).unwrap();
@@ -352,6 +353,7 @@ fn compare_as_json() {
                 "name": "SB",
                 "kind": "final exists",
                 "line": 8,
+                "says": "exists (0:EAX=0 /\\ 1:EAX=0)",
                 "verdicts": {"SC": "no", "TSO": "yes", "PSO": "yes", "NSW": "yes"},
             }],
         })

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
-use weir::report::{counted, json, reason};
+use weir::report::{counted, json, reason, says};
 use weir::solver::check_with;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
@@ -246,14 +246,7 @@ fn human(
     for answer in answers {
         let question = &system.questions[answer.property];
         let name = question.name.clone();
-        let written = || {
-            let words = loaded.source.text_of(question.span).split_whitespace();
-            words.collect::<Vec<_>>().join(" ")
-        };
-        let mut text = question.kind.text().map_or_else(written, ToOwned::to_owned);
-        if let Some(rest) = text.strip_prefix(&name).and_then(|t| t.trim().strip_prefix(':')) {
-            text = rest.trim().to_owned();
-        }
+        let mut text = says(loaded, question);
         if text.chars().count() > room {
             text = text.chars().take(room - 1).chain(['…']).collect();
         }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anstyle::Style;
 use weir::report::json::{CompareReport, CompareRow, VERSION, scene};
-use weir::report::reason;
 use weir::report::scene::Scene;
 use weir::report::table::Table;
+use weir::report::{reason, says};
 use weir::solver::check_with;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
@@ -214,6 +214,7 @@ fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> Compar
             name: question.name.clone(),
             kind: question.kind.name(),
             line: loaded.line(question.span),
+            says: says(loaded, question),
             verdicts: cells().map(|(model, cell)| (model, verdict(cell))).collect(),
             reasons: reasons.collect(),
             vacuous: vacuous.collect::<BTreeMap<_, _>>(),

@@ -255,7 +255,8 @@ impl Found<'_> {
             (0, true) => "none of its fences is needed".to_owned(),
             (_, false) => format!("{count} {does}; {sets}"),
             (n, true) => {
-                format!("{n} of its {} are enough; {sets}", counted(found.places.len(), "fence"))
+                let are = if n == 1 { "is" } else { "are" };
+                format!("{n} of its {} {are} enough; {sets}", counted(found.places.len(), "fence"))
             }
         }
     }

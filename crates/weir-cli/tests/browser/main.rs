@@ -256,6 +256,80 @@ fn every_kind_of_report_is_shown() {
     assert_quiet(&page, "fences");
 }
 
+/// A page does not say less than the text, nor anything else.
+#[test]
+fn pages_say_what_texts_say() {
+    if !are_installed(&[CHROMIUM]) {
+        return;
+    }
+    let browser = Browser::start();
+    let said = |name: &str, args: &[&str]| {
+        let page = browser.open(&written(&browser, name, args));
+        let text = page.text("document.body.innerText");
+        assert_quiet(&page, name);
+        (page, text)
+    };
+
+    // No fences help: the run that shows it.
+    let (page, text) = said("beyond", &["fences", "examples/deadlock-violated.weir"]);
+    assert!(text.contains("Under SC no deadlock of line 29 is violated."), "{text}");
+    page.press("End");
+    assert_eq!(step_of(&page), "step 6 of 6");
+
+    // Fences that the program has are not inserted once more.
+    let args = ["fences", "examples/peterson-fenced.weir", "--redundant"];
+    let (page, text) = said("redundant", &args);
+    assert!(text.contains("Under TSO 1 of its 2 fences is enough"), "{text}");
+    assert!(text.contains("line 25: wfence, not needed"), "{text}");
+    assert!(text.contains("line 27: fence, needed"), "{text}");
+    assert_eq!(page.value("document.querySelectorAll('.inserted').length"), 0);
+
+    // A fence stands behind a transition, and the language has its own word for it.
+    let (page, text) = said("behind", &["fences", "corpus/trencher/peterson.txt"]);
+    assert!(text.contains("mfence behind line 8: transition 1 2 write 1 turn."), "{text}");
+    assert!(text.contains("Without it, ends is allowed, in 13 steps."), "{text}");
+    let before = "document.querySelector('.inserted').previousElementSibling.dataset.line";
+    assert_eq!(page.text(before), "8");
+
+    // A run without a step.
+    let program = browser.folder().join("zero.weir");
+    std::fs::write(&program, "var x: 0..1\nprocess a { x = 1 }\np: never x == 0\n").unwrap();
+    let (page, text) = said("zero", &["check", program.to_str().unwrap()]);
+    assert!(text.contains("It is so at the beginning, before the first step."), "{text}");
+    assert!(text.contains("The run has no step."), "{text}");
+    assert!(text.contains("So p is violated."), "{text}");
+    assert!(!text.contains("Press →"), "{text}");
+    page.press("ArrowRight");
+    page.press(" ");
+    assert_eq!(step_of(&page), "step 0 of 0");
+
+    // No final state was found.
+    let (_, text) = said("none", &["outcomes", "examples/peterson.weir", "--engine", "explicit"]);
+    assert!(text.contains("peterson under TSO: no final state was found"), "{text}");
+    assert!(text.contains("but there may be some"), "{text}");
+
+    // Names in sentences, and several programs in one table.
+    let (_, text) = said("argument", &["game", "examples/games/figure-6.weir"]);
+    assert!(text.contains("Why: by playing in p only."), "{text}");
+    let args = ["compare", "litmus/SB.litmus", "litmus/MP.litmus"];
+    let (_, text) = said("several", &args);
+    assert!(text.contains("weir compare · 2 programs"), "{text}");
+
+    // A property that has several lines, one that stands in a comment, and one that stands nowhere.
+    let (_, text) = said("lines", &["check", "corpus/iriw-2.weir", "--model", "nsw"]);
+    assert!(text.contains("It says: final never (p[0].r == 1 and"), "{text}");
+    let (_, text) = said("promela", &["check", "corpus/promela/dekker.pml"]);
+    assert!(text.contains("It says: never P[0]@cs and P[1]@cs."), "{text}");
+    let (page, _) = said("implicit", &["check", "corpus/promela/deadlock.pml", "--model", "sc"]);
+    let first = "document.querySelector('.banner').innerText";
+    assert!(!page.text(first).contains("Two locks"), "{}", page.text(first));
+
+    // Processes whose names differ only in the end can be told apart.
+    let (page, _) = said("names", &["check", "corpus/promela/peterson.pml"]);
+    let are_whole = "[...document.querySelectorAll('.names .name')].every((n) => n.scrollWidth <= n.clientWidth)";
+    assert_eq!(page.value(are_whole), true);
+}
+
 #[test]
 fn points_of_measured_runs_are_pointed_at() {
     if !are_installed(&[CHROMIUM]) {

@@ -28,7 +28,7 @@ use weir_model::system::System;
 use crate::Hints;
 use crate::load::{LoadError, Loaded};
 use crate::report::scene::Scene;
-use crate::report::{counted, reason};
+use crate::report::{counted, reason, says};
 use crate::robust::{Robustness, States, Traces};
 use crate::vacuity::no_final_state;
 
@@ -105,6 +105,8 @@ pub struct PropertyReport {
     pub kind: &'static str,
     /// The line, from 1.
     pub line: usize,
+    /// What it says; empty if the program does not spell it out.
+    pub says: String,
     /// `holds`, `violated` or `unknown`.
     pub verdict: &'static str,
     /// `allowed` or `forbidden`, for `final exists`.
@@ -189,6 +191,7 @@ impl Report {
                     name: question.name.clone(),
                     kind: question.kind.name(),
                     line: loaded.line(question.span),
+                    says: says(loaded, question),
                     verdict: answer.verdict.name(),
                     outcome: question.outcome(answer.verdict),
                     vacuous: vacuous.clone(),
@@ -446,6 +449,8 @@ pub struct CompareRow {
     pub kind: &'static str,
     /// The line, from 1.
     pub line: usize,
+    /// What it says; empty if the program does not spell it out.
+    pub says: String,
     /// Its verdict per model.
     pub verdicts: BTreeMap<String, &'static str>,
     /// Why it is unknown, per model where it is.

@@ -17,8 +17,9 @@ pub mod table;
 
 use weir_engine::Stats;
 use weir_model::answer::{Answer, Evidence};
+use weir_model::question::Question;
 
-use crate::Hints;
+use crate::{Hints, Loaded};
 
 pub use weir_check::evidence::{counted, grouped};
 
@@ -40,6 +41,20 @@ pub fn growing(reason: &str, stats: &Stats, hints: Hints) -> String {
             hints.bounding(name)
         ),
         _ => reason.to_owned(),
+    }
+}
+
+/// What a property says, in one line and without its name; nothing if the program does not
+/// spell it out.
+pub fn says(loaded: &Loaded, question: &Question) -> String {
+    let written = || {
+        let words = loaded.source.text_of(question.span).split_whitespace();
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let text = question.kind.text().map_or_else(written, ToOwned::to_owned);
+    match text.strip_prefix(&question.name).and_then(|rest| rest.trim().strip_prefix(':')) {
+        Some(rest) => rest.trim().to_owned(),
+        None => text,
     }
 }
 

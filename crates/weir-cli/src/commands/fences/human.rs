@@ -103,7 +103,7 @@ fn places(known: &Found<'_>, fences: &[Fence]) -> String {
 }
 
 /// Where a fence stands.
-fn place_name(known: &Found<'_>, number: usize) -> String {
+pub fn place_name(known: &Found<'_>, number: usize) -> String {
     let found = known.repairs;
     let place = &found.places[number];
     let line = place.line;
@@ -149,7 +149,7 @@ fn short(text: &str) -> String {
 }
 
 /// What a run shows.
-fn shown(loaded: &Loaded, broken: &Broken) -> String {
+pub fn shown(loaded: &Loaded, broken: &Broken) -> String {
     let Some(number) = broken.question else {
         return "some run has a trace that no SC run has".to_owned();
     };
@@ -170,16 +170,20 @@ fn beyond_lines(known: &Found<'_>, beyond: &Beyond, args: &Fences) -> String {
     let mut out = String::new();
     for broken in &beyond.runs {
         let what = shown(&beyond.loaded, broken);
-        let when = match (beyond.model, known.is_redundant) {
-            (MemoryModel::SC, _) => "Under SC",
-            (_, true) if known.repairs.places.is_empty() => "Without fences,",
-            (_, true) => "With all its fences,",
-            (_, false) => "With a fence wherever one can stand,",
-        };
-        let _ = writeln!(out, "\n  {when} {what}:");
+        let _ = writeln!(out, "\n  {} {what}:", whose(known, beyond));
         out += &run_lines(&beyond.loaded, broken, args);
     }
     out
+}
+
+/// Which program has a run that no fences prevent.
+pub fn whose(known: &Found<'_>, beyond: &Beyond) -> &'static str {
+    match (beyond.model, known.is_redundant) {
+        (MemoryModel::SC, _) => "Under SC",
+        (_, true) if known.repairs.places.is_empty() => "Without fences,",
+        (_, true) => "With all its fences,",
+        (_, false) => "With a fence wherever one can stand,",
+    }
 }
 
 /// A run that should not be there, with the cycle of its trace if it is about that.
@@ -193,19 +197,22 @@ fn run_lines(loaded: &Loaded, broken: &Broken, args: &Fences) -> String {
     lines.iter().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
 }
 
+/// Whether a fence of a program is needed.
+pub fn need(found: &Repairs, place: usize) -> &'static str {
+    let has_it = |set: &&Repair| set.fences.iter().any(|f| f.place == place);
+    match found.sets.iter().filter(has_it).count() {
+        0 if found.is_complete => "not needed",
+        n if n == found.sets.len() && found.is_complete => "needed",
+        _ => "in some sets",
+    }
+}
+
 /// Which fences of a program are in no set, and which are in all.
 fn unneeded(found: &Repairs) -> String {
     let mut out = String::new();
-    let in_sets = |place: usize| {
-        found.sets.iter().filter(|set| set.fences.iter().any(|f| f.place == place)).count()
-    };
     let mut table = Table::default();
     for (place, at) in found.places.iter().enumerate() {
-        let word = match in_sets(place) {
-            0 if found.is_complete => "not needed",
-            n if n == found.sets.len() && found.is_complete => "needed",
-            _ => "in some sets",
-        };
+        let word = need(found, place);
         let line = match at.is_inline {
             true => format!("line {}, column {}", at.line, column(found, place) + 1),
             false => format!("line {}", at.line),

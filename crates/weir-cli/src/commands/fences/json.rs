@@ -1,7 +1,8 @@
 //! What `weir fences` found, as JSON.
 
 use serde::Serialize;
-use weir::fences::{Fence, Repair};
+use weir::Loaded;
+use weir::fences::{Broken, Fence, Repair};
 use weir::report::scene::Scene;
 use weir::report::{diff, json};
 
@@ -17,14 +18,38 @@ pub struct Report<'a> {
     model: String,
     /// `repaired`, `none needed`, `impossible`, `not enough` or `unknown`.
     verdict: &'static str,
+    /// The verdict in words.
+    headline: String,
     sets: Vec<SetReport<'a>>,
     /// Each repair has a fence of each region.
     regions: Vec<Vec<FenceReport<'a>>>,
+    /// With `--redundant`: the fences of the program, and whether they are needed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    existing: Vec<ExistingReport>,
     /// Whether there are no other minimal sets.
     complete: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// Runs that no fences prevent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    beyond: Vec<BeyondReport<'a>>,
     candidates: usize,
+}
+
+#[derive(Serialize)]
+struct BeyondReport<'a> {
+    /// Which program has the run.
+    whose: &'static str,
+    #[serde(flatten)]
+    shown: RunReport<'a>,
+}
+
+#[derive(Serialize)]
+struct ExistingReport {
+    line: usize,
+    column: usize,
+    /// `needed`, `not needed` or `in some sets`.
+    verdict: &'static str,
 }
 
 #[derive(Serialize)]
@@ -39,22 +64,40 @@ struct SetReport<'a> {
 #[derive(Serialize)]
 struct FenceReport<'a> {
     kind: &'a str,
+    /// What the language calls it.
+    word: &'a str,
     line: usize,
     column: usize,
+    /// The same in words.
+    place: String,
     /// What is no longer excluded without it, and in how many steps.
     #[serde(skip_serializing_if = "Option::is_none")]
-    without: Option<WithoutReport<'a>>,
+    without: Option<RunReport<'a>>,
 }
 
 #[derive(Serialize)]
-struct WithoutReport<'a> {
+struct RunReport<'a> {
     /// Nothing if robustness is asked for.
     property: Option<&'a str>,
+    /// What the run shows, in words.
+    shows: String,
     steps: usize,
-    /// The text with the other fences of the set, to which the run belongs.
+    /// The text to which the run belongs: that of the program, with other fences.
     text: &'a str,
     /// The run, state by state.
     scene: Scene,
+}
+
+impl<'a> RunReport<'a> {
+    fn new(loaded: &'a Loaded, broken: &Broken) -> Self {
+        Self {
+            property: broken.question.map(|number| loaded.system.questions[number].name.as_str()),
+            shows: human::shown(loaded, broken),
+            steps: broken.run.steps.len(),
+            text: &loaded.source.text,
+            scene: Scene::new(loaded, &broken.run, None),
+        }
+    }
 }
 
 impl<'a> Report<'a> {
@@ -62,17 +105,11 @@ impl<'a> Report<'a> {
         let found = known.repairs;
         let fence = |fence: &Fence, back: Option<&'a Back>| FenceReport {
             kind: fence.kind.name(),
+            word: found.word(fence.kind),
             line: found.places[fence.place].line,
             column: human::column(found, fence.place) + 1,
-            without: back.map(|back| WithoutReport {
-                property: back
-                    .broken
-                    .question
-                    .map(|number| back.loaded.system.questions[number].name.as_str()),
-                steps: back.broken.run.steps.len(),
-                text: &back.loaded.source.text,
-                scene: Scene::new(&back.loaded, &back.broken.run, None),
-            }),
+            place: human::place_name(known, fence.place),
+            without: back.map(|back| RunReport::new(&back.loaded, &back.broken)),
         };
         let set = |(number, repair): (usize, &Repair)| SetReport {
             cost: repair.cost,
@@ -105,17 +142,35 @@ impl<'a> Report<'a> {
             text: &found.source.text,
             model: found.model.to_string(),
             verdict,
+            headline: known.headline(),
             sets: found.sets.iter().enumerate().map(set).collect(),
             regions: found
                 .regions
                 .iter()
                 .map(|region| region.iter().map(|f| fence(f, None)).collect())
                 .collect(),
+            existing: (0..found.places.len())
+                .filter(|_| known.is_redundant && found.beyond.is_none())
+                .map(|place| ExistingReport {
+                    line: found.places[place].line,
+                    column: human::column(found, place) + 1,
+                    verdict: human::need(found, place),
+                })
+                .collect(),
             complete: found.is_complete,
             reason: found
                 .stopped
                 .map(|stop| stop.to_string())
                 .or_else(|| found.open.first().map(|(_, why)| why.clone())),
+            beyond: found
+                .beyond
+                .iter()
+                .flat_map(|beyond| beyond.runs.iter().map(move |broken| (beyond, broken)))
+                .map(|(beyond, broken)| BeyondReport {
+                    whose: human::whose(known, beyond),
+                    shown: RunReport::new(&beyond.loaded, broken),
+                })
+                .collect(),
             candidates: found.tally.checks,
         }
     }

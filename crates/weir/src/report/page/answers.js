@@ -22,14 +22,6 @@ function sourceOf(report) {
     return { file: report.file, text: report.text };
 }
 
-/// A property as its line in the text says it, without its name.
-function asked(source, property) {
-    if (!property.line || property.kind === "assertions" || property.kind === "bounds") return "";
-    const line = (source.text.split("\n")[property.line - 1] ?? "").replace(/\s*\/\/.*$/, "").trim();
-    const prefix = `${property.name}:`;
-    return line.startsWith(prefix) ? line.slice(prefix.length).trim() : line;
-}
-
 /// What an answer says, in a sentence.
 function meaning(property, model) {
     const isAllowed = property.outcome === "allowed" || property.verdict === "yes";

@@ -47,6 +47,11 @@ function code(text) {
     return el("bdi", { class: "code" }, text);
 }
 
+/// A sentence in which names stand between backquotes.
+function quoted(text) {
+    return text.split("`").map((part, i) => (i % 2 ? code(part) : part));
+}
+
 /// A button.
 function button(label, title, onclick, attributes) {
     return el("button", { type: "button", title, "aria-label": title, onclick, ...attributes }, label);

@@ -9,6 +9,7 @@ const FENCES = {
     ],
     "none needed": ["good", (r) => `No fence is needed under ${r.model}`],
     impossible: ["bad", (r) => `No fences can repair this under ${r.model}`],
+    existing: ["good", (r) => `Under ${r.model} ${r.headline}`],
     "not enough": ["bad", (r) => `All fences of this program together are not enough under ${r.model}`],
     unknown: ["open", (r) => `It is not known which fences repair this under ${r.model}`],
 };
@@ -21,7 +22,9 @@ const KINDS = {
 
 function fencesView(report) {
     const source = sourceOf(report);
-    const [mood, says] = FENCES[report.verdict] ?? ["open", () => report.verdict];
+    const existing = report.existing ?? [];
+    const isExisting = report.verdict === "repaired" && existing.length > 0;
+    const [mood, says] = FENCES[isExisting ? "existing" : report.verdict] ?? ["open", () => report.verdict];
     const text = sourcePanel(source);
     const side = el("div", { class: "right" });
     const below = el("div", {});
@@ -37,7 +40,7 @@ function fencesView(report) {
                     "span",
                     {
                         class: `margin ${hue(i)}`,
-                        title: `region ${i + 1}: a ${place.kind} may stand before this line`,
+                        title: `region ${i + 1}: a ${place.word} ${place.place}`,
                     },
                     "▸",
                 ),
@@ -52,19 +55,22 @@ function fencesView(report) {
         toAddress({ set: i });
         buttons.forEach((b, j) => b.setAttribute("aria-pressed", i === j));
         inserted.forEach((row) => row.remove());
-        inserted = sets[i].fences.map((fence) => {
+        // A set without a patch is one of fences that the text has.
+        const added = sets[i].patch ? sets[i].fences : [];
+        inserted = added.map((fence) => {
             const row = text.row(fence.line);
             const indent = (lines[fence.line - 1] ?? "").match(/^\s*/)[0];
             const line = el(
                 "li",
                 { class: "inserted" },
                 el("span", { class: "number" }, "+"),
-                el("span", { class: "text" }, `${indent}${fence.kind}`),
+                el("span", { class: "text" }, `${indent}${fence.word}`),
                 fence.column > indent.length + 1
-                    ? el("span", { class: "at" }, `in the next line, at column ${fence.column}`)
+                    ? el("span", { class: "at" }, fence.place)
                     : null,
             );
-            row?.before(line);
+            if (fence.place.startsWith("behind ")) row?.after(line);
+            else row?.before(line);
             return line;
         });
         if (inserted[0]) reveal(text.element, inserted[0]);
@@ -75,22 +81,22 @@ function fencesView(report) {
             el(
                 "li",
                 {},
-                code(fence.kind),
-                ` before line ${fence.line}: `,
+                code(fence.word),
+                " ",
+                quoted(fence.place),
+                ": ",
                 code(cut((lines[fence.line - 1] ?? "").trim(), 60)),
                 ". ",
                 el("span", { class: "quiet" }, `It ${KINDS[fence.kind] ?? "orders memory accesses"}. `),
                 fence.without
                     ? [
                           " Without it, ",
-                          fence.without.property
-                              ? [code(fence.without.property), " is violated"]
-                              : "there is a run that SC does not have",
+                          quoted(fence.without.shows),
                           `, in ${counted(fence.without.steps, "step")}. `,
                           fence.without.scene
                               ? button(
                                     "show that run",
-                                    `the run without the ${fence.kind} before line ${fence.line}`,
+                                    `the run without the ${fence.word} ${fence.place}`,
                                     () => without(i, j),
                                 )
                               : null,
@@ -129,22 +135,41 @@ function fencesView(report) {
     };
     const without = (i, j) => {
         const fence = sets[i].fences[j];
-        const other = { file: report.file, text: fence.without.text };
-        const title = el(
-            "div",
-            { class: "banner bad" },
-            el("h2", {}, `Without the ${fence.kind} before line ${fence.line}`),
-            reasons(runOf(fence.without.scene, other)).map((r) => el("p", {}, r)),
-        );
-        showRun(
-            below,
-            title,
-            fence.without.scene,
-            other,
-            fence.without.property ? `So ${fence.without.property} is violated.` : "",
-        );
+        showBroken(`Without the ${fence.word} ${fence.place}, ${fence.without.shows}.`, fence.without);
         below.scrollIntoView({ block: "start" });
     };
+    const showBroken = (title, found) => {
+        const other = { file: report.file, text: found.text };
+        const above = el(
+            "div",
+            { class: "banner bad" },
+            el("h2", {}, quoted(title)),
+            reasons(runOf(found.scene, other)).map((r) => el("p", {}, r)),
+        );
+        showRun(below, above, found.scene, other, `So ${found.shows.replaceAll("`", "")}.`);
+    };
+    // Runs that no fences prevent stand in the place of sets.
+    const beyond = report.beyond ?? [];
+    const beyondButtons = beyond.map((found, i) =>
+        button(`run ${i + 1}`, `${found.whose} ${found.shows}`, () => showBeyond(i)),
+    );
+    const showBeyond = (i) => {
+        toAddress({ run: i });
+        beyondButtons.forEach((b, j) => b.setAttribute("aria-pressed", i === j));
+        showBroken(`${beyond[i].whose} ${beyond[i].shows}.`, beyond[i]);
+    };
+    const fences = existing.length
+        ? [
+              el("h2", {}, "The fences of the program"),
+              el(
+                  "ul",
+                  {},
+                  existing.map(({ line, verdict }) =>
+                      el("li", {}, `line ${line}: `, code((lines[line - 1] ?? "").trim()), `, ${verdict}`),
+                  ),
+              ),
+          ]
+        : null;
     const regions = report.regions.length
         ? el(
               "p",
@@ -169,23 +194,30 @@ function fencesView(report) {
                 el(
                     "p",
                     {},
-                    report.complete && sets.length
+                    report.complete && sets.length && !isExisting
                         ? sets.length === 1
                             ? "There is one minimal set."
                             : `There are ${sets.length} minimal sets.`
-                        : sets.length
+                        : sets.length && !isExisting
                           ? "There may be other sets."
                           : "",
                 ),
-                report.reason ? el("p", {}, report.reason) : null,
+                report.reason ? el("p", {}, quoted(report.reason)) : null,
             ),
-            el("nav", { class: "tabs", "aria-label": "sets of fences" }, buttons.length > 1 ? buttons : null),
+            buttons.length > 1 ? el("nav", { class: "tabs", "aria-label": "sets of fences" }, buttons) : null,
+            beyond.length > 1 ? el("nav", { class: "tabs", "aria-label": "runs" }, beyondButtons) : null,
+            fences,
             regions,
-            el("div", { class: "run" }, el("div", { class: "left" }, text.element), side),
+            sets.length
+                ? el("div", { class: "run" }, el("div", { class: "left" }, text.element), side)
+                : beyond.length
+                  ? null
+                  : text.element,
             below,
         ),
         start: () => {
             if (sets.length) show(chosenIn("set", sets.length, 0));
+            else if (beyond.length) showBeyond(chosenIn("run", beyond.length, 0));
         },
     };
 }

@@ -35,7 +35,7 @@ function gameView(report) {
                         ? ". The process player wants some process to get to a target; the update player wants to prevent it."
                         : ". The process player wants no process to get to a target; the update player wants one to get there.",
                 ),
-                el("p", {}, "Why: ", game.argument, "."),
+                el("p", {}, "Why: ", quoted(game.argument), "."),
             ),
             game.play ? boardView(game, source) : null,
         ]);

@@ -31,7 +31,11 @@ function present(data, root) {
             crumbs(
                 [
                     data.command === "bench" ? "weir-bench" : `weir ${data.command}`,
-                    report.file ? code(report.file) : null,
+                    isOne && data.reports.length > 1
+                        ? counted(data.reports.length, "program")
+                        : report.file
+                          ? code(report.file)
+                          : null,
                     report.model ?? report.semantics ?? null,
                 ].filter((p) => p),
             ),
@@ -59,7 +63,11 @@ function present(data, root) {
         `Made by Weir ${data.weir}. The data of this page is what `,
         code(origin[0]),
         origin[1],
-        "Keys: ← and → step, Home and End jump, space plays, r goes to the first reordering.",
+        el(
+            "span",
+            { class: "keys" },
+            "Keys of a run: ← and → step, Home and End jump, space plays, r goes to the first reordering.",
+        ),
     );
     root.replaceChildren(views.length > 1 ? tabs : "", body, about);
     const asks = Number(fromAddress("report") ?? 0);

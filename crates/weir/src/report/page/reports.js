@@ -69,8 +69,8 @@ function checkView(report) {
                 el(
                     "td",
                     {},
-                    code(asked(source, property)),
-                    notes.map((n) => el("div", { class: "quiet" }, n)),
+                    code(property.says),
+                    notes.map((n) => el("div", { class: "quiet" }, quoted(n))),
                 ),
                 el("td", { class: "quiet" }, evidenceOf(report, property)),
             ],
@@ -104,7 +104,12 @@ function propertyView(source, property, model) {
     const run = property.scene ? runOf(property.scene, source) : null;
     const end = run ? endOf(run) : [];
     const mood = property.outcome ? "" : (MOODS[property.verdict] ?? "");
-    const after = run ? ` This run shows it, in ${counted(run.steps.length, "step")}` : "";
+    const count = run?.steps.length;
+    const after = run
+        ? count > 0
+            ? ` This run shows it, in ${counted(count, "step")}`
+            : " It is so at the beginning, before the first step"
+        : "";
     return el(
         "div",
         { class: `banner ${mood}` },
@@ -114,21 +119,21 @@ function propertyView(source, property, model) {
             property.kind === "assertions" && word === "violated" ? "An assertion" : code(property.name),
             ` ${word === "holds" ? word : `is ${word}`} under ${model}`,
         ),
-        asked(source, property)
-            ? el("p", {}, property.outcome ? "It asks: " : "It says: ", code(asked(source, property)), ".")
+        property.says && property.kind !== "assertions"
+            ? el("p", {}, property.outcome ? "It asks: " : "It says: ", code(property.says), ".")
             : null,
         el(
             "p",
             {},
             el("strong", {}, meaning(property, model)),
             after,
-            run ? (end.length ? [": in the end ", listed(end), "."] : ".") : null,
+            run ? (end.length ? [count > 0 ? ": in the end " : ": ", listed(end), "."] : ".") : null,
         ),
         run
             ? reasons(run).map((reason, i) => el("p", {}, i === 0 ? el("strong", {}, "Why: ") : null, reason))
             : null,
-        property.reason ? el("p", {}, "Why there is no answer: ", property.reason) : null,
-        property.vacuous ? el("p", {}, `But ${property.vacuous}.`) : null,
+        property.reason ? el("p", {}, "Why there is no answer: ", quoted(property.reason)) : null,
+        property.vacuous ? el("p", {}, "But ", quoted(property.vacuous), ".") : null,
     );
 }
 
@@ -230,7 +235,7 @@ function compareView(reports) {
             {},
             el("p", {}, "A column is a memory model. Answers with a run are buttons: they show it."),
             table.element,
-            notes.map((n) => el("p", { class: "quiet" }, n)),
+            notes.map((n) => el("p", { class: "quiet" }, quoted(n))),
             body,
         ),
         start: () => {
@@ -277,7 +282,7 @@ function outcomesView(report) {
         const above = el(
             "div",
             { class: "banner" },
-            el("h2", {}, `State ${i + 1}: `, listed(state)),
+            el("h2", {}, `State ${i + 1}`, state.length ? [": ", listed(state)] : null),
             reasons(run).map((reason) => el("p", {}, reason)),
         );
         showRun(
@@ -288,11 +293,15 @@ function outcomesView(report) {
             "All processes have ended, and all writes have reached memory.",
         );
     };
+    const count = report.states.length;
     const all = report.exact ? "These are all." : "There may be more.";
+    const none = report.exact ? "No run ends." : "No final state was found, but there may be some.";
     return {
         title: [
             code(report.program),
-            ` can end in ${counted(report.states.length, "state")} under ${report.model}`,
+            count
+                ? ` can end in ${counted(count, "state")} under ${report.model}`
+                : ` under ${report.model}: no final state${report.exact ? "" : " was found"}`,
         ],
         element: el(
             "div",
@@ -301,10 +310,10 @@ function outcomesView(report) {
                 "p",
                 {},
                 report.vacuous ? `${report.vacuous}. ` : "",
-                all,
-                report.picked ? " A star marks the states that satisfy the condition of the program." : "",
+                count ? all : none,
+                count && report.picked ? " A star marks the states that satisfy the condition of the program." : "",
             ),
-            table.element,
+            count ? table.element : sourcePanel(source).element,
             body,
         ),
         start: () => {
@@ -335,7 +344,7 @@ function liveView(report) {
             el("td", { class: "quiet" }, [
                 LIVE[property.evidence],
                 property.configurations ? `: ${counted(property.configurations, "configuration")}` : "",
-                property.reason ?? "",
+                quoted(property.reason ?? ""),
             ]),
         ],
     }));
@@ -362,7 +371,7 @@ function liveView(report) {
                       `This run never ends: after ${counted(stem, "step")} it repeats a cycle of ${counted(scene.steps.length - stem, "step")} for ever.`,
                   )
                 : null,
-            property.reason ? el("p", {}, property.reason) : null,
+            property.reason ? el("p", {}, quoted(property.reason)) : null,
         );
         showRun(body, above, scene, source, "");
     };
@@ -414,8 +423,8 @@ function robustView(report) {
         { class: `banner ${mood}` },
         el("h1", {}, code(report.program), ` ${says} under ${report.model}`),
         el("p", {}, means),
-        report.states === "different" ? el("p", {}, `Some state under ${report.model} is none of SC.`) : null,
-        report.reason ? el("p", {}, report.reason) : null,
+        report.states === "different" ? el("p", {}, `Some state under ${report.model} is not reachable under SC.`) : null,
+        report.reason ? el("p", {}, quoted(report.reason)) : null,
     );
     return {
         element: body,

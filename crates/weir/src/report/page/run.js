@@ -179,6 +179,7 @@ function runView(scene, source, ending) {
         button("next ▶", "one step forward (→)", () => forward(), { class: "main" }),
         button("▶|", "to the end (End)", () => go(count)),
     ];
+    play.disabled = count === 0;
     const first = run.overtakes[0]?.at;
     const controls = el(
         "div",
@@ -199,6 +200,7 @@ function runView(scene, source, ending) {
     };
     const toggle = () => {
         if (playing !== null) return stop();
+        if (count === 0) return;
         if (current === count && run.loop === null) go(0);
         play.replaceChildren("⏸ pause");
         playing = setInterval(() => {
@@ -240,8 +242,11 @@ function runView(scene, source, ending) {
         if (step === 0) {
             append(said, [
                 "The beginning. ",
-                el("span", { class: "why" }, "Press → for the first step, or “play”. "),
+                count > 0
+                    ? el("span", { class: "why" }, "Press → for the first step, or “play”. ")
+                    : el("span", { class: "why" }, "The run has no step. "),
                 run.scene.buffers === "none" ? "" : "Nothing waits in any buffer.",
+                count === 0 && ending ? [" ", el("strong", {}, ending)] : "",
             ]);
             return;
         }
@@ -303,8 +308,7 @@ function runView(scene, source, ending) {
                       : null,
               ]
             : null,
-        el("h2", {}, "All steps"),
-        list.element,
+        count > 0 ? [el("h2", {}, "All steps"), list.element] : null,
     );
     return {
         element,

@@ -57,7 +57,13 @@ function timeline(run, choose) {
     );
     const natural = letters * LETTER + 20;
     let pitch = natural;
-    const names = el("div", { class: "names", "aria-hidden": true });
+    // As wide as the longest name, within limits.
+    const longest = Math.max(...run.processes.map((name) => [...cut(name, 14)].length));
+    const names = el("div", {
+        class: "names",
+        style: { "--letters": longest },
+        "aria-hidden": true,
+    });
     const box = el("div", {
         class: "scroll",
         tabindex: -1,

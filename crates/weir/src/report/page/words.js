@@ -341,10 +341,10 @@ function landing(step, before, after, index) {
     const process = after.processes[index];
     const labels = step.place?.labels ?? [];
     if (process.place.failure && !before.processes[index].place.failure)
-        return ["It fails: ", code(process.place.failure), "."];
-    if (process.place.ended && !before.processes[index].place.ended) return ["It has ended."];
+        return [code(step.process), " fails: ", code(process.place.failure), "."];
+    if (process.place.ended && !before.processes[index].place.ended) return [code(step.process), " has ended."];
     if (!step.place || !labels.length) return null;
-    return ["Now it is at ", listed(labels.map((label) => code(label))), "."];
+    return ["Now ", code(step.process), " is at ", listed(labels.map((label) => code(label))), "."];
 }
 
 /// The operation of a step, as a sentence names it.
