@@ -40,7 +40,7 @@ fn steps_are_taken_and_taken_back() {
     assert!(one.contains(&"p[0]    line 18  [flag[0]=true]"), "{one:?}");
     assert_eq!(after(&output, "u"), one);
     assert_eq!(after(&output, "b 0"), start);
-    assert_eq!(after(&output, "u 2"), ["there are 0 steps"]);
+    assert_eq!(after(&output, "u 2"), ["no step was taken yet"]);
     assert_eq!(output.status, 2);
     // The same seed picks the same steps, and the same session prints the same.
     let walks: Vec<&str> = output.out.split("> r 9 5\n").skip(1).collect();

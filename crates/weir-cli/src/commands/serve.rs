@@ -25,7 +25,7 @@ use weir::report::json::{ErrorReport, line};
 use weir::report::page::{self, Page};
 use weir::{ENGINES, MemoryModel, Reading};
 
-use super::{Status, fail, print};
+use super::{Status, complain, fail, print};
 use crate::cli::options::model;
 use crate::cli::{LimitArgs, Serve};
 use crate::limits;
@@ -60,7 +60,7 @@ const COMMANDS: [&str; 8] =
 pub fn run(args: &Serve, limits: LimitArgs) -> Status {
     let gallery = match Gallery::new(args.target.as_deref()) {
         Ok(gallery) => gallery,
-        Err(message) => return fail(&message),
+        Err(error) => return complain(&error),
     };
     let server = match Server::http(("127.0.0.1", args.port)) {
         Ok(server) => server,

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use weir::LANGUAGES;
 use weir::load::read_text;
+use weir::{LANGUAGES, LoadError};
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
@@ -40,13 +40,13 @@ impl Gallery {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn new(target: Option<&Path>) -> Result<Self, String> {
+    pub fn new(target: Option<&Path>) -> Result<Self, LoadError> {
         let mut entries = Vec::new();
         if let Some(target) = target {
             match target.is_dir() {
                 true => entries.extend(listed(target)),
                 false => {
-                    read_text(&target.to_string_lossy()).map_err(|error| error.to_string())?;
+                    read_text(&target.to_string_lossy())?;
                     let name = target.to_string_lossy().into_owned();
                     let text = Text::File(target.to_owned());
                     entries.push(Entry { group: "this file".to_owned(), name, text });
