@@ -119,3 +119,45 @@ impl Precision {
         self.level.0 <= MAX_LEVEL
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const P: ProcessId = ProcessId(0);
+    const X: Option<VarId> = Some(VarId(0));
+    const Y: Option<VarId> = Some(VarId(1));
+
+    fn agreeing(vars: &[Option<VarId>]) -> Joins {
+        Joins::Agreeing(vars.iter().flatten().copied().collect())
+    }
+
+    /// Each path makes the search finer where it was coarse, and only there.
+    #[test]
+    fn a_path_makes_the_search_finer() {
+        let [here, there] = [(P, Some(1)), (P, Some(2))];
+        let mut precision = Precision::coarse();
+        assert_eq!(*precision.at(here), agreeing(&[]));
+        precision.raise(&[vec![(here, Y)]]);
+        precision.raise(&[vec![(here, X)]]);
+        assert_eq!(*precision.at(here), agreeing(&[X, Y]));
+        assert_eq!(*precision.at(there), agreeing(&[]));
+        // The variable is told apart at one of the two places already.
+        precision.raise(&[vec![(here, X), (there, X)]]);
+        assert_eq!(*precision.at(here), agreeing(&[X, Y]));
+        assert_eq!(*precision.at(there), agreeing(&[X]));
+        // Paths of one search that blame the same place add up.
+        precision.raise(&[vec![(there, Y)], vec![(there, Y)]]);
+        assert_eq!(*precision.at(there), agreeing(&[X, Y]));
+        // It is told apart at both, and the path was there all the same.
+        precision.raise(&[vec![(here, X), (there, X)]]);
+        assert_eq!(*precision.at(here), Joins::Nothing);
+        assert_eq!(*precision.at(there), Joins::Nothing);
+        // Nothing is known about the variable.
+        let elsewhere = (P, None);
+        precision.raise(&[vec![(elsewhere, None)]]);
+        assert_eq!(*precision.at(elsewhere), Joins::Nothing);
+        let levels = (0..MAX_LEVEL).map(|_| precision.raise_level()).collect::<Vec<_>>();
+        assert_eq!(levels.iter().filter(|raised| **raised).count(), MAX_LEVEL - 1);
+    }
+}
