@@ -341,7 +341,14 @@ pub fn repairs(
     match tried {
         Tried::Repairs => found.search(&variants, request, progress)?,
         Tried::Open(reason) => found.open.push((self::fences(&variants, &all), reason)),
-        Tried::Fails(_) => found.beyond = Some(Box::new(found.unrepaired(&variants, request)?)),
+        Tried::Fails(_) => {
+            let all = self::fences(&variants, &all);
+            match found.check(&all, request, &request.options)? {
+                Checked::Broken(loaded, runs) => found.unrepaired((loaded, runs), request)?,
+                Checked::Repaired(loaded, _) => found.unrepaired((loaded, vec![]), request)?,
+                Checked::Open(reason) => found.open.push((all, reason)),
+            }
+        }
     }
     Ok(found)
 }
@@ -381,8 +388,10 @@ pub fn redundant(
         Decided::Open(reason) => {
             found.open.push((self::fences(&variants, &Set::full(standing.len())), reason));
         }
-        Decided::Broken(_) => {
-            found.beyond = Some(Box::new(found.unrepaired(&variants, request)?));
+        Decided::Broken(mut runs) => {
+            shown_cycles(&loaded, &mut runs, request.goal)?;
+            found.unrepaired((loaded, runs), request)?;
+            return Ok(found);
         }
     }
     found.kept.push(loaded.system);
@@ -510,30 +519,30 @@ impl Repairs {
         read.is_ok_and(|(read, _)| read.fingerprint() == program.fingerprint())
     }
 
-    /// A run that no fences prevent: one of SC if there is one.
-    fn unrepaired(&self, variants: &Variants, request: &Request) -> Result<Beyond, RepairError> {
-        let (name, text) = (&self.source.name, &self.source.text);
+    /// Keeps runs that no fences prevent: those of SC if there are any, else those of the program
+    /// with all fences.
+    fn unrepaired(
+        &mut self,
+        (loaded, runs): (Loaded, Vec<Broken>),
+        request: &Request,
+    ) -> Result<(), RepairError> {
+        let mut beyond = Beyond { loaded, model: self.model, runs };
         if request.goal == Goal::Properties {
-            let reading = Reading { model: MemoryModel::SC, ..reading(request, self.language) };
-            let loaded = Loaded::read(name, text, &reading)?;
-            let decided = decide(&loaded.system, request.goal, MemoryModel::SC, &request.options)?;
-            if let Decided::Broken(runs) = decided {
-                return Ok(Beyond { loaded, model: MemoryModel::SC, runs });
+            let model = MemoryModel::SC;
+            let reading = Reading { model, ..reading(request, self.language) };
+            let read = Loaded::read(&self.source.name, &self.source.text, &reading);
+            // If a limit is reached, the other runs are shown.
+            if let Ok(loaded) = read
+                && let Decided::Broken(runs) =
+                    decide(&loaded.system, request.goal, model, &request.options)?
+            {
+                self.kept.push(
+                    std::mem::replace(&mut beyond, Beyond { loaded, model, runs }).loaded.system,
+                );
             }
         }
-        let all = match self.gaps.is_empty() {
-            true => vec![],
-            false => fences(variants, &Set::full(variants.fences.len())),
-        };
-        match self.check(&all, request, &request.options)? {
-            Checked::Broken(loaded, runs) => Ok(Beyond { loaded, model: self.model, runs }),
-            Checked::Repaired(loaded, _) => Ok(Beyond { loaded, model: self.model, runs: vec![] }),
-            Checked::Open(reason) => Err(RepairError::Load(LoadError::Stopped {
-                name: name.clone(),
-                reason,
-                unbuilt: None,
-            })),
-        }
+        self.beyond = Some(Box::new(beyond));
+        Ok(())
     }
 
     /// The text of the program with fences inserted.
@@ -572,11 +581,17 @@ impl Repairs {
             Decided::Open(reason) => return Ok(Checked::Open(reason)),
             Decided::Broken(runs) => runs,
         };
-        for broken in runs.iter_mut().filter(|_| request.goal == Goal::Robust) {
-            broken.cycle = shown_cycle(&loaded, &broken.run)?.cycle;
-        }
+        shown_cycles(&loaded, &mut runs, request.goal)?;
         Ok(Checked::Broken(loaded, runs))
     }
+}
+
+/// Finds the cycles of runs, if robustness is asked for.
+fn shown_cycles(loaded: &Loaded, runs: &mut [Broken], goal: Goal) -> Result<(), RepairError> {
+    for broken in runs.iter_mut().filter(|_| goal == Goal::Robust) {
+        broken.cycle = shown_cycle(loaded, &broken.run)?.cycle;
+    }
+    Ok(())
 }
 
 fn fences(variants: &Variants, set: &Set) -> Vec<Fence> {
