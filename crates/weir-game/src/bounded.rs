@@ -1,6 +1,6 @@
 //! Games that are undecidable (Spengler 2024, theorems 8 and 9), with buffers up to a bound.
 //!
-//! Several bounded games are solved, one after the other ([`games`]). In each, a win of one
+//! Several bounded games are solved, one after the other (`games`). In each, a win of one
 //! player is a win in the unbounded game: of the process player if the process player keeps
 //! the buffers within the bound or if what is beyond the bound may be anything, and of the
 //! update player if the update player keeps the buffers within the bound. [`crate::arena`]
