@@ -1,8 +1,8 @@
 //! Why a path is no run: which joins made it possible.
 //!
-//! The path is followed once more without joins. The process that gets stuck saw something that
-//! came from another configuration, and what it could not read says which variable that was. See
-//! `precision` for what follows from it.
+//! The path is followed once more without joins. If a process gets stuck, its view had a value
+//! that came from another configuration: a value of the variable that it cannot read now.
+//! `precision` says what the next search does differently.
 
 use weir_model::answer::Run;
 use weir_model::ids::{ProcessId, TransitionId, VarId};
@@ -18,14 +18,21 @@ use crate::concrete::Event;
 /// How many configurations that a path leads to are followed without joins.
 const MOST: usize = 64;
 
-/// What comes of a path that is followed without joins.
+/// Where a path leads if nothing is joined.
 pub(super) enum Followed {
-    /// A run: the same configurations are reached with other reads.
+    /// To a run, which reaches the same states by other reads.
     Run(Box<Run>),
-    /// It gets stuck: views were joined there.
+    /// To a process that is stuck; these views were joined on the way.
     Stuck(Vec<Blamed>),
-    /// It settles the question, but is no run: words are told apart too little.
+    /// To the same answer, but to no run: the level is too low.
     Folded,
+}
+
+/// A configuration to which a path leads without joins.
+struct Reached {
+    config: Config,
+    /// The place of the one before it, and the step from there; none for the first.
+    from: Option<(usize, Step)>,
 }
 
 /// The way to a configuration.
@@ -38,6 +45,10 @@ pub(super) struct Path {
     pub events: Vec<Event>,
     /// For each step, where its events end.
     ends: Vec<usize>,
+}
+
+fn configs(reached: Option<Vec<Reached>>) -> Vec<Config> {
+    reached.into_iter().flatten().map(|reached| reached.config).collect()
 }
 
 impl Search<'_> {
@@ -62,26 +73,25 @@ impl Search<'_> {
 
     /// Follows a path that settles a question but is no run, without joins.
     pub(super) fn follow(&mut self, path: &Path, question: usize) -> Result<Followed, Halt> {
-        // What each step leads to, from which of those before, and by which step.
-        let mut reached: Vec<Vec<(Config, usize, Option<Step>)>> =
-            vec![vec![(self.kept.get(path.configs[0]), 0, None)]];
+        let first = Reached { config: self.kept.get(path.configs[0]), from: None };
+        // After each step.
+        let mut reached: Vec<Vec<Reached>> = vec![vec![first]];
         for (i, step) in path.steps.iter().enumerate() {
             let to = self.kept.get(path.configs[i + 1]);
-            let mut next_reached: Vec<(Config, usize, Option<Step>)> = Vec::new();
-            for (from, (config, ..)) in reached[i].iter().enumerate() {
-                self.space.successors(config, &mut |taken, next| {
+            let mut next_reached: Vec<Reached> = Vec::new();
+            for (from, before) in reached[i].iter().enumerate() {
+                self.space.successors(&before.config, &mut |taken, config| {
                     if (taken.process, taken.action) == (step.process, step.action)
-                        && next.state == to.state
+                        && config.state == to.state
                         && next_reached.len() < MOST
-                        && next_reached.iter().all(|(known, ..)| *known != next)
+                        && next_reached.iter().all(|known| known.config != config)
                     {
-                        next_reached.push((next, from, Some(taken)));
+                        next_reached.push(Reached { config, from: Some((from, taken)) });
                     }
                 })?;
             }
             if next_reached.is_empty() {
-                let configs: Vec<Config> =
-                    reached.pop().into_iter().flatten().map(|r| r.0).collect();
+                let configs = configs(reached.pop());
                 let from = self.kept.get(path.configs[i]);
                 let before = self.space.places_of(&from, step.process)?.path(step.place);
                 let var = self.unread(&configs, step.process, &before, false)?;
@@ -95,15 +105,15 @@ impl Search<'_> {
         }
         let mut settles = false;
         for number in 0..reached[path.steps.len()].len() {
-            let config = reached[path.steps.len()][number].0.clone();
+            let config = reached[path.steps.len()][number].config.clone();
             let Some(ways) = self.settling(&config, question)? else { continue };
             settles = true;
             let mut steps: Vec<(&Config, Step)> = Vec::new();
             let mut at = number;
             for i in (1..reached.len()).rev() {
-                let (_, from, step) = &reached[i][at];
-                steps.push((&reached[i - 1][*from].0, step.expect("it was reached by a step")));
-                at = *from;
+                let (from, step) = reached[i][at].from.expect("a step leads to it");
+                steps.push((&reached[i - 1][from].config, step));
+                at = from;
             }
             let mut events = Vec::new();
             for (from, step) in steps.into_iter().rev() {
@@ -111,15 +121,14 @@ impl Search<'_> {
                 events.extend(self.space.events(&places, step));
             }
             events.extend(ways);
-            if let Some(run) = self.concrete(&reached[0][0].0, &events)? {
+            if let Some(run) = self.concrete(&reached[0][0].config, &events)? {
                 return Ok(Followed::Run(Box::new(run)));
             }
         }
         if settles {
             return Ok(Followed::Folded);
         }
-        let configs: Vec<Config> = reached.pop().into_iter().flatten().map(|r| r.0).collect();
-        self.blame_end(path, question, &configs).map(Followed::Stuck)
+        self.blame_end(path, question, &configs(reached.pop())).map(Followed::Stuck)
     }
 
     /// Where views were joined such that a path seemed to settle a question at its end.
@@ -158,7 +167,8 @@ impl Search<'_> {
         Ok(blamed)
     }
 
-    /// The variable at whose read a process gets stuck, if it takes some transitions by itself.
+    /// The variable that a process cannot read when it takes some transitions by itself; none if it
+    /// can take them.
     fn unread(
         &mut self,
         configs: &[Config],
@@ -178,8 +188,8 @@ impl Search<'_> {
         Ok(var)
     }
 
-    /// Where views of a process were joined on the first steps of a path, since it last saw the
-    /// newest memory; that is to be told apart by a variable.
+    /// Where views of a process were joined on the first steps of a path, since the process last saw
+    /// the newest memory. From now on they are to be told apart by a variable.
     fn joined(
         &mut self,
         path: &Path,

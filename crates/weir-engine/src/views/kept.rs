@@ -166,7 +166,8 @@ impl Kept {
         let (state, processes) = self.lens;
         // A maximal one has its number and its sketches in a bucket as well, twice.
         let one = 8 * processes + size_of::<About>() + 10 + 32 * processes + 4;
-        self.len() * one + self.buckets.len() * (4 * state + 5 + size_of::<Bucket>())
+        let kinds = self.by_kind.len() * 16 + self.kinds.len() * (8 * processes + 32);
+        self.len() * one + self.buckets.len() * (4 * state + 5 + size_of::<Bucket>()) + kinds
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) type Blamed = (Spot, Option<VarId>);
 #[derive(Clone, Debug)]
 pub(super) struct Precision {
     pub level: Level,
-    /// Where it is not said, all views are joined, or none.
+    /// For the places that are not in `at`.
     elsewhere: Joins,
     at: FxHashMap<Spot, Joins>,
 }
@@ -89,8 +89,9 @@ impl Precision {
         (at, joined(&self.elsewhere))
     }
 
-    /// Tells more apart, so that views are not joined any more as they were on some paths: values
-    /// of a variable where they were not yet; else everything.
+    /// Refines the places that some spurious paths blame. A place where the variable is not told
+    /// apart yet tells it apart from now on. If a path blames no such place, nothing is joined any
+    /// more at the places that it blames.
     pub fn raise(&mut self, paths: &[Vec<Blamed>]) {
         let before = self.clone();
         for blamed in paths {

@@ -23,11 +23,10 @@ use crate::concrete::{self, Event};
 use crate::engine::Task;
 use crate::stats::{Progress, SearchOptions, Stats};
 
-/// How many configurations to which no run leads are looked at, if no join made them possible,
-/// before the level is raised: a run may lead to the next one.
+/// How many spurious paths are looked at before the level is raised: the next path may be a run.
 const TRIES: usize = 64;
 
-/// How many paths that joins made possible are followed before the search begins again.
+/// How many spurious paths that joins made possible are collected before the search begins again.
 const PATHS: usize = 8;
 
 /// How much longer a round goes on for the sake of the other questions, once it
@@ -60,10 +59,9 @@ pub(super) struct Search<'s> {
 #[derive(Clone, Debug)]
 enum Found {
     Nothing,
-    /// Configurations that seem to settle it, to which no run leads, so many times: words are told
-    /// apart too little.
+    /// So many spurious paths settle it, and joins are not the reason: the level is too low.
     Folded(usize),
-    /// The same; joins made all of them possible.
+    /// So many spurious paths settle it; joins made all of them possible.
     Joined(usize),
     /// A run that settles it.
     Settled(Box<Run>),

@@ -209,7 +209,10 @@ impl<'s> Table<'s> {
 
     /// About what the views take up, and what is known of them.
     pub fn bytes(&self) -> usize {
-        let remembered = self.settled.capacity() + self.appended.capacity() + self.read.capacity();
+        let remembered = self.settled.capacity()
+            + self.appended.capacity()
+            + self.read.capacity()
+            + self.seeing.capacity();
         self.bytes + self.covers.capacity() * 16 + remembered * 32
     }
 

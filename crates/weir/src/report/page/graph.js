@@ -241,14 +241,7 @@ function graphView(report) {
                                       () =>
                                           end === "to" ? walkTo([...walkUpTo(i), edge]) : select(edge[end]),
                                   ),
-                                  " ",
-                                  el(
-                                      "bdi",
-                                      { class: `badge ${hue(Math.max(0, edge.process))}` },
-                                      cut(edge.step.process, 16),
-                                  ),
-                                  " ",
-                                  code(edge.step.step),
+                                  stepOf(edge),
                               ),
                           ),
                           edges.length > 20 ? el("li", {}, `and ${edges.length - 20} more`) : null,
@@ -319,14 +312,7 @@ function graphView(report) {
                     "li",
                     {},
                     button(`${edge.to + 1}`, `go to state ${edge.to + 1}`, () => select(edge.to)),
-                    " ",
-                    el(
-                        "bdi",
-                        { class: `badge ${hue(Math.max(0, edge.process))}` },
-                        cut(edge.step.process, 16),
-                    ),
-                    " ",
-                    code(edge.step.step),
+                    stepOf(edge),
                 ),
             ),
         );
@@ -491,6 +477,16 @@ function graphView(report) {
         element,
         start: () => build(),
     };
+}
+
+/// Whose step an edge is, and what the step does.
+function stepOf(edge) {
+    return [
+        " ",
+        el("bdi", { class: `badge ${hue(Math.max(0, edge.process))}` }, cut(edge.step.process, 16)),
+        " ",
+        code(edge.step.step),
+    ];
 }
 
 /// What a state is, line by line.
