@@ -20,6 +20,8 @@ pub struct Diagnostic {
     pub notes: Vec<(Range<usize>, String)>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The name and the text of the file that it is in, if that is an included one.
+    pub file: Option<Box<(String, String)>>,
 }
 
 impl fmt::Display for Diagnostic {
@@ -34,7 +36,8 @@ impl std::error::Error for Diagnostic {}
 impl Diagnostic {
     /// An error at a place.
     pub fn new(message: impl Into<String>, range: Range<usize>) -> Self {
-        Self { message: message.into(), range, label: String::new(), notes: Vec::new(), help: None }
+        let (label, notes) = (String::new(), Vec::new());
+        Self { message: message.into(), range, label, notes, help: None, file: None }
     }
 
     /// With words at the place itself.
@@ -51,6 +54,23 @@ impl Diagnostic {
         self
     }
 
+    /// The error as the text says that it is in, if `source` includes others.
+    #[must_use]
+    pub fn inside(mut self, source: &crate::Source) -> Self {
+        let (name, range) = source.file(self.range.start);
+        if range.start > 0 {
+            let text = source.text[range.clone()].to_owned();
+            self.file = Some(Box::new((name.to_owned(), text)));
+            let within = |r: &Range<usize>| {
+                r.start.saturating_sub(range.start)..r.end.saturating_sub(range.start)
+            };
+            self.range = within(&self.range);
+            self.notes.retain(|(note, _)| range.contains(&note.start));
+            self.notes.iter_mut().for_each(|(note, _)| *note = within(note));
+        }
+        self
+    }
+
     /// With advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
@@ -61,6 +81,7 @@ impl Diagnostic {
     /// The line and the column where it is, both from 1, in a text; columns are
     /// characters, without a byte order mark.
     pub fn position(&self, text: &str) -> (usize, usize) {
+        let text = self.file.as_ref().map_or(text, |file| &file.1);
         let end = (0..=self.range.start.min(text.len())).rev().find(|&i| text.is_char_boundary(i));
         let before = &text[..end.unwrap_or(0)];
         let start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -71,6 +92,9 @@ impl Diagnostic {
     /// The error in a text with so many more bytes before it.
     #[must_use]
     pub fn moved(mut self, by: usize) -> Self {
+        if self.file.is_some() {
+            return self;
+        }
         let move_it = |range: &mut Range<usize>| *range = range.start + by..range.end + by;
         move_it(&mut self.range);
         self.notes.iter_mut().for_each(|(range, _)| move_it(range));
@@ -81,6 +105,7 @@ impl Diagnostic {
     /// control character of the text or of a name is in it; the only escape sequences
     /// are those of `color`.
     pub fn render(&self, name: &str, text: &str, color: bool) -> String {
+        let (name, text) = self.file.as_deref().map_or((name, text), |(name, text)| (name, text));
         let fit = |range: &Range<usize>| {
             let floor =
                 |i: usize| (0..=i.min(text.len())).rev().find(|&i| text.is_char_boundary(i));

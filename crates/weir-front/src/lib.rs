@@ -18,6 +18,7 @@ pub mod escape;
 pub mod gaps;
 pub mod litmus;
 mod locked;
+pub(crate) mod lowering;
 pub mod promela;
 pub mod rmm;
 pub mod source;
@@ -28,14 +29,44 @@ pub mod weir;
 
 pub use diagnostic::Diagnostic;
 pub use gaps::Gap;
+pub use lowering::Options as Lowering;
 pub use source::Source;
 
-use std::fmt;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use weir_model::program::{FenceKind, Program};
 
 /// What reading a text gives: a program and its places in the text, or all errors.
 pub type Read = Result<(Program, Source), Vec<Diagnostic>>;
+
+/// How a text is read, for languages that leave something open.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The function that the program begins with.
+    pub entry: Option<String>,
+    /// Macros that are defined before the text, with what they stand for.
+    pub defines: Vec<(String, String)>,
+    /// Where files that the text includes are looked for, besides next to it.
+    pub search: Vec<PathBuf>,
+    /// Reads a file that the text includes.
+    pub files: fn(&Path) -> io::Result<String>,
+    /// Bounds and questions for programs with threads.
+    pub lowering: Lowering,
+}
+
+impl Default for Settings {
+    /// No file is included.
+    fn default() -> Self {
+        Self {
+            entry: None,
+            defines: Vec::new(),
+            search: Vec::new(),
+            files: |_| Err(io::Error::new(io::ErrorKind::PermissionDenied, "no files are read")),
+            lowering: Lowering::default(),
+        }
+    }
+}
 
 /// An input language.
 pub struct Language {
@@ -46,7 +77,7 @@ pub struct Language {
     /// Whether a text looks like one, where the ending does not tell.
     pub looks_like: fn(&str) -> bool,
     /// Reads a text. The first argument is what reports call the file.
-    pub read: fn(&str, &str) -> Read,
+    pub read: fn(&str, &str, &Settings) -> Read,
     /// How to declare a variable with a domain, if the language can.
     pub declare: Option<fn(&str) -> String>,
     /// Where fences can be inserted into a text that can be read.
@@ -107,6 +138,14 @@ pub fn detect(name: &str, text: &str) -> &'static Language {
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str, language: Option<&Language>) -> Read {
+    read_with(name, text, language, &Settings::default())
+}
+
+/// Reads a program with settings.
+///
+/// # Errors
+/// All the errors that were found, in the order of the text; never empty.
+pub fn read_with(name: &str, text: &str, language: Option<&Language>, settings: &Settings) -> Read {
     if text.len() > MAX_TEXT {
         let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
         return Err(vec![Diagnostic::new(size, 0..0)]);
@@ -116,7 +155,7 @@ pub fn read(name: &str, text: &str, language: Option<&Language>) -> Read {
         return Err(vec![Diagnostic::new("the file is empty", 0..0)]);
     }
     let language = language.unwrap_or_else(|| detect(name, read));
-    let result = (language.read)(name, read);
+    let result = (language.read)(name, read, settings);
     // Errors say where they are in the text that was given, with its mark.
     result.map_err(|errors| {
         errors.into_iter().map(|error| error.moved(text.len() - read.len())).collect()

@@ -13,6 +13,8 @@ pub struct Source {
     pub text: String,
     spans: Vec<Range<usize>>,
     line_starts: Vec<usize>,
+    /// Texts that were included stand behind the text itself: where each begins, and its name.
+    included: Vec<(usize, String)>,
 }
 
 impl Source {
@@ -20,7 +22,32 @@ impl Source {
     pub fn new(name: &str, text: &str) -> Self {
         let line_starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
-        Self { name: name.to_owned(), text: text.to_owned(), spans: Vec::new(), line_starts }
+        let (spans, included) = (Vec::new(), Vec::new());
+        Self { name: name.to_owned(), text: text.to_owned(), spans, line_starts, included }
+    }
+
+    /// Appends a text that is included. Returns where it begins.
+    pub fn include(&mut self, name: &str, text: &str) -> usize {
+        if !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+        let start = self.text.len();
+        self.included.push((start, name.to_owned()));
+        self.text += text;
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
+        self.line_starts.retain(|line| *line < start);
+        self.line_starts.extend(lines.map(|line| start + line));
+        start
+    }
+
+    /// The text that a place is in: its name, where it begins and where it ends.
+    pub fn file(&self, at: usize) -> (&str, Range<usize>) {
+        let number = self.included.partition_point(|(start, _)| *start <= at);
+        let end = self.included.get(number).map_or(self.text.len(), |(start, _)| *start);
+        match number.checked_sub(1) {
+            None => (&self.name, 0..end),
+            Some(before) => (&self.included[before].1, self.included[before].0..end),
+        }
     }
 
     /// The id of a place, given as a range of bytes.
@@ -36,8 +63,14 @@ impl Source {
 
     /// The line, counted from 1, on which a place begins.
     pub fn line(&self, span: SpanId) -> usize {
-        let start = self.range(span).start;
-        self.line_starts.partition_point(|&l| l <= start)
+        self.line_at(self.range(span).start)
+    }
+
+    /// The line of an offset, counted from 1 in the text that it is in.
+    fn line_at(&self, at: usize) -> usize {
+        let before = self.file(at).1.start;
+        let lines = |at: usize| self.line_starts.partition_point(|&line| line <= at);
+        lines(at) - lines(before) + 1
     }
 
     /// Where a place begins and ends: line and column of its first character, and of the one
@@ -46,7 +79,8 @@ impl Source {
         let Range { start, end } = self.range(span);
         let corner = |at: usize| {
             let line = self.line_starts.partition_point(|&l| l <= at);
-            [line, self.text[self.line_starts[line - 1]..at].chars().count() + 1]
+            let column = self.text[self.line_starts[line - 1]..at].chars().count() + 1;
+            [self.line_at(at), column]
         };
         let ([line, column], [end_line, end_column]) = (corner(start), corner(end));
         [line, column, end_line, end_column]

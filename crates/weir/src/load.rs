@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use weir_front::escape::{escape_line, without_mark};
-use weir_front::{Diagnostic, Language, MAX_TEXT, Source};
+use weir_front::{Diagnostic, Language, MAX_TEXT, Settings, Source};
 use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -81,6 +81,8 @@ pub struct Reading {
     pub budget: Budget,
     /// What errors may tell to do.
     pub hints: Hints,
+    /// What the language of the file leaves open.
+    pub settings: Settings,
 }
 
 impl Default for Reading {
@@ -92,6 +94,7 @@ impl Default for Reading {
             model: MemoryModel::SC,
             budget: Budget::new(),
             hints: Hints::default(),
+            settings: Settings::default(),
         }
     }
 }
@@ -384,7 +387,8 @@ pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, So
             error.help("`weir certify` takes the evidence first, then the program"),
         ]));
     }
-    let (mut program, source) = weir_front::read(name, text, reading.language).map_err(wrong)?;
+    let read = weir_front::read_with(name, text, reading.language, &reading.settings);
+    let (mut program, source) = read.map_err(wrong)?;
     for bound in &reading.bounds {
         let wrong = |error: BoundError| LoadError::Bound {
             name: name.to_owned(),

@@ -60,7 +60,7 @@ pub static LANGUAGE: Language = Language {
     name: "litmus",
     endings: &["litmus"],
     looks_like,
-    read,
+    read: |name, text, _| read(name, text),
     declare: None,
     gaps,
     fence: |kind| {

@@ -74,7 +74,7 @@ pub static LANGUAGE: Language = Language {
     name: "promela",
     endings: &["pml", "prom", "promela"],
     looks_like,
-    read,
+    read: |name, text, _| read(name, text),
     declare: None,
     gaps,
     fence: |kind| Some(kind.name()),

@@ -42,7 +42,7 @@ pub static LANGUAGE: Language = Language {
     name: "rmm",
     endings: &["rmm"],
     looks_like,
-    read,
+    read: |name, text, _| read(name, text),
     declare: Some(|name| format!("{name} = 0 : [0:3]")),
     gaps,
     fence: |kind| {

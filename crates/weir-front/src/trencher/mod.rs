@@ -40,7 +40,7 @@ pub static LANGUAGE: Language = Language {
     name: "trencher",
     endings: &[],
     looks_like,
-    read,
+    read: |name, text, _| read(name, text),
     declare: None,
     gaps,
     fence: |kind| (kind == FenceKind::Full).then_some("mfence"),

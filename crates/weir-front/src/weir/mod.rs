@@ -34,7 +34,7 @@ pub static LANGUAGE: Language = Language {
     name: "weir",
     endings: &["weir"],
     looks_like: |_| true,
-    read,
+    read: |name, text, _| read(name, text),
     declare: Some(|name| format!("var {name}: 0..3")),
     gaps,
     fence: |kind| Some(kind.name()),

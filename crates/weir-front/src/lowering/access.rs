@@ -1,0 +1,756 @@
+//! Accesses: loads, stores and atomic read-writes, each with its memory order.
+//!
+//! | access | becomes |
+//! | --- | --- |
+//! | load relaxed | read |
+//! | load acquire, sequentially consistent | read; `rfence` |
+//! | store relaxed | write |
+//! | store release | `wfence`; write |
+//! | store sequentially consistent | `wfence`; write; `fence` |
+//! | read-modify-write | atomic, which is a full fence in every memory model |
+//! | fence acquire, release, both or sequentially consistent | `rfence`, `wfence`, `fence` |
+//!
+//! No decided memory model lets a write overtake an earlier read, so acquire and release need
+//! nothing for that.
+
+use std::ops::Range;
+
+use weir_model::ids::{LabelId, RegId, VarId};
+use weir_model::program::{self, BinOp, Code, Expr, FenceKind, IntType, Program, Rmw, StmtKind};
+
+use super::Builder;
+use super::memory::Place;
+use super::types::Type;
+use super::value::{Data, Locals, Value, binary};
+
+/// A memory order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Of an access that is not atomic.
+    Plain,
+    /// `memory_order_relaxed`.
+    Relaxed,
+    /// `memory_order_acquire`.
+    Acquire,
+    /// `memory_order_release`.
+    Release,
+    /// `memory_order_acq_rel`.
+    AcquireRelease,
+    /// `memory_order_seq_cst`.
+    SeqCst,
+}
+
+/// A kind of places that a pointer may lead to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The address of the first one, and the one behind the last.
+    pub(super) addresses: (i128, i128),
+    /// The place, or the part of it that is meant.
+    pub place: Place,
+}
+
+/// Something that has a value and may be given another one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lvalue {
+    /// Local variables.
+    Locals(Locals, Type),
+    /// Memory.
+    Memory {
+        /// The address, if only the run knows it.
+        pointer: Option<Code>,
+        /// The places that it may be.
+        targets: Vec<Target>,
+        /// The type of what is there.
+        ty: Type,
+    },
+}
+
+impl Lvalue {
+    /// A place that is known.
+    pub fn place(place: Place) -> Self {
+        let ty = place.ty.clone();
+        let targets = vec![Target { addresses: (0, 0), place }];
+        Self::Memory { pointer: None, targets, ty }
+    }
+
+    /// The type of what is there.
+    pub fn ty(&self) -> &Type {
+        match self {
+            Self::Locals(_, ty) | Self::Memory { ty, .. } => ty,
+        }
+    }
+}
+
+/// An access that is not atomic, for the question about races.
+#[derive(Debug)]
+pub(super) struct Access {
+    pub process: usize,
+    pub label: LabelId,
+    pub place: program::Place,
+    pub is_write: bool,
+    pub is_plain: bool,
+}
+
+/// What an atomic read-write does.
+#[derive(Clone, Debug)]
+pub enum Update {
+    /// Writes a value.
+    Swap(Value),
+    /// Writes the result of an operation on the old value; wraps.
+    Fetch(BinOp, Value),
+    /// Writes a value if another one is found.
+    CompareExchange(Value, Value),
+    /// Waits for a value, and writes another one.
+    WaitFor(Value, Value),
+}
+
+impl Builder {
+    /// A field of something.
+    pub fn field(&mut self, of: &Lvalue, field: usize) -> Lvalue {
+        let Type::Struct(id) = of.ty().plain() else {
+            self.error("this has no fields");
+            return of.clone();
+        };
+        let fields = &self.learned.structs.get(*id).fields;
+        let Some((_, ty)) = fields.get(field) else { return of.clone() };
+        let ty = ty.clone();
+        match of {
+            Lvalue::Locals(locals, _) => {
+                let before: Vec<Type> = fields[..field].iter().map(|(_, ty)| ty.clone()).collect();
+                let skipped: usize = before.iter().map(|ty| self.learned.structs.scalars(ty)).sum();
+                Lvalue::Locals(Locals { slot: locals.slot + skipped, ..*locals }, ty)
+            }
+            Lvalue::Memory { pointer, targets, .. } => {
+                let targets = targets
+                    .iter()
+                    .map(|t| Target { place: self.place_field(&t.place, field), ..*t })
+                    .collect();
+                Lvalue::Memory { pointer: pointer.clone(), targets, ty }
+            }
+        }
+    }
+
+    /// An element of an array.
+    pub fn index(&mut self, of: &Lvalue, index: &Value) -> Lvalue {
+        let Type::Array(element, len) = of.ty().plain().clone() else {
+            self.error("this is not an array");
+            return of.clone();
+        };
+        let code = self.to_code(&index.data);
+        match of {
+            Lvalue::Locals(locals, _) => {
+                let size = self.learned.structs.scalars(&element);
+                match code {
+                    Expr::Const(i) if (0..i128::from(len)).contains(&i) => {
+                        let slot = locals.slot + i as usize * size;
+                        Lvalue::Locals(Locals { slot, ..*locals }, (*element).clone())
+                    }
+                    Expr::Const(_) => {
+                        self.fail();
+                        Lvalue::Locals(*locals, (*element).clone())
+                    }
+                    _ => {
+                        self.needs_memory(*locals);
+                        Lvalue::Locals(*locals, (*element).clone())
+                    }
+                }
+            }
+            Lvalue::Memory { pointer, targets, .. } => {
+                let code = self.in_register(code);
+                let targets = targets
+                    .iter()
+                    .map(|t| Target { place: self.place_index(&t.place, code.clone()), ..*t })
+                    .collect();
+                let ty = (*element).clone();
+                Lvalue::Memory { pointer: pointer.clone(), targets, ty }
+            }
+        }
+    }
+
+    /// Code that is short enough to be repeated.
+    fn in_register(&mut self, code: Code) -> Code {
+        let is_short = match &code {
+            Expr::Const(_) | Expr::Atom(_) => true,
+            Expr::Binary(BinOp::Add | BinOp::Sub, a, b) => {
+                matches!((&**a, &**b), (Expr::Atom(_), Expr::Const(_)))
+            }
+            _ => false,
+        };
+        if is_short || self.process().state.is_none() {
+            return code;
+        }
+        let register = self.temporary(&Type::Void);
+        self.emit(StmtKind::Assign(register, code));
+        Expr::Atom(register)
+    }
+
+    /// A value that does not change if local variables do.
+    pub fn copied(&mut self, value: &Value) -> Value {
+        match &value.data {
+            Data::Code(code) if !matches!(code, Expr::Const(_)) => {
+                let register = self.temporary(&value.ty);
+                self.emit(StmtKind::Assign(register, code.clone()));
+                Value::code(Expr::Atom(register), value.ty.clone())
+            }
+            Data::Place(place) if !matches!(place.linear, Expr::Const(_)) => {
+                let mut place = place.clone();
+                let register = self.temporary(&Type::Void);
+                self.emit(StmtKind::Assign(register, place.linear));
+                place.linear = Expr::Atom(register);
+                Value { data: Data::Place(place), ty: value.ty.clone() }
+            }
+            Data::Fields(fields) => {
+                let fields = fields.iter().map(|field| self.copied(field)).collect();
+                Value { data: Data::Fields(fields), ty: value.ty.clone() }
+            }
+            _ => value.clone(),
+        }
+    }
+
+    /// A pointer to something.
+    pub fn address_of(&mut self, of: &Lvalue) -> Value {
+        let ty = Type::pointer(of.ty().clone());
+        let data = match of {
+            Lvalue::Locals(locals, _) => Data::Local(*locals),
+            Lvalue::Memory { pointer: None, targets, .. } => match targets.first() {
+                Some(target) => Data::Place(target.place.clone()),
+                None => Data::Code(Expr::Const(0)),
+            },
+            Lvalue::Memory { pointer: Some(_), targets, .. } => {
+                // Each kind of place has addresses of its own.
+                match &targets[..] {
+                    [target] => Data::Place(target.place.clone()),
+                    _ => {
+                        let targets = of.clone();
+                        let register = self.temporary(&ty);
+                        self.each(&targets, &mut |this, place| {
+                            let code = this.address(place);
+                            this.emit(StmtKind::Assign(register, code));
+                        });
+                        Data::Code(Expr::Atom(register))
+                    }
+                }
+            }
+        };
+        Value { data, ty }
+    }
+
+    /// What a pointer to a type leads to.
+    pub fn follow(&mut self, pointer: &Value, ty: &Type) -> Lvalue {
+        match &pointer.data {
+            Data::Place(place) => {
+                let place = self.seen_as(place.clone(), ty);
+                Lvalue::place(place)
+            }
+            Data::Local(locals) => {
+                let found = self.process().slots.get(locals.slot).map(|slot| slot.ty.clone());
+                let is_like = found.is_some_and(|found| !ty.is_scalar() || found.is_like(ty));
+                if !is_like && *ty != Type::Void {
+                    self.error("this pointer leads to a variable of another type");
+                }
+                Lvalue::Locals(*locals, ty.clone())
+            }
+            Data::Code(Expr::Const(_)) => {
+                self.fail();
+                Lvalue::Memory { pointer: None, targets: Vec::new(), ty: ty.clone() }
+            }
+            Data::Code(code) => {
+                let code = self.in_register(code.clone());
+                let targets = self.targets(&code, ty);
+                if targets.is_empty() {
+                    // Nothing of this type has an address, so the pointer leads nowhere.
+                    self.fail();
+                }
+                Lvalue::Memory { pointer: Some(code), targets, ty: ty.clone() }
+            }
+            _ => {
+                self.error("this is not a pointer");
+                Lvalue::Memory { pointer: None, targets: Vec::new(), ty: ty.clone() }
+            }
+        }
+    }
+
+    /// A place as a pointer of another type sees it: a pointer to a struct is also one to its
+    /// first field.
+    fn seen_as(&mut self, mut place: Place, ty: &Type) -> Place {
+        for _ in 0..crate::MAX_NESTING {
+            if place.ty.is_like(ty) {
+                return place;
+            }
+            place = match place.ty.plain() {
+                Type::Struct(_) => self.place_field(&place, 0),
+                Type::Array(..) => self.place_index(&place, Expr::Const(0)),
+                _ => break,
+            };
+        }
+        self.error("this pointer leads to something of another type");
+        place
+    }
+
+    /// A pointer that is so many elements further on.
+    pub fn advance(&mut self, pointer: &Value, by: &Value) -> Value {
+        let ty = pointer.ty.clone();
+        let by = self.to_code(&by.data);
+        let data = match &pointer.data {
+            Data::Place(place) => {
+                let mut place = place.clone();
+                place.linear = binary(BinOp::Add, place.linear, by);
+                Data::Place(place)
+            }
+            Data::Local(locals) => match (&ty, by) {
+                (Type::Pointer(to), Expr::Const(by)) => {
+                    let size = self.learned.structs.scalars(to) as i128;
+                    let slot = locals.slot as i128 + by.saturating_mul(size);
+                    if (locals.first as i128..locals.end as i128).contains(&slot) {
+                        Data::Local(Locals { slot: slot as usize, ..*locals })
+                    } else {
+                        self.needs_memory(*locals);
+                        pointer.data.clone()
+                    }
+                }
+                _ => {
+                    self.needs_memory(*locals);
+                    pointer.data.clone()
+                }
+            },
+            data => {
+                let code = self.to_code(&data.clone());
+                Data::Code(binary(BinOp::Add, code, by))
+            }
+        };
+        Value { data, ty }
+    }
+
+    /// Whether two pointers are the same: 0 or 1.
+    pub fn same_pointer(&mut self, a: &Value, b: &Value) -> Code {
+        match (&a.data, &b.data) {
+            (Data::Place(a), Data::Place(b)) if a.object == b.object && a.path == b.path => {
+                binary(BinOp::Eq, a.linear.clone(), b.linear.clone())
+            }
+            (Data::Place(_), Data::Place(_))
+            | (Data::Place(_) | Data::Local(_), Data::Code(Expr::Const(_)))
+            | (Data::Code(Expr::Const(_)), Data::Place(_) | Data::Local(_))
+            | (Data::Place(_), Data::Local(_))
+            | (Data::Local(_), Data::Place(_)) => Expr::Const(0),
+            (Data::Local(a), Data::Local(b)) => Expr::Const(i128::from(a == b)),
+            (Data::Function(a), Data::Function(b)) => Expr::Const(i128::from(a == b)),
+            (Data::Function(_), _) | (_, Data::Function(_)) => Expr::Const(0),
+            _ => {
+                let (a, b) = (a.data.clone(), b.data.clone());
+                let (a, b) = (self.to_code(&a), self.to_code(&b));
+                binary(BinOp::Eq, a, b)
+            }
+        }
+    }
+
+    /// Executes something for each place that memory may be, whichever the pointer leads to.
+    pub(super) fn each(&mut self, memory: &Lvalue, access: &mut dyn FnMut(&mut Self, &Place)) {
+        let Lvalue::Memory { pointer, targets, .. } = memory else { return };
+        let Some((last, before)) = targets.split_last() else { return };
+        let Some(pointer) = pointer.as_ref().filter(|_| !before.is_empty()) else {
+            return access(self, &last.place);
+        };
+        // A chain of branches; the last place checks its own bounds.
+        let mut blocks = Vec::new();
+        for Target { addresses: (first, end), place } in targets {
+            self.process_mut().blocks.push(Vec::new());
+            access(self, place);
+            let block = self.process_mut().blocks.pop().unwrap_or_default();
+            let from = binary(BinOp::Ge, pointer.clone(), Expr::Const(*first));
+            let to = binary(BinOp::Lt, pointer.clone(), Expr::Const(*end));
+            blocks.push((binary(BinOp::And, from, to), block));
+        }
+        let mut chain = blocks.pop().map(|(_, block)| block).unwrap_or_default();
+        for (condition, block) in blocks.into_iter().rev() {
+            let span = self.span;
+            let branch = StmtKind::If(condition, block, chain);
+            chain = vec![program::Stmt::new(branch, span)];
+        }
+        for stmt in chain {
+            self.emit(stmt.kind);
+        }
+    }
+
+    /// Reads something.
+    pub fn load(&mut self, from: &Lvalue, order: Order) -> Value {
+        let ty = from.ty().plain().clone();
+        if self.process().state.is_none() {
+            return Value::number(0, ty);
+        }
+        match (&ty, from) {
+            (Type::Struct(id), _) => {
+                let fields = self.learned.structs.get(*id).fields.len();
+                let fields = (0..fields)
+                    .map(|field| {
+                        let field = self.field(from, field);
+                        self.load(&field, order)
+                    })
+                    .collect();
+                Value { data: Data::Fields(fields), ty }
+            }
+            (Type::Array(_, len), _) => {
+                let elements = (0..*len)
+                    .map(|i| {
+                        let index = Value::number(i128::from(i), Type::INT);
+                        let element = self.index(from, &index);
+                        self.load(&element, order)
+                    })
+                    .collect();
+                Value { data: Data::Fields(elements), ty }
+            }
+            (Type::Void, _) => Value::void(),
+            (_, Lvalue::Locals(locals, _)) => self.read_slot(locals.slot).with(ty),
+            (_, Lvalue::Memory { targets, .. }) => {
+                let data = match &targets[..] {
+                    [] => Data::Code(Expr::Const(0)),
+                    [target] => self.load_place(&target.place.clone(), order, None),
+                    _ => {
+                        let register = self.temporary(&ty);
+                        self.each(from, &mut |this, place| {
+                            let data = this.load_place(place, order, Some(register));
+                            let code = this.to_code(&data);
+                            if code != Expr::Atom(register) {
+                                this.emit(StmtKind::Assign(register, code));
+                            }
+                        });
+                        Data::Code(Expr::Atom(register))
+                    }
+                };
+                Value { data, ty }
+            }
+        }
+    }
+
+    fn load_place(&mut self, place: &Place, order: Order, into: Option<RegId>) -> Data {
+        let Some((range, element)) = self.cells_of(place) else {
+            return Data::Code(Expr::Const(0));
+        };
+        if let Some(cell) = element {
+            if self.knows_memory() && !self.cells[cell].is_live {
+                return self.cells[cell].init.clone();
+            }
+            self.make_live(cell..cell + 1);
+            self.check_freed(place);
+            if !self.is_written(place, cell) {
+                return self.cells[cell].init.clone();
+            }
+        } else {
+            self.make_live(range.clone());
+            self.check_freed(place);
+        }
+        let at = self.statement_place(place, &range, element);
+        self.note_access(&at, order, false);
+        let register = into.unwrap_or_else(|| self.temporary(&place.ty));
+        self.emit(StmtKind::Load(register, at));
+        if matches!(order, Order::Acquire | Order::AcquireRelease | Order::SeqCst) {
+            self.emit(StmtKind::Fence(FenceKind::Read));
+        }
+        Data::Code(Expr::Atom(register))
+    }
+
+    /// Writes something.
+    pub fn store(&mut self, to: &Lvalue, value: &Value, order: Order) {
+        if self.process().state.is_none() {
+            return;
+        }
+        let ty = to.ty().plain().clone();
+        match (&ty, &value.data) {
+            (Type::Struct(_), Data::Fields(fields)) => {
+                for (i, field) in fields.iter().enumerate() {
+                    let place = self.field(to, i);
+                    self.store(&place, field, order);
+                }
+            }
+            (Type::Array(..), Data::Fields(elements)) => {
+                for (i, element) in elements.iter().enumerate() {
+                    let index = Value::number(i as i128, Type::INT);
+                    let place = self.index(to, &index);
+                    self.store(&place, element, order);
+                }
+            }
+            (Type::Struct(_) | Type::Array(..), _) => {
+                self.error("this value does not fit the place that it is stored in");
+            }
+            (Type::Void, _) => {}
+            _ => match to {
+                Lvalue::Locals(locals, _) => self.write_slot(locals.slot, &value.data),
+                Lvalue::Memory { targets, .. } => {
+                    let is_single = targets.len() < 2;
+                    let data = match is_single {
+                        true => value.data.clone(),
+                        false => {
+                            let code = self.to_code(&value.data);
+                            Data::Code(self.in_register(code))
+                        }
+                    };
+                    self.each(to, &mut |this, place| this.store_place(place, &data, order));
+                }
+            },
+        }
+    }
+
+    fn store_place(&mut self, place: &Place, data: &Data, order: Order) {
+        let Some((range, element)) = self.cells_of(place) else { return };
+        if let Some(cell) = element
+            && self.knows_memory()
+            && !self.cells[cell].is_live
+            && data.is_fixed()
+        {
+            self.cells[cell].init = data.clone();
+            return;
+        }
+        let code = self.to_code(data);
+        self.make_live(element.map_or(range.clone(), |cell| cell..cell + 1));
+        self.check_freed(place);
+        self.write_to(place, &range, element);
+        if matches!(order, Order::Release | Order::AcquireRelease | Order::SeqCst) {
+            self.emit(StmtKind::Fence(FenceKind::Write));
+        }
+        let at = self.statement_place(place, &range, element);
+        self.note_access(&at, order, true);
+        self.emit(StmtKind::Store(at, code));
+        if order == Order::SeqCst {
+            self.emit(StmtKind::Fence(FenceKind::Full));
+        }
+    }
+
+    /// Reads and writes something in one atomic step. The result is the old value; for a
+    /// compare-exchange it says by itself whether the value was found.
+    pub fn update(&mut self, at: &Lvalue, update: &Update) -> Value {
+        let ty = at.ty().plain().clone();
+        if self.process().state.is_none() {
+            return Value::number(0, ty);
+        }
+        match at {
+            Lvalue::Locals(locals, _) => {
+                let slot = locals.slot;
+                let old = self.read_slot(slot);
+                let old = self.copied(&old);
+                let old_code = self.to_code(&old.data);
+                let new = match update {
+                    Update::Swap(value) | Update::WaitFor(_, value) => value.data.clone(),
+                    Update::Fetch(op, value) => {
+                        let code = self.to_code(&value.data);
+                        Data::Code(fetched(*op, old_code, code, &ty))
+                    }
+                    Update::CompareExchange(expected, new) => {
+                        let expected = self.to_code(&expected.data);
+                        let new = self.to_code(&new.data);
+                        let is_same = binary(BinOp::Eq, old_code.clone(), expected);
+                        let difference = binary(BinOp::Sub, new, old_code.clone());
+                        let change = binary(BinOp::Mul, is_same, difference);
+                        Data::Code(binary(BinOp::Add, old_code, change))
+                    }
+                };
+                self.write_slot(slot, &new);
+                old.with(ty)
+            }
+            Lvalue::Memory { .. } => {
+                let register = self.temporary(&ty);
+                let mut known = None;
+                self.each(at, &mut |this, place| {
+                    known = this.update_place(place, update, register);
+                });
+                let data = known.unwrap_or(Data::Code(Expr::Atom(register)));
+                Value { data, ty }
+            }
+        }
+    }
+
+    /// The old value, if it is known.
+    fn update_place(&mut self, place: &Place, update: &Update, register: RegId) -> Option<Data> {
+        let (range, element) = self.cells_of(place)?;
+        let mut code = |value: &Value| self.to_code(&value.data);
+        let ty = place.ty.plain().clone();
+        let old = Expr::Atom(register);
+        let rmw = match update {
+            Update::Swap(value) => Rmw::Swap(code(value)),
+            Update::Fetch(op, value) => {
+                let value = code(value);
+                match &ty {
+                    // What does not fit is made to fit by the cell itself.
+                    Type::Int(int) if !int.is_signed() && is_fetch(*op) => Rmw::Fetch(*op, value),
+                    Type::Bool if is_bits(*op) => Rmw::Fetch(*op, value),
+                    _ if is_bits(*op) => Rmw::Fetch(*op, value),
+                    _ => {
+                        let new = fetched(*op, old, value, &ty);
+                        Rmw::Update { when: Expr::Const(1), new }
+                    }
+                }
+            }
+            Update::CompareExchange(expected, new) => {
+                Rmw::Cas { expected: code(expected), new: code(new) }
+            }
+            Update::WaitFor(value, new) => {
+                Rmw::Update { when: binary(BinOp::Eq, old, code(value)), new: code(new) }
+            }
+        };
+        if let Some(cell) = element
+            && self.knows_memory()
+            && !self.cells[cell].is_live
+        {
+            let init = self.cells[cell].init.clone();
+            let before = self.number(&init);
+            if let Some(after) = applied(&rmw, before, register) {
+                let after = Program::fit(ty.domain(), after);
+                if after != before {
+                    self.cells[cell].init = Data::Code(Expr::Const(after));
+                }
+                return Some(init);
+            }
+        }
+        self.make_live(element.map_or(range.clone(), |cell| cell..cell + 1));
+        self.check_freed(place);
+        self.write_to(place, &range, element);
+        let at = self.statement_place(place, &range, element);
+        self.note_access(&at, Order::SeqCst, true);
+        self.emit(StmtKind::Rmw(register, at, rmw));
+        None
+    }
+
+    /// A fence of an order.
+    pub fn fence(&mut self, order: Order) {
+        // Nothing has been written or read that it could order.
+        if self.is_computed() {
+            return;
+        }
+        match order {
+            Order::Plain | Order::Relaxed => {}
+            Order::Acquire => self.emit(StmtKind::Fence(FenceKind::Read)),
+            Order::Release => self.emit(StmtKind::Fence(FenceKind::Write)),
+            Order::AcquireRelease => {
+                self.emit(StmtKind::Fence(FenceKind::Read));
+                self.emit(StmtKind::Fence(FenceKind::Write));
+            }
+            Order::SeqCst => self.emit(StmtKind::Fence(FenceKind::Full)),
+        }
+    }
+
+    /// One of these values, whichever.
+    pub fn any(&mut self, values: Vec<i128>, ty: &Type) -> Value {
+        let register = self.temporary(ty);
+        self.emit(StmtKind::Any(register, values));
+        Value::code(Expr::Atom(register), ty.clone())
+    }
+
+    /// Where the scalars of a place are: all that it may be, and which one if that is known.
+    fn cells_of(&mut self, place: &Place) -> Option<(Range<usize>, Option<usize>)> {
+        let Some(leaf) = self.leaf(place) else {
+            self.error("this cannot be read or written as one value");
+            return None;
+        };
+        let range = leaf.first..leaf.first + leaf.count;
+        let Expr::Const(linear) = place.linear else { return Some((range, None)) };
+        match usize::try_from(linear).ok().filter(|i| *i < range.len()) {
+            Some(i) => Some((range.clone(), Some(range.start + i))),
+            None => {
+                self.fail();
+                None
+            }
+        }
+    }
+
+    fn statement_place(
+        &mut self,
+        place: &Place,
+        range: &Range<usize>,
+        element: Option<usize>,
+    ) -> program::Place {
+        let used = element.map_or(range.clone(), |cell| cell..cell + 1);
+        for cell in &mut self.cells[used] {
+            cell.is_used = true;
+        }
+        match element {
+            Some(cell) => program::Place::var(VarId::new(cell)),
+            None => program::Place {
+                first: VarId::new(range.start),
+                len: range.len() as u32,
+                index: Some(place.linear.clone()),
+            },
+        }
+    }
+
+    /// Whether a cell is written while threads run.
+    fn is_written(&self, place: &Place, cell: usize) -> bool {
+        let object = &self.objects[place.object];
+        let leaf = object.leaves.iter().position(|leaf| leaf.path == place.path);
+        leaf.is_some_and(|leaf| {
+            let element = cell - object.leaves[leaf].first;
+            self.learned.written.contains(&(object.key, leaf, element))
+        })
+    }
+
+    fn write_to(&mut self, place: &Place, range: &Range<usize>, element: Option<usize>) {
+        let object = &self.objects[place.object];
+        let Some(leaf) = object.leaves.iter().position(|leaf| leaf.path == place.path) else {
+            return;
+        };
+        let cells = element.map_or(range.clone(), |cell| cell..cell + 1);
+        for cell in cells {
+            if self.learned.written.insert((object.key, leaf, cell - range.start)) {
+                self.learned.is_changed = true;
+            }
+        }
+    }
+
+    /// Remembers an access for the question about races.
+    fn note_access(&mut self, place: &program::Place, order: Order, is_write: bool) {
+        if !self.options.races {
+            return;
+        }
+        let label = self.mark("access");
+        let is_plain = order == Order::Plain;
+        let process = self.current;
+        self.accesses.push(Access { process, label, place: place.clone(), is_write, is_plain });
+    }
+}
+
+fn is_bits(op: BinOp) -> bool {
+    matches!(op, BinOp::BitAnd | BinOp::BitOr | BinOp::BitXor)
+}
+
+fn is_fetch(op: BinOp) -> bool {
+    is_bits(op) || matches!(op, BinOp::Add | BinOp::Sub)
+}
+
+/// What a fetch operation writes.
+fn fetched(op: BinOp, old: Code, value: Code, ty: &Type) -> Code {
+    let new = binary(op, old, value);
+    match (op, ty) {
+        (BinOp::Add | BinOp::Sub, Type::Int(int)) => wrap(*int, new),
+        _ => new,
+    }
+}
+
+/// The number of an integer type with the same lowest bits.
+pub fn wrap(int: IntType, code: Code) -> Code {
+    super::value::unary(program::UnOp::Wrap(int), code)
+}
+
+/// What an atomic read-write of a known value writes, if that is known.
+fn applied(rmw: &Rmw, old: i128, register: RegId) -> Option<i128> {
+    let known = |code: &Code| match code {
+        Expr::Const(value) => Some(*value),
+        _ => None,
+    };
+    match rmw {
+        Rmw::Swap(value) => known(value),
+        Rmw::Fetch(op, value) => op.apply(old, known(value)?).ok(),
+        Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
+            if known(expected)? == old {
+                known(new)
+            } else {
+                Some(old)
+            }
+        }
+        Rmw::Update { when, new } => {
+            let mut is_known = true;
+            let mut atom = |r: &RegId| {
+                is_known &= *r == register;
+                old
+            };
+            let (when, new) = (when.eval(&mut atom).ok()?, new.eval(&mut atom).ok()?);
+            (is_known && when != 0).then_some(new)
+        }
+    }
+}

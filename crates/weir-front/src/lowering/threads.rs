@@ -1,0 +1,201 @@
+//! Threads.
+//!
+//! What the first thread does before it starts another one is computed. A thread that is started
+//! before the first thread has taken any step runs from the beginning; any other one waits until
+//! it is started. Starting a thread drains the store buffer of the thread that does it, and a
+//! thread that ends drains its own before others can know of its end.
+
+use std::hash::Hash;
+
+use weir_model::program::{Expr, StmtKind};
+
+use super::access::{Lvalue, Update};
+use super::control::Join;
+use super::slots::{Held, Slot};
+use super::types::Type;
+use super::value::{Data, Locals, Value};
+use super::{Builder, Key, Process, hash};
+
+/// What the flags of threads are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Flag {
+    Started,
+    Ended,
+}
+
+impl Builder {
+    pub(super) fn new_process(&mut self, name: String, key: Key) {
+        self.processes.push(Process {
+            name,
+            key,
+            registers: Vec::new(),
+            types: Vec::new(),
+            labels: Vec::new(),
+            blocks: vec![Vec::new()],
+            statements: 0,
+            loops: 0,
+            slots: Vec::new(),
+            state: Some(Vec::new()),
+            joins: Vec::new(),
+            branches: Vec::new(),
+            path: Vec::new(),
+            names: Default::default(),
+            counters: Default::default(),
+            is_repeated: false,
+        });
+        self.current = self.processes.len() - 1;
+        // The end of the process, where `exit_thread` goes.
+        let end = self.join(hash(&"end"));
+        debug_assert_eq!(end, Join::END);
+        let counters: Vec<Key> =
+            self.learned.counters.iter().filter(|c| c.0 == key).map(|c| c.1).collect();
+        for counter in counters {
+            let process = self.process_mut();
+            let slot = process.slots.len();
+            process.slots.push(Slot {
+                key: counter,
+                declared: counter,
+                name: "count".to_owned(),
+                ty: Type::Void,
+                register: None,
+            });
+            if let Some(state) = &mut process.state {
+                state.push(Held::Fixed(Data::Code(Expr::Const(0))));
+            }
+            process.counters.insert(counter, slot);
+        }
+    }
+
+    /// A number that counts something in this process, all through it.
+    pub(super) fn counter(&mut self, key: Key) -> Lvalue {
+        let process = self.process();
+        match process.counters.get(&key) {
+            Some(&slot) => Lvalue::Locals(
+                Locals { slot, first: slot, end: slot + 1 },
+                Type::pointer(Type::Void),
+            ),
+            None => {
+                let id = (process.key, key);
+                self.learned.counters.insert(id);
+                self.learned.is_changed = true;
+                self.local("count", &Type::pointer(Type::Void), key)
+            }
+        }
+    }
+
+    /// Begins a thread. The reader translates what it does, and then calls
+    /// [`Builder::end_thread`] with what is returned here, which is also its handle.
+    pub fn begin_thread(&mut self, name: &str, tag: impl Hash) -> usize {
+        if self.process().blocks.len() > 1 || self.process().is_repeated {
+            self.error(
+                "whether this thread is started, or how often, is only known when the program runs",
+            );
+        }
+        if self.processes.len() > self.options.threads {
+            let most = self.options.threads;
+            self.error(format!("this program starts more than {most} threads"));
+        }
+        let key = self.key((tag, "thread"));
+        let before = self.processes.iter().filter(|p| base(&p.name) == name).count();
+        let total = self.learned.thread_names.entry(name.to_owned()).or_insert(0);
+        if *total < before + 1 {
+            *total = before + 1;
+            self.learned.is_changed = true;
+        }
+        let full = if *total > 1 { format!("{name}[{before}]") } else { name.to_owned() };
+        let waits = self.current != 0 || self.process().statements > 0;
+        if waits {
+            let flag = self.flag(&full, key, Flag::Started);
+            let one = Value::number(1, Type::Bool);
+            self.update(&flag, &Update::Swap(one));
+        }
+        self.waiting.push(self.current);
+        self.new_process(full.clone(), key);
+        if waits {
+            let flag = self.flag(&full, key, Flag::Started);
+            let one = Value::number(1, Type::Bool);
+            self.update(&flag, &Update::WaitFor(one.clone(), one));
+        }
+        self.current
+    }
+
+    /// Ends the code of a thread.
+    pub fn end_thread(&mut self) {
+        self.place(Join::END);
+        let (name, key) = (self.process().name.clone(), self.process().key);
+        if self.learned.joined.contains(&key) && self.process().state.is_some() {
+            let flag = self.flag(&name, key, Flag::Ended);
+            self.update(&flag, &Update::Swap(Value::number(1, Type::Bool)));
+        }
+        self.current = self.waiting.pop().unwrap_or(0);
+    }
+
+    /// Ends the thread that is executed.
+    pub fn exit_thread(&mut self) {
+        self.jump(Join::END);
+    }
+
+    /// Waits for the end of a thread.
+    pub fn join_thread(&mut self, thread: usize) {
+        let Some(process) = self.processes.get(thread) else { return };
+        let (name, key) = (process.name.clone(), process.key);
+        if self.learned.joined.insert(key) {
+            self.learned.is_changed = true;
+        }
+        let flag = self.flag(&name, key, Flag::Ended);
+        // What holds the flag is written by the thread, whatever this pass knows of it.
+        if let Lvalue::Memory { targets, .. } = &flag {
+            let cell = self.objects[targets[0].place.object].leaves[0].first;
+            self.make_live(cell..cell + 1);
+        }
+        let one = Value::number(1, Type::Bool);
+        self.update(&flag, &Update::WaitFor(one.clone(), one));
+    }
+
+    fn flag(&mut self, name: &str, key: Key, flag: Flag) -> Lvalue {
+        let word = match flag {
+            Flag::Started => "started",
+            Flag::Ended => "ended",
+        };
+        let ty = Type::Atomic(Type::Bool.into());
+        let object = self.object(hash(&(key, flag)), &format!("{name}.{word}"), &ty);
+        let cell = self.objects[object].leaves[0].first;
+        self.make_live(cell..cell + 1);
+        Lvalue::place(self.whole(object))
+    }
+
+    /// Whether a cell is the flag of a thread, and of which one.
+    pub(super) fn flag_of(&self, cell: usize) -> Option<(usize, Flag)> {
+        let object = self.objects.iter().find(|o| o.leaves.iter().any(|l| l.first == cell))?;
+        for (thread, process) in self.processes.iter().enumerate() {
+            for flag in [Flag::Started, Flag::Ended] {
+                if object.key == hash(&(process.key, flag)) {
+                    return Some((thread, flag));
+                }
+            }
+        }
+        None
+    }
+
+    /// How deep threads start threads.
+    pub fn is_first_thread(&self) -> bool {
+        self.current == 0
+    }
+
+    /// Which process is executed.
+    pub fn thread(&self) -> usize {
+        self.current
+    }
+
+    /// A statement that only a run takes time for.
+    pub fn pause(&mut self) {
+        if !self.is_computed() {
+            self.emit(StmtKind::Nop);
+        }
+    }
+}
+
+/// The name of a thread without its number.
+fn base(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
+}

@@ -1,0 +1,146 @@
+//! Values of expressions, as far as they are known while code is translated.
+
+use weir_model::program::{BinOp, Code, Expr, UnOp};
+
+use super::memory::Place;
+use super::types::Type;
+use crate::weir::fold;
+
+/// The value of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// What it is.
+    pub data: Data,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// A number that is known or computed from registers. A pointer is the number of an address.
+    Code(Code),
+    /// A pointer to a place in memory.
+    Place(Place),
+    /// A pointer to local variables that are registers.
+    Local(Locals),
+    /// A function or a closure; readers number theirs.
+    Function(usize),
+    /// The handle of a thread.
+    Thread(usize),
+    /// The fields of a struct or the elements of an array.
+    Fields(Vec<Value>),
+}
+
+/// Local variables that lie one behind the other: a scalar, a struct, an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Locals {
+    /// The first slot.
+    pub slot: usize,
+    /// The first slot of all that were declared together.
+    pub(super) first: usize,
+    /// One behind the last slot of these.
+    pub(super) end: usize,
+}
+
+impl Value {
+    /// A number.
+    pub fn number(value: i128, ty: Type) -> Self {
+        Self { data: Data::Code(Expr::Const(value)), ty }
+    }
+
+    /// Nothing.
+    pub fn void() -> Self {
+        Self::number(0, Type::Void)
+    }
+
+    /// Code with its type.
+    pub fn code(code: Code, ty: Type) -> Self {
+        Self { data: Data::Code(code), ty }
+    }
+
+    /// A truth value.
+    pub fn truth(value: bool, ty: Type) -> Self {
+        Self::number(i128::from(value), ty)
+    }
+
+    /// The number, if it is known.
+    pub fn known(&self) -> Option<i128> {
+        match self.data {
+            Data::Code(Expr::Const(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The same value with another type.
+    #[must_use]
+    pub fn with(self, ty: Type) -> Self {
+        Self { ty, ..self }
+    }
+
+    /// Whether it is something other than zero, if that is known.
+    pub fn is_true(&self) -> Option<bool> {
+        match &self.data {
+            Data::Code(Expr::Const(value)) => Some(*value != 0),
+            Data::Code(_) => None,
+            _ => Some(true),
+        }
+    }
+}
+
+impl Data {
+    /// Whether it stays what it is, whatever registers hold.
+    pub(super) fn is_fixed(&self) -> bool {
+        match self {
+            Self::Code(code) => matches!(code, Expr::Const(_)),
+            Self::Place(place) => matches!(place.linear, Expr::Const(_)),
+            Self::Local(_) | Self::Function(_) | Self::Thread(_) => true,
+            Self::Fields(fields) => fields.iter().all(|field| field.data.is_fixed()),
+        }
+    }
+}
+
+/// `a op b`; an operation without a value, such as a division by zero, fails when it is executed.
+pub fn binary(op: BinOp, a: Code, b: Code) -> Code {
+    match (op, &a, &b) {
+        (BinOp::Add | BinOp::Sub, _, Expr::Const(0)) | (BinOp::Mul, _, Expr::Const(1)) => a,
+        (BinOp::Add, Expr::Const(0), _) | (BinOp::Mul, Expr::Const(1), _) => b,
+        (BinOp::Mul, Expr::Const(0), _) | (BinOp::Mul, _, Expr::Const(0)) => Expr::Const(0),
+        // `(p + 2) - 1`
+        (BinOp::Add | BinOp::Sub, Expr::Binary(inner, x, y), Expr::Const(c))
+            if matches!(inner, BinOp::Add | BinOp::Sub) && matches!(**y, Expr::Const(_)) =>
+        {
+            let Expr::Const(y) = **y else { unreachable!("a constant, as was just seen") };
+            let signed =
+                |op: BinOp, c: i128| if op == BinOp::Add { Some(c) } else { c.checked_neg() };
+            match (signed(*inner, y), signed(op, *c)) {
+                (Some(y), Some(c)) if y.checked_add(c).is_some() => {
+                    binary(BinOp::Add, (**x).clone(), Expr::Const(y + c))
+                }
+                _ => Expr::binary(op, a, b),
+            }
+        }
+        _ => fold::binary(op, a, b).unwrap_or_else(|(_, code)| code),
+    }
+}
+
+/// `op e`.
+pub fn unary(op: UnOp, e: Code) -> Code {
+    match (op, &e) {
+        // `not (a == b)`
+        (UnOp::Not, Expr::Binary(inner, a, b)) => {
+            let opposite = match inner {
+                BinOp::Eq => BinOp::Ne,
+                BinOp::Ne => BinOp::Eq,
+                BinOp::Lt => BinOp::Ge,
+                BinOp::Ge => BinOp::Lt,
+                BinOp::Gt => BinOp::Le,
+                BinOp::Le => BinOp::Gt,
+                _ => return Expr::unary(op, e),
+            };
+            Expr::binary(opposite, (**a).clone(), (**b).clone())
+        }
+        (UnOp::Not, Expr::Unary(UnOp::Not, inner)) => fold::truth((**inner).clone()),
+        _ => fold::unary(op, e).unwrap_or_else(|(_, code)| code),
+    }
+}
