@@ -7,7 +7,7 @@
 //! every way; those that do not are learned.
 
 use weir_model::ids::LabelId;
-use weir_model::program::{Code, Expr, Label, Stmt, StmtKind, UnOp};
+use weir_model::program::{Code, Expr, FenceKind, Label, Stmt, StmtKind, UnOp};
 
 use super::slots::Held;
 use super::value::{Data, Value, unary};
@@ -31,6 +31,15 @@ pub struct Loop {
     pub exit: Join,
 }
 
+/// A condition that is waited for and that is being evaluated.
+#[derive(Debug)]
+pub struct Wait {
+    before: Option<Vec<Held>>,
+    statements: usize,
+    joins: usize,
+    accesses: usize,
+}
+
 #[derive(Debug)]
 pub(super) struct JoinState {
     key: Key,
@@ -47,6 +56,8 @@ pub(super) struct JoinState {
     /// The state of a way that gets here without any other code in between.
     straight: Option<Vec<Held>>,
     is_placed: bool,
+    /// It was placed where nothing had reached it, and is not in the program.
+    is_lost: bool,
 }
 
 #[derive(Debug)]
@@ -161,8 +172,16 @@ impl Builder {
             exit_of: None,
             straight: None,
             is_placed: false,
+            is_lost: false,
         });
         Join(process.joins.len() - 1)
+    }
+
+    /// A join that a `goto` may jump to from anywhere.
+    pub fn label(&mut self, key: Key) -> Join {
+        let join = self.join(key);
+        self.process_mut().joins[join.0].blocks = usize::MAX;
+        join
     }
 
     /// Goes to a join. What follows is not reached.
@@ -181,6 +200,9 @@ impl Builder {
             let state = process.state.take();
             process.joins[join.0].straight = state;
             return;
+        }
+        if target.is_lost {
+            return self.error("this leads back to code that nothing before it reaches");
         }
         self.arrive(join);
         let target = &self.process().joins[join.0];
@@ -243,9 +265,8 @@ impl Builder {
     /// The join is here, and code that comes later jumps back to it.
     pub fn place_label(&mut self, join: Join) {
         if self.process().state.is_none() && self.process().joins[join.0].label.is_none() {
-            // Perhaps something jumps back to it that is reached from elsewhere; a label
-            // that nothing reaches is not looked at.
-            self.process_mut().joins[join.0].is_placed = true;
+            let target = &mut self.process_mut().joins[join.0];
+            (target.is_placed, target.is_lost) = (true, true);
             return;
         }
         self.share_all();
@@ -346,49 +367,44 @@ impl Builder {
         }
     }
 
-    /// Begins a block whose statements are looked at when it ends.
-    fn open(&mut self) {
+    /// Begins to wait: what follows evaluates a condition.
+    pub fn begin_wait(&mut self) -> Wait {
+        let process = self.process();
+        let wait = Wait {
+            before: process.state.clone(),
+            statements: process.statements,
+            joins: process.joins.len(),
+            accesses: self.accesses.len(),
+        };
         self.process_mut().blocks.push(Vec::new());
+        wait
     }
 
-    /// Waits until a condition holds that `condition` evaluates by loads alone. `false` if it does
-    /// something else; then nothing has been translated.
-    pub fn wait(&mut self, condition: impl FnOnce(&mut Self) -> Value) -> bool {
-        if self.process().state.is_none() {
-            return true;
-        }
-        let before = self.process().state.clone();
-        let (statements, joins) = (self.process().statements, self.process().joins.len());
-        let (accesses, knows) = (self.accesses.len(), self.knows_memory());
-        self.open();
-        let value = condition(self);
+    /// Waits until the condition holds, if it was evaluated by loads alone. Otherwise returns
+    /// `false`, and nothing has been translated.
+    pub fn end_wait(&mut self, wait: Wait, condition: &Value) -> bool {
         let mut block = self.process_mut().blocks.pop().unwrap_or_default();
-        let is_first = |stmt: &Stmt, kind| stmt.kind == StmtKind::Fence(kind);
-        let read = weir_model::program::FenceKind::Read;
-        let ends_with_fence = block.last().is_some_and(|stmt| is_first(stmt, read));
+        let Some(before) = wait.before else { return true };
+        let read = FenceKind::Read;
+        let ends_with_fence = block.last().is_some_and(|s| s.kind == StmtKind::Fence(read));
         if ends_with_fence {
             block.pop();
         }
         let is_simple =
-            block.iter().all(|stmt| matches!(stmt.kind, StmtKind::Load(..) | StmtKind::Assign(..)));
-        let shared = before.as_ref().map_or(0, Vec::len);
-        let is_same = match (&before, &self.process().state) {
-            (Some(before), Some(now)) => now.get(..shared) == Some(&before[..]),
-            _ => false,
-        };
-        let has_known = value.is_true().is_some();
-        if !is_simple || !is_same || has_known || joins != self.process().joins.len() {
+            block.iter().all(|s| matches!(s.kind, StmtKind::Load(..) | StmtKind::Assign(..)));
+        let process = self.process();
+        let is_same = process.state.as_ref().is_some_and(|now| now.starts_with(&before));
+        let has_no_joins = wait.joins == process.joins.len();
+        if !is_simple || !is_same || !has_no_joins || condition.is_true().is_some() {
             let process = self.process_mut();
-            process.statements = statements;
-            process.slots.truncate(shared);
-            process.state = before;
-            self.accesses.truncate(accesses);
+            process.statements = wait.statements;
+            process.slots.truncate(before.len());
+            process.state = Some(before);
+            self.accesses.truncate(wait.accesses);
             return false;
         }
-        if knows {
-            self.share_all();
-        }
-        let code = self.to_code(&value.data);
+        self.share_all();
+        let code = self.to_code(&condition.data);
         self.emit(StmtKind::Await(block, code));
         if ends_with_fence {
             self.emit(StmtKind::Fence(read));
