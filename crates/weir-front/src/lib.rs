@@ -12,6 +12,7 @@
 //! assert!(errors[0].message.contains("`y`"));
 //! ```
 
+pub mod c;
 pub mod diagnostic;
 pub mod errors;
 pub mod escape;
@@ -87,8 +88,14 @@ pub struct Language {
 }
 
 /// The languages, in the order in which a text without a known ending is tried.
-pub static LANGUAGES: [&Language; 5] =
-    [&litmus::LANGUAGE, &promela::LANGUAGE, &rmm::LANGUAGE, &trencher::LANGUAGE, &weir::LANGUAGE];
+pub static LANGUAGES: [&Language; 6] = [
+    &litmus::LANGUAGE,
+    &promela::LANGUAGE,
+    &rmm::LANGUAGE,
+    &trencher::LANGUAGE,
+    &c::LANGUAGE,
+    &weir::LANGUAGE,
+];
 
 impl Language {
     /// The language of a name.

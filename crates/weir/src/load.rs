@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use weir_front::escape::{escape_line, without_mark};
 use weir_front::{Diagnostic, Language, MAX_TEXT, Settings, Source};
@@ -362,6 +363,23 @@ impl Loaded {
     /// The line, from 1, of a place in the text.
     pub fn line(&self, span: SpanId) -> usize {
         self.source.line(span)
+    }
+}
+
+/// Reads a file that a program includes.
+///
+/// # Errors
+/// If it cannot be read, is no text or is too long.
+pub fn included(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a file"));
+    }
+    file.take(MAX_TEXT as u64 + 1).read_to_string(&mut text)?;
+    match text.len() > MAX_TEXT {
+        true => Err(io::Error::new(io::ErrorKind::InvalidData, "the file is too long")),
+        false => Ok(text),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weir_check::strategy::StrategyFile;
 use weir_check::{Evidence as _, Witness};
 use weir_engine::{Engine, SearchOptions, Stats, Task};
-use weir_front::Language;
+use weir_front::{Language, Settings};
 use weir_live::Evidence as LiveEvidence;
 use weir_model::answer::{Answer as EngineAnswer, Evidence, Verdict};
 use weir_model::game::{Buffers, Fairness, NoGame, Player};
@@ -45,6 +45,7 @@ pub struct Verifier {
     text: String,
     name: String,
     language: Option<&'static Language>,
+    settings: Settings,
     model: MemoryModel,
     engine: &'static dyn Engine,
     bound: Option<usize>,
@@ -140,6 +141,7 @@ impl Verifier {
             text: text.into(),
             name: "program".to_owned(),
             language: None,
+            settings: Settings::default(),
             model: MemoryModel::TSO,
             engine: ENGINES[0],
             bound: None,
@@ -171,6 +173,13 @@ impl Verifier {
     #[must_use]
     pub fn language(self, language: &'static Language) -> Self {
         Self { language: Some(language), ..self }
+    }
+
+    /// What the language of the text leaves open, such as the function that the program begins
+    /// with.
+    #[must_use]
+    pub fn settings(self, settings: Settings) -> Self {
+        Self { settings, ..self }
     }
 
     /// The memory model.
@@ -437,6 +446,7 @@ impl Verifier {
             model: self.model,
             budget: budget.clone(),
             hints: Hints::default(),
+            settings: self.settings.clone(),
         };
         Loaded::read(&self.name, &self.text, &reading)
     }

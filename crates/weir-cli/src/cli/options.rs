@@ -7,7 +7,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
-use weir::{Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, MemoryModel, Reading, engine};
+use weir::{
+    Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
+    Settings, engine,
+};
 use weir_engine::{Automata, Engine, SearchOptions};
 
 use crate::{limits, output};
@@ -56,6 +59,75 @@ pub struct LanguageArg {
     /// given several times); if a run can leave the range, `holds` becomes `unknown`
     #[arg(long = "domain", value_name = "X=0..7", value_delimiter = ',')]
     pub domains: Vec<Bound>,
+    #[command(flatten)]
+    pub sources: SourceArgs,
+}
+
+/// How C and Rust are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "C and Rust")]
+pub struct SourceArgs {
+    /// The function that the program begins with [default: main]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// Define a macro, as `-D N=3` (may be given several times)
+    #[arg(long = "define", short = 'D', value_name = "NAME=VALUE")]
+    pub defines: Vec<String>,
+    /// Look for included files in this folder too (may be given several times)
+    #[arg(long = "include", short = 'I', value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// How many objects each allocation in a loop may allocate in each thread; if a run needs
+    /// more, `holds` becomes `unknown`
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub pool: u32,
+    /// How many rounds each loop may have; if a run has more, `holds` becomes `unknown`
+    /// [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub unroll: Option<u32>,
+    /// How many threads a program may start
+    #[arg(long = "threads-bound", value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(1..=60))]
+    pub threads_bound: u8,
+    /// Ask for data races too: two threads about to access the same place, one of them to write
+    /// it, and one of the accesses not atomic
+    #[arg(long)]
+    pub races: bool,
+    /// Let a weak compare-exchange fail without a reason
+    #[arg(long)]
+    pub spurious: bool,
+    /// What happens if signed arithmetic overflows: it fails like an assertion, or it wraps
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Overflow::Fail)]
+    pub overflow: Overflow,
+}
+
+/// What happens if signed arithmetic overflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Overflow {
+    Fail,
+    Wrap,
+}
+
+impl SourceArgs {
+    /// The same for the library.
+    pub fn settings(&self) -> Settings {
+        let defines = self.defines.iter().map(|define| match define.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (define.clone(), "1".to_owned()),
+        });
+        Settings {
+            entry: self.entry.clone(),
+            defines: defines.collect(),
+            search: self.include.clone(),
+            files: weir::included,
+            lowering: Lowering {
+                pool: self.pool,
+                unroll: self.unroll,
+                threads: usize::from(self.threads_bound),
+                races: self.races,
+                spurious: self.spurious,
+                wraps: self.overflow == Overflow::Wrap,
+            },
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -188,7 +260,8 @@ impl LanguageArg {
     /// How to read a file.
     pub fn reading(&self) -> Reading {
         let bounds = self.domains.clone();
-        Reading { language: self.language, bounds, ..limits::reading() }
+        let settings = self.sources.settings();
+        Reading { language: self.language, bounds, settings, ..limits::reading() }
     }
 
     /// What reports call a file.

@@ -158,7 +158,7 @@ impl Builder {
     ) -> Formula {
         match self.processes[0].types[register.index()].domain() {
             Some(Domain::Int(int)) if int.is_signed() => {
-                if matches!(value, Expr::Binary(..) | Expr::Unary(UnOp::Neg, _)) {
+                if can_leave(&value) {
                     let low = fold::binary(BinOp::Ge, value.clone(), Expr::Const(int.low()));
                     let high = fold::binary(BinOp::Le, value.clone(), Expr::Const(int.high()));
                     let (low, high) = (low.unwrap_or_else(|e| e.1), high.unwrap_or_else(|e| e.1));
@@ -174,16 +174,18 @@ impl Builder {
     }
 }
 
-/// Asks for something in all final states that a condition holds in.
+/// Asks for something in all final states that a condition holds in. What is asked at one place
+/// on several ways is one property.
 fn ask(condition: &Formula, holds: Formula, span: SpanId, properties: &mut Vec<Property>) {
-    let formula = match condition {
-        Expr::Const(1) => holds,
-        condition => {
-            let otherwise = not(condition.clone());
-            fold::binary(BinOp::Or, otherwise, holds).unwrap_or_else(|(_, f)| f)
-        }
+    let formula = match (condition, holds) {
+        (_, Expr::Const(c)) if c != 0 => return,
+        (Expr::Const(_), holds) => holds,
+        (condition, Expr::Const(_)) => not(condition.clone()),
+        (condition, holds) => Expr::binary(BinOp::Or, not(condition.clone()), holds),
     };
-    if matches!(formula, Expr::Const(c) if c != 0) {
+    let same = properties.iter_mut().find(|property| property.span == span);
+    if let Some(Property { kind: PropertyKind::Final(_, before), .. }) = same {
+        *before = both(before.clone(), formula);
         return;
     }
     let kind = PropertyKind::Final(Quantifier::Always, formula);
@@ -202,6 +204,17 @@ fn not(a: Formula) -> Formula {
     match a {
         Expr::Unary(UnOp::Not, inner) => *inner,
         a => fold::unary(UnOp::Not, a).unwrap_or_else(|(_, formula)| formula),
+    }
+}
+
+/// Whether a value may be outside the type of its operands.
+fn can_leave(value: &Formula) -> bool {
+    match value {
+        Expr::Binary(op, ..) => {
+            matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Shl)
+        }
+        Expr::Unary(op, _) => *op == UnOp::Neg,
+        _ => false,
     }
 }
 

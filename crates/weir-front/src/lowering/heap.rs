@@ -27,17 +27,9 @@ impl Builder {
         let pool = self.options.pool;
         let object = self.object(key, name, &Type::Array(ty.clone().into(), pool));
         self.learned.heap.insert(key);
-        let count = self.counter(key);
-        let used = self.load(&count, Order::Plain);
-        let used = self.to_code(&used.data);
-        let Lvalue::Locals(locals, _) = count else { return Value::number(0, pointer) };
-        let next = binary(BinOp::Add, used, Expr::Const(1));
-        let register = self.hold_register(locals.slot);
-        self.emit(weir_model::program::StmtKind::Assign(register, next));
-        let process = self.current;
-        if !self.limits.iter().any(|l| (l.0, l.1) == (process, register)) {
-            self.limits.push((process, register, i128::from(pool)));
-        }
+        let Some(register) = self.count(key, i128::from(pool)) else {
+            return Value::number(0, pointer);
+        };
         let whole = self.whole(object);
         let index = binary(BinOp::Sub, Expr::Atom(register), Expr::Const(1));
         let mut place = self.place_index(&whole, Expr::Const(0));

@@ -16,7 +16,8 @@
 //! * [`types`] has the types, [`value`] the values of expressions;
 //! * [`memory`] has the objects and their addresses, [`access`] loads, stores and atomic accesses;
 //! * [`slots`] has the local variables, [`control`] branches, loops and jumps;
-//! * [`threads`] begins and joins threads, [`heap`] allocates and frees;
+//! * [`threads`] begins and joins threads, [`heap`] allocates and frees,
+//!   [`limits`] counts what the user has limited;
 //! * [`ending`] turns assertions after the last join into questions about final states;
 //! * [`finish`] makes the program.
 
@@ -25,6 +26,7 @@ pub mod control;
 mod ending;
 mod finish;
 pub mod heap;
+pub mod limits;
 pub mod memory;
 mod slots;
 pub mod threads;
@@ -252,11 +254,6 @@ impl Builder {
     /// Leaves it.
     pub fn leave(&mut self) {
         self.process_mut().path.pop();
-    }
-
-    /// How deep calls and rounds are nested.
-    pub fn depth(&self) -> usize {
-        self.process().path.len()
     }
 
     /// Whether code here can be reached.

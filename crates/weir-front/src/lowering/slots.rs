@@ -80,6 +80,12 @@ impl Builder {
         }
     }
 
+    /// Whether what a local variable holds is known.
+    pub fn is_fixed(&self, locals: Locals) -> bool {
+        let state = self.process().state.as_ref();
+        state.is_some_and(|state| matches!(state.get(locals.slot), Some(Held::Fixed(_))))
+    }
+
     /// What a slot holds.
     pub(super) fn read_slot(&mut self, slot: usize) -> Value {
         let ty = self.process().slots[slot].ty.plain().clone();

@@ -7,7 +7,7 @@
 
 use std::hash::Hash;
 
-use weir_model::program::{Expr, StmtKind};
+use weir_model::program::Expr;
 
 use super::access::{Lvalue, Update};
 use super::control::Join;
@@ -80,6 +80,22 @@ impl Builder {
                 self.learned.is_changed = true;
                 self.local("count", &Type::pointer(Type::Void), key)
             }
+        }
+    }
+
+    /// A value as another thread sees it; nothing if it depends on what this thread does.
+    pub fn for_thread(&mut self, value: &Value) -> Option<Value> {
+        match &value.data {
+            Data::Local(locals) => {
+                self.needs_memory(*locals);
+                Some(Value::number(0, value.ty.clone()))
+            }
+            Data::Fields(fields) => {
+                let fields: Option<Vec<Value>> =
+                    fields.iter().map(|field| self.for_thread(field)).collect();
+                Some(Value { data: Data::Fields(fields?), ty: value.ty.clone() })
+            }
+            data => data.is_fixed().then(|| value.clone()),
         }
     }
 
@@ -177,21 +193,9 @@ impl Builder {
         None
     }
 
-    /// How deep threads start threads.
-    pub fn is_first_thread(&self) -> bool {
-        self.current == 0
-    }
-
     /// Which process is executed.
     pub fn thread(&self) -> usize {
         self.current
-    }
-
-    /// A statement that only a run takes time for.
-    pub fn pause(&mut self) {
-        if !self.is_computed() {
-            self.emit(StmtKind::Nop);
-        }
     }
 }
 
