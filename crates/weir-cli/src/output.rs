@@ -211,3 +211,8 @@ mod tests {
         assert_eq!(shown(&text), "\x1b[1ma\\n\\u{1b}[2J\x1b[0m \\u{1b}[1mb\\u{202e}\n");
     }
 }
+
+/// What answers about a program in its language leave open, as a line of a report.
+pub fn caveat(source: &weir_front::Source) -> String {
+    source.caveat.map_or_else(String::new, |caveat| format!("({caveat})\n"))
+}

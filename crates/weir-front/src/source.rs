@@ -11,6 +11,8 @@ pub struct Source {
     pub name: String,
     /// All of its text.
     pub text: String,
+    /// What reports say first: what answers about a program in this language leave open.
+    pub caveat: Option<&'static str>,
     spans: Vec<Range<usize>>,
     line_starts: Vec<usize>,
     /// Texts that were included stand behind the text itself: where each begins, and its name.
@@ -23,7 +25,8 @@ impl Source {
         let line_starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
         let (spans, included) = (Vec::new(), Vec::new());
-        Self { name: name.to_owned(), text: text.to_owned(), spans, line_starts, included }
+        let (name, text) = (name.to_owned(), text.to_owned());
+        Self { name, text, caveat: None, spans, line_starts, included }
     }
 
     /// Appends a text that is included. Returns where it begins.

@@ -360,6 +360,19 @@ impl Loaded {
         Ok(Self { source: self.source.clone(), system })
     }
 
+    /// The line of a place for a person to read, with its file if that is an included one.
+    pub fn place(&self, span: SpanId) -> String {
+        let line = self.line(span);
+        let (name, range) = self.source.file(self.source.range(span).start);
+        match range.start {
+            0 => line.to_string(),
+            _ => {
+                let file = Path::new(name).file_name().map(|name| name.to_string_lossy());
+                format!("{}:{line}", escape_line(&file.unwrap_or_default()))
+            }
+        }
+    }
+
     /// The line, from 1, of a place in the text.
     pub fn line(&self, span: SpanId) -> usize {
         self.source.line(span)

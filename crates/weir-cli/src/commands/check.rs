@@ -23,7 +23,7 @@ use super::{
 };
 use crate::cli::Check;
 use crate::cli::options::Format;
-use crate::output::{HINTS, paint};
+use crate::output::{HINTS, caveat, paint};
 use crate::progress::Progress;
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
@@ -236,7 +236,8 @@ fn human(
         Some(guesses) => format!(", at most {guesses} guesses at a time"),
         None => String::new(),
     };
-    let _ = writeln!(out, "{} under {model}{guesses}\n", paint(STRONG, &loaded.source.name));
+    let name = paint(STRONG, &loaded.source.name);
+    let _ = writeln!(out, "{name} under {model}{guesses}\n{}", caveat(&loaded.source));
     let mut table = Table::default();
     // The lines are indented and have a mark.
     let words = answers.iter().map(|a| word(loaded, a).0.len()).max().unwrap_or(0);

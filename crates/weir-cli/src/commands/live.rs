@@ -22,7 +22,7 @@ use super::{
 use crate::cli::live::Live;
 use crate::cli::options::Format;
 use crate::limits;
-use crate::output::{HINTS, paint};
+use crate::output::{HINTS, caveat, paint};
 use crate::progress::counted;
 use crate::terminal::{self, QUIET, STRONG, style};
 
@@ -116,7 +116,7 @@ impl Report<'_> {
         if self.args.flush_fair {
             out += ", every write reaches memory";
         }
-        out += "\n\n";
+        let _ = write!(out, "\n{}\n", caveat(&self.loaded.source));
         let mut table = Table::default();
         for (asked, answer) in self.asked.iter().zip(answers) {
             table.row([asked.name.as_str(), answer.verdict.name(), &how(&answer.evidence)]);

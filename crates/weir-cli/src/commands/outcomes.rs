@@ -13,7 +13,7 @@ use weir_engine::explicit::Outcomes;
 use super::page::Html;
 use super::{Status, complain, no_search, note, print, print_json, reject};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
-use crate::output::paint;
+use crate::output::{caveat, paint};
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG};
 
@@ -88,7 +88,8 @@ pub fn run(args: &Args) -> Status {
 
 fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
     let system = &loaded.system;
-    let mut out = format!("{} under {model}\n\n", paint(STRONG, &loaded.source.name));
+    let name = paint(STRONG, &loaded.source.name);
+    let mut out = format!("{name} under {model}\n{}\n", caveat(&loaded.source));
     if outcomes.states.is_empty() {
         let line = match (outcomes.stats.is_exact(), &system.program.filter) {
             (false, _) => "no final state was found, but there may be some",

@@ -19,7 +19,7 @@ use super::{
 use crate::cli::Robust;
 use crate::cli::options::Format;
 use crate::limits;
-use crate::output::{HINTS, paint};
+use crate::output::{HINTS, caveat, paint};
 use crate::progress::Progress;
 use crate::terminal::{self, QUIET, STRONG, style};
 
@@ -192,7 +192,7 @@ fn human(loaded: &Loaded, found: &Robustness, args: &Robust) -> String {
     };
     let color = style(verdict(kind));
     let name = paint(STRONG, &loaded.source.name);
-    let mut out = format!("{name} under {model}\n\n");
+    let mut out = format!("{name} under {model}\n{}\n", caveat(&loaded.source));
     let _ = writeln!(out, "  {} {}", paint(color, mark), paint(color, word(kind)));
     for fact in facts(found) {
         let _ = writeln!(out, "    {fact}");

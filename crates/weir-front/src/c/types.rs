@@ -355,8 +355,8 @@ impl<'u> Reader<'u, '_> {
                 let place = self.b.local(name, &ty, key);
                 match init {
                     Some(init) => {
-                        let value = self.initial(&init.node, &ty);
                         self.define(name, Name::Variable(place.clone()));
+                        let value = self.initial(&init.node, &ty);
                         self.at(span);
                         self.b.store(&place, &value, Order::Plain);
                     }

@@ -346,25 +346,47 @@ impl Builder {
     /// Executes something for each place that memory may be, whichever the pointer leads to.
     pub(super) fn each(&mut self, memory: &Lvalue, access: &mut dyn FnMut(&mut Self, &Place)) {
         let Lvalue::Memory { pointer, targets, .. } = memory else { return };
-        let Some((last, before)) = targets.split_last() else { return };
-        let Some(pointer) = pointer.as_ref().filter(|_| !before.is_empty()) else {
-            return access(self, &last.place);
+        let Some(pointer) = pointer else {
+            if let Some(target) = targets.first() {
+                access(self, &target.place);
+            }
+            return;
         };
-        // A chain of branches; the last place checks its own bounds.
-        let mut blocks = Vec::new();
-        for Target { addresses: (first, end), place } in targets {
-            self.process_mut().blocks.push(Vec::new());
-            access(self, place);
-            let block = self.process_mut().blocks.pop().unwrap_or_default();
-            let from = binary(BinOp::Ge, pointer.clone(), Expr::Const(*first));
-            let to = binary(BinOp::Lt, pointer.clone(), Expr::Const(*end));
-            blocks.push((binary(BinOp::And, from, to), block));
+        // Where only one address is possible, the place is known behind the test.
+        let places: Vec<(Code, Place)> = targets
+            .iter()
+            .map(|Target { addresses: (first, end), place }| {
+                let mut place = place.clone();
+                let test = if end - first == 1 {
+                    place.linear = known_at(&place.linear, pointer, *first);
+                    binary(BinOp::Eq, pointer.clone(), Expr::Const(*first))
+                } else {
+                    let from = binary(BinOp::Ge, pointer.clone(), Expr::Const(*first));
+                    let to = binary(BinOp::Lt, pointer.clone(), Expr::Const(*end));
+                    binary(BinOp::And, from, to)
+                };
+                (test, place)
+            })
+            .collect();
+        if let [(test, place)] = &places[..] {
+            // The bounds of an array are checked where it is accessed.
+            if matches!(place.linear, Expr::Const(_)) {
+                self.emit(StmtKind::Assert(test.clone()));
+            }
+            return access(self, place);
         }
-        let mut chain = blocks.pop().map(|(_, block)| block).unwrap_or_default();
-        for (condition, block) in blocks.into_iter().rev() {
-            let span = self.span;
-            let branch = StmtKind::If(condition, block, chain);
-            chain = vec![program::Stmt::new(branch, span)];
+        let span = self.span;
+        let mut blocks = Vec::new();
+        for (test, place) in places {
+            self.process_mut().blocks.push(Vec::new());
+            access(self, &place);
+            let block = self.process_mut().blocks.pop().unwrap_or_default();
+            blocks.push((test, block));
+        }
+        // Any other address is null, or that of something else.
+        let mut chain = vec![program::Stmt::new(StmtKind::Assert(Expr::Const(0)), span)];
+        for (test, block) in blocks.into_iter().rev() {
+            chain = vec![program::Stmt::new(StmtKind::If(test, block, chain), span)];
         }
         for stmt in chain {
             self.emit(stmt.kind);
@@ -702,6 +724,20 @@ impl Builder {
         let is_plain = order == Order::Plain;
         let process = self.current;
         self.accesses.push(Access { process, label, place: place.clone(), is_write, is_plain });
+    }
+}
+
+/// Code in which a pointer, minus a number or not, is known to be an address.
+fn known_at(code: &Code, pointer: &Code, address: i128) -> Code {
+    if code == pointer {
+        return Expr::Const(address);
+    }
+    match code {
+        Expr::Binary(op, a, b) => {
+            binary(*op, known_at(a, pointer, address), known_at(b, pointer, address))
+        }
+        Expr::Unary(op, e) => super::value::unary(*op, known_at(e, pointer, address)),
+        other => other.clone(),
     }
 }
 

@@ -17,6 +17,15 @@ impl Builder {
     /// Allocates an object. The result is a pointer to it.
     pub fn allocate(&mut self, name: &str, ty: &Type, tag: impl std::hash::Hash) -> Value {
         let key = self.key((tag, "heap"));
+        let name = &match self.current {
+            0 => name.to_owned(),
+            _ => format!("{}.{name}", self.process().name),
+        };
+        let same = self.objects.iter().filter(|o| o.key != key && o.name.starts_with(&**name));
+        let name = &match same.filter(|o| self.learned.heap.contains(&o.key)).count() {
+            0 => name.clone(),
+            n => format!("{name}{}", n + 1),
+        };
         let pointer = Type::pointer(ty.clone());
         let is_once = self.process().loops == 0 && !self.process().is_repeated;
         if is_once {

@@ -239,12 +239,13 @@ impl Builder {
                     _ => break,
                 }
             }
-            let name = &group.object.name;
+            let object = self.objects.iter().find(|object| object.key == group.object.key);
+            let name = object.map_or(&group.object.name, |object| &object.name);
             for i in 0..group.count {
                 let index = if has_index { format!("[{i}]") } else { String::new() };
                 names.push(format!("&{name}{fields}{index}"));
             }
-            names.push(format!("end of {name}{fields}"));
+            names.push(format!("&{name}{fields}[{}]", group.count));
         }
         names
     }

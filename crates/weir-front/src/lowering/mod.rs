@@ -58,6 +58,10 @@ const MAX_STATEMENTS: usize = 20_000;
 /// How many passes are made before the program is called too hard to read.
 const MAX_PASSES: usize = 200;
 
+/// What every report about a program in C or Rust says first.
+const CAVEAT: &str =
+    "each access as it stands in the source: what a compiler reorders or removes is not covered";
+
 /// What the user asks of the lowering.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -137,6 +141,7 @@ pub fn passes(
             return Err(builder.errors);
         }
         if !builder.learned.is_changed {
+            builder.source.caveat = Some(CAVEAT);
             return builder.finish(name);
         }
         learned = builder.learned;

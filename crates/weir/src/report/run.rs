@@ -65,7 +65,7 @@ enum Item {
     /// A step.
     Step {
         step: usize,
-        line: Option<usize>,
+        line: Option<String>,
         process: ProcessId,
         action: String,
         /// What the process has under way then.
@@ -110,7 +110,7 @@ pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -
     let access = |number: usize| {
         let step = &run.steps[number - 1];
         let taken = step.transition.map(|t| system.transition(step.process, t));
-        let line = taken.map_or_else(String::new, |t| format!("line {}, ", loaded.line(t.span)));
+        let line = taken.map_or_else(String::new, |t| format!("line {}, ", loaded.place(t.span)));
         let name = system.processes[step.process.index()].name.clone();
         [name, words::action(system, step), format!("({line}step {number})")]
     };
@@ -184,7 +184,7 @@ fn items(
             continue;
         }
         let p = step.process;
-        let line = step.transition.map(|t| loaded.line(system.transition(p, t).span));
+        let line = step.transition.map(|t| loaded.place(system.transition(p, t).span));
         let buffer = match order.of(p) {
             Some(events) => words::buffer(system, events.iter(), full),
             None => words::buffer(system, replay.pending()[p.index()].iter(), full),
@@ -322,5 +322,5 @@ fn at(loaded: &Loaded, operation: &Operation, named: &mut BTreeSet<usize>) -> St
         (Effect::Never, _) => ", still under way".to_owned(),
     };
     let text = words::operation(&loaded.system, op);
-    format!("{text} (line {}, step {step}{when})", loaded.line(span))
+    format!("{text} (line {}, step {step}{when})", loaded.place(span))
 }

@@ -13,12 +13,13 @@ use weir_model::question::Kind as QuestionKind;
 use super::Found;
 use crate::cli::fences::Fences;
 use crate::commands::Status;
-use crate::output::{HINTS, paint};
+use crate::output::{HINTS, caveat, paint};
 use crate::terminal::{self, QUIET, STRONG, style};
 
 pub fn text(known: &Found<'_>, args: &Fences) -> String {
     let found = known.repairs;
-    let mut out = format!("{} under {}\n\n", paint(STRONG, &found.source.name), found.model);
+    let name = paint(STRONG, &found.source.name);
+    let mut out = format!("{name} under {}\n{}\n", found.model, caveat(&found.source));
     let status = match known.status() {
         Status::Fine => Verdict::Holds,
         Status::Violated => Verdict::Violated,

@@ -164,7 +164,8 @@ impl Scope {
     /// `name` itself if it can be, otherwise something like it.
     pub fn name(&mut self, name: &str) -> String {
         let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        // `flag[1]` is to be `flag_1`.
+        // `flag[1]` is to be `flag_1`, and `&node` is to be `node`.
+        let name = name.trim_start_matches('&');
         let mut base: String = name.chars().filter(|c| *c != ']').map(legal).collect();
         if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
             base.insert(0, self.prefix);

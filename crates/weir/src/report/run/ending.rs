@@ -44,7 +44,7 @@ pub fn lines(
                     state.labels.iter().map(|l| process.labels[l.index()].name.as_str()).collect();
                 match names.is_empty() {
                     true if asks || property.is_none() => {
-                        format!("is at line {}", loaded.line(state.span))
+                        format!("is at line {}", loaded.place(state.span))
                     }
                     true => continue,
                     false => format!("is at {}", names.join(", ")),
@@ -121,7 +121,7 @@ fn waits(loaded: &Loaded, p: ProcessId, id: StateId, memory: &[ValueId]) -> Stri
     if text.chars().count() > MAX_QUOTE {
         text = text.chars().take(MAX_QUOTE - 1).chain(['…']).collect();
     }
-    let mut out = format!("waits at line {}", loaded.line(span));
+    let mut out = format!("waits at line {}", loaded.place(span));
     if !text.is_empty() {
         out += &format!(" for `{text}`");
     }

@@ -65,6 +65,11 @@ fn number(n: usize) -> String {
     format!("{n:>4}")
 }
 
+/// A line, aligned like a number.
+fn place(line: &str) -> String {
+    format!("{line:>4}")
+}
+
 /// A column for each process; `None` if that is too wide.
 fn columns(system: &System, items: &[Item], layout: Layout) -> Option<Vec<String>> {
     let mut table = Table::default();
@@ -80,7 +85,7 @@ fn columns(system: &System, items: &[Item], layout: Layout) -> Option<Vec<String
                 cells.push(memory.clone());
             }
             Item::Step { step, line, process, action, buffer, memory } => {
-                cells = vec![number(*step), line.map_or(String::new(), number)];
+                cells = vec![number(*step), line.as_deref().map_or(String::new(), place)];
                 cells.extend(system.process_ids().map(|p| match p == *process {
                     false => "·".to_owned(),
                     true if buffer.is_empty() => action.clone(),
@@ -117,7 +122,7 @@ fn list(system: &System, items: &[Item], layout: Layout) -> Vec<String> {
                 (shown, newest) = (memory, memory);
             }
             Item::Step { step, line, process, action, buffer, memory } => {
-                let line = line.map_or(String::new(), number);
+                let line = line.as_deref().map_or(String::new(), place);
                 let name = list.names[process.index()];
                 list.row([&number(*step), &line], [name, action, buffer]);
                 newest = memory.as_deref().unwrap_or(newest);

@@ -1,0 +1,7 @@
+// The lazy initializer that says with a relaxed store that the value is ready.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+#define READY memory_order_relaxed
+#include "lazy.c"

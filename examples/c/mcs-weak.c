@@ -1,0 +1,7 @@
+// The queue lock of Mellor-Crummey and Scott that hands over with a relaxed store.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+#define PUBLISH memory_order_relaxed
+#include "mcs.c"

@@ -1,0 +1,7 @@
+// Publication with a relaxed store: the pointer may be seen before the version that it leads to.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+#define PUBLISH memory_order_relaxed
+#include "publish.c"

@@ -1,0 +1,8 @@
+// The test-and-set lock with a relaxed store in its release: the counter may reach memory after
+// the lock is free.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+#define RELEASE memory_order_relaxed
+#include "spinlock-tas.c"

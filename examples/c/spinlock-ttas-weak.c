@@ -1,0 +1,7 @@
+// The test-and-test-and-set lock with a relaxed store in its release.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+#define RELEASE memory_order_relaxed
+#include "spinlock-ttas.c"

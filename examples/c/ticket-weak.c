@@ -1,0 +1,7 @@
+// The ticket lock with a relaxed store in its release.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+#define RELEASE memory_order_relaxed
+#include "ticket.c"
