@@ -51,14 +51,30 @@ impl Known {
     }
 }
 
-/// The minimal words before a guard that is not trivial, or a substitution.
+/// Why minimal words are not known.
+pub(crate) enum Unlisted {
+    /// A limit was reached.
+    Stopped(Stop),
+    /// There are too many.
+    TooMany,
+}
+
+impl From<Stop> for Unlisted {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+/// The minimal words before a guard that is not trivial, or a substitution, unless more than so
+/// many words have to be read to find them.
 pub(crate) fn guarded(
     machine: &Machine,
     guard: &Automaton,
     op: Option<&Op>,
     after: &[MessageId],
+    most: usize,
     budget: &Budget,
-) -> Result<Vec<Word>, Stop> {
+) -> Result<Vec<Word>, Unlisted> {
     let receives = matches!(op, Some(Op::Receive(_)));
     let begun = match op {
         Some(Op::Send { message, .. }) => advance(machine, after, 0, *message),
@@ -79,7 +95,12 @@ pub(crate) fn guarded(
     for place in guard.start() {
         visit(At { place, found: begun, last: false }, &vec![], &mut queue)?;
     }
+    let mut read = 0;
     while let Some((at, word)) = queue.pop_front() {
+        read += 1;
+        if read > most {
+            return Err(Unlisted::TooMany);
+        }
         let Some((class, next)) = guard.read(at.place) else {
             if at.found == after.len() && at.last == receives {
                 add_minimal(machine, &mut found, word);

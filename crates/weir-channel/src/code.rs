@@ -80,6 +80,13 @@ pub(crate) fn read(x: VarId, d: i128) -> Stmt {
     wait(x, last(BinOp::Eq, d))
 }
 
+/// Goes on if what is read from a variable fits; otherwise the process takes no more steps. So an
+/// infinite run does not consist of waiting. A run in which a process reads too early is one more
+/// finite run.
+pub(crate) fn test(x: VarId, fits: Code) -> [Stmt; 2] {
+    [stmt(StmtKind::Load(LAST, Place::var(x))), stmt(StmtKind::Assume(fits))]
+}
+
 /// `w(x, d)`.
 pub(crate) fn write(x: VarId, d: i128) -> Stmt {
     stmt(StmtKind::Store(Place::var(x), Expr::Const(d)))

@@ -34,12 +34,15 @@ mod one_channel;
 
 use std::fmt;
 
+use weir_model::program::Program;
+
 pub use library::library;
 pub use one_channel::one_channel;
 
 use crate::ids::{ChannelId, MessageId, StateId};
 use crate::machine::{Builder, Machine, MachineError, Op, Transition};
 use crate::pcp::Instance;
+use crate::program::ProgramError;
 
 /// The control state that is visited again and again.
 pub const AGAIN: &str = "s1";
@@ -53,6 +56,8 @@ pub enum CpcpError {
     Machine(MachineError),
     /// The library would have more rules than a variable may have values.
     Rules(usize),
+    /// There is no program.
+    Program(ProgramError),
 }
 
 impl fmt::Display for CpcpError {
@@ -65,6 +70,7 @@ impl fmt::Display for CpcpError {
             Self::Rules(count) => {
                 write!(f, "too large for a library: the machine has {count} transitions")
             }
+            Self::Program(error) => error.fmt(f),
         }
     }
 }
@@ -119,6 +125,19 @@ pub fn machine(instance: &Instance) -> Result<Machine, CpcpError> {
     builder.transition(Transition::new(s0, s1))?;
     builder.transition(Transition::new(s1, trap))?;
     Ok(builder.build(s0)?)
+}
+
+/// The program of the machine of an instance, which asks whether some run visits [`AGAIN`]
+/// infinitely often (Atig et al. 2010, theorem 3).
+///
+/// # Errors
+/// If it would be too large.
+///
+/// # Panics
+/// If the machine is not that of an instance.
+pub fn program(machine: &Machine) -> Result<Program, CpcpError> {
+    let again = machine.state(AGAIN).expect("the machine of an instance has the state");
+    crate::program::again(machine, &[again]).map_err(CpcpError::Program)
 }
 
 /// What is done on channels in one transition.

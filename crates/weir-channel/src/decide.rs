@@ -1,7 +1,7 @@
 //! The `channels` engine: programs through their channel machines.
 //!
 //! *Problem.* Reachability under TSO, PSO, and with bounded guesses (Atig et al. 2010,
-//! theorems 2, 3 and 8).
+//! theorems 1, 2 and 8).
 //!
 //! *Idea.* Translate the program to a lossy channel machine ([`Translation::reduced`]), and
 //! decide that ([`lossy`](crate::lossy)). The machine reaches a control state with empty channels if
@@ -67,7 +67,7 @@ impl Engine for Channels {
     }
 
     fn decides(&self, model: MemoryModel) -> bool {
-        matches!(Form::of(model)[0], Form::Tso | Form::Pso | Form::Guess | Form::GuessWw)
+        matches!(Form::of(model)[0], Form::Tso | Form::Pso) || has_bounded_guesses(model)
     }
 
     fn needs_bounded_guesses(&self, model: MemoryModel) -> bool {

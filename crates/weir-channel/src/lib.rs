@@ -71,6 +71,7 @@ pub mod decide;
 pub mod empty;
 pub mod evidence;
 pub mod explicit;
+mod forward;
 mod guess;
 mod ids;
 pub mod lossy;

@@ -10,21 +10,28 @@
 //! the word after those losses, so the minimal predecessors of a word are the minimal
 //! words of a regular language (`before`).
 //!
+//! A short forward search looks for a run first (`forward`). If a guard or a substitution then
+//! has more than a few thousand words to try, the backward search is put off, and a longer forward
+//! search comes before it.
+//!
 //! *Termination.* By Higman's lemma. No primitive recursive function bounds the time
 //! (Schnoebelen 2002).
 //!
 //! *Evidence.* A run, which [`replay`](crate::replay()) has checked, or the minimal
 //! configurations from which the state can be reached, none of them initial.
 
+use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Instant;
 
 use weir_engine::wsts::{self, Outcome, WellStructured};
 use weir_engine::{Progress, SearchOptions, Stats};
 use weir_model::limits::{Budget, Stop};
 
 use crate::automaton::Automaton;
-use crate::before::{guarded, unguarded};
+use crate::before::{Unlisted, guarded, unguarded};
 use crate::explicit::FOUND;
+use crate::forward::{self, Order};
 use crate::ids::{ChannelId, MessageId, StateId, TransitionId};
 use crate::machine::{Configuration, Machine, Op, Word};
 use crate::regex::Regex;
@@ -53,6 +60,10 @@ struct Lossy<'m> {
     anything: Automaton,
     /// What may be reached at most: it has with each configuration those below it.
     possible: &'m dyn Fn(&Configuration) -> bool,
+    /// How many words may be read to find minimal ones.
+    most_words: usize,
+    /// Whether there were more.
+    has_too_many: Cell<bool>,
 }
 
 impl Lossy<'_> {
@@ -73,7 +84,17 @@ impl Lossy<'_> {
             matches!(op, Some(Op::Send { substitution, .. }) if !substitution.is_identity());
         match self.compiled.guard(id, channel) {
             None if !substitutes => Ok(unguarded(self.machine(), op, after).into_iter().collect()),
-            guard => guarded(self.machine(), guard.unwrap_or(&self.anything), op, after, budget),
+            guard => {
+                let guard = guard.unwrap_or(&self.anything);
+                let found = guarded(self.machine(), guard, op, after, self.most_words, budget);
+                found.map_err(|unlisted| match unlisted {
+                    Unlisted::Stopped(stop) => stop,
+                    Unlisted::TooMany => {
+                        self.has_too_many.set(true);
+                        Stop::Cancelled
+                    }
+                })
+            }
         }
     }
 
@@ -228,8 +249,32 @@ pub fn reach_any(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Reach, Stats) {
-    reach_within(machine, goals, &|_| true, options, progress)
+    let began = Instant::now();
+    let forward = |extent| {
+        // A limit that is reached here is reached again in what follows.
+        let found = forward::short(machine, goals, extent, &options.budget);
+        let Ok((Some(run), stored)) = found else { return None };
+        goals.iter().find(|goal| replay(machine, &run, goal).is_ok())?;
+        let (stopped, elapsed) = (Some(FOUND.to_owned()), began.elapsed());
+        let stats = Stats { engine: "forward", stored, stopped, elapsed, ..Stats::default() };
+        Some((Reach::Reached(run), stats))
+    };
+    if let Some(found) = forward((FEW, Order::Breadth)) {
+        return found;
+    }
+    match backward(machine, goals, &|_| true, MANY_WORDS, options, progress) {
+        Some(found) => found,
+        None => forward((MANY, Order::Seldom))
+            .unwrap_or_else(|| reach_within(machine, goals, &|_| true, options, progress)),
+    }
 }
+
+/// The most configurations of the first, and of the second forward search.
+const FEW: usize = 1 << 10;
+const MANY: usize = 1 << 16;
+
+/// So many words of a guard put the backward search off.
+const MANY_WORDS: usize = 1 << 12;
 
 /// The same where it is known that nothing is reached but what is `possible`. That has
 /// to be so of every configuration below one of which it is so: then a minimal
@@ -241,19 +286,41 @@ pub(crate) fn reach_within(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> (Reach, Stats) {
-    let targets: Option<Vec<_>> = goals.iter().map(|goal| targets(machine, goal)).collect();
-    let Some(targets) = targets.map(|t| t.concat()) else {
-        let reason = "there are too many ways to fill the channels with strong messages";
-        let stopped = Some(reason.to_owned());
+    let found = backward(machine, goals, possible, usize::MAX, options, progress);
+    found.unwrap_or_else(|| {
+        let reason = format!(
+            "there are more than {MAX_TARGETS} ways to fill the channels with strong messages, and \
+             no short run was found"
+        );
+        let stopped = Some(reason.clone());
         let stats = Stats { engine: "backward", stopped, ..Stats::default() };
-        return (Reach::Unknown(reason.to_owned()), stats);
-    };
+        (Reach::Unknown(reason), stats)
+    })
+}
+
+/// The backward search. `None` if there are too many targets, or too many words have to be read to
+/// find the minimal ones of a guard.
+fn backward(
+    machine: &Machine,
+    goals: &[Goal],
+    possible: &dyn Fn(&Configuration) -> bool,
+    most_words: usize,
+    options: &SearchOptions,
+    progress: Progress<'_>,
+) -> Option<(Reach, Stats)> {
+    let targets: Option<Vec<_>> = goals.iter().map(|goal| targets(machine, goal)).collect();
+    let targets = targets?.concat();
     let system = Lossy {
         compiled: Compiled::new(machine),
         anything: Automaton::new(&Regex::anything()),
         possible,
+        most_words,
+        has_too_many: Cell::new(false),
     };
     let (outcome, mut stats) = wsts::backward(&system, targets, options, progress);
+    if system.has_too_many.get() {
+        return None;
+    }
     let answer = match outcome {
         Outcome::Reached(path) => {
             let steps = path
@@ -274,5 +341,5 @@ pub(crate) fn reach_within(
         }
         Outcome::Stopped(reason) => Reach::Unknown(reason),
     };
-    (answer, stats)
+    Some((answer, stats))
 }

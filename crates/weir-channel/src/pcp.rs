@@ -38,6 +38,8 @@ use weir_model::system::{Op, System};
 
 pub use text::{MAX_LETTERS, MAX_PAIRS, read};
 
+use leads::{Letters, Limits};
+
 use crate::code::{self, FIRST_ENUM, Writer, choose, members, stmt};
 
 /// An instance: pairs of words, none of them empty.
@@ -174,6 +176,9 @@ fn process(name: &str, mut phases: Vec<Vec<Stmt>>) -> Process {
 pub enum Solved {
     /// A solution, by indices from 1, and the run that it was read off.
     Solution(Vec<usize>, Run),
+    /// There is none: letter by letter every sequence of pairs ends, or comes back to one of so
+    /// many leads. No search finds that out of every instance without a solution.
+    Nothing(usize),
     /// There may be one; why it is not known.
     Unknown(String),
 }
@@ -185,7 +190,8 @@ pub fn is_asked_under(model: MemoryModel) -> bool {
 
 /// Looks for a solution: first letter by letter, with a run of the program for the solution
 /// that is found, and then among all runs of the program, with buffers that may hold more and
-/// more, up to the bound in `options`. That bound does not limit the first search.
+/// more, up to the bound in `options`. That bound does not limit the first search. Without a
+/// bound, longer and longer words follow, until a limit of the budget is reached.
 ///
 /// The system is that of [`program`], the model one of [`is_asked_under`].
 pub fn solve(
@@ -196,17 +202,19 @@ pub fn solve(
     progress: Progress<'_>,
 ) -> (Solved, Stats) {
     let began = Instant::now();
-    match by_letters(instance, system, model, options) {
-        Ok(Some((solved, stats))) => {
-            return (solved, Stats { elapsed: began.elapsed(), ..stats });
-        }
-        Ok(None) => {}
+    let letters = |limits| match by_letters(instance, system, model, (limits, options)) {
+        Ok(found) => found.map(|(solved, stored)| {
+            let elapsed = began.elapsed();
+            (solved, Stats { engine: LETTERS, stored, elapsed, ..Stats::default() })
+        }),
         Err(stop) => {
-            let reason = stop.to_string();
-            let stats =
-                Stats { engine: LETTERS, stopped: Some(reason.clone()), ..Stats::default() };
-            return (Solved::Unknown(reason), stats);
+            let stopped = Some(stop.to_string());
+            let stats = Stats { engine: LETTERS, stopped, ..Stats::default() };
+            Some((Solved::Unknown(stop.to_string()), stats))
         }
+    };
+    if let Some(found) = letters(Limits::FIRST) {
+        return found;
     }
     let most = options.bound.unwrap_or(explicit::DEFAULT_BOUND);
     let mut last = Stats { engine: Explicit.name(), ..Stats::default() };
@@ -234,29 +242,50 @@ pub fn solve(
                 0 => String::new(),
                 done => format!("; there is no solution with buffers of up to {done}"),
             };
-            reason = stopped + &before;
-            break;
+            return (Solved::Unknown(stopped + &before), last);
         }
     }
-    (Solved::Unknown(reason), last)
+    if options.bound.is_some() {
+        return (Solved::Unknown(reason), last);
+    }
+    let mut limits = Limits::FIRST;
+    loop {
+        let done = limits.lead;
+        limits = limits.more();
+        match letters(limits) {
+            Some((Solved::Unknown(stopped), stats)) => {
+                let reason = format!(
+                    "{stopped}; there is no solution in which one word is ahead of the other by \
+                     at most {done} letters, as far as these were tried"
+                );
+                return (Solved::Unknown(reason), stats);
+            }
+            Some(found) => return found,
+            None => {}
+        }
+    }
 }
 
 /// What finds solutions letter by letter, in statistics.
 const LETTERS: &str = "letters";
 
-/// A solution that is found letter by letter, if there is one, with its run.
+/// What a search letter by letter tells, if it tells something: a solution with its run, or that
+/// there is none; and how many leads were visited.
 fn by_letters(
     instance: &Instance,
     system: &System,
     model: MemoryModel,
-    options: &SearchOptions,
-) -> Result<Option<(Solved, Stats)>, Stop> {
-    let (found, visited) = leads::shortest(instance, &options.budget)?;
-    let Some(found) = found else { return Ok(None) };
+    (limits, options): (Limits, &SearchOptions),
+) -> Result<Option<(Solved, usize)>, Stop> {
+    let (found, visited) = leads::search(instance, limits, &options.budget)?;
+    let found = match found {
+        Letters::Solution(found) => found,
+        Letters::Nothing => return Ok(Some((Solved::Nothing(visited), visited))),
+        Letters::Cut => return Ok(None),
+    };
     let run = leads::run(instance, &found, system, model, &options.budget)?;
     let run = run.filter(|run| indices(instance, system, run) == found);
-    let stats = Stats { engine: LETTERS, stored: visited, ..Stats::default() };
-    Ok(run.map(|run| (Solved::Solution(found, run), stats)))
+    Ok(run.map(|run| (Solved::Solution(found, run), visited)))
 }
 
 /// The indices that `p1` has written to `x2` in a run; the last one comes first there.

@@ -30,18 +30,24 @@
 //! to ask whether `p1` reaches `q'` at all: the contents of the buffers are then contents
 //! of the channels, which can lose them. No process writes two variables of a channel, so
 //! PSO makes no difference (Theorem 5).
+//!
+//! *Repeated reachability.* [`again`] asks whether `p1` visits a control state infinitely often,
+//! which it does if and only if the machine does. There a process does not wait for a value, since
+//! waiting for ever would be an infinite run at the same place. It reads a value and goes on if it
+//! is the right one, and otherwise takes no more steps. Then every infinite run has infinitely
+//! many steps of `p1`: of the others each has at most as many as `p1` has written.
 
 use std::fmt;
 
 use weir_front::weir::print::Scope;
 use weir_model::ids::{LabelId, ProcessId, SpanId, VarId};
 use weir_model::program::{
-    Atom, BinOp, Decl, Expr, MAX_PROCESSES, Place, Process, Program, Property, PropertyKind, Stmt,
-    StmtKind,
+    Atom, BinOp, Code, Decl, Expr, Live, LiveKind, MAX_PROCESSES, Place, Process, Program,
+    Property, PropertyKind, Stmt, StmtKind,
 };
 
 use crate::code::{
-    FIRST_ENUM, LAST, Writer, at, choose, goto, last, members, read, stmt, wait, write,
+    FIRST_ENUM, LAST, Writer, at, choose, goto, last, members, stmt, test, wait, write,
 };
 use crate::ids::{ChannelId, MessageId, StateId};
 use crate::machine::{Machine, Op, Transition};
@@ -98,6 +104,68 @@ impl std::error::Error for ProgramError {}
 /// assert!(weir_front::weir::print(&program).contains("sent: never p1@sent"));
 /// ```
 pub fn program(machine: &Machine, goals: &[StateId]) -> Result<Program, ProgramError> {
+    let (mut program, names) = without_questions(machine, Reads::Wait)?;
+    let never = |q: &StateId| Property {
+        name: Some(names[q.index()].clone()),
+        kind: PropertyKind::Never(Expr::Atom(Atom::At(ProcessId(0), label(*q)))),
+        span: SpanId::NONE,
+    };
+    program.properties = goals.iter().map(never).collect();
+    Ok(program)
+}
+
+/// The program of a basic lossy machine, for TSO and PSO. For each of some control states it has a
+/// `live` property that holds if the machine visits the state infinitely often.
+///
+/// # Errors
+/// As for [`program`].
+///
+/// ```
+/// use weir_channel::{program::again, text};
+///
+/// let machine = text::read("
+///     machine echo;  messages hello;  channels wire;  states idle, sent;  initial idle;
+///     idle -> sent do wire!hello;
+///     sent -> idle do wire?hello;
+/// ").unwrap();
+/// let program = again(&machine, &[machine.state("sent").unwrap()]).unwrap();
+/// assert!(weir_front::weir::print(&program).contains("sent: live exists p1@sent"));
+/// ```
+pub fn again(machine: &Machine, states: &[StateId]) -> Result<Program, ProgramError> {
+    let (mut program, names) = without_questions(machine, Reads::Test)?;
+    let exists = |q: &StateId| Live {
+        name: Some(names[q.index()].clone()),
+        kind: LiveKind::Exists(Expr::Atom(Atom::At(ProcessId(0), label(*q)))),
+        span: SpanId::NONE,
+    };
+    program.live = states.iter().map(exists).collect();
+    Ok(program)
+}
+
+/// What a process does if a variable does not have the value that it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reads {
+    /// It waits.
+    Wait,
+    /// It takes no more steps.
+    Test,
+}
+
+impl Reads {
+    /// Reads a value that fits.
+    fn read(self, x: VarId, fits: Code) -> Vec<Stmt> {
+        match self {
+            Self::Wait => vec![wait(x, fits)],
+            Self::Test => test(x, fits).into(),
+        }
+    }
+}
+
+/// The program, and the names of the labels of its control states.
+fn without_questions(
+    machine: &Machine,
+    reads: Reads,
+) -> Result<(Program, Vec<String>), ProgramError> {
     if !machine.is_basic() {
         return Err(ProgramError::NotBasic);
     }
@@ -112,25 +180,20 @@ pub fn program(machine: &Machine, goals: &[StateId]) -> Result<Program, ProgramE
     let names: Vec<String> = machine.states().map(|q| scope.name(machine.state_name(q))).collect();
     let messages = machine.messages().map(|m| machine.message_name(m).to_owned());
     let mut vars = Vec::new();
-    let mut processes = vec![control(machine, &names)];
+    let mut processes = vec![control(machine, &names, reads)];
     for c in machine.channels() {
         let name = machine.channel_name(c);
         vars.extend([format!("x1_{name}"), format!("x2_{name}")].map(variable));
-        processes.push(transfer(format!("p2_{name}"), c));
+        processes.push(transfer(format!("p2_{name}"), c, reads));
     }
-    let never = |q: &StateId| Property {
-        name: Some(names[q.index()].clone()),
-        kind: PropertyKind::Never(Expr::Atom(Atom::At(ProcessId(0), label(*q)))),
-        span: SpanId::NONE,
-    };
-    Ok(Program {
+    let program = Program {
         name: machine.name().to_owned(),
         vars,
         enums: vec![members("Message", std::iter::once("mark".to_owned()).chain(messages))],
         processes,
-        properties: goals.iter().map(never).collect(),
         ..Program::default()
-    })
+    };
+    Ok((program, names))
 }
 
 fn variable(name: String) -> Decl {
@@ -156,7 +219,7 @@ fn value(message: MessageId) -> i128 {
 }
 
 /// The process `p1`.
-fn control(machine: &Machine, names: &[String]) -> Process {
+fn control(machine: &Machine, names: &[String], reads: Reads) -> Process {
     let mut writer = Writer::new("p1", Some(FIRST_ENUM));
     for name in names {
         writer.label(name);
@@ -166,7 +229,7 @@ fn control(machine: &Machine, names: &[String]) -> Process {
     }
     let mut ways = vec![vec![]; names.len()];
     for transition in machine.transitions() {
-        ways[transition.from.index()].push(steps(transition));
+        ways[transition.from.index()].push(steps(transition, reads));
     }
     for (q, ways) in machine.states().zip(ways) {
         writer.add([at(label(q)), choose(ways)]);
@@ -175,22 +238,25 @@ fn control(machine: &Machine, names: &[String]) -> Process {
 }
 
 /// A transition of the machine as `p1` does it: Nop, Send and Receive.
-fn steps(transition: &Transition) -> Vec<Stmt> {
+fn steps(transition: &Transition, reads: Reads) -> Vec<Stmt> {
+    let read = |x, d| reads.read(x, last(BinOp::Eq, d));
     let each = |(c, op): (ChannelId, &Op)| match *op {
-        Op::Send { message, .. } => [write(sent(c), value(message)), write(sent(c), MARK)],
-        Op::Receive(message) => [read(received(c), value(message)), read(received(c), MARK)],
+        Op::Send { message, .. } => vec![write(sent(c), value(message)), write(sent(c), MARK)],
+        Op::Receive(message) => {
+            [read(received(c), value(message)), read(received(c), MARK)].concat()
+        }
     };
     transition.ops().flat_map(each).chain([goto(label(transition.to))]).collect()
 }
 
 /// The process `p2` of a channel.
-fn transfer(name: String, c: ChannelId) -> Process {
+fn transfer(name: String, c: ChannelId, reads: Reads) -> Process {
     let mut writer = Writer::new(name, Some(FIRST_ENUM));
-    writer.add([stmt(StmtKind::Loop(vec![
-        wait(sent(c), last(BinOp::Ne, MARK)),
-        stmt(StmtKind::Store(Place::var(received(c)), Expr::Atom(LAST))),
-        read(sent(c), MARK),
-        write(received(c), MARK),
-    ]))]);
+    let copy = stmt(StmtKind::Store(Place::var(received(c)), Expr::Atom(LAST)));
+    let mut body = reads.read(sent(c), last(BinOp::Ne, MARK));
+    body.push(copy);
+    body.extend(reads.read(sent(c), last(BinOp::Eq, MARK)));
+    body.push(write(received(c), MARK));
+    writer.add([stmt(StmtKind::Loop(body))]);
     writer.finish()
 }

@@ -13,7 +13,9 @@
 //! | ARW, full fence | all channels of the process are empty |
 //!
 //! Atig et al. 2010 have no write fences. Waiting for empty channels would order reads as
-//! well, so programs with write fences are rejected.
+//! well. So programs with write fences have a machine with two levels (`fenced`).
+
+mod fenced;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -39,7 +41,7 @@ type Control = (Vec<ProgramState>, Vec<ValueId>);
 /// buffers.
 ///
 /// # Errors
-/// If the program has write fences or the machine is too large.
+/// If the machine is too large, or a limit is reached.
 pub fn pso(system: &System, budget: &Budget) -> Result<Machine, TranslationError> {
     let system = system.expanded(budget).map_err(TranslationError::Stopped)?;
     Ok(translation(system, budget)?.machine)
@@ -50,6 +52,10 @@ pub(crate) fn translation(
     system: Expanded<'_>,
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
+    let is_write_fence = |op| op == ProgramOp::Fence(FenceKind::Write);
+    if system.process_ids().any(|p| system.all_transitions(p).any(|t| is_write_fence(t.op))) {
+        return fenced::translation(system, budget);
+    }
     let mut maker = Maker::new(system, budget)?;
     let start = maker.draft.builder.state("start")?;
     for memory in system.initial_memories() {
@@ -122,7 +128,7 @@ impl<'s> Maker<'s> {
         Regex::class(Class::but(self.letters.values().map(|l| l[1]))).star()
     }
 
-    fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), TranslationError> {
+    fn transitions(&mut self, from: StateId, control: &Control) -> Result<(), MachineError> {
         let system = self.system;
         let (controls, memory) = control;
         for p in system.process_ids() {
@@ -132,11 +138,10 @@ impl<'s> Maker<'s> {
                 let mut after = control.clone();
                 after.0[p.index()] = t.to;
                 match t.op {
-                    ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read) => {
+                    ProgramOp::Nop | ProgramOp::Fence(FenceKind::Read | FenceKind::Write) => {
                         let to = self.draft.state(after)?;
                         self.draft.take(id, Transition::new(from, to))?;
                     }
-                    ProgramOp::Fence(FenceKind::Write) => return Err(TranslationError::WriteFence),
                     ProgramOp::Write(j, d) => {
                         let channel = self.channels[&(p, j)];
                         let message = self.letters[&system.value(j, d)][1];

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use weir_engine::Refusal;
 use weir_model::ids::{
     ProcessId, StateId as ProgramState, TransitionId as ProgramTransition, ValueId,
 };
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
-use weir_model::semantics::Form;
+use weir_model::semantics::{Form, has_bounded_guesses};
 use weir_model::system::{Expanded, System};
 
 use crate::ids::{StateId, TransitionId};
@@ -50,8 +51,8 @@ pub enum TranslationError {
     Model(MemoryModel),
     /// Reads are guessed under the memory model, and their number is not bounded.
     Unbounded(MemoryModel),
-    /// The program has a write fence, which Atig et al. 2010 do not treat.
-    WriteFence,
+    /// There is a bound on guesses, and the memory model has none.
+    NoGuesses(MemoryModel),
     /// The machine is too large.
     Machine(MachineError),
     /// A limit was reached.
@@ -64,15 +65,14 @@ impl std::fmt::Display for TranslationError {
             Self::Model(model) => write!(
                 f,
                 "there are channel machines for TSO, for PSO, and with bounded guesses for \
-                 {} and {}, not for {model}",
+                 {}, {} and {}, not for {model}",
+                MemoryModel::TSO_RW,
                 MemoryModel::GUESS,
                 MemoryModel::GUESS_WW
             ),
+            Self::NoGuesses(model) => Refusal::NoGuesses(*model).fmt(f),
             Self::Unbounded(model) => {
                 write!(f, "reads are guessed under {model}, and their number has no bound")
-            }
-            Self::WriteFence => {
-                f.write_str("there is no channel machine for PSO with write fences")
             }
             Self::Stopped(stop) => MachineError::Stopped(*stop).fmt(f),
             Self::Machine(error) => write!(f, "too large for a channel machine: {error}"),
@@ -119,15 +119,35 @@ impl Translation {
         guesses: Option<usize>,
         budget: &Budget,
     ) -> Result<Self, TranslationError> {
+        if guesses.is_some() && !has_bounded_guesses(model) {
+            return Err(TranslationError::NoGuesses(model));
+        }
         let system = system.expanded(budget).map_err(TranslationError::Stopped)?;
         match (Form::of(model)[0], guesses) {
-            (Form::Tso, _) => tso::translation(system, budget),
+            (Form::Tso, _) => tso::translation(system, tso::Sync::Writes, budget),
             (Form::Pso, _) => pso::translation(system, budget),
-            (Form::Guess, Some(guesses)) => guess::in_order(system, guesses, budget),
+            (Form::Guess, Some(guesses)) => {
+                guess::in_order(system, guesses, guess::Reads::Apart, budget)
+            }
+            (Form::GuessInOrder, Some(guesses)) => {
+                guess::in_order(system, guesses, guess::Reads::InOrder, budget)
+            }
             (Form::GuessWw, Some(guesses)) => guess::out_of_order(system, guesses, budget),
-            (Form::Guess | Form::GuessWw, None) => Err(TranslationError::Unbounded(model)),
+            (Form::Guess | Form::GuessWw | Form::GuessInOrder, None) => {
+                Err(TranslationError::Unbounded(model))
+            }
             _ => Err(TranslationError::Model(model)),
         }
+    }
+
+    /// The machine of a program under TSO whose processes agree on the order of updates, in the
+    /// place of writes. Its channels are perfect (Proposition 5).
+    ///
+    /// # Errors
+    /// If it is too large, or a limit is reached.
+    pub fn by_updates(system: &System, budget: &Budget) -> Result<Self, TranslationError> {
+        let system = system.expanded(budget).map_err(TranslationError::Stopped)?;
+        tso::translation(system, tso::Sync::Updates, budget)
     }
 
     /// A machine with the same meaning for a search: under TSO a smaller one, which leaves out

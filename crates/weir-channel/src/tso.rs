@@ -23,6 +23,11 @@
 //! only writes that some process can issue are guessed. If memory has several initial
 //! states, all machines agree on one by a label.
 //!
+//! *Labels.* The paper also labels updates, `upd(k,x,d)`, and drops these labels to compose the
+//! machines ([`Sync::Writes`]). Its proof goes by the machines that agree on updates instead, with
+//! perfect channels ([`Sync::Updates`]): they reach what the program reaches (Proposition 5), and
+//! the same as those that agree on writes (Proposition 6). An atomic read-write is both.
+//!
 //! The engine searches a smaller machine with the same meaning (`observed`).
 
 mod observed;
@@ -54,23 +59,36 @@ type Control = (ControlId, Memory, Memory);
 /// A write of a process to a variable.
 type Write = (ProcessId, VarId, ValueId);
 
+/// What the machines of a program agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// The writes, in the order in which they are issued: `w(k,x,d)`. Channels are lossy
+    /// (Proposition 4) or perfect.
+    Writes,
+    /// The updates, in the order in which they reach memory: `upd(k,x,d)`. Channels are perfect
+    /// (Proposition 5).
+    Updates,
+}
+
 /// The machine of each process; their [`product`](crate::product()) does what the
-/// program does under TSO (Proposition 4).
+/// program does under TSO.
 ///
 /// # Errors
 /// If a machine is too large, or a limit is reached.
-pub fn tso(system: &System, budget: &Budget) -> Result<Vec<Machine>, MachineError> {
+pub fn tso(system: &System, sync: Sync, budget: &Budget) -> Result<Vec<Machine>, MachineError> {
     let system = system.expanded(budget)?;
-    system.process_ids().map(|p| Ok(Maker::new(system, p, budget)?.make()?.machine)).collect()
+    let machine = |p| Ok(Maker::new(system, p, sync, budget)?.make()?.machine);
+    system.process_ids().map(machine).collect()
 }
 
 /// The product of these machines, and what it stands for.
 pub(crate) fn translation(
     system: Expanded<'_>,
+    sync: Sync,
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
     let parts: Result<Vec<Part>, MachineError> =
-        system.process_ids().map(|p| Maker::new(system, p, budget)?.make()).collect();
+        system.process_ids().map(|p| Maker::new(system, p, sync, budget)?.make()).collect();
     let parts = parts?;
     let machines: Vec<&Machine> = parts.iter().map(|p| &p.machine).collect();
     let product = Product::new(&machines, budget)?;
@@ -120,7 +138,8 @@ struct Maker<'s> {
     channel: ChannelId,
     /// All writes that the program has.
     writes: BTreeSet<Write>,
-    /// What each write, and each start, is called.
+    sync: Sync,
+    /// The label of each write, or of its update.
     labels: HashMap<Write, LabelId>,
     /// The letters `(k, j, d)`, plain and strong.
     letters: HashMap<(ProcessId, VarId, Memory), [MessageId; 2]>,
@@ -134,6 +153,7 @@ impl<'s> Maker<'s> {
     fn new(
         system: Expanded<'s>,
         process: ProcessId,
+        sync: Sync,
         budget: &Budget,
     ) -> Result<Self, MachineError> {
         let name = &system.processes[process.index()].name;
@@ -143,7 +163,11 @@ impl<'s> Maker<'s> {
         let mut labels = HashMap::new();
         for &(k, x, d) in &writes {
             let var = &system.vars[x.index()].name;
-            let name = format!("w({},{var},{})", k.0, system.value(x, d));
+            let what = match sync {
+                Sync::Writes => "w",
+                Sync::Updates => "upd",
+            };
+            let name = format!("{what}({},{var},{})", k.0, system.value(x, d));
             labels.insert((k, x, d), builder.label(name)?);
         }
         let (letters, states) = (HashMap::new(), HashMap::new());
@@ -153,6 +177,7 @@ impl<'s> Maker<'s> {
             builder,
             channel,
             writes,
+            sync,
             labels,
             letters,
             states,
@@ -252,6 +277,14 @@ impl<'s> Maker<'s> {
         Regex::class(Class::but(self.own(j).into_iter().map(|(_, ids)| ids[1]))).star()
     }
 
+    /// Labels a write, or an update, if the machines agree on these.
+    fn labeled(&self, of: Sync, transition: Transition, write: Write) -> Transition {
+        match of == self.sync {
+            true => transition.label(self.labels[&write]),
+            false => transition,
+        }
+    }
+
     /// Adds what stands for a transition of the process.
     fn take(&mut self, id: ProgramTransition, taken: Transition) -> Result<(), MachineError> {
         let taken = self.builder.transition(taken)?;
@@ -273,11 +306,11 @@ impl<'s> Maker<'s> {
                     self.take(id, Transition::new(from, to))?;
                 }
                 ProgramOp::Write(j, d) => {
-                    let label = self.labels[&(self.process, j, d)];
                     let after = with(guessed, j, d);
                     let message = self.letter(self.process, j, &after, true)?;
                     let to = self.state((t.to, current.clone(), after))?;
-                    let write = Transition::new(from, to).label(label);
+                    let write = Transition::new(from, to);
+                    let write = self.labeled(Sync::Writes, write, (self.process, j, d));
                     for (_, [plain, strong]) in self.own(j) {
                         let substitution = Substitution::identity().with(plain, strong);
                         let send = Op::Send { substitution, message };
@@ -322,16 +355,18 @@ impl<'s> Maker<'s> {
             let after = with(guessed, j, d);
             let message = self.letter(k, j, &after, false)?;
             let to = self.state((*p, current.clone(), after))?;
-            let guess = Transition::new(from, to).label(self.labels[&(k, j, d)]);
+            let guess = self.labeled(Sync::Writes, Transition::new(from, to), (k, j, d));
             self.builder.transition(guess.op(c, Op::send(message)))?;
         }
         // Update.
         let mut letters: Vec<_> = self.letters.clone().into_iter().collect();
         letters.sort();
-        for ((_, _, memory), ids) in letters {
+        for ((k, j, memory), ids) in letters {
+            let write = (k, j, memory[j.index()]);
             let to = self.state((*p, memory, guessed.clone()))?;
+            let update = self.labeled(Sync::Updates, Transition::new(from, to), write);
             for message in BTreeSet::from(ids) {
-                self.builder.transition(Transition::new(from, to).op(c, Op::Receive(message)))?;
+                self.builder.transition(update.clone().op(c, Op::Receive(message)))?;
             }
         }
         Ok(())

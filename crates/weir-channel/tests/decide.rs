@@ -175,6 +175,39 @@ fn programs_under_pso() {
     on_random_programs(150, &looping(), MemoryModel::PSO, None);
 }
 
+/// Write fences: the machine with two levels.
+#[test]
+fn programs_with_write_fences_under_pso() {
+    let fenced = |program: &Program| {
+        let text = weir_front::weir::print(program);
+        text.contains("wfence")
+    };
+    let seed = setting("WEIR_SEED", 1);
+    let (mut counts, mut tried) = ([0; 3], 0);
+    for case in 0..setting("WEIR_CASES", 1200) {
+        let mut rng = Rng::new(seed.wrapping_mul(7_000_003).wrapping_add(case));
+        let shape = match case % 3 {
+            0 => looping(),
+            1 => Shape { statements: 2, ..loop_free() },
+            _ => Shape { statements: 3, branches: false, ..loop_free() },
+        };
+        let random = program(&mut rng, &shape);
+        let random = with_properties(&mut rng, random);
+        if !fenced(&random) || tried >= 300 {
+            continue;
+        }
+        tried += 1;
+        let Err(error) = agree(&random, MemoryModel::PSO, None, &mut counts) else { continue };
+        let fails =
+            |p: &Program| fenced(p) && agree(p, MemoryModel::PSO, None, &mut [0; 3]).is_err();
+        let small = shrink(random, fails);
+        let text = weir_front::weir::print(&small);
+        panic!("seed {seed}, case {case}: {error}\n{text}");
+    }
+    eprintln!("{tried}: {counts:?}");
+    assert!(tried > 50 && counts[..2].iter().all(|c| *c > 20), "both happen: {counts:?}");
+}
+
 #[test]
 fn loop_free_programs_with_guesses() {
     for guesses in [1, 2] {
@@ -193,9 +226,20 @@ fn loop_free_programs_with_guesses_and_writes_out_of_order() {
     );
 }
 
+/// Reads that are validated in their order: TSO with `r->w`.
+#[test]
+fn loop_free_programs_with_guesses_in_order() {
+    for guesses in [1, 2, 3] {
+        on_random_programs(200, &loop_free(), MemoryModel::TSO_RW, Some(guesses));
+    }
+    let one_process = Shape { statements: 5, branches: false, vars: 3, ..loop_free() };
+    on_random_programs(100, &one_process, MemoryModel::TSO_RW, Some(3));
+}
+
 #[test]
 fn looping_programs_with_guesses() {
     for guesses in [1, 2] {
+        on_random_programs(100, &looping(), MemoryModel::TSO_RW, Some(guesses));
         on_random_programs(100, &looping(), MemoryModel::GUESS, Some(guesses));
         on_random_programs(100, &looping(), MemoryModel::GUESS_WW, Some(guesses));
     }

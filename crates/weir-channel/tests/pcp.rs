@@ -113,6 +113,7 @@ fn random_instances() {
         let system = system(&instance);
         match solved(&instance, &system, MemoryModel::GUESS_WW, 1) {
             Solved::Solution(indices, _) => assert!(indices.len() > 5, "{text}: {indices:?}"),
+            Solved::Nothing(leads) => assert!(leads > 0),
             Solved::Unknown(reason) => assert!(reason.contains("buffers of up to 1"), "{reason}"),
         }
     }
@@ -130,16 +131,35 @@ fn all_runs_are_searched() {
     assert_eq!(answers[0].verdict, Verdict::Holds);
 }
 
+/// Short solutions that need large buffers are found by default.
 #[test]
-fn none_is_never_an_answer() {
-    // Different letters; different lengths; and one that fails for other reasons.
-    for text in ["a b", "aa a\nab b", "10 101\n011 11\n101 011"] {
+fn short_solutions_are_found() {
+    for (text, pairs) in [("aaa ab\nb abb\nbba b", 4), ("b bb\naa a\nbbb a", 5)] {
+        let instance = read(text).unwrap();
+        for model in [MemoryModel::GUESS, MemoryModel::GUESS_WW] {
+            let options = SearchOptions::default();
+            let found = solve(&instance, &system(&instance), model, &options, &mut |_| {}).0;
+            let Solved::Solution(indices, _) = found else { panic!("{text}: {found:?}") };
+            assert_eq!(indices.len(), pairs, "{text}");
+        }
+    }
+}
+
+/// That there is none is an answer only if there are finitely many leads.
+#[test]
+fn instances_without_solution() {
+    // Different letters; different ends; leads that come back; and leads that grow for ever.
+    for (text, is_known) in
+        [("a b", true), ("ab a\nb ba", true), ("10 101\n011 11\n101 011", true), ("aa a", false)]
+    {
         let instance = read(text).unwrap();
         assert_eq!(shortest(&instance, 5), Vec::<Vec<usize>>::new());
         for model in [MemoryModel::GUESS, MemoryModel::GUESS_WW] {
             match solved(&instance, &system(&instance), model, 3) {
+                Solved::Nothing(_) => assert!(is_known, "{text}"),
                 Solved::Unknown(reason) => {
                     assert_eq!(reason, "there is no solution with buffers of up to 3");
+                    assert!(!is_known, "{text}");
                 }
                 Solved::Solution(indices, _) => panic!("{text}: {indices:?}"),
             }
@@ -149,7 +169,7 @@ fn none_is_never_an_answer() {
 
 #[test]
 fn limits_end_a_search() {
-    let instance = read("a b\nb a").unwrap();
+    let instance = read("aa a\nab b").unwrap();
     let options = SearchOptions {
         bound: Some(20),
         budget: Budget::new().with_store(1 << 22),

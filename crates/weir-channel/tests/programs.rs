@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use weir_channel::explicit::search;
 use weir_channel::lossy::{Reach, reach_any};
 use weir_channel::semantics::{Contents, Goal, Semantics};
-use weir_channel::tso::{control_name, tso};
+use weir_channel::tso::{Sync, control_name, tso};
 use weir_channel::{Machine, Place, SearchOptions, Translation, product, pso};
 use weir_engine::explicit::outcomes;
 use weir_engine::{Engine, Task, Views};
@@ -25,7 +25,7 @@ type Translate = fn(&System) -> Option<Machine>;
 type Goals = fn(Expanded<'_>, &Machine, &[ValueId]) -> Vec<Goal>;
 
 fn by_tso(system: &System) -> Option<Machine> {
-    let machines = tso(system, &Budget::new()).ok()?;
+    let machines = tso(system, Sync::Writes, &Budget::new()).ok()?;
     product(&machines.iter().collect::<Vec<_>>(), &Budget::new()).ok()
 }
 

@@ -89,7 +89,6 @@ fn errors_say_what_is_wrong_and_where() {
     wrong("idle -> sent do wire[hello/bye, bye/bye]!hello;", "`bye` is replaced twice", "bye", "");
     wrong("idle -> sent do wire!bye, wire!bye;", "two operations on `wire`", "wire!bye", "state");
     wrong("idle -> sent when wire empty, wire empty;", "two guards on `wire`", "wire empty", "");
-    wrong("idle -> sent; idle -> sent;", "two transitions like this", "idle -> sent", "");
     wrong("states idle;", "two control states `idle`", "idle", "");
     wrong("messages a, a;", "two messages `a`", "a", "");
     wrong("channels wire;", "two channels `wire`", "wire", "");

@@ -145,7 +145,7 @@ fn json_is_as_documented() {
         weir(&["channel", "check", "examples/no-bit.chm", "--reach", "wrong", "--format", "json"]);
     let value: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(value["answer"], "reached");
-    assert_eq!(value["run"][2]["lost"]["back"][0], "ack");
+    assert_eq!(value["run"][3]["lost"]["back"][0], "ack");
     assert_eq!(value["run"].as_array().unwrap().len(), 4);
 }
 
@@ -230,7 +230,21 @@ fn solutions_of_posts_problem() {
     wrong(&"a b\n".repeat(101), "more than 100 pairs", "-:101:1");
     let output = weir(&["channel", "pcp", "examples/abc.pcp", "--solve", "--model", "tso"]);
     assert_eq!(output.status, 2);
-    let output = weir(&["channel", "pcp", "examples/no-match.pcp", "--solve", "--bound", "2"]);
+    let output = weir(&["channel", "pcp", "examples/no-match.pcp", "--solve"]);
+    assert_eq!(output.status, 1, "{}", output.out);
+    // Short solutions need no option.
+    for (pairs, solution) in
+        [("aaa ab\nb abb\nbba b", [3, 3, 2, 2].as_slice()), ("b bb\naa a\nbbb a", &[1, 1, 1, 3, 2])]
+    {
+        let output = reading(&["channel", "pcp", "-", "--solve", "--format", "json"], pairs);
+        let value: Value = serde_json::from_str(&output.out).unwrap();
+        assert_eq!(value["solution"], serde_json::json!(solution), "{pairs}");
+    }
+    // Without a bound the search goes on until a limit is reached.
+    let output = reading(&["channel", "pcp", "-", "--solve", "--memory", "64"], "aa a");
+    assert_eq!(output.status, 3, "{}", output.err);
+    assert!(output.out.contains("the memory limit"), "{}", output.out);
+    let output = reading(&["channel", "pcp", "-", "--solve", "--bound", "2"], "aa a");
     assert_eq!(output.status, 3);
     assert!(!output.out.contains("holds"));
     assert!(output.out.contains("buffers of up to 2"), "{}", output.out);
@@ -278,4 +292,80 @@ fn evidence_is_checked() {
     let output = weir(&[&["channel", "check"][..], &args].concat());
     assert!(output.err.contains("no proof was found"), "{}", output.err);
     assert!(!std::path::Path::new(&missing).exists());
+}
+
+/// States that a short run reaches, although going back there are thousands of predecessors.
+#[test]
+fn short_runs_are_found() {
+    let head = "messages a, b, x;  channels c;  initial s;\ns -> s do c!a;\ns -> s do c!b;\n";
+    let thirteen = "[a b] ".repeat(13);
+    let guard = format!("machine m;  states s, end;\n{head}s -> end when c in {thirteen};");
+    let mut receives = format!("machine m;  states s, q0, end;\n{head}s -> q0 do c[x/a, x/b]!x;");
+    for i in 0..12 {
+        receives += &format!("\nstates q{};\nq{i} -> q{} do c?x;", i + 1, i + 1);
+    }
+    receives += "\nq12 -> end do nop;";
+    let strong = "machine m;  messages a, b, c, d, e;  strong a, b, c, d, e at most 8;
+        channels x, y;  states s, end;  initial s;
+        s -> s do x!a;  s -> end do y!b;";
+    for (machine, contents) in [(guard.as_str(), "empty"), (&receives, "empty"), (strong, "any")] {
+        let args = ["channel", "check", "-", "--reach", "end", "--channels", contents];
+        let output = reading(&args, machine);
+        assert_eq!(output.status, 1, "{machine}\n{}{}", output.out, output.err);
+        assert!(output.out.contains("forward: "), "{}", output.out);
+    }
+}
+
+/// Small bounds come first: a cycle that needs little room is found there.
+#[test]
+fn small_cycles_are_found_with_a_large_bound() {
+    let args = ["channel", "run", "examples/cpcp/rotation.chm", "--lossy", "--again", "s1"];
+    let output = weir(&[&args[..], &["--bound", "60", "--format", "json"]].concat());
+    let value: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!((&value["answer"], &value["stats"]["bound"]), (&"visited".into(), &3.into()));
+}
+
+#[test]
+fn a_transition_that_is_written_twice_counts_once() {
+    let machine = "machine m;  messages a;  channels c;  states s;  initial s;\n\
+                   s -> s do c!a;\ns -> s do c!a;";
+    let output = reading(&["channel", "show", "-"], machine);
+    assert_eq!(output.status, 0);
+    assert_eq!(output.out.matches("s -> s do c!a;").count(), 1);
+    assert!(
+        output.err.contains("warning: -:3: this transition is written twice"),
+        "{}",
+        output.err
+    );
+}
+
+/// Propositions 5 and 6 of Atig et al. 2010: with perfect channels the machines that agree on
+/// updates reach what those that agree on writes reach.
+#[test]
+fn machines_agree_on_updates_or_on_writes() {
+    let program = "var x, y
+        process p { reg r  x = 1  r = y }
+        process q { reg r  y = 1  r = x }";
+    let of = |sync: &str| {
+        let output = reading(&["channel", "of", "-", "--sync", sync], program);
+        assert_eq!(output.status, 0, "{}", output.err);
+        output.out
+    };
+    let (writes, updates) = (of("writes"), of("updates"));
+    assert!(writes.contains("w(0,x,1)") && !writes.contains("upd("), "{writes}");
+    assert!(updates.contains("upd(0,x,1)") && !updates.contains("w(0,x,1)"), "{updates}");
+    let reached = |machine: &str| {
+        let args = ["channel", "run", "-", "--format", "json", "--bound", "4"];
+        let value: Value = serde_json::from_str(&reading(&args, machine).out).unwrap();
+        assert_eq!(value["stats"]["exact"], true);
+        let states = value["reached"].as_array().unwrap().iter();
+        let ended = |name: &&str| name.contains("[1,1] [1,1], ") && name.ends_with("[1,1] [1,1])");
+        let states = states.map(|s| s.as_str().unwrap());
+        states.filter(ended).map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+    };
+    let (by_writes, by_updates) = (reached(&writes), reached(&updates));
+    assert_eq!(by_writes, by_updates);
+    assert!(by_writes.len() >= 4, "{by_writes:?}");
+    let output = reading(&["channel", "of", "-", "--sync", "updates", "--model", "pso"], program);
+    assert_eq!(output.status, 2);
 }

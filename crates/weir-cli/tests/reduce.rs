@@ -9,9 +9,11 @@ use serde_json::Value;
 use weir_channel::explicit::{Again, again};
 use weir_channel::semantics::Semantics;
 use weir_channel::text::show_transition;
-use weir_channel::{SearchOptions, cpcp, pcp};
+use weir_channel::{Machine, SearchOptions, cpcp, pcp};
 use weir_check::lasso;
-use weir_model::answer::{Run, Snapshot};
+use weir_gen::{Rng, setting};
+use weir_live::{Options, Question};
+use weir_model::answer::{Run, Snapshot, Verdict};
 use weir_model::ids::{Cell, ProcessId, StateId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -41,7 +43,11 @@ fn everything_that_is_printed_is_read() {
     for pairs in ["a a", "ab ba", "ab a\nc bc", "a b", "0 1\nxY zz"] {
         for to in ["machine", "one-channel"] {
             let text = reduced(pairs, to);
-            assert_eq!(piped(&["channel", "show", "-"], &text).out, text);
+            let comments = text.lines().take_while(|line| line.starts_with("//")).count();
+            assert_eq!(comments, 2, "the question: {text}");
+            let machine: Vec<&str> = text.lines().skip(comments).collect();
+            let shown = piped(&["channel", "show", "-"], &text).out;
+            assert_eq!(shown.lines().collect::<Vec<_>>(), machine);
         }
         let (object, _) = weir_front::weir::read("library", &reduced(pairs, "library")).unwrap();
         let printed = weir_front::weir::print(&object);
@@ -290,4 +296,89 @@ fn cycles_of_machines_are_lassos_of_libraries() {
         }
         assert_eq!((begin, end - begin, held), lengths, "{pairs}");
     }
+}
+
+/// What `weir live` says of the program of a machine: whether a state is visited infinitely often.
+fn visited_by_program(machine: &Machine, state: weir_channel::StateId) -> Option<bool> {
+    let program = weir_channel::program::again(machine, &[state]).unwrap();
+    let printed = weir_front::weir::print(&program);
+    let (read, _) = weir_front::weir::read("machine", &printed).unwrap();
+    assert_eq!(weir_front::weir::print(&read), printed);
+    let system = System::with_rounds(read).unwrap();
+    let question = Question::Live(&system.program.live[0].kind);
+    let mut options = Options::new(MemoryModel::TSO);
+    options.search.bound = Some(3);
+    options.search.budget = Budget::new().with_store(1 << 23);
+    let answer = &weir_live::answers(&system, &[question], &options)[0];
+    match answer.verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Violated => Some(false),
+        Verdict::Unknown => None,
+    }
+}
+
+/// Theorem 3 of Atig et al. 2010 for repeated reachability: a lossy machine and its program have
+/// the same answer.
+#[test]
+fn programs_visit_what_machines_visit() {
+    let mut counts = [0; 2];
+    let mut unknown = 0;
+    for case in 0..setting("WEIR_CASES", 60) {
+        let mut rng = Rng::new(setting("WEIR_SEED", 1).wrapping_mul(1_000_003) + case);
+        let states = ["q0", "q1", "q2"];
+        let mut text = String::from(
+            "machine m;  messages a, b;  channels c;  states q0, q1, q2;  initial q0;",
+        );
+        for _ in 0..4 + rng.below(2) {
+            let (from, to) = (*rng.pick(&states), *rng.pick(&states));
+            let op = *rng.pick(&["c!a", "c!b", "c?a", "c?b", "nop"]);
+            text += &format!("\n{from} -> {to} do {op};");
+        }
+        let machine = weir_channel::text::read(&text).unwrap();
+        let state = machine.state(*rng.pick(&states)).unwrap();
+        let options = SearchOptions { bound: Some(4), ..SearchOptions::default() };
+        let by_machine = match again(&machine, Semantics::Lossy, state, &options, &mut |_| {}).0 {
+            Again::Visited(_) => Some(true),
+            Again::NotVisited => Some(false),
+            Again::Unknown(_) => None,
+        };
+        match (by_machine, visited_by_program(&machine, state)) {
+            (Some(a), Some(b)) => {
+                assert_eq!(a, b, "{}\n{text}", machine.state_name(state));
+                counts[usize::from(a)] += 1;
+            }
+            _ => unknown += 1,
+        }
+    }
+    println!("{counts:?}, {unknown} unknown");
+    assert!(counts.iter().all(|n| *n > 5), "both happen: {counts:?}, {unknown} unknown");
+}
+
+/// The question of `weir reduce cpcp --to program` is answered as that of the machine.
+#[test]
+fn programs_of_cyclic_instances() {
+    let (status, report) = asked(&["live", "-", "--format", "json"], &reduced("a a", "program"));
+    assert_eq!((status, &report["properties"][0]["verdict"]), (0, &Value::from("holds")));
+    let machine = reduced("a a", "machine");
+    let args = ["channel", "run", "-", "--lossy", "--again", "s1", "--format", "json"];
+    assert_eq!(asked(&args, &machine).1["answer"], "visited");
+    let program = piped(&["channel", "program", "-", "--again", "s1"], &machine);
+    assert_eq!(program.status, 0, "{}", program.err);
+    assert!(reduced("a a", "program").ends_with(&program.out));
+}
+
+/// Any basic machine with several channels has one with a single channel, with the same answers.
+#[test]
+fn machines_with_one_channel() {
+    let one = weir(&["channel", "one-channel", "examples/no-bit.chm"]);
+    assert_eq!(one.status, 0, "{}", one.err);
+    for (file, expected) in [("examples/no-bit.chm", 1), ("examples/alternating-bit.chm", 0)] {
+        let one = weir(&["channel", "one-channel", file]);
+        assert!(one.out.contains("\nchannels c;\n"), "{}", one.out);
+        let args = ["channel", "check", "-", "--reach", "wrong", "--channels", "any"];
+        assert_eq!(piped(&args, &one.out).status, expected, "{file}");
+    }
+    let output = weir(&["channel", "one-channel", "examples/token.chm"]);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("weir channel basic"), "{}", output.err);
 }

@@ -6,6 +6,10 @@
 //! with the state lies on a cycle. A cycle cannot consist of losses only, so it has a
 //! transition.
 //!
+//! Graphs grow quickly with the bound, and most cycles need little room. So smaller bounds are
+//! searched first, and a graph is searched for cycles each time that it has doubled: what is found
+//! in a part of it is real.
+//!
 //! For lossy machines repeated reachability is undecidable (Wang et al. 2021, Lemma 1),
 //! although reachability is decidable.
 
@@ -47,8 +51,11 @@ pub enum Again {
     Unknown(String),
 }
 
-/// Looks for a run that visits a control state infinitely often, with channels up to
-/// `limits.bound`, or [`DEFAULT_BOUND`], at most 60,000.
+/// The least configurations of a part of a graph that is searched for cycles.
+const FIRST_LOOK: usize = 1 << 12;
+
+/// Looks for a run that visits a control state infinitely often, with channels that hold more and
+/// more, up to `limits.bound`, or [`DEFAULT_BOUND`], at most 60,000.
 ///
 /// ```
 /// use weir_channel::explicit::{Again, again};
@@ -77,7 +84,31 @@ pub fn again(
     progress: Progress<'_>,
 ) -> (Again, Stats) {
     let began = Instant::now();
-    let bound = options.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
+    let most = options.bound.unwrap_or(DEFAULT_BOUND).min(60_000);
+    let mut last = None;
+    for bound in most.min(1)..=most {
+        let (answer, stats) = within(machine, semantics, state, bound, (began, options), progress);
+        let is_over = match &answer {
+            Again::Visited(_) | Again::NotVisited => true,
+            Again::Unknown(_) => stats.stopped.is_some(),
+        };
+        if is_over {
+            return (answer, stats);
+        }
+        last = Some((answer, stats));
+    }
+    last.unwrap_or_else(|| unreachable!("there is a bound"))
+}
+
+/// The same with one bound.
+fn within(
+    machine: &Machine,
+    semantics: Semantics,
+    state: StateId,
+    bound: usize,
+    (began, options): (Instant, &SearchOptions),
+    progress: Progress<'_>,
+) -> (Again, Stats) {
     let mut graph = Graph {
         search: Search {
             compiled: Compiled::new(machine),
@@ -92,8 +123,11 @@ pub fn again(
         ends: vec![],
     };
     let mut stats = Stats { engine: "explicit", bound: Some(bound), ..Stats::default() };
-    graph.explore(began, options, progress, &mut stats);
-    let lasso = match graph.cycle(state, &options.budget) {
+    let found = match graph.explore(state, began, options, progress, &mut stats) {
+        Ok(None) => graph.cycle(state, &options.budget),
+        found => found,
+    };
+    let lasso = match found {
         Ok(found) => found.map(|(stem, cycle)| graph.lasso(stem, cycle)),
         Err(stop) => {
             stats.stopped = Some(stop.to_string());
@@ -147,13 +181,17 @@ struct Graph<'m> {
 }
 
 impl Graph<'_> {
+    /// Builds the graph, to its end unless a limit is reached or a cycle is found on the way.
     fn explore(
         &mut self,
+        state: StateId,
         began: Instant,
         options: &SearchOptions,
         progress: Progress<'_>,
         stats: &mut Stats,
-    ) {
+    ) -> Result<Option<(ConfigId, Vec<Edge>)>, Stop> {
+        let mut next_look = FIRST_LOOK;
+        let mut found = None;
         let start = self.search.compiled.machine.start();
         self.search.insert(&start, None, None);
         while let Some(id) = self.search.store.id(self.ends.len()) {
@@ -194,9 +232,17 @@ impl Graph<'_> {
             if stats.stopped.is_some() {
                 break;
             }
+            if stats.expanded >= next_look {
+                next_look *= 2;
+                found = self.cycle(state, &options.budget)?;
+                if found.is_some() {
+                    break;
+                }
+            }
         }
         stats.stored = self.search.store.len();
         stats.bytes = self.search.store.bytes() + self.bytes();
+        Ok(found)
     }
 
     fn bytes(&self) -> usize {

@@ -1,4 +1,4 @@
-//! `{w->r, r->r/w}`: the writes of a process reach memory in order.
+//! `{w->r, r->r/w}` and `{w->r, r->w}`: the writes of a process reach memory in order.
 //!
 //! As under TSO (section 5) the direction of the buffers is reversed: a write is in
 //! memory as soon as it is issued, and processes learn of memory later, in order. Unlike
@@ -24,6 +24,19 @@
 //!
 //! The last own write of a variable is `x=d#`. When another comes, it becomes `x=d!` if
 //! a guessed read is before or after it, and plain if not.
+//!
+//! *Without `r->r`* a control state also has the order of a process's guessed reads and strong
+//! own writes, across variables. Two rules have one more condition:
+//!
+//! | rule | condition |
+//! | --- | --- |
+//! | Validate | the read is the first of all |
+//! | Read own write | no read `e` after the own write has a write to its variable between the two |
+//!
+//! The paper states theorem 8 for the models with `r->r`. Its argument covers this one, since
+//! both conditions are about guessed reads and strong writes only. Of the writes to the variable
+//! of `e` the last one before `e` decides whether there is one in between, as the buffer is a
+//! queue, and that one is strong as long as `e` is guessed.
 
 use std::collections::BTreeMap;
 
@@ -43,31 +56,79 @@ use crate::{
 /// always a last group.
 type Groups = Vec<Vec<ValueId>>;
 
-/// The guessed reads, for each process and variable.
-type Reads = Vec<Vec<Groups>>;
+/// A guessed read or a strong own write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Item {
+    Read(VarId),
+    Write(VarId),
+}
+
+/// What is known of the buffer of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Buffer {
+    /// For each variable.
+    groups: Vec<Groups>,
+    /// The order of all guessed reads and strong own writes, oldest first, if reads keep their
+    /// order; otherwise empty.
+    order: Vec<Item>,
+}
+
+impl Buffer {
+    fn new(vars: usize) -> Self {
+        Self { groups: vec![vec![vec![]]; vars], order: vec![] }
+    }
+
+    /// Whether there are no guessed reads and no strong writes.
+    fn is_idle(&self) -> bool {
+        self.groups.iter().all(|groups| *groups == [Vec::<ValueId>::new()])
+    }
+
+    /// Takes the first of the items out that is this one.
+    fn remove(&mut self, item: Item) {
+        let at = self.order.iter().position(|i| *i == item);
+        at.map(|at| self.order.remove(at));
+    }
+
+    /// Whether a read behind the last own write of a variable cannot be moved before that write,
+    /// and with it no later read: a write to the variable of the read stands in between.
+    fn is_stuck_behind(&self, x: VarId) -> bool {
+        let Some(at) = self.order.iter().rposition(|i| *i == Item::Write(x)) else { return false };
+        let behind = &self.order[at + 1..];
+        let stuck = |(i, item): (usize, &Item)| match item {
+            Item::Read(y) => behind[..i].contains(&Item::Write(*y)),
+            Item::Write(_) => false,
+        };
+        behind.iter().enumerate().any(stuck)
+    }
+}
+
+/// What is known of the buffers, for each process.
+type Reads = Vec<Buffer>;
 
 impl Control<Reads> {
     /// How many reads a process has guessed.
     fn guesses(&self, p: ProcessId) -> usize {
-        self.reads[p.index()].iter().flatten().map(Vec::len).sum()
-    }
-
-    /// Whether a process has no guessed reads, and no strong writes in its channel.
-    fn is_idle(&self, p: ProcessId) -> bool {
-        self.reads[p.index()].iter().all(|groups| *groups == [Vec::<ValueId>::new()])
+        self.reads[p.index()].groups.iter().flatten().map(Vec::len).sum()
     }
 
     fn name(system: Expanded<'_>, control: &Self) -> String {
         let value = |x: usize, v: ValueId| system.value(VarId::new(x), v).to_string();
         let mut name = control_name(system, &control.controls, &control.memory);
-        for (p, vars) in control.reads.iter().enumerate() {
-            for (x, groups) in
-                vars.iter().enumerate().filter(|(_, g)| **g != [Vec::<ValueId>::new()])
-            {
+        for (p, buffer) in control.reads.iter().enumerate() {
+            let is_idle = |groups: &Groups| *groups == [Vec::<ValueId>::new()];
+            for (x, groups) in buffer.groups.iter().enumerate().filter(|(_, g)| !is_idle(g)) {
                 let group =
                     |g: &Vec<ValueId>| g.iter().map(|v| value(x, *v)).collect::<Vec<_>>().join(" ");
                 let groups: Vec<String> = groups.iter().map(group).collect();
                 name += &format!(" {p}:{}={{{}}}", system.vars[x].name, groups.join("|"));
+            }
+            if !buffer.order.is_empty() {
+                let item = |item: &Item| match item {
+                    Item::Read(x) => format!("?{}", system.vars[x.index()].name),
+                    Item::Write(x) => format!("!{}", system.vars[x.index()].name),
+                };
+                let order: Vec<String> = buffer.order.iter().map(item).collect();
+                name += &format!(" {p}:<{}>", order.join(" "));
             }
         }
         name
@@ -87,6 +148,8 @@ struct Letters {
 struct Maker<'s> {
     system: Expanded<'s>,
     guesses: usize,
+    /// Whether reads are validated in their order.
+    keeps_order: bool,
     draft: Draft<'s, Control<Reads>>,
     channels: Vec<ChannelId>,
     /// By variable and value.
@@ -100,13 +163,15 @@ struct Maker<'s> {
 pub(crate) fn translation(
     system: Expanded<'_>,
     guesses: usize,
+    reads: super::Reads,
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
-    let mut maker = Maker::new(system, guesses, budget)?;
-    let reads = vec![vec![vec![vec![]]; system.vars.len()]; system.processes.len()];
+    let keeps_order = reads == super::Reads::InOrder;
+    let mut maker = Maker { keeps_order, ..Maker::new(system, guesses, budget)? };
+    let reads = vec![Buffer::new(system.vars.len()); system.processes.len()];
     let start = explore(&mut maker, system, &reads)?;
     Ok(maker.draft.finish(start, |control| {
-        let is_place = system.process_ids().all(|p| control.is_idle(p));
+        let is_place = control.reads.iter().all(Buffer::is_idle);
         let Control { controls, memory, .. } = control;
         (is_place.then_some(Place { controls, memory }), vec![])
     })?)
@@ -134,6 +199,7 @@ impl<'s> Maker<'s> {
         Ok(Self {
             system,
             guesses,
+            keeps_order: false,
             draft,
             channels,
             letters,
@@ -147,7 +213,7 @@ impl<'s> Maker<'s> {
     /// Whether it matters to a process what happens to a variable.
     fn concerns(&self, control: &Control<Reads>, p: ProcessId, x: VarId) -> bool {
         let at = control.controls[p.index()];
-        let is_guessed = control.reads[p.index()][x.index()].iter().any(|g| !g.is_empty());
+        let is_guessed = control.reads[p.index()].groups[x.index()].iter().any(|g| !g.is_empty());
         self.readable[p.index()].at(&self.system, p, at)[x.index()] || is_guessed
     }
 }
@@ -166,16 +232,22 @@ impl<'s> Rules<'s> for Maker<'s> {
     ) -> Result<(), MachineError> {
         let p = id.0;
         let channel = self.channels[p.index()];
-        let groups = &after.reads[p.index()][x.index()];
-        let follows_write = groups.len() > 1 && groups.last().is_some_and(Vec::is_empty);
+        let buffer = &after.reads[p.index()];
+        let groups = &buffer.groups[x.index()];
+        let follows_write = groups.len() > 1
+            && groups.last().is_some_and(Vec::is_empty)
+            && !buffer.is_stuck_behind(x);
         let own = self.letters[x.index()][&d].last;
         if follows_write {
             let to = self.draft.state(after.clone())?;
             self.draft.take(id, Transition::new(from, to).guard(channel, Regex::has(own)))?;
         }
         if after.guesses(p) < self.guesses {
-            let groups = &mut after.reads[p.index()][x.index()];
-            groups.last_mut().expect("there is a last group").push(d);
+            let buffer = &mut after.reads[p.index()];
+            buffer.groups[x.index()].last_mut().expect("there is a last group").push(d);
+            if self.keeps_order {
+                buffer.order.push(Item::Read(x));
+            }
             let to = self.draft.state(after)?;
             let mut guess = Transition::new(from, to);
             if follows_write {
@@ -196,12 +268,18 @@ impl<'s> Rules<'s> for Maker<'s> {
         if !self.concerns(&after, p, x) {
             return self.pass(Step { from, id, after });
         }
-        let groups = &mut after.reads[p.index()][x.index()];
+        let buffer = &mut after.reads[p.index()];
+        let groups = &mut buffer.groups[x.index()];
         let next_to_read = groups.iter().rev().take(2).any(|g| !g.is_empty());
         let is_first = groups.len() == 1;
         let is_kept = !is_first && next_to_read;
         if is_kept || is_first {
             groups.push(vec![]);
+        } else if let Some(at) = buffer.order.iter().rposition(|i| *i == Item::Write(x)) {
+            buffer.order.remove(at);
+        }
+        if self.keeps_order {
+            buffer.order.push(Item::Write(x));
         }
         let channel = self.channels[p.index()];
         let letters = self.letters[x.index()].clone();
@@ -226,7 +304,7 @@ impl<'s> Rules<'s> for Maker<'s> {
     }
 
     fn when_empty(&mut self, Step { from, id, after }: Step<Reads>) -> Result<(), MachineError> {
-        if !after.is_idle(id.0) {
+        if !after.reads[id.0.index()].is_idle() {
             return Ok(());
         }
         let to = self.draft.state(after)?;
@@ -242,7 +320,8 @@ impl<'s> Rules<'s> for Maker<'s> {
     ) -> Result<(), MachineError> {
         let channel = self.channels[p.index()];
         for x in (0..self.system.vars.len()).map(VarId::new) {
-            let groups = &control.reads[p.index()][x.index()];
+            let buffer = &control.reads[p.index()];
+            let groups = &buffer.groups[x.index()];
             let letters = self.letters[x.index()].clone();
             // Told.
             if self.concerns(control, p, x) {
@@ -252,9 +331,14 @@ impl<'s> Rules<'s> for Maker<'s> {
                     .transition(Transition::new(from, from).op(channel, Op::send(told)))?;
             }
             // Validate.
-            if let Some(&d) = groups[0].first() {
+            let mut reads = buffer.order.iter().filter(|i| matches!(i, Item::Read(_)));
+            let is_next = !self.keeps_order || reads.next() == Some(&Item::Read(x));
+            if let Some(&d) = groups[0].first()
+                && is_next
+            {
                 let mut after = control.clone();
-                after.reads[p.index()][x.index()][0].remove(0);
+                after.reads[p.index()].groups[x.index()][0].remove(0);
+                after.reads[p.index()].remove(Item::Read(x));
                 let oldest = Regex::one(letters[&d].plain);
                 let guard = Regex::concat([Regex::anything(), oldest]);
                 let to = self.draft.state(after)?;
@@ -266,7 +350,8 @@ impl<'s> Rules<'s> for Maker<'s> {
                 self.draft.builder.transition(receive)?;
                 if groups.len() > 1 && groups[0].is_empty() {
                     let mut after = control.clone();
-                    after.reads[p.index()][x.index()].remove(0);
+                    after.reads[p.index()].groups[x.index()].remove(0);
+                    after.reads[p.index()].remove(Item::Write(x));
                     let write = if groups.len() == 2 { letters.last } else { letters.kept };
                     let to = self.draft.state(after)?;
                     let receive = Transition::new(from, to).op(channel, Op::Receive(write));

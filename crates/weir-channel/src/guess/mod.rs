@@ -12,6 +12,9 @@
 //!
 //! These are strong as well. There are at most two for each read.
 //!
+//! The paper has two models, with and without `w->w`. [`in_order`] also has the one without
+//! `r->r`.
+//!
 //! `N` counts all reads in the buffers of a process, also one that is validated as
 //! soon as it is guessed. A read of the last own write is not guessed (rule *Read own
 //! write*).
@@ -33,6 +36,15 @@ use crate::{MachineError, StateId, Transition};
 
 pub(crate) use in_order::translation as in_order;
 pub(crate) use out_of_order::translation as out_of_order;
+
+/// How the guessed reads of a process are validated, where writes reach memory in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Those of different variables in any order (`r->r`).
+    Apart,
+    /// In their order.
+    InOrder,
+}
 
 /// A control state of the machine: those of the processes, memory, and what has to be
 /// known of the guessed reads.
@@ -134,7 +146,7 @@ fn explore<'s, M: Rules<'s>>(
 }
 
 /// For each variable and each of its values what `letters` makes of the name `x=1`.
-fn alphabet<L, E>(
+pub(crate) fn alphabet<L, E>(
     system: Expanded<'_>,
     mut letters: impl FnMut(String) -> Result<L, E>,
 ) -> Result<Vec<BTreeMap<ValueId, L>>, E> {

@@ -11,8 +11,9 @@
 //! guessed read is validated as soon as possible. Such steps do not disable one another, so
 //! taking the first one always leads to the end. This needs no search.
 //!
-//! *Limits.* Leads have at most [`MAX_LEAD`] letters, and those that are stored
-//! [`MAX_TOTAL`] together. So a solution may be missed: that none is found shows nothing.
+//! *Limits.* Leads longer than a limit, and more than so many together, are left out
+//! ([`Limits`]). Then a solution may be missed: that none is found shows nothing. If nothing was
+//! left out there are finitely many leads, and there is no solution.
 
 use std::collections::HashSet;
 
@@ -24,11 +25,6 @@ use weir_model::semantics::{Form, Rule, Step};
 use weir_model::system::{Expanded, Op, StateKind, System};
 
 use super::{Access, Instance, accesses};
-
-/// The most letters of a lead.
-const MAX_LEAD: usize = 1 << 10;
-/// The most letters of all leads.
-const MAX_TOTAL: usize = 1 << 22;
 
 /// What one word has more than the other: whose it is, and the letters.
 type Lead = (usize, Vec<u8>);
@@ -45,16 +41,46 @@ fn extended((side, lead): &Lead, pair: &[String; 2]) -> Option<Lead> {
     })
 }
 
-/// A shortest solution among those with small leads, by indices from 1, and how many leads
-/// were visited.
-pub(super) fn shortest(
+/// What a search letter by letter has found.
+pub(super) enum Letters {
+    /// A shortest solution among those with leads within the limits, by indices from 1.
+    Solution(Vec<usize>),
+    /// All leads were visited, and none leads back to the empty one: there is no solution.
+    Nothing,
+    /// Leads were left out because of the limits.
+    Cut,
+}
+
+/// How far a search letter by letter goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The most letters of a lead.
+    pub lead: usize,
+    /// The most letters of all leads.
+    pub total: usize,
+}
+
+impl Limits {
+    /// Enough for most solutions, and quick.
+    pub const FIRST: Self = Self { lead: 1 << 10, total: 1 << 22 };
+
+    /// Further.
+    pub fn more(self) -> Self {
+        Self { lead: self.lead * 4, total: self.total * 4 }
+    }
+}
+
+/// A search for a solution, and how many leads were visited.
+pub(super) fn search(
     instance: &Instance,
+    limits: Limits,
     budget: &Budget,
-) -> Result<(Option<Vec<usize>>, usize), Stop> {
+) -> Result<(Letters, usize), Stop> {
     // The empty lead has no side. It is not visited again: to return to it is a solution.
     let mut leads: Vec<(Lead, Option<(usize, usize)>)> = vec![((0, vec![]), None)];
     let mut known: HashSet<Lead> = HashSet::new();
     let mut total = 0;
+    let mut is_cut = false;
     let mut number = 0;
     while number < leads.len() {
         let lead = leads[number].0.clone();
@@ -69,20 +95,50 @@ pub(super) fn shortest(
                     at = before;
                 }
                 indices.reverse();
-                return Ok((Some(indices), leads.len()));
+                return Ok((Letters::Solution(indices), leads.len()));
             }
-            if next.1.len() > MAX_LEAD || known.contains(&next) {
+            if known.contains(&next) {
                 continue;
             }
             total += next.1.len();
-            if total <= MAX_TOTAL {
-                known.insert(next.clone());
-                leads.push((next, Some((number, i + 1))));
+            if next.1.len() > limits.lead || total > limits.total {
+                is_cut = true;
+                continue;
             }
+            budget.check_growth(known.len(), known.capacity(), 2 * size_of::<Lead>())?;
+            if total > Limits::FIRST.total {
+                budget.check_store(2 * (total + leads.len() * size_of::<Lead>()))?;
+            }
+            known.insert(next.clone());
+            leads.push((next, Some((number, i + 1))));
         }
         number += 1;
     }
-    Ok((None, leads.len()))
+    let found = match is_cut {
+        true => Letters::Cut,
+        false if is_closed(instance, &known) => Letters::Nothing,
+        false => Letters::Cut,
+    };
+    Ok((found, leads.len()))
+}
+
+/// Whether pairs lead from the empty lead and from each of some leads to some of them only, and so
+/// never back to the empty one. By the definition of a lead, and not as [`search`] extends them.
+fn is_closed(instance: &Instance, leads: &HashSet<Lead>) -> bool {
+    let empty = (0, Vec::new());
+    leads.iter().chain([&empty]).all(|(side, lead)| {
+        instance.pairs.iter().all(|pair| {
+            let mut words = [pair[0].clone().into_bytes(), pair[1].clone().into_bytes()];
+            words[*side].splice(0..0, lead.iter().copied());
+            let [u, v] = &words;
+            match (u.strip_prefix(&v[..]), v.strip_prefix(&u[..])) {
+                (Some([]), _) => false,
+                (Some(rest), _) => leads.contains(&(0, rest.to_vec())),
+                (_, Some(rest)) => leads.contains(&(1, rest.to_vec())),
+                (None, None) => true,
+            }
+        })
+    })
 }
 
 /// The transitions of a process that make these accesses and then end it, if there are any.

@@ -6,7 +6,7 @@ mod lexer;
 mod parse;
 mod print;
 
-pub use parse::{read, read_placed};
+pub use parse::{Placed, read, read_placed};
 pub use print::{print, show_regex, show_transition};
 
 /// Words of the language. A name that is one of them stands in quotation marks.

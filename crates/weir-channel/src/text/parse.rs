@@ -29,14 +29,25 @@ use weir_front::errors::{Errors, did_you_mean, quote};
 /// assert_eq!(errors[0].help.as_deref(), Some("did you mean `wire`?"));
 /// ```
 pub fn read(text: &str) -> Result<Machine, Vec<Diagnostic>> {
-    read_placed(text).map(|(machine, _)| machine)
+    read_placed(text).map(|read| read.machine)
 }
 
-/// Reads a machine, and says where each of its transitions stands.
+/// A machine, and where its parts stand in the text.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The machine.
+    pub machine: Machine,
+    /// Each of its transitions.
+    pub transitions: Vec<Range<usize>>,
+    /// Transitions that are written a second time. They are one transition, since `Δ` is a set.
+    pub repeated: Vec<Range<usize>>,
+}
+
+/// Reads a machine, and says where its transitions stand.
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_placed(text: &str) -> Result<(Machine, Vec<Range<usize>>), Vec<Diagnostic>> {
+pub fn read_placed(text: &str) -> Result<Placed, Vec<Diagnostic>> {
     if text.len() > MAX_TEXT {
         let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
         return Err(vec![Diagnostic::new(size, 0..0)]);
@@ -59,6 +70,7 @@ pub fn read_placed(text: &str) -> Result<(Machine, Vec<Range<usize>>), Vec<Diagn
         messages: Names::new("message", "messages"),
         labels: Names::new("label", "labels"),
         places: Vec::new(),
+        repeated: Vec::new(),
         brackets: 0,
         parts: 0,
     };
@@ -125,6 +137,7 @@ pub(super) struct Reader<'a, 't> {
     labels: Names<'t>,
     /// For each transition.
     places: Vec<Places>,
+    repeated: Vec<Range<usize>>,
     /// How deep brackets are open, and how many parts a guard has so far.
     pub brackets: usize,
     pub parts: usize,
@@ -403,8 +416,8 @@ impl<'t> Reader<'_, 't> {
         }
         let range = start.range.start..self.tokens[self.at - 1].range.end;
         if self.builder.contains(&transition) {
-            let message = "there are two transitions like this one";
-            return Err(self.fail(Diagnostic::new(message, range)));
+            self.repeated.push(range);
+            return Ok(());
         }
         match self.builder.transition(transition) {
             Ok(_) => self.places.push(Places { whole: range, ..places }),
@@ -474,7 +487,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// The machine, if nothing was wrong.
-    fn finish(mut self) -> Result<(Machine, Vec<Range<usize>>), Vec<Diagnostic>> {
+    fn finish(mut self) -> Result<Placed, Vec<Diagnostic>> {
         match &self.name {
             Some(name) => self.builder.rename(name.text),
             // It is probably something else altogether: one error is enough.
@@ -507,7 +520,8 @@ impl<'t> Reader<'_, 't> {
         if let (Some(initial), true) = (initial, self.errors.is_empty()) {
             match self.builder.build(initial) {
                 Ok(machine) => {
-                    return Ok((machine, self.places.into_iter().map(|p| p.whole).collect()));
+                    let transitions = self.places.into_iter().map(|p| p.whole).collect();
+                    return Ok(Placed { machine, transitions, repeated: self.repeated });
                 }
                 Err(error) => self.errors.push(explain(&error, &self.places)),
             }

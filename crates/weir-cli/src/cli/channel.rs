@@ -24,6 +24,8 @@ pub enum ChannelCommand {
     Run(ChannelRun),
     /// Print an equivalent basic machine
     Basic(ChannelFile),
+    /// Print a machine with one channel that simulates a basic machine
+    OneChannel(ChannelFile),
     /// Print the synchronous product of machines
     Product(ChannelProduct),
     /// Print a machine as Weir has parsed it
@@ -50,6 +52,7 @@ impl ChannelCommand {
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
             Self::Product(args) => (args.files.clone(), vec![]),
             Self::Run(_) | Self::Basic(_) | Self::Show(_) | Self::Of(_) => (vec![], vec![]),
+            Self::OneChannel(_) => (vec![], vec![]),
             Self::Program(_) | Self::Empty(_) => (vec![], vec![]),
         }
     }
@@ -154,6 +157,17 @@ pub struct ChannelOf {
     /// Only the machine of this process, under TSO; otherwise their product
     #[arg(long, value_name = "NAME")]
     pub process: Option<String>,
+    /// What the machines of processes agree on, under TSO
+    #[arg(long, value_enum, default_value_t = ChannelSync::Writes)]
+    pub sync: ChannelSync,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChannelSync {
+    /// The order in which writes are issued: for lossy channels
+    Writes,
+    /// The order in which writes reach memory: for perfect channels
+    Updates,
 }
 
 #[derive(Debug, Args)]

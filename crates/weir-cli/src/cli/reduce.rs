@@ -45,7 +45,9 @@ pub enum ReduceFairness {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The instance has a cyclic solution if and only if the machines, with lossy channels, visit
-s1 infinitely often, and if and only if the library is not lock-free under TSO.
+s1 infinitely often, if and only if the program does under TSO, and if and only if the
+library is not lock-free under TSO. Each text has the question: a comment of the machines
+says how to ask, and the program has a `live` property.
 
 Example: weir reduce cpcp examples/cpcp/rotation.pcp | weir live - --model sc")]
 pub struct ReduceCpcp {
@@ -64,4 +66,6 @@ pub enum ReduceCpcpTo {
     OneChannel,
     /// The library, an object with two methods
     Library,
+    /// The program of the machine with two channels, which asks for s1 infinitely often
+    Program,
 }

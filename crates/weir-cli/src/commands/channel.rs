@@ -7,6 +7,7 @@ mod programs;
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
+use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -19,9 +20,10 @@ use weir_channel::lossy::{Reach, reach};
 use weir_channel::semantics::{Contents, Goal, Run, Semantics, losses};
 use weir_channel::text::show_transition;
 use weir_channel::{
-    Machine, SearchOptions, StateId, Stats, Translation, TranslationError, Word, basic, explicit,
-    product, text, tso,
+    Machine, SearchOptions, StateId, Stats, Translation, TranslationError, Word, basic, cpcp,
+    explicit, product, text, tso,
 };
+use weir_front::Diagnostic;
 use weir_front::suggest::closest;
 use weir_model::limits::Stop;
 use weir_model::semantics::Form;
@@ -31,6 +33,7 @@ use super::stats::{details, summary};
 use super::{Status, accepted_text, complain, fail, note, print, print_json, stopped, write_whole};
 use crate::cli::channel::{
     Channel, ChannelCheck, ChannelCommand, ChannelContents, ChannelOf, ChannelProduct, ChannelRun,
+    ChannelSync,
 };
 use crate::cli::options::Format;
 use crate::limits;
@@ -52,6 +55,15 @@ pub fn run(args: &Channel) -> Status {
             print(&text::print(machine));
             Status::Fine
         }),
+        ChannelCommand::OneChannel(args) => {
+            with(&args.file, |machine| match cpcp::one_channel(machine) {
+                Ok(one) => {
+                    print(&text::print(&one));
+                    Status::Fine
+                }
+                Err(error) => fail(&format!("`{}`: {error}", args.file)),
+            })
+        }
         ChannelCommand::Basic(args) => {
             with(&args.file, |machine| match basic::basic(machine, &limits::budget()) {
                 Ok(simple) => {
@@ -67,7 +79,22 @@ pub fn run(args: &Channel) -> Status {
 /// Reads a machine.
 fn load(file: &str) -> Result<Machine, LoadError> {
     let text = read_text(file)?;
-    text::read(&text).map_err(|errors| LoadError::Wrong { name: file.to_owned(), text, errors })
+    match text::read_placed(&text) {
+        Ok(text::Placed { machine, repeated, .. }) => {
+            warn_of_repeated(file, &text, repeated);
+            Ok(machine)
+        }
+        Err(errors) => Err(LoadError::Wrong { name: file.to_owned(), text, errors }),
+    }
+}
+
+/// Says of each transition that is written twice that it is one transition.
+pub fn warn_of_repeated(file: &str, text: &str, repeated: Vec<Range<usize>>) {
+    for range in repeated {
+        let message = "this transition is written twice; it counts once";
+        let (line, _) = Diagnostic::new(message, range).position(text);
+        note(&format!("warning: {file}:{line}: {message}"));
+    }
 }
 
 /// Does something with the machine of a file.
@@ -123,9 +150,20 @@ fn of(args: &ChannelOf) -> Status {
 
 fn translated(system: &System, args: &ChannelOf) -> Result<Machine, Status> {
     let model = args.model;
+    let is_tso = Form::of(model)[0] == Form::Tso && args.guesses.is_none();
+    if args.sync == ChannelSync::Updates && !is_tso {
+        return Err(fail(&format!(
+            "under {model} there is one machine for all processes, which \
+                                  agree on nothing"
+        )));
+    }
     let Some(name) = &args.process else {
-        let made =
-            Translation::new(system, model, args.guesses.map(usize::from), &limits::budget());
+        let made = match args.sync {
+            ChannelSync::Updates => Translation::by_updates(system, &limits::budget()),
+            ChannelSync::Writes => {
+                Translation::new(system, model, args.guesses.map(usize::from), &limits::budget())
+            }
+        };
         return made.map(|t| t.machine).map_err(|error| {
             let stop = match &error {
                 TranslationError::Stopped(stop) => Some(*stop),
@@ -138,10 +176,17 @@ fn translated(system: &System, args: &ChannelOf) -> Result<Machine, Status> {
             refuse(&format!("`{}`: {error}{advice}", args.file), stop)
         });
     };
+    if args.guesses.is_some() {
+        return Err(fail("with --guesses there is one machine for all processes"));
+    }
     if Form::of(model)[0] != Form::Tso {
         return Err(fail(&format!("under {model} there is one machine for all processes")));
     }
-    let mut machines = tso::tso(system, &limits::budget()).map_err(|error| {
+    let sync = match args.sync {
+        ChannelSync::Writes => tso::Sync::Writes,
+        ChannelSync::Updates => tso::Sync::Updates,
+    };
+    let mut machines = tso::tso(system, sync, &limits::budget()).map_err(|error| {
         let message = format!("`{}`: too large for a channel machine: {error}", args.file);
         refuse(&message, error.stop())
     })?;

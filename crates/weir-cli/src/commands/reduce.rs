@@ -2,12 +2,13 @@
 
 use weir::LoadError;
 use weir::load::read_text;
-use weir_channel::{cpcp, text};
+use weir_channel::text::Placed;
+use weir_channel::{Machine, cpcp, text};
 use weir_front::Diagnostic;
 use weir_front::suggest::closest;
 use weir_model::game::Fairness;
 
-use super::channel::pcp::load;
+use super::channel::{pcp::load, warn_of_repeated};
 use super::{Status, complain, fail, print};
 use crate::cli::reduce::{
     Reduce, ReduceCommand, ReduceCpcp, ReduceCpcpTo, ReduceFairness, ReducePcs,
@@ -29,10 +30,11 @@ fn pcs(args: &ReducePcs) -> Status {
     let wrong = |errors| {
         complain(&LoadError::Wrong { name: args.file.clone(), text: source.clone(), errors })
     };
-    let (machine, places) = match text::read_placed(&source) {
+    let Placed { machine, transitions: places, repeated } = match text::read_placed(&source) {
         Ok(read) => read,
         Err(errors) => return wrong(errors),
     };
+    warn_of_repeated(&args.file, &source, repeated);
     let Some(goal) = machine.state(&args.reach) else {
         let names = machine.states().map(|s| machine.state_name(s));
         let message = format!("there is no control state `{}`", args.reach);
@@ -65,6 +67,18 @@ fn pcs(args: &ReducePcs) -> Status {
     }
 }
 
+/// What to ask of a machine.
+const CPCP_QUESTION: &str = "\
+// The pairs have a cyclic solution if and only if a lossy run visits s1 infinitely often:
+// weir channel run --lossy --again s1
+";
+
+/// What is asked of the program of a machine.
+const CPCP_PROGRAM: &str = "\
+// The pairs have a cyclic solution if and only if some run visits s1 infinitely often
+// under TSO: weir live
+";
+
 /// Prints a machine or the library of a cyclic instance of Post's correspondence problem.
 fn cyclic(args: &ReduceCpcp) -> Status {
     let instance = match load(&args.file) {
@@ -72,12 +86,16 @@ fn cyclic(args: &ReduceCpcp) -> Status {
         Err(error) => return complain(&error),
     };
     let machine = || cpcp::machine(&instance);
+    let asking = |m: &Machine| CPCP_QUESTION.to_owned() + &text::print(m);
     let printed = match args.to {
-        ReduceCpcpTo::Machine => machine().map(|m| text::print(&m)),
+        ReduceCpcpTo::Machine => machine().map(|m| asking(&m)),
         ReduceCpcpTo::OneChannel => {
-            machine().and_then(|m| cpcp::one_channel(&m)).map(|m| text::print(&m))
+            machine().and_then(|m| cpcp::one_channel(&m)).map(|m| asking(&m))
         }
         ReduceCpcpTo::Library => cpcp::library(&instance),
+        ReduceCpcpTo::Program => machine()
+            .and_then(|m| cpcp::program(&m))
+            .map(|program| CPCP_PROGRAM.to_owned() + &weir_front::weir::print(&program)),
     };
     match printed {
         Ok(text) => {

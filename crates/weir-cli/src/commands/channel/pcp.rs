@@ -53,7 +53,7 @@ pub fn load(file: &str) -> Result<Instance, LoadError> {
 }
 
 fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
-    let options = SearchOptions { bound: Some(args.bound.into()), ..limits::search() };
+    let options = SearchOptions { bound: args.bound.map(usize::from), ..limits::search() };
     let mut progress = Progress::default();
     let (solved, stats) =
         solve(instance, &loaded.system, args.model, &options, &mut |s| progress.update(s));
@@ -61,7 +61,7 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
     match solved {
         Solved::Solution(indices, run) => match witness(loaded, &run) {
             Ok(witness) => {
-                report(args, instance, Ok(&indices), &stats);
+                report(args, instance, Found::Solution(&indices), &stats);
                 match &args.witness {
                     Some(path) => write_json(path, &witness),
                     None => Status::Fine,
@@ -69,13 +69,30 @@ fn search(args: &ChannelPcp, instance: &Instance, loaded: &Loaded) -> Status {
             }
             Err(error) => internal(&error),
         },
+        Solved::Nothing(_) => {
+            unwritten(args);
+            report(args, instance, Found::Nothing, &stats)
+        }
         Solved::Unknown(reason) => {
-            if let Some(path) = &args.witness {
-                note(&format!("no run was found, so `{}` was not written", path.display()));
-            }
-            report(args, instance, Err(&reason), &stats)
+            unwritten(args);
+            report(args, instance, Found::Unknown(&reason), &stats)
         }
     }
+}
+
+/// Says that there is no run to write, if one was asked for.
+fn unwritten(args: &ChannelPcp) {
+    if let Some(path) = &args.witness {
+        note(&format!("no run was found, so `{}` was not written", path.display()));
+    }
+}
+
+/// What is reported.
+#[derive(Clone, Copy)]
+enum Found<'f> {
+    Solution(&'f [usize]),
+    Nothing,
+    Unknown(&'f str),
 }
 
 /// The witness of a run, which its checker accepts.
@@ -101,24 +118,25 @@ struct Report<'r> {
     stats: StatsReport,
 }
 
-fn report(
-    args: &ChannelPcp,
-    instance: &Instance,
-    solution: Result<&[usize], &str>,
-    stats: &Stats,
-) -> Status {
-    let (answer, verdict, status) = match solution {
-        Ok(_) => ("solved", Verdict::Holds, Status::Fine),
-        Err(_) => ("unknown", Verdict::Unknown, Status::Unknown),
+fn report(args: &ChannelPcp, instance: &Instance, found: Found<'_>, stats: &Stats) -> Status {
+    let (answer, verdict, status) = match found {
+        Found::Solution(_) => ("solved", Verdict::Holds, Status::Fine),
+        Found::Nothing => ("no solution", Verdict::Violated, Status::Violated),
+        Found::Unknown(_) => ("unknown", Verdict::Unknown, Status::Unknown),
     };
-    let word = solution.ok().and_then(|indices| instance.spell(indices));
+    let (solution, reason) = match found {
+        Found::Solution(indices) => (Some(indices), None),
+        Found::Nothing => (None, Some("every sequence of pairs was tried, letter by letter")),
+        Found::Unknown(reason) => (None, Some(reason)),
+    };
+    let word = solution.and_then(|indices| instance.spell(indices));
     if args.format == Format::Json {
         print_json(&Report {
             file: &args.file,
             model: args.model.to_string(),
             answer,
-            reason: solution.err(),
-            solution: solution.ok(),
+            reason,
+            solution,
             word,
             stats: StatsReport::new(stats),
         });
@@ -127,13 +145,14 @@ fn report(
     let mut out = format!("{} under {}\n\n", paint(STRONG, &args.file), args.model);
     let answer = paint(style(verdict), answer);
     match solution {
-        Ok(indices) => {
+        Some(indices) => {
             let _ = writeln!(out, "  {answer}  {}\n", word.unwrap_or_default());
             for line in columns(instance, indices).lines("  ") {
                 let _ = writeln!(out, "  {line}");
             }
         }
-        Err(reason) => {
+        None => {
+            let reason = reason.unwrap_or_default();
             let _ = writeln!(out, "  {answer}\n    {}", paint(QUIET, reason));
         }
     }

@@ -1,7 +1,7 @@
 //! Programs of machines, and of programs.
 
 use weir_channel::empty::empty;
-use weir_channel::program::program;
+use weir_channel::program::{again, program};
 use weir_channel::{Machine, StateId};
 
 use super::{control_state, with};
@@ -11,11 +11,14 @@ use crate::commands::{Status, complain, fail, print};
 /// Prints the program of a basic machine.
 pub fn of_machine(args: &ChannelProgram) -> Status {
     with(&args.file, |machine| {
-        let goals = match goals(machine, &args.goals) {
+        let is_again = !args.again.is_empty();
+        let asked = if is_again { &args.again } else { &args.goals };
+        let goals = match goals(machine, asked) {
             Ok(goals) => goals,
             Err(status) => return status,
         };
-        match program(machine, &goals) {
+        let made = if is_again { again(machine, &goals) } else { program(machine, &goals) };
+        match made {
             Ok(program) => {
                 print(&weir_front::weir::print(&program));
                 Status::Fine
