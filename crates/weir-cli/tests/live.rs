@@ -186,3 +186,74 @@ fn wrong_input_is_refused() {
         assert!(output.err.contains(message), "{args:?}: {}", output.err);
     }
 }
+
+/// What a property implies is not left open, nor what it is implied by: with little memory many
+/// answers are unknown, but one output does not say that a weaker property is violated and a
+/// stronger one is unknown.
+#[test]
+fn implied_answers_are_given() {
+    let dir = root().join("examples/objects");
+    let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|f| f.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "weir"));
+    files.sort();
+    let (mut compared, mut unknown) = (0, 0);
+    for file in files {
+        for fair in [&[][..], &["--flush-fair"]] {
+            let file = file.to_str().unwrap();
+            let args = ["live", file, "--clients", "3", "--bound", "1", "--memory", "40"];
+            let output = weir(&[&args[..], &["--format", "json"], fair].concat());
+            let Ok(report) = serde_json::from_str::<Value>(&output.out) else { continue };
+            let properties = report["properties"].as_array().unwrap();
+            let verdict = |name: &str| {
+                let found = properties.iter().find(|p| p["name"] == name).unwrap();
+                found["verdict"].as_str().unwrap().to_owned()
+            };
+            unknown += properties.iter().filter(|p| p["verdict"] == "unknown").count();
+            for strong in weir_live::Progress::ALL {
+                for weak in strong.implies() {
+                    let pair = (verdict(strong.name()), verdict(weak.name()));
+                    let pair = (pair.0.as_str(), pair.1.as_str());
+                    let is_open = [("unknown", "violated"), ("holds", "unknown")].contains(&pair);
+                    assert!(!is_open, "{file}: {pair:?} {} {}", strong.name(), weak.name());
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 100 && unknown > 0, "{compared}, {unknown}");
+}
+
+/// A lasso against obstruction-freedom, which is decidable, is used for what is asked alone.
+#[test]
+fn other_properties_help() {
+    let args = ["live", "examples/objects/spin-lock.weir", "--property", "lock-free"];
+    let output = weir(&[&args[..], &["--format", "json", "--bound", "1"]].concat());
+    let report: Value = serde_json::from_str(&output.out).unwrap();
+    assert_eq!(report["properties"][0]["verdict"], "violated", "{report}");
+}
+
+/// An object can be looked at with its clients, and lassos name what is there.
+#[test]
+fn objects_are_shown_with_their_clients() {
+    let shown = |args: &[&str]| {
+        let file = "examples/objects/spin-lock.weir";
+        let output = weir(&[&["show", file], args].concat());
+        assert_eq!(output.status, 0, "{}", output.err);
+        output.out
+    };
+    let two = shown(&["--system"]);
+    assert!(two.contains("process client[0]: ") && two.contains("process client[1]: "), "{two}");
+    assert!(two.contains("call(") && two.contains("return("), "{two}");
+    assert!(shown(&["--system", "--clients", "3"]).contains("process client[2]: "));
+    assert!(!shown(&[]).contains("client"));
+    let output =
+        weir(&["live", "examples/objects/spin-lock.weir", "--model", "sc", "--format", "json"]);
+    let report: Value = serde_json::from_str(&output.out).unwrap();
+    let lasso = &report["properties"][0]["lasso"];
+    let steps = ["stem", "cycle"].map(|part| lasso[part].as_array().unwrap());
+    for step in steps.into_iter().flatten() {
+        let (op, to) = step["transition"].as_str().unwrap().rsplit_once(" to ").unwrap();
+        let named = |line: &str| line.contains(op) && line.ends_with(&format!("→ {to}"));
+        assert!(two.lines().any(named), "{step} is not in\n{two}");
+    }
+}

@@ -31,6 +31,7 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
         MemoryModel::SC => search.sc(),
         _ => search.tso(),
     };
+    search.conclude();
     // Where Weir cannot follow a process, it stays for ever, which no run of the program does.
     let reason = match system.excess() {
         Some(excess) => {
@@ -90,6 +91,8 @@ impl Search<'_> {
                 Ok(answer) => self.found[i] = Some(answer),
                 Err(reason) => reasons.push(format!("blocking pairs: {reason}")),
             }
+            // What a lasso of blocking pairs settles need not be searched for.
+            self.conclude();
         }
         let most = self.options.search.bound.unwrap_or(DEFAULT_BOUND);
         let mut frozen = Line { next: 1, stopped: None };
@@ -117,6 +120,31 @@ impl Search<'_> {
             ));
         }
         reasons
+    }
+
+    /// Answers what is open by what is known: a lasso against a property is one against every
+    /// property that implies it, and what shows that a property holds shows what it implies.
+    fn conclude(&mut self) {
+        let progress = |question: &Question<'_>| match question {
+            Question::Progress(progress) => Some(*progress),
+            Question::Live(_) => None,
+        };
+        for i in 0..self.questions.len() {
+            let Some(open) = progress(&self.questions[i]).filter(|_| self.found[i].is_none())
+            else {
+                continue;
+            };
+            let settles = |(question, answer): (&Question<'_>, &Option<Answer>)| {
+                let (other, answer) = (progress(question)?, answer.as_ref()?);
+                let is_settled = match answer.verdict {
+                    Verdict::Violated => open.implies().contains(&other),
+                    Verdict::Holds => other.implies().contains(&open),
+                    Verdict::Unknown => false,
+                };
+                is_settled.then(|| answer.clone())
+            };
+            self.found[i] = self.questions.iter().zip(&self.found).find_map(settles);
+        }
     }
 
     /// Does the searches of one kind until one is larger than the budget allows.
@@ -203,6 +231,13 @@ pub(crate) fn find_any(
         }
     }
     Ok(None)
+}
+
+impl Answer {
+    /// The answer that a lasso gives to a question that it settles.
+    pub fn by_lasso(question: Question<'_>, lasso: Lasso) -> Self {
+        answer(question, Evidence::Lasso(lasso))
+    }
 }
 
 /// The answer that a lasso gives, or that there is none.

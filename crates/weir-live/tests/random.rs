@@ -21,7 +21,8 @@ fn shown(object: &Program, seed: u64) -> String {
     format!("seed {seed}\n{}", weir_front::weir::print(object))
 }
 
-/// No property that holds implies one that is violated; under SC nothing is unknown.
+/// No property that holds implies one that is violated, or unknown, and none that is violated
+/// is implied by one that is unknown; under SC nothing is unknown.
 fn check_implications(answers: &[Answer], place: &str) {
     let verdict =
         |p: Progress| answers[Progress::ALL.iter().position(|q| *q == p).unwrap()].verdict;
@@ -29,6 +30,10 @@ fn check_implications(answers: &[Answer], place: &str) {
         for q in p.implies() {
             let wrong = verdict(p) == Verdict::Holds && verdict(*q) == Verdict::Violated;
             assert!(!wrong, "{} but not {}: {place}", p.name(), q.name());
+            let (strong, weak) = (verdict(p), verdict(*q));
+            let is_open = strong == Verdict::Holds && weak == Verdict::Unknown
+                || strong == Verdict::Unknown && weak == Verdict::Violated;
+            assert!(!is_open, "{} tells of {}: {place}", p.name(), q.name());
         }
     }
 }

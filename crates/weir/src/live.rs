@@ -9,6 +9,7 @@ use weir_engine::reachable;
 use weir_live::fold;
 use weir_live::graph::Extent;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question};
+use weir_model::answer::Verdict;
 use weir_model::program::Program;
 
 use crate::certify::{Unaccepted, accepted};
@@ -48,7 +49,9 @@ pub fn asked<'p>(program: &'p Program, chosen: &[Progress]) -> Vec<AskedFor<'p>>
         .collect()
 }
 
-/// Answers what is asked. Every lasso is one that its checker accepts.
+/// Answers what is asked. Every lasso is one that its checker accepts. A lasso that was found for
+/// one question is tried on all others that are open, and so is one against
+/// obstruction-freedom, which is decidable, if that is not among what is asked.
 ///
 /// # Errors
 /// If the checker rejects a lasso.
@@ -58,13 +61,50 @@ pub fn answers(
     options: &Options,
 ) -> Result<Vec<Answer>, Unaccepted> {
     let questions: Vec<Question<'_>> = asked.iter().map(|a| a.question).collect();
-    let answers = weir_live::answers(&loaded.system, &questions, options);
+    let mut answers = weir_live::answers(&loaded.system, &questions, options);
     for (asked, answer) in asked.iter().zip(&answers) {
         let Evidence::Lasso(lasso) = &answer.evidence else { continue };
         let file = lasso_file(loaded, asked, lasso, options.flush_fair);
         accepted(file, loaded, options.search.budget.threads())?;
     }
+    let lassos: Vec<Lasso> = answers.iter().filter_map(lasso_of).cloned().collect();
+    for lasso in &lassos {
+        try_on_open(loaded, asked, &mut answers, lasso, options);
+    }
+    let alone = Question::Progress(Progress::ObstructionFree);
+    let is_open = answers.iter().any(|a| a.verdict == Verdict::Unknown);
+    let asks_progress = questions.iter().any(|q| matches!(q, Question::Progress(_)));
+    if is_open && asks_progress && !questions.contains(&alone) {
+        let found = weir_live::answers(&loaded.system, &[alone], options);
+        if let Some(lasso) = found.first().and_then(lasso_of) {
+            try_on_open(loaded, asked, &mut answers, lasso, options);
+        }
+    }
     Ok(answers)
+}
+
+fn lasso_of(answer: &Answer) -> Option<&Lasso> {
+    match &answer.evidence {
+        Evidence::Lasso(lasso) => Some(lasso),
+        _ => None,
+    }
+}
+
+/// Answers each open question that a lasso settles, by the definition that its checker has.
+fn try_on_open(
+    loaded: &Loaded,
+    asked: &[AskedFor<'_>],
+    answers: &mut [Answer],
+    lasso: &Lasso,
+    options: &Options,
+) {
+    let open = |answer: &&mut Answer| answer.verdict == Verdict::Unknown;
+    for (asked, answer) in asked.iter().zip(answers).filter(|(_, answer)| open(&answer)) {
+        let file = lasso_file(loaded, asked, lasso, options.flush_fair);
+        if accepted(file, loaded, options.search.budget.threads()).is_ok() {
+            *answer = Answer::by_lasso(asked.question, lasso.clone());
+        }
+    }
 }
 
 /// How many clients an object has.

@@ -49,7 +49,7 @@ impl Live {
             bound: Some(self.bound.into()),
             budget: limits::budget(),
             certificate: self.evidence.needs_proof(),
-            guesses: None,
+            ..SearchOptions::default()
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use weir::Loaded;
 use weir::load::{program, read_text};
 use weir::report::table::Table;
+use weir::{LoadError, Loaded};
 use weir_model::ids::{ValueId, VarId};
 use weir_model::system::{Expanded, StateKind};
 
@@ -14,7 +14,7 @@ use crate::limits;
 
 pub fn run(args: &Show) -> Status {
     if args.system {
-        return match args.language.load(&args.file, &[]) {
+        return match load(args) {
             Ok(loaded) => match loaded.expanded(&limits::budget()) {
                 Ok(all) => {
                     print(&system(&loaded, all));
@@ -34,6 +34,19 @@ pub fn run(args: &Show) -> Status {
             Status::Fine
         }
         Err(error) => complain(&error),
+    }
+}
+
+/// The system of a program, or of an object with its most general clients, which is what
+/// `weir live` searches and lassos refer to.
+fn load(args: &Show) -> Result<Loaded, LoadError> {
+    let text = read_text(&args.file)?;
+    let (name, reading) = (args.language.name_of(&args.file), args.language.reading());
+    match program(name, &text, &reading)?.0.object {
+        Some(_) => {
+            Loaded::running(name, &text, reading.language, args.clients.into(), &limits::budget())
+        }
+        None => Loaded::read(name, &text, &reading),
     }
 }
 
