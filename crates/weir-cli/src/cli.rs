@@ -17,8 +17,8 @@ use weir::{ENGINES, Engine};
 
 use litmus::Litmus;
 use options::{
-    AutomataArgs, EvidenceArgs, Format, HtmlArg, LanguageArg, ModelArg, ModelsArg, Programs,
-    SearchArgs, engines, seconds, threads,
+    AutomataArgs, EvidenceArgs, FormArg, Format, HtmlArg, LanguageArg, ModelArg, ModelsArg,
+    Programs, SearchArgs, engines, seconds, threads,
 };
 
 /// What concurrent programs can do on weak memory.
@@ -286,6 +286,9 @@ pub struct Show {
     /// Print the automata instead: control states, transitions, domains
     #[arg(long)]
     pub system: bool,
+    /// With --system: the number of clients of an object, as in `weir live`
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=16), value_name = "N", default_value_t = 2, requires = "system")]
+    pub clients: u16,
 }
 
 #[derive(Debug, Args)]
@@ -322,6 +325,8 @@ pub struct Graph {
     pub engine: &'static dyn Engine,
     #[command(flatten)]
     pub automata: AutomataArgs,
+    #[command(flatten)]
+    pub form: FormArg,
     /// For `explicit`: the maximal size of a buffer [default: enough for a program without
     /// loops, otherwise 4]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=60_000))]

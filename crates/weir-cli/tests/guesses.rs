@@ -178,3 +178,62 @@ fn guesses_are_worth_something() {
     assert_eq!(verdict("MP", 1), Verdict::Violated);
     assert_eq!(verdict("MP", 2), Verdict::Holds);
 }
+
+/// A bound on guesses is refused where no reads are guessed, by every command that takes one, and
+/// reports say that there was one.
+#[test]
+fn a_bound_on_guesses_is_part_of_the_answer() {
+    let sb = "litmus/SB.litmus";
+    for command in [
+        &["check", sb, "--model", "tso"][..],
+        &["outcomes", sb, "--model", "nsw"],
+        &["compare", sb],
+        &["compare", sb, "--model", "tso+r->w", "--model", "nsw+rrwe"],
+        &["channel", "of", sb],
+        &["channel", "of", sb, "--model", "pso"],
+    ] {
+        let output = weir(&[command, &["--guesses", "2"]].concat());
+        assert_eq!(output.status, 2, "{command:?}: {}", output.out);
+        assert!(output.err.contains("a bound on guesses is for TSO+r->w, "), "{}", output.err);
+    }
+    let lb = "litmus/LB.litmus";
+    for model in ["tso+r->w", "tso+r->r/w", "tso+w->w+r->r/w"] {
+        let ask = |command: &str, guesses: &str, format: &str| {
+            let args = [command, lb, "--model", model, "--guesses", guesses, "--format", format];
+            weir(&args).out
+        };
+        let outcomes = ask("outcomes", "1", "human");
+        assert!(outcomes.contains(", at most 1 guess at a time\n"), "{outcomes}");
+        assert!(outcomes.contains("all there are with at most 1 guess at a time"), "{outcomes}");
+        let checked = ask("check", "2", "human");
+        assert!(checked.contains(", at most 2 guesses at a time\n"), "{checked}");
+        let compared = ask("compare", "2", "human");
+        assert!(compared.starts_with("With at most 2 guesses at a time:\n"), "{compared}");
+        for command in ["outcomes", "check", "compare"] {
+            let json: serde_json::Value = serde_json::from_str(&ask(command, "2", "json")).unwrap();
+            assert_eq!(json["guesses"], 2, "{command}");
+        }
+    }
+    // The bound matters: one guess lets a write overtake a read, but no read a read.
+    let states = |guesses: &str| {
+        let args = ["outcomes", "litmus/MP.litmus", "--model", "tso+r->r/w", "--format", "herd"];
+        weir(&[&args[..], &["--guesses", guesses]].concat()).out
+    };
+    assert!(states("1").contains("States 3") && states("2").contains("States 4"));
+}
+
+/// The engine for bounded guesses decides programs with loops under TSO with `r->w`.
+#[test]
+fn tso_with_read_write_is_decided() {
+    let program = "var x, y
+        process p { loop { reg r   r = x   y = 1   assert r != 2 } }
+        process q { reg r   r = y   x = 1 }
+        no failure";
+    let args = ["check", "-", "--model", "tso+r->w", "--guesses", "2", "--engine", "channels"];
+    let output = common::weir_reading(&args, program.as_bytes());
+    assert_eq!(output.status, 0, "{} {}", output.out, output.err);
+    let output =
+        weir(&["check", "litmus/LB.litmus", "--model", "tso+r->w", "--engine", "channels"]);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("--guesses N"), "{}", output.err);
+}

@@ -15,12 +15,12 @@ use weir_engine::SearchOptions;
 use weir_model::answer::{Answer, Evidence, Run};
 use weir_model::memory_model::Relaxation;
 
-/// Figure 2 of Atig et al. 2012, and models that have no semantics of their own.
+/// The models of which the papers say something, and models that have no semantics of their own.
 fn models() -> Vec<MemoryModel> {
     let write_write = MemoryModel::SC.with(Relaxation::WriteWrite);
     let read_read = MemoryModel::SC.with(Relaxation::ReadRead);
-    let others = [MemoryModel::GUESS_WW, write_write, read_read.with(Relaxation::ReadWrite)];
-    MemoryModel::FIGURE_2.into_iter().chain(others).collect()
+    let others = [write_write, read_read.with(Relaxation::ReadWrite)];
+    MemoryModel::STUDIED.into_iter().chain(others).collect()
 }
 
 /// One line for each step, as long as it takes.

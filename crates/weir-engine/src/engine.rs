@@ -9,7 +9,7 @@ use std::fmt;
 use weir_model::answer::{Answer, Evidence, Verdict};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::{Kind, Question};
-use weir_model::semantics::has_bounded_guesses;
+use weir_model::semantics::{Form, has_bounded_guesses};
 use weir_model::system::System;
 
 use crate::graph::{Graph, NoGraph};
@@ -74,6 +74,11 @@ pub trait Engine: fmt::Debug + Sync {
         false
     }
 
+    /// Whether it searches a semantics whose form can be chosen.
+    fn has_forms(&self) -> bool {
+        false
+    }
+
     /// Answers questions, each with what shows the answer. The model is one that it
     /// [decides](Self::decides), and the system has every read of it. [`check`](Self::check)
     /// is what others call.
@@ -95,6 +100,17 @@ pub trait Engine: fmt::Debug + Sync {
     fn accepts(&self, model: MemoryModel, options: &SearchOptions) -> Result<(), Refusal> {
         if !self.decides(model) {
             return Err(Refusal::undecided(self.name(), |model| self.decides(model), model));
+        }
+        if let Some(form) = options.form {
+            if !self.has_forms() {
+                return Err(Refusal::NoForms(self.name()));
+            }
+            if !Form::of(model).contains(&form) {
+                return Err(Refusal::OtherForm(model, form.word()));
+            }
+            if options.guesses.is_some() && form != Form::of(model)[0] {
+                return Err(Refusal::NoGuessesInForm(form));
+            }
         }
         match options.guesses {
             Some(_) if !has_bounded_guesses(model) => Err(Refusal::NoGuesses(model)),
@@ -118,7 +134,8 @@ pub trait Engine: fmt::Debug + Sync {
         if !task.options.certificate
             && let Some(answers) = known.iter().cloned().collect::<Option<Vec<_>>>()
         {
-            let stats = Stats { engine: "code", within_bound: true, ..Stats::default() };
+            let guesses = task.options.guesses;
+            let stats = Stats { engine: "code", guesses, within_bound: true, ..Stats::default() };
             return Ok((answers, stats));
         }
         let (mut answers, mut stats) = self.search(task, progress);
@@ -153,6 +170,12 @@ pub enum Refusal {
     Unbounded(MemoryModel),
     /// There is a bound on guesses, and the model has none.
     NoGuesses(MemoryModel),
+    /// A form of the semantics is chosen, and the engine of this name searches none.
+    NoForms(&'static str),
+    /// The model has no such form.
+    OtherForm(MemoryModel, &'static str),
+    /// There is a bound on guesses, and the form has no rule for it.
+    NoGuessesInForm(Form),
 }
 
 impl Refusal {
@@ -162,7 +185,7 @@ impl Refusal {
         model: MemoryModel,
     ) -> Self {
         let named = MemoryModel::NAMED.into_iter().map(|(_, model)| model);
-        let guessing = [MemoryModel::GUESS, MemoryModel::GUESS_WW];
+        let guessing = MemoryModel::STUDIED.into_iter().filter(|m| has_bounded_guesses(*m));
         let decides = named.chain(guessing).filter(|m| decides(*m)).collect();
         Self::Undecided { engine, decides, model }
     }
@@ -191,10 +214,24 @@ impl fmt::Display for Refusal {
             }
             Self::NoGuesses(model) => write!(
                 f,
-                "a bound on guesses is for {} and {}, in which reads are guessed, not for {model}",
+                "a bound on guesses is for {}, {} and {}, in which reads are guessed, not for \
+                 {model}",
+                MemoryModel::TSO_RW,
                 MemoryModel::GUESS,
                 MemoryModel::GUESS_WW
             ),
+            Self::NoForms(engine) => write!(
+                f,
+                "the engine `{engine}` searches no form of a semantics that can be chosen; \
+                 `explicit` does"
+            ),
+            Self::OtherForm(model, word) => {
+                let words: Vec<&str> = Form::of(*model).into_iter().map(Form::word).collect();
+                write!(f, "{model} has no form `{word}`; it has {}", words.join(", "))
+            }
+            Self::NoGuessesInForm(form) => {
+                write!(f, "guesses cannot be bounded in the form `{}`", form.word())
+            }
         }
     }
 }

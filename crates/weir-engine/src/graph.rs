@@ -116,7 +116,8 @@ pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGra
     let Task { system, questions, model, options } = task;
     let bound =
         options.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
-    let semantics = Form::of(model)[0].semantics(system, model, bound);
+    let form = options.form.unwrap_or_else(|| Form::of(model)[0]);
+    let semantics = form.semantics(system, model, bound);
     let mut graph = Graph::default();
     let mut numbers: FxHashMap<Vec<Cell>, usize> = FxHashMap::default();
     let mut configs = Vec::new();

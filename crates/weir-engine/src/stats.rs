@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use weir_model::answer::Answer;
 use weir_model::limits::Budget;
+use weir_model::semantics::Form;
 
 /// How a search is done: its bounds, its budget, and what it returns.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,9 @@ pub struct SearchOptions {
     /// The most reads that a process may have guessed at a time, for the models in
     /// which reads are guessed (Atig et al. 2010, section 9.2).
     pub guesses: Option<usize>,
+    /// The form of the semantics that is searched, for engines that search one; by default the
+    /// first one of the model.
+    pub form: Option<Form>,
     /// How much time and memory there is.
     pub budget: Budget,
     /// Whether to return what shows that a property holds, if the engine can.
@@ -49,6 +53,8 @@ pub struct Stats {
     pub bound: Option<usize>,
     /// The bound on guessed reads, if there is one. It is part of the model.
     pub guesses: Option<usize>,
+    /// The form of the semantics, if one was chosen.
+    pub form: Option<Form>,
     /// Whether no step was left out because of the bound.
     pub within_bound: bool,
     /// The level of folding, if anything is folded.

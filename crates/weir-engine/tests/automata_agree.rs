@@ -100,7 +100,7 @@ fn agree(program: &Program, bound: Option<usize>, exact: bool) -> Result<[u64; C
         bound,
         budget: Budget::new().with_store(1 << 21).with_time(Duration::from_secs(20)),
         certificate: true,
-        guesses: None,
+        ..SearchOptions::default()
     };
     let (explicit, _) = Explicit.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();
     let (views, _) = Views.check(Task::new(&system, TSO, &options), &mut |_| {}).unwrap();

@@ -109,7 +109,7 @@ fn agree(
         bound,
         budget: Budget::new().with_store(1 << 28).with_time(Duration::from_secs(5)),
         certificate: true,
-        guesses: None,
+        ..SearchOptions::default()
     };
     let (found, stats) =
         Views.check(Task::new(&system, model, &options(None)), &mut |_| {}).unwrap();

@@ -723,3 +723,65 @@ fn the_same_question_gets_the_same_answer() {
         Ok(())
     });
 }
+
+/// The final states and the verdicts are the same in every form of a model, and every run is
+/// accepted. With load buffers nothing is said of variables while processes run.
+#[test]
+fn forms_agree() {
+    let seed = setting("WEIR_SEED", 1);
+    let (mut compared, mut unanswered) = (0, 0);
+    for case in 0..setting("WEIR_CASES", 120) {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
+        let shape = rng.pick(&loop_free()).clone();
+        let random = asking(&mut rng, &shape);
+        let system = system(&random);
+        let text = || weir_front::weir::print(&random);
+        for model in MODELS {
+            let mut first = None;
+            for form in Form::of(model) {
+                let options = SearchOptions { form: Some(form), ..SearchOptions::default() };
+                let task = Task::new(&system, model, &options);
+                let outcomes = explicit::outcomes(task, &mut |_| {}).unwrap();
+                assert!(outcomes.stats.is_exact());
+                let (answers, _) = Explicit.check(task, &mut |_| {}).unwrap();
+                for answer in &answers {
+                    if let Evidence::Run(run) = &answer.evidence {
+                        assert_eq!(run.form, form);
+                        let witness = Witness::new(&system, run, answer.property, &|_| 1);
+                        check(&system, &witness).unwrap_or_else(|e| panic!("{e}\n{}", text()));
+                    }
+                }
+                let verdicts: Vec<Verdict> = answers.iter().map(|a| a.verdict).collect();
+                let Some((states, expected)) = &first else {
+                    first = Some((outcomes.states, verdicts));
+                    continue;
+                };
+                assert_eq!(&outcomes.states, states, "{model}, {form:?}\n{}", text());
+                for (i, (found, expected)) in verdicts.iter().zip(expected).enumerate() {
+                    if form.is_ahead() && system.questions[i].asks_for_memory_under_way() {
+                        assert_eq!(*found, Verdict::Unknown);
+                        unanswered += 1;
+                        continue;
+                    }
+                    assert_eq!(found, expected, "{model}, {form:?}, {i}\n{}", text());
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 0 && unanswered > 0, "{compared}, {unanswered}");
+}
+
+#[test]
+fn forms_of_other_models_are_refused() {
+    let system = system(&asking(&mut Rng::new(1), &Shape::default()));
+    for model in MODELS {
+        for form in [Form::LoadBuffers, Form::NswHistory, Form::NswEvents, Form::Guess] {
+            let options = SearchOptions { form: Some(form), ..SearchOptions::default() };
+            let task = Task::new(&system, model, &options);
+            let is_one = Form::of(model).contains(&form);
+            assert_eq!(Explicit.check(task, &mut |_| {}).is_ok(), is_one, "{model} {form:?}");
+            assert_eq!(explicit::outcomes(task, &mut |_| {}).is_ok(), is_one, "{model} {form:?}");
+        }
+    }
+}

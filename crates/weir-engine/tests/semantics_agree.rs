@@ -164,7 +164,8 @@ fn nsw_with_rrwe() {
     });
 }
 
-/// More relaxations, more states.
+/// Each named model has the states of the one before it. (RWF is in PSO and NSW only, and TSO
+/// keeps the order of writes and of reads without partial fences.)
 #[test]
 fn models_are_monotone() {
     on_random_programs(300, &shapes(), |system| {

@@ -123,7 +123,7 @@ fn nothing_happens(task: Task<'_>, stats: &Stats, doubts: Vec<Doubt>) -> Vec<Dou
     let bytes = BYTES.max(2 * stats.bytes);
     let bytes = options.budget.store().map_or(bytes, |most| most.min(bytes));
     let budget = options.budget.clone().with_store(bytes);
-    let options = SearchOptions { budget, certificate: false, ..options.clone() };
+    let options = SearchOptions { budget, certificate: false, form: None, ..options.clone() };
     let task = task.within(&options);
     let questions: Vec<Question> = doubts.iter().map(|d| d.question(system)).collect();
     let met = explicit::glance(system, &questions, GLANCE, &options.budget);

@@ -424,6 +424,7 @@ impl Verifier {
             bound: self.bound,
             guesses: self.guesses,
             budget: self.limits.budget(),
+            form: None,
             certificate: false,
         }
     }

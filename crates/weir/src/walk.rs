@@ -44,7 +44,8 @@ pub struct Walk<'l> {
 }
 
 impl<'l> Walk<'l> {
-    /// A walk that begins in the first initial state. No buffer grows past the bound.
+    /// A walk that begins in the first initial state, in the form of the semantics that the
+    /// options name, or else the first one of the model. No buffer grows past the bound.
     ///
     /// # Errors
     /// If a limit is reached before all values are known that reads may guess.
@@ -57,7 +58,7 @@ impl<'l> Walk<'l> {
         bound: usize,
         options: &SearchOptions,
     ) -> Result<Self, Stop> {
-        let form = Form::of(model)[0];
+        let form = options.form.unwrap_or_else(|| Form::of(model)[0]);
         if form.guesses() {
             loaded.system.expanded(&options.budget)?;
         }
@@ -82,6 +83,11 @@ impl<'l> Walk<'l> {
     /// Whether no step has been taken.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
+    }
+
+    /// The form of the semantics.
+    pub fn form(&self) -> Form {
+        self.form
     }
 
     /// The most that a buffer holds.

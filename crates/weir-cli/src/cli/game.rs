@@ -59,7 +59,7 @@ impl Game {
             bound: self.bound.map(usize::from),
             budget: limits::budget(),
             certificate: false,
-            guesses: None,
+            ..SearchOptions::default()
         }
     }
 

@@ -11,7 +11,8 @@ use weir::{
     Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
     Settings, engine,
 };
-use weir_engine::{Automata, Engine, SearchOptions};
+use weir_engine::{Automata, Engine, Explicit, Refusal, SearchOptions};
+use weir_model::semantics::Form;
 
 use crate::{limits, output};
 
@@ -146,7 +147,38 @@ pub struct SearchArgs {
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=16), value_name = "N")]
     pub guesses: Option<u8>,
     #[command(flatten)]
+    pub form: FormArg,
+    #[command(flatten)]
     pub automata: AutomataArgs,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct FormArg {
+    /// For `explicit`: the form of the semantics, where a model has several; see `weir models`
+    /// [default: the first]
+    #[arg(long, value_parser = forms(), value_name = "FORM")]
+    pub form: Option<&'static str>,
+}
+
+impl FormArg {
+    /// The form of a model, if one was chosen.
+    ///
+    /// # Errors
+    /// If the model has no such form.
+    pub fn of(self, model: MemoryModel) -> Result<Option<Form>, String> {
+        let Some(word) = self.form else { return Ok(None) };
+        match Form::of(model).into_iter().find(|form| form.word() == word) {
+            Some(form) => Ok(Some(form)),
+            None => Err(Refusal::OtherForm(model, word).to_string()),
+        }
+    }
+}
+
+/// The forms of semantics by their words.
+fn forms() -> impl TypedValueParser<Value = &'static str> {
+    PossibleValuesParser::new(Form::WORDS).map(|word| {
+        Form::WORDS.into_iter().find(|known| *known == word).expect("the words are those of forms")
+    })
 }
 
 /// What to do with the evidence of answers.
@@ -227,18 +259,28 @@ impl SearchArgs {
     /// If the engine that was asked for cannot be asked about the model, or there are no
     /// guesses to be bounded.
     pub fn engine(&self, model: MemoryModel) -> Result<&'static dyn Engine, String> {
-        let engine = self.automata.apply(self.engine);
-        engine.accepts(model, &self.options()).map_err(|e| output::advise(&e.into()))?;
+        let engine: &dyn Engine = match self.form.form {
+            // The portfolio asks engines that search no form.
+            Some(_) if self.engine.name() == ENGINES[0].name() => &Explicit,
+            _ => self.automata.apply(self.engine),
+        };
+        let options = self.options(model)?;
+        engine.accepts(model, &options).map_err(|e| output::advise(&e.into()))?;
         Ok(engine)
     }
 
-    pub fn options(&self) -> SearchOptions {
-        SearchOptions {
+    /// How to search under a model.
+    ///
+    /// # Errors
+    /// If the model has no form that was asked for.
+    pub fn options(&self, model: MemoryModel) -> Result<SearchOptions, String> {
+        Ok(SearchOptions {
             bound: self.bound.map(usize::from),
             budget: limits::budget(),
             certificate: false,
             guesses: self.guesses.map(usize::from),
-        }
+            form: self.form.of(model)?,
+        })
     }
 }
 

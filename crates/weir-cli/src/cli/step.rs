@@ -3,7 +3,7 @@
 use clap::Args;
 use weir::walk;
 
-use super::options::{LanguageArg, ModelArg};
+use super::options::{FormArg, LanguageArg, ModelArg};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,6 +18,8 @@ pub struct Step {
     pub file: String,
     #[command(flatten)]
     pub model: ModelArg,
+    #[command(flatten)]
+    pub form: FormArg,
     #[command(flatten)]
     pub language: LanguageArg,
     /// The maximal size of a buffer

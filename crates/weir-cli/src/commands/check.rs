@@ -16,7 +16,7 @@ use weir_model::limits::Budget;
 
 use super::evidence::EvidenceFiles;
 use super::page::Html;
-use super::stats::{details, summary};
+use super::stats::{details, restrictions, summary};
 use super::{
     Status, accepted_text, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
     write_json, write_whole,
@@ -33,8 +33,9 @@ const MIN_FORMULA: usize = 20;
 
 pub fn run(args: &Check) -> Status {
     let model = args.model.model;
-    let engine = match args.search.engine(model) {
-        Ok(engine) => engine,
+    let asked = args.search.engine(model).and_then(|e| Ok((e, args.search.options(model)?)));
+    let (engine, search) = match asked {
+        Ok(asked) => asked,
         Err(message) => return fail(&message),
     };
     let needs_proof = args.evidence.needs_proof();
@@ -69,7 +70,7 @@ pub fn run(args: &Check) -> Status {
             continue;
         }
         let certificate = files.need_proof();
-        let options = SearchOptions { certificate, ..args.search.options() };
+        let options = SearchOptions { certificate, ..search.clone() };
         let mut progress = Progress::default();
         let checked = match stopped {
             Some(reason) => Ok(nothing_known(&loaded, &reason)),
@@ -231,13 +232,9 @@ fn human(
 ) -> String {
     let system = &loaded.system;
     let mut out = String::new();
-    let guesses = match stats.guesses {
-        Some(1) => ", at most 1 guess at a time".to_owned(),
-        Some(guesses) => format!(", at most {guesses} guesses at a time"),
-        None => String::new(),
-    };
+    let how = restrictions(model, stats);
     let name = paint(STRONG, &loaded.source.name);
-    let _ = writeln!(out, "{name} under {model}{guesses}\n{}", caveat(&loaded.source));
+    let _ = writeln!(out, "{name} under {model}{how}\n{}", caveat(&loaded.source));
     let mut table = Table::default();
     // The lines are indented and have a mark.
     let words = answers.iter().map(|a| word(loaded, a).0.len()).max().unwrap_or(0);

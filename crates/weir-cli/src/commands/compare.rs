@@ -12,11 +12,12 @@ use weir::report::{reason, says};
 use weir::solver::check_with;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
-use weir_engine::{Engine, Stats, Task};
+use weir_engine::{Engine, SearchOptions, Stats, Task};
 use weir_model::answer::Answer;
 use weir_model::question::Question;
 
 use super::page::Html;
+use super::stats::guessing;
 use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
 use crate::cli::Compare;
 use crate::cli::options::Format;
@@ -27,8 +28,9 @@ use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
 pub fn run(args: &Compare) -> Status {
     let named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();
     let models = args.models.or(&named);
-    let engines: Result<Vec<&dyn Engine>, String> =
-        models.iter().map(|&model| args.search.engine(model)).collect();
+    let ask = |&model: &MemoryModel| Ok((args.search.engine(model)?, args.search.options(model)?));
+    let engines: Result<Vec<(&dyn Engine, SearchOptions)>, String> =
+        models.iter().map(ask).collect();
     let engines = match engines {
         Ok(engines) => engines,
         Err(message) => return fail(&message),
@@ -60,14 +62,15 @@ pub fn run(args: &Compare) -> Status {
         if cells.any(|cell| cell.verdict == Verdict::Unknown) {
             status = status.and(Status::Unknown);
         }
-        status = status.and(html.add(file, || report(&loaded, &models, &columns)));
+        let report = || report(args, &loaded, &models, &columns);
+        status = status.and(html.add(file, report));
         match args.format {
-            Format::Json => print_json(&report(&loaded, &models, &columns)),
+            Format::Json => print_json(&report()),
             Format::Human => programs.push((loaded, columns)),
         }
     }
     if !programs.is_empty() {
-        print(&human(&models, &programs));
+        print(&human(args, &models, &programs));
     }
     status.and(html.write())
 }
@@ -96,13 +99,12 @@ fn columns(
     loaded: &Loaded,
     stopped: Option<&str>,
     models: &[MemoryModel],
-    engines: &[&dyn Engine],
+    engines: &[(&dyn Engine, SearchOptions)],
 ) -> Result<Vec<Column>, CheckError> {
-    let options = args.search.options();
     let needs_scenes = args.format == Format::Json || args.page.html.is_some();
-    let column = |(&model, engine): (&MemoryModel, &&dyn Engine)| {
+    let column = |(&model, (engine, options)): (&MemoryModel, &(&dyn Engine, SearchOptions))| {
         let mut progress = Progress::default();
-        let task = Task::new(&loaded.system, model, &options);
+        let task = Task::new(&loaded.system, model, options);
         let (answers, vacuous, stats) = match stopped {
             Some(reason) => nothing_known(loaded, reason),
             None => {
@@ -156,7 +158,7 @@ fn distinct_names(programs: &[(Loaded, Vec<Column>)]) -> Vec<String> {
         .collect()
 }
 
-fn human(models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
+fn human(args: &Compare, models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
     let mut table = Table::default();
     let heads = models.iter().map(ToString::to_string);
     table.row(["program".to_owned(), "property".to_owned()].into_iter().chain(heads));
@@ -186,7 +188,11 @@ fn human(models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
     }
     let widths = table.widths();
     let lines = table.lines("  ");
-    let mut out = format!("{}\n", paint(STRONG, &lines[0]));
+    let mut out = match args.search.guesses {
+        Some(most) => format!("With {}:\n\n", guessing(most.into())),
+        None => String::new(),
+    };
+    let _ = writeln!(out, "{}", paint(STRONG, &lines[0]));
     for row in &rows {
         let cells = row.iter().zip(&widths).map(|((text, color), width)| {
             paint(*color, text) + &" ".repeat(width - text.chars().count())
@@ -202,7 +208,12 @@ fn human(models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
     out
 }
 
-fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> CompareReport {
+fn report(
+    args: &Compare,
+    loaded: &Loaded,
+    models: &[MemoryModel],
+    columns: &[Column],
+) -> CompareReport {
     let system = &loaded.system;
     let row = |(i, question): (usize, &Question)| {
         let cells = || models.iter().map(ToString::to_string).zip(columns.iter().map(|c| &c[i]));
@@ -227,6 +238,7 @@ fn report(loaded: &Loaded, models: &[MemoryModel], columns: &[Column]) -> Compar
         file: loaded.source.name.clone(),
         text: loaded.source.text.clone(),
         models: models.iter().map(ToString::to_string).collect(),
+        guesses: args.search.guesses.map(usize::from),
         properties: system.questions.iter().enumerate().map(row).collect(),
     }
 }

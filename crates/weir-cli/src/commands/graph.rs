@@ -3,9 +3,10 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use weir::ENGINES;
 use weir::report::graph;
 use weir_engine::graph::NoGraph;
-use weir_engine::{SearchOptions, Task};
+use weir_engine::{Engine, Explicit, SearchOptions, Task};
 use weir_model::limits::Stop;
 
 use super::page::Html;
@@ -61,8 +62,12 @@ fn draw(args: &Graph) -> Result<Status, Undrawn> {
     let format = format(args)?;
     let mut html = Html::new("graph", &args.page.html);
     let most = args.most.unwrap_or(if html.is_wanted() { MOST_IN_A_PAGE } else { MOST });
-    let options = SearchOptions { bound: args.bound.map(usize::from), ..limits::search() };
-    let engine = args.automata.apply(args.engine);
+    let (bound, form) = (args.bound.map(usize::from), args.form.of(model)?);
+    let options = SearchOptions { bound, form, ..limits::search() };
+    let engine: &dyn Engine = match form {
+        Some(_) if args.engine.name() == ENGINES[0].name() => &Explicit,
+        _ => args.automata.apply(args.engine),
+    };
     engine.accepts(model, &options).map_err(|e| advise(&e.into()))?;
     let loaded = match args.language.load(&args.file, &[model]) {
         Ok(loaded) => loaded,

@@ -9,11 +9,13 @@ use weir::report::{herd, json};
 use weir::solver::runs_to;
 use weir::{LoadError, Loaded, MemoryModel, Reading};
 use weir_engine::explicit::Outcomes;
+use weir_engine::{Engine as _, Explicit};
 
 use super::page::Html;
-use super::{Status, complain, no_search, note, print, print_json, reject};
+use super::stats::{guessing, restrictions};
+use super::{Status, complain, fail, no_search, note, print, print_json, reject};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
-use crate::output::{caveat, paint};
+use crate::output::{advise, caveat, paint};
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG};
 
@@ -23,6 +25,13 @@ const MOST_RUNS: usize = 64;
 pub fn run(args: &Args) -> Status {
     let mut status = Status::Fine;
     let model = args.model.model;
+    let options = match args.search.options(model) {
+        Ok(options) => options,
+        Err(message) => return fail(&message),
+    };
+    if let Err(refusal) = Explicit.accepts(model, &options) {
+        return fail(&advise(&refusal.into()));
+    }
     let mut html = Html::new("outcomes", &args.page.html);
     for (i, file) in args.programs.files.iter().enumerate() {
         let reading = Reading { observing: true, model, ..args.search.language.reading() };
@@ -39,7 +48,6 @@ pub fn run(args: &Args) -> Status {
                 continue;
             }
         };
-        let options = args.search.options();
         let mut progress = Progress::default();
         let found = match stopped {
             Some(reason) => {
@@ -88,8 +96,9 @@ pub fn run(args: &Args) -> Status {
 
 fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
     let system = &loaded.system;
+    let how = restrictions(model, &outcomes.stats);
     let name = paint(STRONG, &loaded.source.name);
-    let mut out = format!("{name} under {model}\n{}\n", caveat(&loaded.source));
+    let mut out = format!("{name} under {model}{how}\n{}\n", caveat(&loaded.source));
     if outcomes.states.is_empty() {
         let line = match (outcomes.stats.is_exact(), &system.program.filter) {
             (false, _) => "no final state was found, but there may be some",
@@ -114,7 +123,11 @@ fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
     }
     let picked = outcomes.states.iter().filter(|(_, p)| *p).count();
     let total = outcomes.states.len();
-    let all = if outcomes.stats.is_exact() { "all there are" } else { "there may be more" };
+    let all = match (outcomes.stats.is_exact(), outcomes.stats.guesses) {
+        (true, Some(most)) => format!("all there are with {}", guessing(most)),
+        (true, None) => "all there are".to_owned(),
+        (false, _) => "there may be more".to_owned(),
+    };
     let condition = match asks {
         true => format!("; the condition picks {picked} (*)"),
         false => String::new(),

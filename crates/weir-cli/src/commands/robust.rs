@@ -44,8 +44,7 @@ pub fn run(args: &Robust) -> Status {
         let mut cells = Vec::new();
         for &model in &models {
             let certificate = files.need_proof();
-            let (budget, bound, guesses) = (limits::budget(), None, None);
-            let options = SearchOptions { bound, budget, certificate, guesses };
+            let options = SearchOptions { certificate, ..limits::search() };
             let mut progress = Progress::default();
             let found = check(&loaded, model, &options, &mut |s| progress.update(s));
             drop(progress);

@@ -1,10 +1,35 @@
 //! Prints the statistics of a search.
 
+use weir::MemoryModel;
 use weir::report::peak_memory;
 use weir::report::table::Table;
 use weir_engine::Stats;
+use weir_model::semantics::Form;
 
 use crate::progress::{counted, grouped};
+
+/// What restricts or specializes a model in a search, for a headline: a bound on guesses, and the
+/// form of the semantics if one was chosen.
+pub fn restrictions(model: MemoryModel, stats: &Stats) -> String {
+    let guesses = stats.guesses.map(|most| format!(", {}", guessing(most))).unwrap_or_default();
+    guesses + &stats.form.map(|form| form_words(form, model)).unwrap_or_default()
+}
+
+/// The form of a semantics, for a headline, if it is not the first one of the model.
+pub fn form_words(form: Form, model: MemoryModel) -> String {
+    match form == Form::of(model)[0] {
+        true => String::new(),
+        false => format!(" by {}", form.name()),
+    }
+}
+
+/// A bound on guesses in words.
+pub fn guessing(most: usize) -> String {
+    match most {
+        1 => "at most 1 guess at a time".to_owned(),
+        most => format!("at most {most} guesses at a time"),
+    }
+}
 
 /// In a line: which engine had the last word, and how much it stored.
 pub fn summary(stats: &Stats) -> String {
@@ -20,6 +45,10 @@ pub fn summary(stats: &Stats) -> String {
     if stats.engine == "code" {
         return "no search: the code of the processes alone shows it".to_owned();
     }
+    let exact = match stats.guesses {
+        Some(most) if !exact.is_empty() => format!("{exact} with {}", guessing(most)),
+        _ => exact.to_owned(),
+    };
     let seconds = stats.elapsed.as_secs_f64();
     format!("{}: {}{exact}, {seconds:.3} s", stats.engine, counted(stats.stored, what))
 }

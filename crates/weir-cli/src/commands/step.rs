@@ -11,9 +11,11 @@ use weir::report::{counted, reason};
 use weir::walk::{Choice, Walk};
 use weir::{ENGINES, Loaded, Verdict};
 use weir_check::Witness;
+use weir_engine::SearchOptions;
 use weir_front::suggest::closest;
 use weir_model::answer::{Answer, Evidence};
 
+use super::stats::form_words;
 use super::{Status, complain, fail, print, stopped, write_json};
 use crate::cli::step::Step;
 use crate::limits;
@@ -48,7 +50,12 @@ pub fn run(args: &Step) -> Status {
     if loaded.system.processes.is_empty() {
         return fail(&format!("`{}` has no processes", args.file));
     }
-    let walk = Walk::new(&loaded, args.model.model, args.bound.into(), &limits::search());
+    let form = match args.form.of(args.model.model) {
+        Ok(form) => form,
+        Err(message) => return fail(&message),
+    };
+    let options = SearchOptions { form, ..limits::search() };
+    let walk = Walk::new(&loaded, args.model.model, args.bound.into(), &options);
     let walk = match walk {
         Ok(walk) => walk,
         Err(stop) => return stopped(&stop.to_string()),
@@ -108,8 +115,9 @@ impl Random {
 impl Session<'_> {
     fn introduce(&self) {
         let name = paint(STRONG, &self.loaded.source.name);
-        let mut out =
-            format!("{name} under {}; `help` lists the commands\n", self.args.model.model);
+        let model = self.args.model.model;
+        let form = form_words(self.walk.form(), model);
+        let mut out = format!("{name} under {model}{form}; `help` lists the commands\n");
         match self.walk.beginnings(MOST_BEGINNINGS) {
             1 => {}
             MOST_BEGINNINGS => {

@@ -90,6 +90,10 @@ impl Engine for Explicit {
         true
     }
 
+    fn has_forms(&self) -> bool {
+        true
+    }
+
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         match Asked::new(task) {
             Ok(mut asked) => {
@@ -184,7 +188,9 @@ impl<'t> Asked<'t> {
     pub fn answers(&self, budget: &Budget) -> (Vec<Answer>, Stats) {
         let stats = self.search.stats();
         let Settling { questions, settled, .. } = &self.settling;
+        let is_ahead = self.search.form.is_ahead();
         let answer = |(i, question): (usize, &Question)| match settled[i] {
+            _ if is_ahead && question.asks_for_memory_under_way() => Answer::unknown(i, AHEAD),
             Some(id) => match self.search.run_to(id, question, budget) {
                 Ok(run) => Answer::settled(i, question, run),
                 Err(stop) => Answer::unknown(i, stop),
@@ -195,6 +201,10 @@ impl<'t> Asked<'t> {
         (questions.iter().enumerate().map(answer).collect(), stats.clone())
     }
 }
+
+/// Why a question about variables while processes run is not answered with load buffers.
+const AHEAD: &str = "with load buffers memory is ahead of the processes, so they do not answer \
+                     what variables are while processes run; the other forms do";
 
 /// Why there may be more than was seen.
 fn reason(stats: &Stats) -> String {
@@ -269,8 +279,9 @@ pub struct Outcomes {
 /// Finds the final states of a program.
 ///
 /// # Errors
-/// If the system was built without the guessed reads of the model.
+/// If the system was built without the guessed reads of the model, or the options are not for it.
 pub fn outcomes(task: Task<'_>, progress: Progress<'_>) -> Result<Outcomes, Refusal> {
+    Explicit.accepts(task.model, task.options)?;
     task.is_served()?;
     let system = task.system;
     let program = &system.program;

@@ -60,7 +60,7 @@ pub(super) struct Space {
 pub(super) struct Search<'s> {
     pub(super) semantics: Box<dyn Semantics + 's>,
     model: MemoryModel,
-    form: Form,
+    pub(super) form: Form,
     pub(super) reduction: Reduction,
     pub(super) store: Store,
     pub(super) stats: Stats,
@@ -79,7 +79,7 @@ impl<'s> Search<'s> {
     /// configuration if these questions are.
     pub fn new(task: Task<'s>, looked_for: &[Question]) -> Result<Self, Stop> {
         let Task { system, questions, model, options } = task;
-        let form = Form::of(model)[0];
+        let form = options.form.unwrap_or_else(|| Form::of(model)[0]);
         if form.guesses() && !model.guesses_reads() {
             system.expanded(&options.budget)?;
         }
@@ -93,6 +93,7 @@ impl<'s> Search<'s> {
             engine: Explicit.name(),
             bound: Some(bound),
             guesses,
+            form: options.form,
             within_bound: true,
             ..Stats::default()
         };

@@ -15,7 +15,8 @@
 //! | `{w->r, r->w}` (Atig et al. 2012, section 3.4) | no write, no read of `x` | no read, no write to `x` |
 //!
 //! The number of reads that a process has in its buffers can be bounded, which makes
-//! reachability decidable for the first two models (Atig et al. 2010, section 9.2). A
+//! reachability decidable (Atig et al. 2010, section 9.2, for the first two models; the
+//! argument covers the third, see `weir_channel::guess`). A
 //! read that takes its value from memory is guessed and validated, so with a bound of 1
 //! only writes overtake reads, and with a bound of 2 reads overtake reads as well.
 //!

@@ -398,6 +398,39 @@ impl Form {
         }
     }
 
+    /// What it is called where one is chosen, as with `--form`. The forms of a model have
+    /// different words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sc => "interleaving",
+            Self::Tso => "store-buffer",
+            Self::Pso | Self::NswFifo => "fifo",
+            Self::NswEvents | Self::NswRemote => "event-structure",
+            Self::NswHistory => "history",
+            Self::Guess | Self::GuessWw | Self::GuessInOrder => "guess",
+            Self::LoadBuffers => "load-buffer",
+            Self::Relaxations => "rewriting",
+        }
+    }
+
+    /// The words of all forms.
+    pub const WORDS: [&'static str; 8] = [
+        "interleaving",
+        "store-buffer",
+        "load-buffer",
+        "fifo",
+        "history",
+        "event-structure",
+        "guess",
+        "rewriting",
+    ];
+
+    /// Whether memory is ahead of what processes have seen, so that memory and control states
+    /// together mean something only when nothing is under way.
+    pub fn is_ahead(self) -> bool {
+        self == Self::LoadBuffers
+    }
+
     /// Whether reads take place before it is known what they return.
     pub fn guesses(self) -> bool {
         matches!(
@@ -443,9 +476,9 @@ impl Form {
 }
 
 /// Whether reachability under a model is decided when the guesses of each process are
-/// bounded (Atig et al. 2010, theorem 8).
+/// bounded ([`MemoryModel::bounded_guesses`]).
 pub fn has_bounded_guesses(model: MemoryModel) -> bool {
-    matches!(Form::of(model)[0], Form::Guess | Form::GuessWw)
+    model.bounded_guesses().is_some()
 }
 
 /// The guess/validate semantics in which no process has more than so many guessed

@@ -210,7 +210,7 @@ impl Report {
             model: model.to_string(),
             guesses: stats.guesses,
             engine: stats.engine,
-            semantics: Form::of(model)[0].name(),
+            semantics: stats.form.unwrap_or_else(|| Form::of(model)[0]).name(),
             properties,
             certificate: None,
             stats: StatsReport::new(stats),
@@ -336,6 +336,12 @@ pub struct OutcomesReport {
     pub text: String,
     /// The memory model.
     pub model: String,
+    /// The most reads that a process had guessed at a time, if there was a bound: it is part of
+    /// the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guesses: Option<usize>,
+    /// The form of the semantics that was searched.
+    pub semantics: &'static str,
     /// Whether these are all.
     pub exact: bool,
     /// That there are none, if these are all.
@@ -371,6 +377,8 @@ impl OutcomesReport {
             file: loaded.source.name.clone(),
             text: loaded.source.text.clone(),
             model: model.to_string(),
+            guesses: outcomes.stats.guesses,
+            semantics: outcomes.stats.form.unwrap_or_else(|| Form::of(model)[0]).name(),
             exact: outcomes.stats.is_exact(),
             vacuous: (outcomes.stats.is_exact() && outcomes.states.is_empty())
                 .then(|| no_final_state(system)),
@@ -436,6 +444,9 @@ pub struct CompareReport {
     pub text: String,
     /// The models.
     pub models: Vec<String>,
+    /// The most reads that a process had guessed at a time, if there was a bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guesses: Option<usize>,
     /// The properties, each with its verdict per model.
     pub properties: Vec<CompareRow>,
 }
