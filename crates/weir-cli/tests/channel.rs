@@ -357,7 +357,6 @@ fn machines_agree_on_updates_or_on_writes() {
     let reached = |machine: &str| {
         let args = ["channel", "run", "-", "--format", "json", "--bound", "4"];
         let value: Value = serde_json::from_str(&reading(&args, machine).out).unwrap();
-        assert_eq!(value["stats"]["exact"], true);
         let states = value["reached"].as_array().unwrap().iter();
         let ended = |name: &&str| name.contains("[1,1] [1,1], ") && name.ends_with("[1,1] [1,1])");
         let states = states.map(|s| s.as_str().unwrap());

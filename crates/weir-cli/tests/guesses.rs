@@ -226,9 +226,8 @@ fn a_bound_on_guesses_is_part_of_the_answer() {
 #[test]
 fn tso_with_read_write_is_decided() {
     let program = "var x, y
-        process p { loop { reg r   r = x   y = 1   assert r != 2 } }
-        process q { reg r   r = y   x = 1 }
-        no failure";
+        process p { reg r   loop { r = x   y = 1   assert r != 2 } }
+        process q { reg r   r = y   x = 1 }";
     let args = ["check", "-", "--model", "tso+r->w", "--guesses", "2", "--engine", "channels"];
     let output = common::weir_reading(&args, program.as_bytes());
     assert_eq!(output.status, 0, "{} {}", output.out, output.err);

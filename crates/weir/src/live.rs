@@ -98,8 +98,8 @@ fn try_on_open(
     lasso: &Lasso,
     options: &Options,
 ) {
-    let open = |answer: &&mut Answer| answer.verdict == Verdict::Unknown;
-    for (asked, answer) in asked.iter().zip(answers).filter(|(_, answer)| open(&answer)) {
+    let open = asked.iter().zip(answers).filter(|(_, a)| a.verdict == Verdict::Unknown);
+    for (asked, answer) in open {
         let file = lasso_file(loaded, asked, lasso, options.flush_fair);
         if accepted(file, loaded, options.search.budget.threads()).is_ok() {
             *answer = Answer::by_lasso(asked.question, lasso.clone());
