@@ -73,6 +73,11 @@ impl Lvalue {
         Self::Memory { pointer: None, targets, ty }
     }
 
+    /// What has no bits in memory.
+    pub fn nothing() -> Self {
+        Self::Memory { pointer: None, targets: Vec::new(), ty: Type::Void }
+    }
+
     /// The type of what is there.
     pub fn ty(&self) -> &Type {
         match self {
@@ -102,6 +107,8 @@ pub enum Update {
     CompareExchange(Value, Value),
     /// Waits for a value, and writes another one.
     WaitFor(Value, Value),
+    /// Waits until it is not negative, and adds one: one more reader.
+    WaitToCount,
 }
 
 impl Builder {
@@ -551,6 +558,7 @@ impl Builder {
                 let old_code = self.to_code(&old.data);
                 let new = match update {
                     Update::Swap(value) | Update::WaitFor(_, value) => value.data.clone(),
+                    Update::WaitToCount => Data::Code(binary(BinOp::Add, old_code, Expr::Const(1))),
                     Update::Fetch(op, value) => {
                         let code = self.to_code(&value.data);
                         Data::Code(fetched(*op, old_code, code, &ty))
@@ -603,6 +611,10 @@ impl Builder {
             Update::CompareExchange(expected, new) => {
                 Rmw::Cas { expected: code(expected), new: code(new) }
             }
+            Update::WaitToCount => Rmw::Update {
+                when: binary(BinOp::Ge, old.clone(), Expr::Const(0)),
+                new: binary(BinOp::Add, old, Expr::Const(1)),
+            },
             Update::WaitFor(value, new) => {
                 Rmw::Update { when: binary(BinOp::Eq, old, code(value)), new: code(new) }
             }

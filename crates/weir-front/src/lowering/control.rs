@@ -184,6 +184,11 @@ impl Builder {
         join
     }
 
+    /// Whether something that only the run decides goes to a join.
+    pub fn has_left(&self, join: Join) -> bool {
+        self.process().joins[join.0].label.is_some()
+    }
+
     /// Goes to a join. What follows is not reached.
     pub fn jump(&mut self, join: Join) {
         if self.process().state.is_none() {

@@ -137,10 +137,11 @@ pub fn passes(
     for _ in 0..MAX_PASSES {
         let mut builder = Builder::new(source.clone(), options.clone(), learned);
         pass(&mut builder);
-        if !builder.errors.is_empty() {
-            return Err(builder.errors);
-        }
+        // What has been learned may be what an error is due to.
         if !builder.learned.is_changed {
+            if !builder.errors.is_empty() {
+                return Err(builder.errors);
+            }
             builder.source.caveat = Some(CAVEAT);
             return builder.finish(name);
         }
@@ -264,6 +265,16 @@ impl Builder {
     /// Whether code here can be reached.
     pub fn is_reachable(&self) -> bool {
         self.process().state.is_some() && self.errors.is_empty()
+    }
+
+    /// Whether what is executed here is executed once, whatever the run does.
+    pub fn is_straight(&self) -> bool {
+        self.process().blocks.len() == 1 && !self.process().is_repeated
+    }
+
+    /// The program is read again, without what this pass has learned.
+    pub fn start_over(&mut self) {
+        self.learned = Learned { is_changed: true, ..Learned::default() };
     }
 
     /// Whether nothing has become a statement yet, so that all there is can be computed.

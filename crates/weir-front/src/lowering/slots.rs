@@ -167,6 +167,25 @@ impl Builder {
         }
     }
 
+    /// What local variables of another thread hold, which waits while this one is translated;
+    /// nothing if only the run knows that.
+    pub fn held_by(&mut self, owner: usize, variable: &Lvalue) -> Option<Value> {
+        let current = std::mem::replace(&mut self.current, owner);
+        let value = self.load(variable, super::Order::Plain);
+        let value = self.for_thread(&value);
+        self.current = current;
+        value
+    }
+
+    /// Another thread accesses local variables, so they have to be in memory.
+    pub fn share(&mut self, owner: usize, variable: &Lvalue) {
+        if let Lvalue::Locals(locals, _) = variable {
+            let current = std::mem::replace(&mut self.current, owner);
+            self.needs_memory(*locals);
+            self.current = current;
+        }
+    }
+
     /// Somebody needs the address of local variables.
     pub(super) fn needs_memory(&mut self, locals: Locals) {
         let declared = self.process().slots[locals.slot].declared;

@@ -193,6 +193,11 @@ impl Builder {
         None
     }
 
+    /// What a thread is called.
+    pub fn thread_name(&self, thread: usize) -> &str {
+        self.processes.get(thread).map_or("main", |process| &process.name)
+    }
+
     /// Which process is executed.
     pub fn thread(&self) -> usize {
         self.current
