@@ -22,6 +22,7 @@ mod locked;
 pub(crate) mod lowering;
 pub mod promela;
 pub mod rmm;
+pub mod rust;
 pub mod source;
 pub mod suggest;
 mod tokens;
@@ -88,12 +89,13 @@ pub struct Language {
 }
 
 /// The languages, in the order in which a text without a known ending is tried.
-pub static LANGUAGES: [&Language; 6] = [
+pub static LANGUAGES: [&Language; 7] = [
     &litmus::LANGUAGE,
     &promela::LANGUAGE,
     &rmm::LANGUAGE,
     &trencher::LANGUAGE,
     &c::LANGUAGE,
+    &rust::LANGUAGE,
     &weir::LANGUAGE,
 ];
 
