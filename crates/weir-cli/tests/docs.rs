@@ -529,3 +529,61 @@ fn witnesses_need_no_more_than_is_documented() {
     let loaded = Loaded::from_file(example.to_str().unwrap(), None).unwrap();
     weir_check::check(&loaded.system, &witness).unwrap();
 }
+
+/// Every path that the page about the papers names exists, and so does every test.
+#[test]
+fn the_papers_are_where_the_page_says() {
+    let text = page("docs/papers.md");
+    let crates = root().join("crates");
+    let mut named = [0; 2];
+    for cell in text.lines().filter(|l| l.starts_with('|')).flat_map(|line| line.split(" | ")) {
+        for quoted in cell.split('`').skip(1).step_by(2) {
+            let (path, test) = match quoted.split_once(": ") {
+                Some((path, test)) => (path, Some(test)),
+                None => (quoted, None),
+            };
+            if !path.ends_with(".rs") {
+                continue;
+            }
+            let code = fs::read_to_string(crates.join(path));
+            let code = code.unwrap_or_else(|e| panic!("{path}: {e}"));
+            named[0] += 1;
+            if let Some(test) = test {
+                let header = format!("#[test]\nfn {test}() {{");
+                assert!(code.contains(&header), "{path} has no test `{test}`");
+                named[1] += 1;
+            }
+        }
+    }
+    assert!(named[0] > 120 && named[1] > 60, "{named:?}");
+    // Every numbered statement of the papers has a row.
+    let rows = |paper: &str| {
+        let after = text.split_once(&format!("## {paper}")).unwrap().1;
+        after.split("\n## ").next().unwrap().to_owned()
+    };
+    let has = |paper: &str, kind: &str, numbers: &[usize]| {
+        let rows = rows(paper);
+        let firsts = rows.lines().filter_map(|l| l.strip_prefix("| ")?.split(" | ").next());
+        let firsts: Vec<&str> = firsts.collect();
+        for number in numbers {
+            let found = firsts.iter().any(|cell| {
+                cell.split(", ").any(|part| {
+                    let words: Vec<&str> = part.split([' ']).collect();
+                    words[0].trim_end_matches('s') == kind && words.contains(&&*number.to_string())
+                })
+            });
+            assert!(found, "{paper}: {kind} {number} has no row");
+        }
+    };
+    has("Atig et al. 2010", "theorem", &[1, 2, 3, 4, 5, 6, 7, 8]);
+    has("Atig et al. 2010", "proposition", &[1, 2, 3, 4, 5, 6, 7]);
+    has("Atig et al. 2010", "lemma", &[1, 2, 3, 4, 5]);
+    has("Atig et al. 2012", "theorem", &[1, 2, 3, 4, 5, 6, 7, 11, 13]);
+    has("Atig et al. 2012", "lemma", &[8, 9, 10]);
+    has("Atig et al. 2012", "corollary", &[12]);
+    has("Linden and Wolper 2010", "algorithm", &[1, 2, 3]);
+    has("Spengler 2024", "theorem", &[4, 7, 8, 9]);
+    has("Spengler 2024", "lemma", &[1, 2, 5, 6]);
+    has("Wang et al. 2021", "theorem", &[1, 2]);
+    has("Wang et al. 2021", "lemma", &[1, 2]);
+}

@@ -193,3 +193,56 @@ fn strategies_are_drawn() {
         }
     }
 }
+
+/// Who plays is told which game it is, its targets, and what fairness asks.
+#[test]
+fn a_person_is_told_the_game_and_who_is_due() {
+    let program = "var x
+        process p { loop { nop } }
+        process q { loop { nop } bad: }
+        hold: game avoid q@bad";
+    let args = ["--fairness", "process", "--play", "process"];
+    let play = |moves: &str| {
+        let file = scratch("due.weir");
+        std::fs::write(&file, program).unwrap();
+        weir_reading(&[&["game", &file], &args[..]].concat(), moves.as_bytes()).out
+    };
+    let out = play("1\n1\nq\n");
+    assert!(out.starts_with("hold: game avoid q@bad\nTargets: q@bad.\n"), "{out}");
+    assert!(out.contains("Here you lose if you leave one alone 30 times"), "{out}");
+    assert!(out.contains("due: q (left alone 1 of 30)"), "{out}");
+    assert!(out.contains("due: q (left alone 2 of 30)"), "{out}");
+    // Whoever ignores it loses, and whoever does not goes on.
+    let out = play(&"1\n".repeat(40));
+    assert!(out.contains("You lose: `q` could be played 30 times and was not"), "{out}");
+    let out = play(&"1\n2\n".repeat(40));
+    assert!(out.contains("turn 80") && out.contains("The game is not over"), "{out}");
+
+    let file = scratch("owed.weir");
+    let program = "var x  process p { x = 1  fence  there: }  game reach p@there";
+    std::fs::write(&file, program).unwrap();
+    let args = ["game", file.as_str(), "--fairness", "update", "--play", "update"];
+    let out = weir_reading(&args, b"1\n").out;
+    assert!(out.contains("due: an update, since no process can go on"), "{out}");
+    assert!(out.contains("You lose: a deadlock with something in a buffer is not fair"), "{out}");
+}
+
+/// Rows of a strategy that stand at one line, inside one `await`, are told apart.
+#[test]
+fn rows_inside_an_await_are_told_apart() {
+    let file = scratch("await.weir");
+    let program = "var x, y
+process p { reg r, s
+  x = 1
+  await { r = x  s = y } until r == 1 and s == 0
+  there: }
+game reach p@there";
+    std::fs::write(&file, program).unwrap();
+    let out = weir(&["game", &file]).out;
+    assert!(out.contains("the process player wins"), "{out}");
+    let rows: Vec<&str> = out.lines().filter(|line| line.contains("line 4 (")).collect();
+    assert!(rows.len() >= 2, "{out}");
+    let places = rows.iter().map(|row| row.split(')').next().unwrap());
+    let places: std::collections::BTreeSet<&str> = places.collect();
+    assert_eq!(places.len(), rows.len(), "{out}");
+}

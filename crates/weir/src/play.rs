@@ -32,7 +32,8 @@ pub struct Table<'l> {
     loaded: &'l Loaded,
     /// The rules.
     pub rules: Rules<'l>,
-    fairness: Fairness,
+    /// What the players have to observe.
+    pub fairness: Fairness,
     /// Whom the person plays.
     pub person: Player,
     /// The winning strategy of the opponent, if there is one.
@@ -119,6 +120,15 @@ impl<'l> Table<'l> {
             }
         }
         Position { at: after, number: position.number }
+    }
+
+    /// Whether update fairness does not let the update player end the turn here: no process can go
+    /// on, and something is in a buffer.
+    pub fn owes_update(&self, at: &Configuration) -> bool {
+        self.fairness == Fairness::Update
+            && self.rules.board.objective() == Objective::Reach
+            && self.instructions(at).is_empty()
+            && at.buffers.iter().any(|b| !b.is_empty())
     }
 
     /// The steps that the update player can take now.

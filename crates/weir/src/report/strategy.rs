@@ -1,5 +1,7 @@
 //! Strategies of games, as tables.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use weir_model::game::{Configuration, Message, Strategy, View};
 use weir_model::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::system::StateKind;
@@ -11,6 +13,7 @@ use crate::Loaded;
 /// nothing about positions have none.
 pub fn lines(loaded: &Loaded, strategy: &Strategy) -> Vec<String> {
     let mut table = Table::default();
+    let places = Places::new(loaded, strategy);
     let names = || loaded.system.processes.iter().map(|p| p.name.clone());
     match strategy {
         Strategy::Nothing | Strategy::NeverUpdate => return vec![],
@@ -20,7 +23,7 @@ pub fn lines(loaded: &Loaded, strategy: &Strategy) -> Vec<String> {
             for row in merged(moves) {
                 let (view, fence, path) = row;
                 table.row([
-                    place(loaded, *process, view.state),
+                    places.name(*process, view.state),
                     values(loaded, &view.values),
                     fence.to_owned(),
                     action(loaded, *process, path),
@@ -41,7 +44,7 @@ pub fn lines(loaded: &Loaded, strategy: &Strategy) -> Vec<String> {
                 };
                 let next: Vec<String> = next.iter().map(usize::to_string).collect();
                 let next = if next.is_empty() { "won".to_owned() } else { next.join(" ") };
-                table.row(row(loaded, number, &position.at, [plays, next]));
+                table.row(row(&places, number, &position.at, [plays, next]));
             }
         }
         Strategy::Update(positions) => {
@@ -50,13 +53,13 @@ pub fn lines(loaded: &Loaded, strategy: &Strategy) -> Vec<String> {
                 let mut first = true;
                 if position.replies.is_empty() {
                     let won = ["whatever is left".to_owned(), "won".to_owned()];
-                    table.row(row(loaded, number, &position.at, won));
+                    table.row(row(&places, number, &position.at, won));
                 }
                 for (process, path, next) in &position.replies {
                     let name = &loaded.system.processes[process.index()].name;
                     let cells =
                         [format!("{name}: {}", action(loaded, *process, path)), next.to_string()];
-                    let mut row = row(loaded, number, &position.at, cells);
+                    let mut row = row(&places, number, &position.at, cells);
                     if !std::mem::replace(&mut first, false) {
                         let count = row.len();
                         row[..count - 2].iter_mut().for_each(String::clear);
@@ -77,11 +80,12 @@ fn head<const N: usize>(
     std::iter::once(first.to_owned()).chain(names).chain(rest.map(str::to_owned)).collect()
 }
 
-fn row(loaded: &Loaded, number: usize, at: &Configuration, rest: [String; 2]) -> Vec<String> {
+fn row(places: &Places<'_>, number: usize, at: &Configuration, rest: [String; 2]) -> Vec<String> {
+    let loaded = places.loaded;
     let mut cells = vec![format!("{number:>4}")];
     for (p, state) in loaded.system.process_ids().zip(&at.states) {
         let buffer = buffer(loaded, at, p);
-        let place = place(loaded, p, *state);
+        let place = places.name(p, *state);
         cells.push(if buffer.is_empty() { place } else { format!("{place} [{buffer}]") });
     }
     cells.push(values(loaded, &at.memory));
@@ -106,6 +110,50 @@ fn merged(moves: &[(View, Box<[TransitionId]>)]) -> Vec<Row<'_>> {
         }
     }
     rows
+}
+
+/// What the places of a strategy are called. A line or a label may stand for several control
+/// states: an `await` that reads two variables has one after the first read, and a register may
+/// have several values. Then the control state is named as well, as `weir show --system` does.
+struct Places<'l> {
+    loaded: &'l Loaded,
+    /// The control states of the strategy, by what a person reads.
+    states: BTreeMap<(ProcessId, String), BTreeSet<StateId>>,
+}
+
+impl<'l> Places<'l> {
+    fn new(loaded: &'l Loaded, strategy: &Strategy) -> Self {
+        let mut places = Self { loaded, states: BTreeMap::new() };
+        match strategy {
+            Strategy::Nothing | Strategy::NeverUpdate => {}
+            Strategy::Views { process, moves } => {
+                moves.iter().for_each(|(view, _)| places.add(*process, view.state));
+            }
+            Strategy::Process(positions) => positions.iter().for_each(|p| places.add_all(&p.at)),
+            Strategy::Update(positions) => positions.iter().for_each(|p| places.add_all(&p.at)),
+        }
+        places
+    }
+
+    fn add(&mut self, process: ProcessId, state: StateId) {
+        let name = place(self.loaded, process, state);
+        self.states.entry((process, name)).or_default().insert(state);
+    }
+
+    fn add_all(&mut self, at: &Configuration) {
+        for (p, state) in self.loaded.system.process_ids().zip(&at.states) {
+            self.add(p, *state);
+        }
+    }
+
+    fn name(&self, process: ProcessId, state: StateId) -> String {
+        let name = place(self.loaded, process, state);
+        let is_one = |states: &BTreeSet<StateId>| states.len() == 1;
+        match self.states.get(&(process, name.clone())).is_none_or(is_one) {
+            true => name,
+            false => format!("{name} ({})", self.loaded.system.state_name(process, state)),
+        }
+    }
 }
 
 /// Where a process stands, in a word or two.

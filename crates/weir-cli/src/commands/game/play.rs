@@ -8,13 +8,17 @@ use weir::play::{Position, Table};
 use weir::report::strategy::{buffer, place, values};
 use weir::report::table::Table as TextTable;
 use weir_game::{Options, Outcome};
-use weir_model::game::{Instruction, Player};
+use weir_model::game::{Fairness, Instruction, Player};
 use weir_model::ids::{ProcessId, TransitionId};
 use weir_model::program::Objective;
 
 use crate::commands::{Status, fail, print};
 use crate::output::paint;
 use crate::terminal::{QUIET, STRONG};
+
+/// So often a person may leave a process alone that could be played, with process fairness. The
+/// condition is about infinite plays; whoever plays each process that often is fair.
+const PATIENCE: usize = 30;
 
 /// Plays a game until it ends or the person does not go on.
 pub fn run(
@@ -30,9 +34,10 @@ pub fn run(
     };
     let position = table.start();
     let input = std::io::stdin().lock().lines();
-    let mut game = Game { loaded, table, position, input };
-    game.introduce(outcome);
-    game.play();
+    let left_alone = vec![0; loaded.system.processes.len()];
+    let mut playing = Game { loaded, table, position, left_alone, input };
+    playing.introduce(game, outcome);
+    playing.play();
     Status::Fine
 }
 
@@ -41,11 +46,16 @@ struct Game<'l> {
     loaded: &'l Loaded,
     table: Table<'l>,
     position: Position,
+    /// For each process, how often it could have been played since it was.
+    left_alone: Vec<usize>,
     input: Lines<StdinLock<'static>>,
 }
 
 impl Game<'_> {
-    fn introduce(&self, outcome: &Outcome) {
+    fn introduce(&self, game: usize, outcome: &Outcome) {
+        let asked = self.loaded.source.text_of(self.loaded.system.program.games[game].span);
+        let asked = asked.split_whitespace().collect::<Vec<_>>().join(" ");
+        let targets: Vec<String> = self.targets().collect();
         let you = match self.table.person {
             Player::Process => "the process player: you pick instructions",
             Player::Update => "the update player: you pick what happens to buffers",
@@ -63,7 +73,69 @@ impl Game<'_> {
             Some(_) => "The other one has a winning strategy and follows it.",
             None => "Nobody knows who wins; the other one just plays.",
         };
-        print(&format!("You are {you}.\n{goal} {chances}\n`?` is help, `q` quits.\n"));
+        let fairness = match (self.table.fairness, self.table.person) {
+            (Fairness::None, _) => String::new(),
+            (Fairness::Update, Player::Update) => "Update fairness: while no process can go on \
+                and something is in a buffer you have to update. Who ends the turn then loses.\n"
+                .to_owned(),
+            (Fairness::Update, Player::Process) => "Update fairness: if no process can go on and \
+                something is in a buffer, the update player has to update, or you win.\n"
+                .to_owned(),
+            (Fairness::Process, Player::Process) => format!(
+                "Process fairness: a process that can be played again and again has to be played. \
+                 Here you lose if you leave one alone {PATIENCE} times.\n"
+            ),
+            (Fairness::Process, Player::Update) => "Process fairness: the process player has to \
+                play every process that can be played again and again.\n"
+                .to_owned(),
+        };
+        print(&format!(
+            "{}\nTargets: {}.\nYou are {you}.\n{goal} {chances}\n{fairness}`?` is help, `q` \
+             quits.\n",
+            paint(STRONG, &asked),
+            targets.join(", "),
+        ));
+    }
+
+    /// The targets of the game, as the program names them.
+    fn targets(&self) -> impl Iterator<Item = String> + '_ {
+        let program = &self.loaded.system.program;
+        self.table.rules.board.asked().targets.iter().map(|(p, label)| {
+            let process = &program.processes[p.index()];
+            format!("{}@{}", process.name, process.labels[label.index()].name)
+        })
+    }
+
+    /// Counts which processes could have been played, and says which are due. Returns one that
+    /// was left alone too often, if there is one.
+    fn count_due(&mut self, moves: &[(ProcessId, Instruction)]) -> Option<ProcessId> {
+        let is_asked = self.table.fairness == Fairness::Process
+            && self.table.person == Player::Process
+            && self.table.rules.board.objective() == Objective::Avoid;
+        if !is_asked {
+            return None;
+        }
+        let name = |p: ProcessId| &self.loaded.system.processes[p.index()].name;
+        let mut due = Vec::new();
+        for p in self.loaded.system.process_ids().filter(|p| moves.iter().any(|(q, _)| q == p)) {
+            match self.left_alone[p.index()] {
+                0 => {}
+                count if count >= PATIENCE => return Some(p),
+                count => due.push(format!("{} (left alone {count} of {PATIENCE})", name(p))),
+            }
+        }
+        if !due.is_empty() {
+            print(&format!("  {}\n", paint(QUIET, &format!("due: {}", due.join(", ")))));
+        }
+        None
+    }
+
+    /// Notes that a process is played, and others that could have been are not.
+    fn played(&mut self, process: ProcessId, moves: &[(ProcessId, Instruction)]) {
+        for p in self.loaded.system.process_ids().filter(|p| moves.iter().any(|(q, _)| q == p)) {
+            self.left_alone[p.index()] += 1;
+        }
+        self.left_alone[process.index()] = 0;
     }
 
     fn play(&mut self) {
@@ -165,9 +237,17 @@ impl Game<'_> {
             return None;
         }
         if self.table.person == Player::Process {
+            if let Some(p) = self.count_due(&moves) {
+                let name = &self.loaded.system.processes[p.index()].name;
+                let why = format!("`{name}` could be played {PATIENCE} times and was not");
+                self.end(Player::Update, &format!("{why}, which is not fair"));
+                return None;
+            }
             let texts: Vec<String> =
                 moves.iter().map(|(p, i)| self.table.instruction(*p, &i.path)).collect();
-            return self.ask(&texts).map(|n| moves[n].clone());
+            let chosen = self.ask(&texts).map(|n| moves[n].clone())?;
+            self.played(chosen.0, &moves);
+            return Some(chosen);
         }
         let chosen = self.table.chosen(&self.position, &moves);
         Some(moves[chosen].clone())
@@ -194,6 +274,11 @@ impl Game<'_> {
     fn person_updates(&mut self) -> bool {
         loop {
             let steps = self.table.steps(&self.position.at);
+            let owes = self.table.owes_update(&self.position.at);
+            if owes {
+                let due = "due: an update, since no process can go on; to end the turn is to lose";
+                print(&format!("  {}\n", paint(QUIET, due)));
+            }
             let mut texts = vec!["end the turn".to_owned()];
             texts.extend(steps.iter().map(|s| self.table.step(&self.position.at, *s)));
             let Some(number) = self.ask(&texts) else { return false };
