@@ -279,7 +279,7 @@ pub struct Certify {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A program (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
+    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
@@ -293,7 +293,7 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// A program (`.weir`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
+    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
@@ -314,7 +314,7 @@ pub enum Target {
 #[command(after_help = "\
 Example: weir graph examples/store-buffering.weir --engine automata --output sb.svg")]
 pub struct Graph {
-    /// A program (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
+    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub model: ModelArg,

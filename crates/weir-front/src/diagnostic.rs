@@ -59,7 +59,7 @@ impl Diagnostic {
     pub fn inside(mut self, source: &crate::Source) -> Self {
         let (name, range) = source.file(self.range.start);
         if range.start > 0 {
-            let text = source.text[range.clone()].to_owned();
+            let text = source.text_in(range.clone()).to_owned();
             self.file = Some(Box::new((name.to_owned(), text)));
             let within = |r: &Range<usize>| {
                 r.start.saturating_sub(range.start)..r.end.saturating_sub(range.start)

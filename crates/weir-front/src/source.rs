@@ -9,13 +9,15 @@ use weir_model::ids::SpanId;
 pub struct Source {
     /// What reports call the file.
     pub name: String,
-    /// All of its text.
+    /// Its text.
     pub text: String,
     /// What reports say first: what answers about a program in this language leave open.
     pub caveat: Option<&'static str>,
     spans: Vec<Range<usize>>,
     line_starts: Vec<usize>,
-    /// Texts that were included stand behind the text itself: where each begins, and its name.
+    /// The text, and behind it the texts that it includes.
+    whole: String,
+    /// Where each of these begins, and its name.
     included: Vec<(usize, String)>,
 }
 
@@ -26,27 +28,33 @@ impl Source {
             std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
         let (spans, included) = (Vec::new(), Vec::new());
         let (name, text) = (name.to_owned(), text.to_owned());
-        Self { name, text, caveat: None, spans, line_starts, included }
+        let whole = text.clone();
+        Self { name, text, caveat: None, spans, line_starts, whole, included }
     }
 
     /// Appends a text that is included. Returns where it begins.
     pub fn include(&mut self, name: &str, text: &str) -> usize {
-        if !self.text.ends_with('\n') {
-            self.text.push('\n');
+        if !self.whole.ends_with('\n') {
+            self.whole.push('\n');
         }
-        let start = self.text.len();
+        let start = self.whole.len();
         self.included.push((start, name.to_owned()));
-        self.text += text;
+        self.whole += text;
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
         self.line_starts.retain(|line| *line < start);
         self.line_starts.extend(lines.map(|line| start + line));
         start
     }
 
+    /// The text of a range.
+    pub fn text_in(&self, range: Range<usize>) -> &str {
+        &self.whole[range]
+    }
+
     /// The text that a place is in: its name, where it begins and where it ends.
     pub fn file(&self, at: usize) -> (&str, Range<usize>) {
         let number = self.included.partition_point(|(start, _)| *start <= at);
-        let end = self.included.get(number).map_or(self.text.len(), |(start, _)| *start);
+        let end = self.included.get(number).map_or(self.whole.len(), |(start, _)| *start);
         match number.checked_sub(1) {
             None => (&self.name, 0..end),
             Some(before) => (&self.included[before].1, self.included[before].0..end),
@@ -82,7 +90,7 @@ impl Source {
         let Range { start, end } = self.range(span);
         let corner = |at: usize| {
             let line = self.line_starts.partition_point(|&l| l <= at);
-            let column = self.text[self.line_starts[line - 1]..at].chars().count() + 1;
+            let column = self.whole[self.line_starts[line - 1]..at].chars().count() + 1;
             [self.line_at(at), column]
         };
         let ([line, column], [end_line, end_column]) = (corner(start), corner(end));
@@ -91,6 +99,6 @@ impl Source {
 
     /// The text of a place.
     pub fn text_of(&self, span: SpanId) -> &str {
-        &self.text[self.range(span)]
+        &self.whole[self.range(span)]
     }
 }

@@ -143,7 +143,7 @@ pub struct ChannelFile {
 #[command(after_help = "\
 Example: weir channel of litmus/SB.litmus --process P0")]
 pub struct ChannelOf {
-    /// A program (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
+    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,

@@ -26,7 +26,7 @@ pub struct ModelArg {
 
 #[derive(Debug, Args)]
 pub struct Programs {
-    /// Programs (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
+    /// Programs (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
 }

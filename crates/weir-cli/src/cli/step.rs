@@ -14,7 +14,7 @@ a terminal, 2 also if a command is wrong or cannot be carried out.
 
 Example: weir step examples/peterson.weir --model tso")]
 pub struct Step {
-    /// A program (`.weir`, `.litmus`, `.pml`, `.rmm`, `.txt`)
+    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`)
     pub file: String,
     #[command(flatten)]
     pub model: ModelArg,

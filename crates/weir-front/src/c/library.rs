@@ -695,9 +695,21 @@ fn least_arguments(name: &str) -> usize {
         | "cpu_relax"
         | "printf"
         | "exit" => 0,
-        _ if name.starts_with("__VERIFIER_nondet") => 0,
         "pthread_create" | "__sync_val_compare_and_swap" | "__sync_bool_compare_and_swap" => 3,
         "thrd_create" => 2,
-        _ => 1,
+        "assert"
+        | "assume_abort_if_not"
+        | "MODEL_ASSERT"
+        | "free"
+        | "memset"
+        | "malloc"
+        | "calloc"
+        | "realloc"
+        | "aligned_alloc" => 1,
+        _ => {
+            let families =
+                ["atomic_", "__atomic_", "__sync_", "pthread_", "thrd_", "mtx_", "cnd_", "__"];
+            usize::from(families.iter().any(|family| name.starts_with(family)))
+        }
     }
 }

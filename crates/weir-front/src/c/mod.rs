@@ -56,6 +56,23 @@ fn looks_like(text: &str) -> bool {
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str, settings: &Settings) -> crate::Read {
+    // The parser recurses as deep as the text nests, and needs more for it than a thread has.
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().stack_size(STACK);
+        let started = reader.spawn_scoped(scope, || read_here(name, text, settings));
+        let stopped = |why: String| Err(vec![Diagnostic::new(why, 0..0)]);
+        match started.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(read)) => read,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => stopped(format!("no thread could be started to read the text: {error}")),
+        }
+    })
+}
+
+/// The stack of the thread that reads.
+const STACK: usize = 256 << 20;
+
+fn read_here(name: &str, text: &str, settings: &Settings) -> crate::Read {
     let mut source = Source::new(name, text);
     let inside = |error: Diagnostic, source: &Source| vec![error.inside(source)];
     let made = match preprocess::preprocess(&mut source, settings) {

@@ -8,6 +8,9 @@ use crate::lowering::types::Type;
 use crate::lowering::value::{Data, Value, binary, unary};
 use crate::weir::fold;
 
+/// How deep an expression of registers may nest before it is computed.
+const MAX_DEPTH: usize = 40;
+
 /// The type of an operand after promotion.
 pub fn promoted(ty: &Type) -> Type {
     match ty.plain() {
@@ -94,7 +97,11 @@ impl Reader<'_, '_> {
             }
             op => binary(op, x, y),
         };
-        self.fitted(code, op, int)
+        let value = self.fitted(code, op, int);
+        match &value.data {
+            Data::Code(code) if fold::depth(code) > MAX_DEPTH => self.b.copied(&value),
+            _ => value,
+        }
     }
 
     /// The result of an operation in a type: it wraps, or it fails when it does not fit.

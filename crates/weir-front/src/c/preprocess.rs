@@ -138,6 +138,60 @@ impl Preprocessed {
     }
 }
 
+/// How deep the syntax tree is at most. Brackets nest, and so do operators, `else` and statements
+/// without brackets.
+#[derive(Default)]
+struct Depth {
+    /// For each open bracket: whether it is a brace, and what nests in it so far.
+    open: Vec<(bool, usize)>,
+    here: usize,
+    /// All of these together.
+    sum: usize,
+}
+
+/// How many operators may nest.
+const MAX_DEPTH: usize = 1500;
+
+impl Depth {
+    fn is_too_deep(&mut self, token: &Token, next: Option<&Token>) -> bool {
+        let goes_on = next.is_some_and(|next| next.is("else"));
+        match &*token.text {
+            "(" | "[" | "{" => {
+                self.open.push((token.is("{"), self.here));
+                self.here = 0;
+            }
+            ")" | "]" | "}" => {
+                self.sum -= self.here;
+                let (is_brace, here) = self.open.pop().unwrap_or_default();
+                self.here = here;
+                if is_brace && !goes_on {
+                    self.forget();
+                }
+            }
+            ";" if !goes_on => self.forget(),
+            "," => self.forget(),
+            _ if token.kind == Kind::Sign || is_nesting(&token.text) => {
+                self.here += 1;
+                self.sum += 1;
+            }
+            _ => {}
+        }
+        self.open.len() > MAX_NESTING || self.sum > MAX_DEPTH
+    }
+
+    fn forget(&mut self) {
+        self.sum -= self.here;
+        self.here = 0;
+    }
+}
+
+fn is_nesting(word: &str) -> bool {
+    matches!(
+        word,
+        "if" | "else" | "while" | "do" | "for" | "switch" | "case" | "sizeof" | "default"
+    )
+}
+
 struct Macro {
     parameters: Option<Vec<Rc<str>>>,
     is_variadic: bool,
@@ -173,15 +227,10 @@ pub fn preprocess(source: &mut Source, settings: &Settings) -> Done<Preprocessed
     let name = this.source.name.clone();
     this.file(&text, 0, Path::new(&name))?;
     let mut made = Preprocessed { text: PRELUDE.to_owned(), map: vec![(PRELUDE.len(), 0..0)] };
-    let mut depth = 0usize;
-    for token in &this.out {
-        match &*token.text {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > MAX_NESTING {
-            let message = format!("this nests more than {MAX_NESTING} deep");
+    let mut depth = Depth::default();
+    for (i, token) in this.out.iter().enumerate() {
+        if depth.is_too_deep(token, this.out.get(i + 1)) {
+            let message = format!("this nests more than {MAX_NESTING} deep, or is too long");
             return Err(Diagnostic::new(message, token.range.clone()));
         }
         made.text += &token.text;

@@ -250,6 +250,11 @@ impl Builder {
                 Lvalue::place(place)
             }
             Data::Local(locals) => {
+                if locals.slot + self.learned.structs.scalars(ty) > locals.end {
+                    self.fail();
+                    let first = Locals { slot: locals.first, ..*locals };
+                    return Lvalue::Locals(first, ty.clone());
+                }
                 let found = self.process().slots.get(locals.slot).map(|slot| slot.ty.clone());
                 let is_like = found.is_some_and(|found| !ty.is_scalar() || found.is_like(ty));
                 if !is_like && *ty != Type::Void {
@@ -308,7 +313,8 @@ impl Builder {
                 (Type::Pointer(to), Expr::Const(by)) => {
                     let size = self.learned.structs.scalars(to) as i128;
                     let slot = locals.slot as i128 + by.saturating_mul(size);
-                    if (locals.first as i128..locals.end as i128).contains(&slot) {
+                    // A pointer behind the last element is one, too.
+                    if (locals.first as i128..=locals.end as i128).contains(&slot) {
                         Data::Local(Locals { slot: slot as usize, ..*locals })
                     } else {
                         self.needs_memory(*locals);
@@ -456,11 +462,15 @@ impl Builder {
         };
         if let Some(cell) = element {
             if self.knows_memory() && !self.cells[cell].is_live {
+                self.check_freed(place);
+                self.fence_behind_load(order);
                 return self.cells[cell].init.clone();
             }
             self.make_live(cell..cell + 1);
             self.check_freed(place);
             if !self.is_written(place, cell) {
+                // Its value is known, but it orders other reads.
+                self.fence_behind_load(order);
                 return self.cells[cell].init.clone();
             }
         } else {
@@ -471,10 +481,26 @@ impl Builder {
         self.note_access(&at, order, false);
         let register = into.unwrap_or_else(|| self.temporary(&place.ty));
         self.emit(StmtKind::Load(register, at));
-        if matches!(order, Order::Acquire | Order::AcquireRelease | Order::SeqCst) {
-            self.emit(StmtKind::Fence(FenceKind::Read));
-        }
+        self.fence_behind_load(order);
         Data::Code(Expr::Atom(register))
+    }
+
+    fn fence_behind_load(&mut self, order: Order) {
+        if matches!(order, Order::Acquire | Order::AcquireRelease | Order::SeqCst) {
+            self.fence(Order::Acquire);
+        }
+    }
+
+    fn fence_before_store(&mut self, order: Order) {
+        if matches!(order, Order::Release | Order::AcquireRelease | Order::SeqCst) {
+            self.fence(Order::Release);
+        }
+    }
+
+    fn fence_behind_store(&mut self, order: Order) {
+        if order == Order::SeqCst {
+            self.fence(Order::SeqCst);
+        }
     }
 
     /// Writes something.
@@ -525,22 +551,20 @@ impl Builder {
             && !self.cells[cell].is_live
             && data.is_fixed()
         {
+            self.check_freed(place);
+            self.fence_before_store(order);
             self.cells[cell].init = data.clone();
-            return;
+            return self.fence_behind_store(order);
         }
         let code = self.to_code(data);
         self.make_live(element.map_or(range.clone(), |cell| cell..cell + 1));
         self.check_freed(place);
         self.write_to(place, &range, element);
-        if matches!(order, Order::Release | Order::AcquireRelease | Order::SeqCst) {
-            self.emit(StmtKind::Fence(FenceKind::Write));
-        }
+        self.fence_before_store(order);
         let at = self.statement_place(place, &range, element);
         self.note_access(&at, order, true);
         self.emit(StmtKind::Store(at, code));
-        if order == Order::SeqCst {
-            self.emit(StmtKind::Fence(FenceKind::Full));
-        }
+        self.fence_behind_store(order);
     }
 
     /// Reads and writes something in one atomic step. The result is the old value; for a
@@ -623,6 +647,7 @@ impl Builder {
             && self.knows_memory()
             && !self.cells[cell].is_live
         {
+            self.check_freed(place);
             let init = self.cells[cell].init.clone();
             let before = self.number(&init);
             if let Some(after) = applied(&rmw, before, register) {
@@ -630,6 +655,7 @@ impl Builder {
                 if after != before {
                     self.cells[cell].init = Data::Code(Expr::Const(after));
                 }
+                self.fence(Order::SeqCst);
                 return Some(init);
             }
         }

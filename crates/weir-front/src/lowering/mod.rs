@@ -300,7 +300,11 @@ impl Builder {
         if self.process().state.is_none() {
             return;
         }
-        let span = self.span;
+        // A store may have two fences, which are not the same one.
+        let span = match kind {
+            StmtKind::Fence(_) => self.source.span(self.range.clone()),
+            _ => self.span,
+        };
         let process = self.process_mut();
         process.statements += 1;
         let is_long = process.statements > MAX_STATEMENTS;

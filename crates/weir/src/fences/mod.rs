@@ -314,7 +314,7 @@ pub fn repairs(
     let mut starts: Vec<(usize, usize)> =
         inserted.fences.iter().enumerate().map(|(place, fence)| (fence.start, place)).collect();
     starts.sort_unstable();
-    let place = |range: Range<usize>| {
+    let place = |range: Range<usize>, _| {
         let next = starts.get(starts.partition_point(|(start, _)| *start < range.start));
         next.filter(|(start, _)| range.contains(start)).map(|(_, place)| *place)
     };
@@ -370,13 +370,14 @@ pub fn redundant(
     let mut standing: Vec<(usize, FenceKind)> = Vec::new();
     for_each_fence(program, &mut |stmt| {
         if let weir_model::program::StmtKind::Fence(kind) = stmt.kind {
-            standing.push((source.range(stmt.span).start, kind));
+            // Those of an included file stay.
+            let at = source.range(stmt.span).start;
+            standing.extend((source.file(at).1.start == 0).then_some((at, kind)));
         }
     });
     standing.sort_unstable();
     standing.dedup();
-    let place =
-        |range: Range<usize>| standing.binary_search_by_key(&range.start, |(at, _)| *at).ok();
+    let place = |range: Range<usize>, kind| standing.binary_search(&(range.start, kind)).ok();
     let fences = standing.iter().enumerate();
     let fences = fences.map(|(place, &(_, kind))| Fence { place, kind }).collect();
     let variants = Variants::new(program.clone(), source, place, fences);

@@ -36,12 +36,15 @@ impl Variants {
     pub fn new(
         program: Program,
         source: &Source,
-        place: impl Fn(std::ops::Range<usize>) -> Option<usize>,
+        place: impl Fn(std::ops::Range<usize>, FenceKind) -> Option<usize>,
         fences: Vec<Fence>,
     ) -> Self {
         let mut places = HashMap::new();
         for_each_fence(&program, &mut |stmt| {
-            places.extend(place(source.range(stmt.span)).map(|place| (stmt.span, place)));
+            if let StmtKind::Fence(kind) = stmt.kind {
+                let found = place(source.range(stmt.span), kind);
+                places.extend(found.map(|place| (stmt.span, place)));
+            }
         });
         let all = fences.iter().map(|f| f.place).chain(places.values().copied());
         let mut at = vec![vec![]; all.max().map_or(0, |last| last + 1)];
