@@ -100,6 +100,12 @@ pub static LANGUAGES: [&Language; 7] = [
 ];
 
 impl Language {
+    /// Whether its accesses have memory orders, so that a fence of the program may be the order
+    /// of an access.
+    pub fn has_orders(&self) -> bool {
+        matches!(self.name, "c" | "rust")
+    }
+
     /// The language of a name.
     pub fn named(name: &str) -> Option<&'static Self> {
         LANGUAGES.into_iter().find(|language| language.name == name)

@@ -222,6 +222,9 @@ impl Found<'_> {
             return match (self.request.goal, self.are_not_enough()) {
                 (_, true) if found.places.is_empty() => "it has no fences, and needs some",
                 (_, true) => "its fences are not enough",
+                (_, false) if found.source.has_included() => {
+                    "no fences in this file can repair this; the files that it includes are not changed"
+                }
                 (Goal::Properties, false) => "no fences can repair this",
                 (Goal::Robust, false) => "no fences can make it robust",
             }

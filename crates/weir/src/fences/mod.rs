@@ -204,6 +204,8 @@ pub struct Repairs {
     /// What was done.
     pub tally: Tally,
     language: &'static Language,
+    /// The kind of the fence at each place, if this is about the fences of the program.
+    standing: Vec<FenceKind>,
     /// The gaps, unless this is about the fences of the program.
     gaps: Vec<Gap>,
     /// Systems that are freed last: after a limit was reached, there is no time to do it before
@@ -383,6 +385,7 @@ pub fn redundant(
     let variants = Variants::new(program.clone(), source, place, fences);
     let places = places(text, standing.iter().map(|(at, _)| (*at, false)));
     let mut found = Repairs::new((source.clone(), places, vec![]), language, request.reading.model);
+    found.standing = standing.iter().map(|(_, kind)| *kind).collect();
     found.tally.checks = 1;
     match decide(&loaded.system, request.goal, found.model, &request.options)? {
         Decided::Repaired(_) => found.search(&variants, request, progress)?,
@@ -475,6 +478,7 @@ impl Repairs {
             beyond: None,
             tally: Tally::default(),
             language,
+            standing: vec![],
             gaps,
             kept: vec![],
         }
@@ -554,6 +558,16 @@ impl Repairs {
         assert!(fences.is_empty() || !self.gaps.is_empty(), "nothing can be inserted here");
         let fences: Vec<_> = fences.iter().map(|f| (f.place, f.kind)).collect();
         insert(&self.source.text, &self.gaps, &fences, |kind| word(self.language, kind)).text
+    }
+
+    /// What the fence at a place of the program is, if it may be the order of an access.
+    pub fn order(&self, place: usize) -> Option<&'static str> {
+        let kind = self.standing.get(place).filter(|_| self.language.has_orders())?;
+        Some(match kind {
+            FenceKind::Read => "acquire",
+            FenceKind::Write => "release",
+            FenceKind::Full => "seq_cst",
+        })
     }
 
     /// How a fence is written.

@@ -218,7 +218,9 @@ fn unneeded(found: &Repairs) -> String {
             true => format!("line {}, column {}", at.line, column(found, place) + 1),
             false => format!("line {}", at.line),
         };
-        table.row([line, line_text(found, at.line), word.to_owned()]);
+        let order = found.order(place).map(str::to_owned);
+        let cells = [line, line_text(found, at.line)].into_iter().chain(order);
+        table.row(cells.chain([word.to_owned()]));
     }
     if !found.places.is_empty() {
         out.push('\n');
