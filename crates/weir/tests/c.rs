@@ -43,6 +43,17 @@ const RIGHT: &[(&str, &str)] = &[
         "uint64_t w = ((uint64_t)3 << 32) | 7; assert(w >> 32 == 3); assert((uint32_t)w == 7);",
     ),
     (
+        "variables of branches",
+        "int n = n_global, r; if (n > 5) { int a = n + 1; r = a; } else { int b = n + 2; int c = b; \
+         r = c; } assert(r == 2);",
+    ),
+    (
+        "64 bits",
+        "uint64_t h = 0xcbf29ce484222325ull; h *= 0x9e3779b97f4a7c15ull; \
+         assert(h == 0xf8bb92c9e384ce09ull); uint64_t s = ~0ull << 63; assert(s == 1ull << 63); \
+         uint64_t n = n_global + 0xffffffffffffffffull; n *= n; assert(n == 1);",
+    ),
+    (
         "steps",
         "int i = 3; assert(i++ == 3); assert(i == 4); assert(--i == 3); i += 2; i *= 3; i -= 1; i /= 2; i %= 4; assert(i == 3);",
     ),

@@ -5,7 +5,7 @@ use weir_model::program::{BinOp, Code, Expr, IntType, UnOp};
 use super::Reader;
 use crate::lowering::access::wrap;
 use crate::lowering::types::Type;
-use crate::lowering::value::{Data, Value, binary, unary};
+use crate::lowering::value::{Data, Value, binary, product_of_64_bits, shift_of_64_bits, unary};
 use crate::weir::fold;
 
 /// How deep an expression of registers may nest before it is computed.
@@ -94,6 +94,14 @@ impl Reader<'_, '_> {
                 let y = self.repeatable(y, &ty);
                 let quotient = binary(BinOp::Div, x.clone(), y.clone());
                 binary(BinOp::Sub, x, binary(BinOp::Mul, quotient, y))
+            }
+            BinOp::Mul if int == IntType::U64 => {
+                let (x, y) = (self.repeatable(x, &ty), self.repeatable(y, &ty));
+                product_of_64_bits(x, y)
+            }
+            BinOp::Shl if int == IntType::U64 => {
+                let y = self.repeatable(y, &ty);
+                shift_of_64_bits(x, y)
             }
             op => binary(op, x, y),
         };

@@ -96,6 +96,10 @@ impl Builder {
         if let Some(branch) = process.branches.last_mut() {
             branch.then = Some((block, state));
             process.state = branch.before.clone();
+            // What was declared in the first branch has slots, too.
+            if let Some(state) = &mut process.state {
+                state.resize(process.slots.len(), Held::Fixed(Data::Code(Expr::Const(0))));
+            }
         }
         process.blocks.push(Vec::new());
     }

@@ -1,6 +1,6 @@
 //! Values of expressions, as far as they are known while code is translated.
 
-use weir_model::program::{BinOp, Code, Expr, UnOp};
+use weir_model::program::{BinOp, Code, Expr, IntType, UnOp};
 
 use super::memory::Place;
 use super::types::Type;
@@ -124,6 +124,24 @@ pub fn binary(op: BinOp, a: Code, b: Code) -> Code {
     }
 }
 
+/// A product modulo 2^64, of numbers without sign below that. It is computed in halves, since the
+/// whole product need not fit 128 bits with a sign.
+pub fn product_of_64_bits(a: Code, b: Code) -> Code {
+    let low = |code: Code| binary(BinOp::BitAnd, code, Expr::Const(u32::MAX.into()));
+    let upper = binary(BinOp::Shr, b.clone(), Expr::Const(32));
+    let upper = binary(BinOp::Shl, low(binary(BinOp::Mul, a.clone(), upper)), Expr::Const(32));
+    let sum = binary(BinOp::Add, binary(BinOp::Mul, a, low(b)), upper);
+    unary(UnOp::Wrap(IntType::U64), sum)
+}
+
+/// `a << by` modulo 2^64, of a number without sign below that: the bits that leave are removed
+/// first.
+pub fn shift_of_64_bits(a: Code, by: Code) -> Code {
+    let left = binary(BinOp::Sub, Expr::Const(64), by.clone());
+    let mask = binary(BinOp::Sub, binary(BinOp::Shl, Expr::Const(1), left), Expr::Const(1));
+    binary(BinOp::Shl, binary(BinOp::BitAnd, a, mask), by)
+}
+
 /// `op e`.
 pub fn unary(op: UnOp, e: Code) -> Code {
     match (op, &e) {
@@ -142,5 +160,25 @@ pub fn unary(op: UnOp, e: Code) -> Code {
         }
         (UnOp::Not, Expr::Unary(UnOp::Not, inner)) => fold::truth((**inner).clone()),
         _ => fold::unary(op, e).unwrap_or_else(|(_, code)| code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_and_shifts_wrap_as_machines_do() {
+        let numbers = [0, 1, 3, u64::MAX, 1 << 63, 0x9e37_79b9_7f4a_7c15, (1 << 32) - 1, 1 << 32];
+        for a in numbers {
+            for b in numbers {
+                let code = product_of_64_bits(Expr::Const(a.into()), Expr::Const(b.into()));
+                assert_eq!(code, Expr::Const(a.wrapping_mul(b).into()), "{a} * {b}");
+            }
+            for by in [0u32, 1, 31, 32, 63] {
+                let code = shift_of_64_bits(Expr::Const(a.into()), Expr::Const(by.into()));
+                assert_eq!(code, Expr::Const((a << by).into()), "{a} << {by}");
+            }
+        }
     }
 }

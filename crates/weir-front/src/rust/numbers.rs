@@ -8,7 +8,7 @@ use super::reader::{Reader, Val};
 use super::types::{Pointer, Ty};
 use crate::lowering::access::wrap;
 use crate::lowering::types::Type;
-use crate::lowering::value::{Data, Value, binary, unary};
+use crate::lowering::value::{Data, Value, binary, product_of_64_bits, shift_of_64_bits, unary};
 
 impl Reader<'_> {
     fn code(&mut self, value: &Val) -> Code<weir_model::ids::RegId> {
@@ -109,6 +109,9 @@ impl Reader<'_> {
         };
         let (a, b) = (self.code(a), self.code(b));
         match op {
+            BinOp::Mul if int == IntType::U64 && self.b.options.wraps => {
+                Val { data: Data::Code(product_of_64_bits(a, b)), ty }
+            }
             BinOp::Add | BinOp::Sub | BinOp::Mul => {
                 let code = binary(op, a, b);
                 self.fitted(int, code, ty)
@@ -139,8 +142,11 @@ impl Reader<'_> {
                         self.b.assert(&Value::code(fits, Type::Bool));
                     }
                 }
-                let code = binary(op, a, b);
-                let code = if op == BinOp::Shl { wrap(int, code) } else { code };
+                let code = match op {
+                    BinOp::Shl if int == IntType::U64 => shift_of_64_bits(a, b),
+                    BinOp::Shl => wrap(int, binary(op, a, b)),
+                    op => binary(op, a, b),
+                };
                 Val { data: Data::Code(code), ty }
             }
             _ => Val { data: Data::Code(binary(op, a, b)), ty },
@@ -152,7 +158,11 @@ impl Reader<'_> {
         let ty = self.resolve(&a.ty);
         let int = self.int_of(&ty).unwrap_or(IntType::I32);
         let (a, b) = (self.code(a), self.code(b));
-        Val { data: Data::Code(wrap(int, binary(op, a, b))), ty }
+        let code = match op {
+            BinOp::Mul if int == IntType::U64 => product_of_64_bits(a, b),
+            op => wrap(int, binary(op, a, b)),
+        };
+        Val { data: Data::Code(code), ty }
     }
 
     /// `<`, `<=`, `>`, `>=`.
