@@ -717,8 +717,16 @@ impl Builder {
         element: Option<usize>,
     ) -> program::Place {
         let used = element.map_or(range.clone(), |cell| cell..cell + 1);
-        for cell in &mut self.cells[used] {
-            cell.is_used = true;
+        for cell in used {
+            self.cells[cell].is_used = true;
+            // What it holds at first is a number from now on.
+            match self.cells[cell].init.clone() {
+                Data::Place(place) => {
+                    self.address(&place);
+                }
+                Data::Local(locals) => self.share(0, &Lvalue::Locals(locals, Type::Void)),
+                _ => {}
+            }
         }
         match element {
             Some(cell) => program::Place::var(VarId::new(cell)),

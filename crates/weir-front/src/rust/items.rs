@@ -1,7 +1,7 @@
 //! Items: functions, types, statics and modules, and what names stand for.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use syn::spanned::Spanned;
@@ -319,6 +319,9 @@ impl Items {
                     }
                 }
                 syn::Item::Mod(item) => self.add_module(item, module, file, files.as_deref_mut()),
+                syn::Item::Macro(item) if item.mac.path.is_ident("include") => {
+                    self.include(&item, module, file, files.as_deref_mut());
+                }
                 syn::Item::Macro(item) => self.add_macro(&item, module, file),
                 syn::Item::TraitAlias(_) | syn::Item::ForeignMod(_) => {}
                 syn::Item::Union(item) => {
@@ -373,22 +376,10 @@ impl Items {
                         return;
                     }
                 };
-                if files.depth > 20 || files.source.text.len() + text.len() > crate::MAX_TEXT {
-                    self.error("the files of all modules are too large", &item, file);
-                    return;
-                }
-                let at = files.source.include(&path.to_string_lossy(), &text);
-                match syntax::parse(&text) {
-                    Ok(tree) => {
-                        let dir = files.dir.clone();
-                        files.dir.push(&name);
-                        files.depth += 1;
-                        self.add(tree.items, inner, at, Some(files));
-                        files.depth -= 1;
-                        files.dir = dir;
-                    }
-                    Err(error) => self.errors.push(error.moved(at)),
-                }
+                let dir = files.dir.clone();
+                files.dir.push(&name);
+                self.add_text(&item, &path, &text, inner, file, files);
+                files.dir = dir;
             }
             (None, None) => {}
         }
@@ -399,7 +390,58 @@ impl Items {
         self.modules[module].types.insert(name, def);
     }
 
-    /// `thread_local!` and `lazy_static!` declare statics.
+    /// `include!("file.rs");` stands for the items of another file.
+    fn include(
+        &mut self,
+        item: &syn::ItemMacro,
+        module: usize,
+        file: usize,
+        files: Option<&mut Files>,
+    ) {
+        let Ok(path) = syn::parse2::<syn::LitStr>(item.mac.tokens.clone()) else {
+            self.error("the name of a file has to be a string", item, file);
+            return;
+        };
+        let Some(files) = files else {
+            self.error("a file is included inside of a function", item, file);
+            return;
+        };
+        let path = files.dir.join(path.value());
+        match (files.settings.files)(&path) {
+            Ok(text) => self.add_text(item, &path, &text, module, file, files),
+            Err(error) => {
+                let name = quote(&path.to_string_lossy());
+                self.error(format!("{name} cannot be read: {error}"), item, file);
+            }
+        }
+    }
+
+    /// Adds the items of another file to a module.
+    fn add_text(
+        &mut self,
+        node: &impl Spanned,
+        path: &Path,
+        text: &str,
+        module: usize,
+        file: usize,
+        files: &mut Files,
+    ) {
+        if files.depth > 20 || files.source.text.len() + text.len() > crate::MAX_TEXT {
+            self.error("this file and all that it includes are too large", node, file);
+            return;
+        }
+        let at = files.source.include(&path.to_string_lossy(), text);
+        match syntax::parse(text) {
+            Ok(tree) => {
+                files.depth += 1;
+                self.add(tree.items, module, at, Some(files));
+                files.depth -= 1;
+            }
+            Err(error) => self.errors.push(error.moved(at)),
+        }
+    }
+
+    /// `lazy_static!` declares statics.
     fn add_macro(&mut self, item: &syn::ItemMacro, module: usize, file: usize) {
         let name = item.mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         match name.as_str() {

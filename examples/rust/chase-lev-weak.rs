@@ -1,0 +1,9 @@
+// The deque of Chase and Lev without the full fence in `take`: the read of the top may overtake the
+// write of the bottom, and an item is taken twice.
+// expect: sc holds
+// expect: tso violated
+// expect: pso violated
+// expect: nsw violated
+
+const TAKE: std::sync::atomic::Ordering = std::sync::atomic::Ordering::AcqRel;
+include!("chase-lev.rs");

@@ -1,0 +1,8 @@
+// The lazy initializer that says with a relaxed store that the value is ready.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+
+const READY: std::sync::atomic::Ordering = std::sync::atomic::Ordering::Relaxed;
+include!("lazy.rs");

@@ -1,0 +1,8 @@
+// The ring buffer whose producer publishes with a relaxed store.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+
+const PUBLISH: std::sync::atomic::Ordering = std::sync::atomic::Ordering::Relaxed;
+include!("spsc.rs");
