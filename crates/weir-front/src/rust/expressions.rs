@@ -1040,7 +1040,7 @@ impl Reader<'_> {
             let Some(at) = self.find(&name) else { continue };
             let binding = self.binding(at).clone();
             if !is_move {
-                bindings.push(Binding { flag: None, ..binding });
+                bindings.push(binding);
                 continue;
             }
             // A reference is copied by copying the variable that it is in.

@@ -126,6 +126,8 @@ pub struct Frame {
     pub result: Option<Loc>,
     pub function: Option<usize>,
     pub returns: Ty,
+    /// How many of the scopes belong to somebody else, as that of a closure does.
+    pub borrowed: usize,
 }
 
 /// A closure with what it has captured.
@@ -171,6 +173,8 @@ pub struct Reader<'a> {
     pub threads: HashMap<usize, super::threads::Thread>,
     /// The open scopes of `thread::scope`: the threads that were started in each.
     pub scopes: Vec<Vec<usize>>,
+    /// Whether the closure that is called next owns what it has captured.
+    pub is_once: bool,
     pub macros: HashMap<(usize, usize), Rc<super::macros::Arguments>>,
 }
 
@@ -191,6 +195,7 @@ impl<'a> Reader<'a> {
             is_wrapping,
             threads: HashMap::new(),
             scopes: Vec::new(),
+            is_once: false,
             macros: HashMap::new(),
         }
     }
@@ -218,6 +223,7 @@ impl<'a> Reader<'a> {
             result: None,
             function: None,
             returns: Ty::UNIT,
+            borrowed: 0,
         }
     }
 
@@ -352,7 +358,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The flag that says that a variable still has to be dropped.
-    fn flag(&mut self, loc: &Loc, name: &str) -> Option<Lvalue> {
+    pub fn flag(&mut self, loc: &Loc, name: &str) -> Option<Lvalue> {
         if !self.needs_drop(&loc.ty) {
             return None;
         }
@@ -818,14 +824,12 @@ impl<'a> Reader<'a> {
         self.close_all();
         self.b.jump(end);
         self.b.place(end);
-        let value = self.load(&result, Order::Plain);
-        // A variable that may still change is not the result.
-        value
+        self.load(&result, Order::Plain)
     }
 
     /// Drops all that the function has.
-    fn close_all(&mut self) {
-        self.drop_scopes(0);
+    pub fn close_all(&mut self) {
+        self.drop_scopes(self.frame().borrowed);
     }
 
     /// `return value`.
@@ -836,7 +840,7 @@ impl<'a> Reader<'a> {
             return;
         };
         self.store(&result, value, Order::Plain);
-        self.drop_scopes(0);
+        self.close_all();
         self.b.jump(end);
     }
 

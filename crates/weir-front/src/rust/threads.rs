@@ -31,7 +31,9 @@ impl Reader<'_> {
         let (range, hint, depth) = (self.b.range(), self.hint.take(), self.depth);
         let is_eager = std::mem::replace(&mut self.is_eager, false);
         let thread = self.b.begin_thread(&name, tag);
+        self.is_once = true;
         let result = self.call_value(&function, Vec::new(), tag, None);
+        self.is_once = false;
         let mut known = Thread { key, result: result.clone(), is_known: true, is_joined: false };
         if self.is_reachable() && {
             let raw = self.raw(&result);
@@ -208,6 +210,7 @@ impl Reader<'_> {
         }
         let here = self.b.thread();
         let range = self.b.range();
+        let is_once = std::mem::replace(&mut self.is_once, false) && closure.is_move;
         self.b.enter((syntax::range(&closure.node.inputs_begin).start, tag, "closure"));
         let mut frame = self.new_frame(closure.module, closure.file);
         frame.types = closure.types.clone();
@@ -230,6 +233,12 @@ impl Reader<'_> {
                 }
             }
         }
+        if is_once {
+            for binding in &mut bindings {
+                binding.flag = self.flag(&binding.loc.clone(), &binding.name.clone());
+            }
+        }
+        self.frame_mut().borrowed = usize::from(!is_once);
         let captured = Scope { bindings, is_temporary: false };
         self.frame_mut().scopes.insert(0, captured);
         let returns = match (&closure.node.output, want) {
@@ -256,7 +265,7 @@ impl Reader<'_> {
             self.open(true);
             let value = self.expr(&closure.node.body, Some(&returns));
             self.close();
-            self.drop_scopes(1);
+            self.close_all();
             value
         };
         let ty = self.unify(&value.ty, &returns);
