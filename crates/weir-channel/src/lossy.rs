@@ -8,7 +8,8 @@
 //! can, since a step begins with losses. So the backward search over well-structured
 //! systems decides reachability ([`wsts`]). Guards need no special treatment: they test
 //! the word after those losses, so the minimal predecessors of a word are the minimal
-//! words of a regular language (`before`).
+//! words of a regular language (`before`). There may be very many of them, so the letters of a
+//! configuration are sets of messages here, and one configuration stands for many.
 //!
 //! A short forward search looks for a run first (`forward`). If a guard or a substitution then
 //! has more than a few thousand words to try, the backward search is put off, and a longer forward
@@ -20,7 +21,8 @@
 //! *Evidence.* A run, which [`replay`](crate::replay()) has checked, or the minimal
 //! configurations from which the state can be reached, none of them initial.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -29,9 +31,9 @@ use weir_engine::{Progress, SearchOptions, Stats};
 use weir_model::limits::{Budget, Stop};
 
 use crate::automaton::Automaton;
-use crate::before::{Unlisted, guarded, unguarded};
+use crate::before::{SetId, SetWord, Sets, Unlisted, forward, guarded, unguarded};
 use crate::explicit::FOUND;
-use crate::forward::{self, Order};
+use crate::forward::{Order, short};
 use crate::ids::{ChannelId, MessageId, StateId, TransitionId};
 use crate::machine::{Configuration, Machine, Op, Word};
 use crate::regex::Regex;
@@ -48,17 +50,30 @@ pub enum Reach {
     /// It is reached, by this run.
     Reached(Run),
     /// It is not reached. The minimal configurations from which it can be, if the
-    /// answer comes from a backward search.
+    /// answer comes from a backward search and there are not too many to list them.
     NotReached(Vec<Configuration>),
     /// Nobody knows; the reason.
     Unknown(String),
 }
 
+/// The most minimal configurations that are listed.
+const MAX_LISTED: usize = 200_000;
+
+/// A configuration with words of sets. It stands for all configurations with a message of each set
+/// in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Symbolic {
+    state: StateId,
+    channels: Vec<SetWord>,
+}
+
 struct Lossy<'m> {
     compiled: Compiled<'m>,
+    sets: RefCell<Sets<'m>>,
     /// The automaton of the trivial guard.
     anything: Automaton,
-    /// What may be reached at most: it has with each configuration those below it.
+    /// What may be reached at most: it has with each configuration those below it, and with each
+    /// those with other messages that are not strong in the same places.
     possible: &'m dyn Fn(&Configuration) -> bool,
     /// How many words may be read to find minimal ones.
     most_words: usize,
@@ -76,17 +91,18 @@ impl Lossy<'_> {
         &self,
         id: TransitionId,
         channel: ChannelId,
-        after: &[MessageId],
+        after: &[SetId],
         budget: &Budget,
-    ) -> Result<Vec<Word>, Stop> {
+    ) -> Result<Vec<SetWord>, Stop> {
         let op = self.machine().transition(id).op_on(channel);
         let substitutes =
             matches!(op, Some(Op::Send { substitution, .. }) if !substitution.is_identity());
+        let sets = &mut self.sets.borrow_mut();
         match self.compiled.guard(id, channel) {
-            None if !substitutes => Ok(unguarded(self.machine(), op, after).into_iter().collect()),
+            None if !substitutes => Ok(unguarded(sets, op, after).into_iter().collect()),
             guard => {
                 let guard = guard.unwrap_or(&self.anything);
-                let found = guarded(self.machine(), guard, op, after, self.most_words, budget);
+                let found = guarded(sets, guard, op, after, self.most_words, budget);
                 found.map_err(|unlisted| match unlisted {
                     Unlisted::Stopped(stop) => stop,
                     Unlisted::TooMany => {
@@ -102,18 +118,13 @@ impl Lossy<'_> {
     fn back(
         &self,
         id: TransitionId,
-        after: &Configuration,
+        after: &Symbolic,
         budget: &Budget,
-    ) -> Result<Vec<Configuration>, Stop> {
+    ) -> Result<Vec<Symbolic>, Stop> {
         let transition = self.machine().transition(id);
         budget.tick()?;
-        let mut touched: Vec<ChannelId> =
-            transition.guards().map(|(c, _)| c).chain(transition.ops().map(|(c, _)| c)).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        let mut found =
-            vec![Configuration { state: transition.from, channels: after.channels.clone() }];
-        for channel in touched {
+        let mut found = vec![Symbolic { state: transition.from, channels: after.channels.clone() }];
+        for channel in self.touched(id) {
             let words = self.before(id, channel, &after.channels[channel.index()], budget)?;
             let mut more = Vec::new();
             for configuration in &found {
@@ -128,25 +139,105 @@ impl Lossy<'_> {
         }
         Ok(found)
     }
+
+    /// The channels that a transition tests or changes.
+    fn touched(&self, id: TransitionId) -> Vec<ChannelId> {
+        let transition = self.machine().transition(id);
+        let all = transition.guards().map(|(c, _)| c).chain(transition.ops().map(|(c, _)| c));
+        let mut touched: Vec<ChannelId> = all.collect();
+        touched.sort_unstable();
+        touched.dedup();
+        touched
+    }
+
+    /// One of the configurations that it stands for.
+    fn one_of(&self, at: &Symbolic) -> Configuration {
+        let sets = self.sets.borrow();
+        let word = |word: &SetWord| word.iter().map(|id| sets.messages(*id)[0]).collect();
+        Configuration { state: at.state, channels: at.channels.iter().map(word).collect() }
+    }
+
+    /// All configurations that some stand for, each once; none if they are too many.
+    fn listed(&self, all: &[Rc<Symbolic>]) -> Vec<Configuration> {
+        let sets = self.sets.borrow();
+        let mut listed = BTreeSet::new();
+        for at in all {
+            let mut ways: Vec<Vec<Word>> = vec![vec![]];
+            for word in &at.channels {
+                let mut words: Vec<Word> = vec![vec![]];
+                for &set in word {
+                    let messages = sets.messages(set);
+                    if words.len() * messages.len() > MAX_LISTED {
+                        return vec![];
+                    }
+                    let longer = |w: &Word| {
+                        messages.iter().map(|m| [w.as_slice(), &[*m]].concat()).collect::<Vec<_>>()
+                    };
+                    words = words.iter().flat_map(longer).collect();
+                }
+                if ways.len() * words.len() > MAX_LISTED {
+                    return vec![];
+                }
+                let longer = |begun: &Vec<Word>| {
+                    let with = |word: &Word| [begun.as_slice(), &[word.clone()]].concat();
+                    words.iter().map(with).collect::<Vec<_>>()
+                };
+                ways = ways.iter().flat_map(longer).collect();
+            }
+            listed.extend(ways.into_iter().map(|channels| (at.state, channels)));
+            if listed.len() > MAX_LISTED {
+                return vec![];
+            }
+        }
+        let all = listed.into_iter().map(|(state, channels)| Configuration { state, channels });
+        all.collect()
+    }
+
+    /// The run along a path, with one message for each set.
+    fn run(&self, path: Vec<(TransitionId, Rc<Symbolic>)>) -> Option<Run> {
+        let sets = self.sets.borrow();
+        let mut at = self.machine().start();
+        let mut steps: Vec<Step> = Vec::new();
+        for (transition, next) in path {
+            let state = self.machine().transition(transition).to;
+            let mut after = Configuration { state, channels: at.channels.clone() };
+            for channel in self.touched(transition) {
+                let op = self.machine().transition(transition).op_on(channel);
+                let guard = self.compiled.guard(transition, channel).unwrap_or(&self.anything);
+                let word = &at.channels[channel.index()];
+                let wanted = &next.channels[channel.index()];
+                let (less, left) = forward(&sets, guard, op, word, wanted)?;
+                // What is lost before a step is lost after the one before.
+                if let Some(step) = steps.last_mut() {
+                    step.after.channels[channel.index()] = less;
+                }
+                after.channels[channel.index()] = left;
+            }
+            steps.push(Step { transition, after: after.clone() });
+            at = after;
+        }
+        Some(Run { semantics: Semantics::Lossy, steps })
+    }
 }
 
 impl WellStructured for Lossy<'_> {
-    type State = Rc<Configuration>;
-    type Step = (TransitionId, Rc<Configuration>);
+    type State = Rc<Symbolic>;
+    type Step = (TransitionId, Rc<Symbolic>);
     /// The state and the strong messages of each channel.
-    type Key = (StateId, Vec<Word>);
+    type Key = (StateId, Vec<SetWord>);
 
     fn key(&self, at: &Self::State) -> Self::Key {
-        let strong = |word: &Word| {
-            word.iter().copied().filter(|m| self.machine().is_strong(*m)).collect::<Word>()
+        let sets = self.sets.borrow();
+        let strong = |word: &SetWord| {
+            word.iter().copied().filter(|set| sets.is_strong(*set)).collect::<SetWord>()
         };
         (at.state, at.channels.iter().map(strong).collect())
     }
 
     fn is_below(&self, small: &Self::State, big: &Self::State) -> bool {
         let words = || small.channels.iter().zip(&big.channels);
-        words().all(|(s, b)| s.len() <= b.len())
-            && words().all(|(s, b)| self.machine().is_subword(s, b))
+        let sets = self.sets.borrow();
+        words().all(|(s, b)| s.len() <= b.len()) && words().all(|(s, b)| sets.is_below(s, b))
     }
 
     fn predecessors(
@@ -158,7 +249,7 @@ impl WellStructured for Lossy<'_> {
         for &id in &self.compiled.incoming[after.state.index()] {
             for before in self.back(id, after, budget)? {
                 budget.tick()?;
-                if (self.possible)(&before) {
+                if (self.possible)(&self.one_of(&before)) {
                     visit((id, after.clone()), Rc::new(before));
                 }
             }
@@ -171,27 +262,27 @@ impl WellStructured for Lossy<'_> {
     }
 
     fn bytes(&self, at: &Self::State) -> usize {
-        let words = at.channels.iter().map(|w| size_of::<Word>() + w.capacity() * 2);
-        size_of::<Configuration>() + 16 + words.sum::<usize>()
+        let words = at.channels.iter().map(|w| size_of::<SetWord>() + w.capacity() * 4);
+        size_of::<Symbolic>() + 16 + words.sum::<usize>()
     }
 }
 
 /// The smallest configurations that are asked for; `None` if they are too many.
-fn targets(machine: &Machine, goal: &Goal) -> Option<Vec<Rc<Configuration>>> {
-    let at = |channels| Configuration { state: goal.state, channels };
+fn targets(machine: &Machine, goal: &Goal) -> Option<Vec<Rc<Symbolic>>> {
+    let at = |channels| Symbolic { state: goal.state, channels };
     let channels = machine.channels().count();
     if goal.contents == Contents::Empty {
         return Some(vec![Rc::new(at(vec![vec![]; channels]))]);
     }
     // All words of at most `k` strong messages, for each channel.
     let strong: Vec<MessageId> = machine.strong().collect();
-    let mut words: Vec<Word> = vec![vec![]];
+    let mut words: Vec<SetWord> = vec![vec![]];
     let mut longest = 0..1;
     for _ in 0..machine.strong_bound() {
         for i in longest.clone() {
             for &message in &strong {
                 let mut word = words[i].clone();
-                word.push(message);
+                word.push(message.into());
                 words.push(word);
             }
             if words.len() > MAX_TARGETS {
@@ -200,13 +291,13 @@ fn targets(machine: &Machine, goal: &Goal) -> Option<Vec<Rc<Configuration>>> {
         }
         longest = longest.end..words.len();
     }
-    let mut all: Vec<Vec<Word>> = vec![vec![]];
+    let mut all: Vec<Vec<SetWord>> = vec![vec![]];
     for _ in 0..channels {
         if all.len() * words.len() > MAX_TARGETS {
             return None;
         }
-        let more = |begun: Vec<Word>| {
-            words.iter().map(move |w| begun.iter().chain([w]).cloned().collect::<Vec<Word>>())
+        let more = |begun: Vec<SetWord>| {
+            words.iter().map(move |w| begun.iter().chain([w]).cloned().collect::<Vec<SetWord>>())
         };
         all = all.into_iter().flat_map(more).collect();
     }
@@ -252,7 +343,7 @@ pub fn reach_any(
     let began = Instant::now();
     let forward = |extent| {
         // A limit that is reached here is reached again in what follows.
-        let found = forward::short(machine, goals, extent, &options.budget);
+        let found = short(machine, goals, extent, &options.budget);
         let Ok((Some(run), stored)) = found else { return None };
         goals.iter().find(|goal| replay(machine, &run, goal).is_ok())?;
         let (stopped, elapsed) = (Some(FOUND.to_owned()), began.elapsed());
@@ -278,7 +369,8 @@ const MANY_WORDS: usize = 1 << 12;
 
 /// The same where it is known that nothing is reached but what is `possible`. That has
 /// to be so of every configuration below one of which it is so: then a minimal
-/// configuration that is not possible stands for none that is.
+/// configuration that is not possible stands for none that is. And it may depend on the lengths of
+/// words and on strong messages only.
 pub(crate) fn reach_within(
     machine: &Machine,
     goals: &[Goal],
@@ -312,6 +404,7 @@ fn backward(
     let targets = targets?.concat();
     let system = Lossy {
         compiled: Compiled::new(machine),
+        sets: RefCell::new(Sets::new(machine)),
         anything: Automaton::new(&Regex::anything()),
         possible,
         most_words,
@@ -323,22 +416,15 @@ fn backward(
     }
     let answer = match outcome {
         Outcome::Reached(path) => {
-            let steps = path
-                .into_iter()
-                .map(|(transition, after)| Step { transition, after: Rc::unwrap_or_clone(after) });
-            let run = Run { semantics: Semantics::Lossy, steps: steps.collect() };
             stats.stopped = Some(FOUND.to_owned());
-            let replayed: Vec<_> = goals.iter().map(|goal| replay(machine, &run, goal)).collect();
-            match replayed.iter().find_map(|r| r.as_ref().err()) {
-                Some(error) if replayed.iter().all(Result::is_err) => {
-                    Reach::Unknown(format!("the run that was found is not valid: {error}"))
-                }
-                _ => Reach::Reached(run),
+            let run = system.run(path);
+            let check = |run: &Run| goals.iter().find_map(|goal| replay(machine, run, goal).ok());
+            match run.filter(|run| check(run).is_some()) {
+                Some(run) => Reach::Reached(run),
+                None => Reach::Unknown("the run that was found is not valid".to_owned()),
             }
         }
-        Outcome::Unreachable(minimal) => {
-            Reach::NotReached(minimal.into_iter().map(Rc::unwrap_or_clone).collect())
-        }
+        Outcome::Unreachable(minimal) => Reach::NotReached(system.listed(&minimal)),
         Outcome::Stopped(reason) => Reach::Unknown(reason),
     };
     Some((answer, stats))

@@ -316,6 +316,31 @@ fn short_runs_are_found() {
     }
 }
 
+/// Guards and substitutions with thousands of minimal words are decided: words of sets stand for
+/// them.
+#[test]
+fn guards_with_many_words_are_decided() {
+    let head = "messages a, b, x, y;  channels c;  initial s;\ns -> s do c!a;\ns -> s do c!b;\n";
+    let many = "[a b] ".repeat(40);
+    let guard = format!("machine m;  states s, end;\n{head}s -> end when c in {many} y;");
+    let mut receives = format!("machine m;  states s, q0, end;\n{head}s -> q0 do c[x/a, x/b]!x;");
+    for i in 0..40 {
+        receives += &format!("\nstates q{};\nq{i} -> q{} do c?x;", i + 1, i + 1);
+    }
+    let never = format!("{receives}\nq40 -> end do c?y;");
+    for machine in [&guard, &never] {
+        let proof = scratch("many-words.json");
+        let args = ["channel", "check", "-", "--reach", "end", "--certificate", &proof];
+        let output = reading(&args, machine);
+        assert_eq!(output.status, 0, "{machine}\n{}{}", output.out, output.err);
+        assert!(output.out.contains("not reached"), "{}", output.out);
+    }
+    // The same where the last message is there.
+    let reached = format!("{receives}\nq40 -> end do nop;");
+    let output = reading(&["channel", "check", "-", "--reach", "end"], &reached);
+    assert_eq!(output.status, 1, "{}{}", output.out, output.err);
+}
+
 /// Small bounds come first: a cycle that needs little room is found there.
 #[test]
 fn small_cycles_are_found_with_a_large_bound() {

@@ -292,8 +292,8 @@ fn outcomes_as_json() {
         states("tso"),
         json!({
             "version": 1, "program": "SB", "file": "litmus/SB.litmus", "text": text("SB"),
-            "model": "TSO", "exact": true, "observation": "sometimes", "states": both,
-            "picked": [0],
+            "model": "TSO", "semantics": "store buffers", "exact": true,
+            "observation": "sometimes", "states": both, "picked": [0],
         })
     );
     let sc = states("sc");
@@ -383,7 +383,18 @@ fn models_as_json() {
     for row in rows.as_array().unwrap() {
         assert_eq!(
             keys(row),
-            ["decides", "model", "reachability", "reference", "relaxations", "semantics"]
+            [
+                "bounded_guesses",
+                "complexity",
+                "decides",
+                "forms",
+                "model",
+                "reachability",
+                "reference",
+                "relaxations",
+                "repeated",
+                "semantics"
+            ]
         );
     }
     assert_eq!(rows[1]["relaxations"], json!(["w->r", "RLWE"]));

@@ -84,6 +84,7 @@ fn all_commands() -> Vec<Vec<String>> {
         format!("channel run {abp} --bound 1 --format json"),
         format!("channel run {abp} --bound 1 --again wrong"),
         format!("channel basic {abp}"),
+        format!("channel one-channel {abp}"),
         "channel product examples/meet-left.chm examples/meet-right.chm".to_owned(),
         format!("channel show {abp}"),
         format!("channel of {SB}"),

@@ -239,6 +239,7 @@ fn check(args: &ChannelCheck) -> Status {
 fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) -> Status {
     let (run, proof) = match answer {
         Reach::Reached(run) => (Some(Evidence::of_run(machine, goal, run)), None),
+        Reach::NotReached(minimal) if minimal.is_empty() => (None, None),
         Reach::NotReached(minimal) => (None, Some(Evidence::of_set(machine, goal, minimal))),
         Reach::Unknown(_) => (None, None),
     };
@@ -253,7 +254,13 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
                 });
             }
             (Some(path), None) => {
-                note(&format!("no {what} was found, so `{}` was not written", path.display()));
+                let why = match answer {
+                    Reach::NotReached(_) if what == "proof" => {
+                        format!("the {what} has too many configurations")
+                    }
+                    _ => format!("no {what} was found"),
+                };
+                note(&format!("{why}, so `{}` was not written", path.display()));
             }
             (None, _) => {}
         }
