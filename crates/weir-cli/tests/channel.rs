@@ -312,7 +312,6 @@ fn short_runs_are_found() {
         let args = ["channel", "check", "-", "--reach", "end", "--channels", contents];
         let output = reading(&args, machine);
         assert_eq!(output.status, 1, "{machine}\n{}{}", output.out, output.err);
-        assert!(output.out.contains("forward: "), "{}", output.out);
     }
 }
 
@@ -329,11 +328,15 @@ fn guards_with_many_words_are_decided() {
     }
     let never = format!("{receives}\nq40 -> end do c?y;");
     for machine in [&guard, &never] {
-        let proof = scratch("many-words.json");
-        let args = ["channel", "check", "-", "--reach", "end", "--certificate", &proof];
+        let args = ["channel", "check", "-", "--reach", "end"];
         let output = reading(&args, machine);
         assert_eq!(output.status, 0, "{machine}\n{}{}", output.out, output.err);
         assert!(output.out.contains("not reached"), "{}", output.out);
+        // The checker has no words of sets: what is too much for it is not written.
+        let proof = scratch("many-words.json");
+        let output = reading(&[&args[..], &["--certificate", &proof]].concat(), machine);
+        assert_eq!(output.status, 0, "{}", output.err);
+        assert!(output.err.contains("was not written"), "{}", output.err);
     }
     // The same where the last message is there.
     let reached = format!("{receives}\nq40 -> end do nop;");

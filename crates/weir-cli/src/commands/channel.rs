@@ -23,6 +23,7 @@ use weir_channel::{
     Machine, SearchOptions, StateId, Stats, Translation, TranslationError, Word, basic, cpcp,
     explicit, product, text, tso,
 };
+use weir_check::{Evidence as CheckedEvidence, Rejected};
 use weir_front::Diagnostic;
 use weir_front::suggest::closest;
 use weir_model::limits::Stop;
@@ -248,6 +249,12 @@ fn write(args: &ChannelCheck, machine: &Machine, goal: &Goal, answer: &Reach) ->
     {
         match (path, evidence) {
             (Some(path), Some(evidence)) => {
+                // The checker lists the words of guards, which the search does not.
+                if let Err(Rejected::TooLarge(_)) = CheckedEvidence::check(&evidence, machine, 1) {
+                    let why = format!("the {what} is too much work to check");
+                    note(&format!("{why}, so `{}` was not written", path.display()));
+                    continue;
+                }
                 status = status.and(match accepted_text(evidence, machine) {
                     Ok(text) => write_whole(path, &text),
                     Err(wrong) => wrong,
