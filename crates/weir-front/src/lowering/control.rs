@@ -208,6 +208,7 @@ impl Builder {
             let process = self.process_mut();
             let state = process.state.take();
             process.joins[join.0].straight = state;
+            process.straight = Some(join);
             return;
         }
         if target.is_lost {
@@ -261,6 +262,7 @@ impl Builder {
         if let Some(straight) = target.straight.take() {
             let slots = self.process().slots.len();
             let process = self.process_mut();
+            process.straight = None;
             let mut straight = straight;
             straight.resize(slots, Held::Fixed(Data::Code(Expr::Const(0))));
             process.state = Some(straight);
@@ -285,7 +287,22 @@ impl Builder {
         self.meet(join);
     }
 
+    /// Code follows that something else reaches: a way that was to go on behind it has to jump.
+    fn jump_over(&mut self) {
+        let process = self.process_mut();
+        let Some(join) = process.straight.take() else { return };
+        let slots = process.slots.len();
+        let Some(mut state) = process.joins[join.0].straight.take() else { return };
+        state.resize(slots, Held::Fixed(Data::Code(Expr::Const(0))));
+        let other = process.state.replace(state);
+        self.arrive(join);
+        let label = self.label_of(join);
+        self.emit(StmtKind::Goto(label));
+        self.process_mut().state = other;
+    }
+
     fn meet(&mut self, join: Join) {
+        self.jump_over();
         self.share_all();
         if self.process().state.is_some() {
             self.arrive(join);

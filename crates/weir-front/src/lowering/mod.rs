@@ -195,6 +195,8 @@ struct Process {
     /// What each slot holds; nothing if this place of the code is not reached.
     state: Option<Vec<Held>>,
     joins: Vec<JoinState>,
+    /// The join that a way goes to without any other code in between.
+    straight: Option<control::Join>,
     branches: Vec<control::Branch>,
     /// Where in the code the reader is: calls and rounds of loops.
     path: Vec<Key>,

@@ -37,6 +37,7 @@ impl Builder {
             slots: Vec::new(),
             state: Some(Vec::new()),
             joins: Vec::new(),
+            straight: None,
             branches: Vec::new(),
             path: Vec::new(),
             names: Default::default(),
