@@ -79,7 +79,7 @@ impl Code {
 
     fn statement(&mut self) {
         let e = self.expression(2);
-        let kinds = if self.depth > 3 { 6 } else { 12 };
+        let kinds = if self.depth > 2 { 6 } else { 12 };
         match self.rng.below(kinds) {
             0 => {
                 self.next += 1;

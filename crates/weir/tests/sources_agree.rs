@@ -113,7 +113,8 @@ impl Random {
     /// The threads in C.
     fn c_threads(&self) -> String {
         let mut out = String::from(
-            "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\natomic_int x, y, z;\n",
+            "#include <pthread.h>\n#include <sched.h>\n#include <stdatomic.h>\n#include <stdio.h>\n\
+             atomic_int x, y, z;\n",
         );
         for (t, ops) in self.threads.iter().enumerate() {
             for i in self.results(t) {
@@ -175,8 +176,8 @@ impl Random {
         for t in 0..2 {
             let _ = writeln!(
                 out,
-                "void *wait{t}(void *u) {{ atomic_fetch_add(&go, 1); while (atomic_load(&go) < 2); \
-                 return t{t}(u); }}"
+                "void *wait{t}(void *u) {{ atomic_fetch_add(&go, 1); for (int n = 0; atomic_load(&go) < 2; \
+                 n++) if (n > 1000) sched_yield(); return t{t}(u); }}"
             );
         }
         let _ = writeln!(out, "int main(void) {{ for (int n = 0; n < {rounds}; n++) {{");

@@ -149,6 +149,7 @@ pub(super) fn explore(
     let mut tracked: Vec<Vec<bool>> =
         program.processes.iter().map(|p| vec![true; p.registers.len()]).collect();
     let mut most = MAX_STATES;
+    let mut rounds = 0;
     loop {
         let sets = RefCell::new(begin.clone());
         let mut explorers: Vec<Explorer<'_>> = Vec::with_capacity(flows.len());
@@ -164,11 +165,19 @@ pub(super) fn explore(
             Err(Much::Stopped(stop)) => return Err(stop),
             Err(Much::Written(x)) => begin[x.index()] = None,
             Err(Much::Anything(p, r)) => tracked[p.index()][r.index()] = false,
-            Err(Much::States) => match widest(&explorers) {
-                Some((p, r)) => tracked[p][r] = false,
-                // Without registers there are no more states than nodes.
-                None => most = usize::MAX,
-            },
+            Err(Much::States) => {
+                // One register at a time, but not hundreds of times.
+                let count = 1 << (rounds / 8);
+                rounds += 1;
+                let widest = widest(&explorers, count);
+                if widest.is_empty() {
+                    // Without registers there are no more states than nodes.
+                    most = usize::MAX;
+                }
+                for (p, r) in widest {
+                    tracked[p][r] = false;
+                }
+            }
         }
     }
 }
@@ -194,8 +203,8 @@ fn follow(
     }
 }
 
-/// The tracked register with the most values.
-fn widest(explorers: &[Explorer<'_>]) -> Option<(usize, usize)> {
+/// The tracked registers with the most values.
+fn widest(explorers: &[Explorer<'_>], count: usize) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     for (p, explorer) in explorers.iter().enumerate() {
         for r in (0..explorer.found.tracked.len()).filter(|r| explorer.found.tracked[*r]) {
@@ -203,5 +212,8 @@ fn widest(explorers: &[Explorer<'_>]) -> Option<(usize, usize)> {
             all.push((values.len(), (p, r)));
         }
     }
-    all.into_iter().max_by_key(|(count, _)| *count).map(|(_, register)| register)
+    // Of two with as many, the last one.
+    all.reverse();
+    all.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    all.into_iter().take(count).map(|(_, register)| register).collect()
 }
