@@ -8,7 +8,7 @@ use lang_c::ast::{
 use lang_c::span::{Node, Span};
 use weir_model::program::{BinOp, Expr, IntType};
 
-use super::number::promoted;
+use super::number::{common, either, promoted};
 use super::{Name, Reader};
 use crate::Diagnostic;
 use crate::errors::{did_you_mean, quote};
@@ -82,12 +82,22 @@ impl<'u> Reader<'u, '_> {
                 let condition = self.value(&choice.condition);
                 self.at(span);
                 match self.b.decide(&condition) {
-                    Ok(true) => self.value(&choice.then_expression),
-                    Ok(false) => self.value(&choice.else_expression),
+                    Ok(is_true) => {
+                        let a = self.type_of(&choice.then_expression);
+                        let b = self.type_of(&choice.else_expression);
+                        let taken =
+                            if is_true { &choice.then_expression } else { &choice.else_expression };
+                        let value = self.value(taken);
+                        self.at(span);
+                        match either(&a, &b) {
+                            ty if ty.is_scalar() => self.convert(value, &ty),
+                            _ => value,
+                        }
+                    }
                     Err(code) => {
                         let ty = self.type_of(&choice.then_expression);
                         let other = self.type_of(&choice.else_expression);
-                        let ty = if ty.plain() == &Type::INT { other } else { ty };
+                        let ty = either(&ty, &other);
                         let key = self.b.key(("choice", span.start));
                         let place = self.b.local("choice", &ty, key);
                         self.b.begin_if(code);
@@ -821,8 +831,7 @@ impl<'u> Reader<'u, '_> {
                             (Type::Pointer(_), _) => a,
                             (Type::Array(to, _), _) => Type::Pointer(to.clone()),
                             (_, Type::Pointer(_)) => b,
-                            (Type::Int(x), Type::Int(y)) if y.bits() > x.bits() => b,
-                            _ => promoted(&a),
+                            _ => common(&a, &b),
                         }
                     }
                     BinaryOperator::Less
@@ -833,14 +842,18 @@ impl<'u> Reader<'u, '_> {
                     | BinaryOperator::NotEquals
                     | BinaryOperator::LogicalAnd
                     | BinaryOperator::LogicalOr => Type::INT,
-                    BinaryOperator::Assign => a,
-                    _ => {
+                    BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => promoted(&a),
+                    BinaryOperator::Multiply
+                    | BinaryOperator::Divide
+                    | BinaryOperator::Modulo
+                    | BinaryOperator::BitwiseAnd
+                    | BinaryOperator::BitwiseXor
+                    | BinaryOperator::BitwiseOr => {
                         let b = self.type_of(&op.node.rhs);
-                        match (a.plain(), b.plain()) {
-                            (Type::Int(x), Type::Int(y)) if y.bits() > x.bits() => b,
-                            _ => promoted(&a),
-                        }
+                        common(&a, &b)
                     }
+                    // Assignments.
+                    _ => a,
                 }
             }
             Expression::Cast(cast) => self.type_name(&cast.node.type_name.node),
@@ -848,7 +861,8 @@ impl<'u> Reader<'u, '_> {
             Expression::Constant(constant) => self.constant(&constant.node, e.span).ty,
             Expression::Conditional(choice) => {
                 let a = self.type_of(&choice.node.then_expression);
-                if a.plain() == &Type::INT { self.type_of(&choice.node.else_expression) } else { a }
+                let b = self.type_of(&choice.node.else_expression);
+                either(&a, &b)
             }
             Expression::Comma(list) => match list.last() {
                 Some(last) => self.type_of(last),

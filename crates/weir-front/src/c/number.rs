@@ -20,8 +20,18 @@ pub fn promoted(ty: &Type) -> Type {
     }
 }
 
+/// The type of `c ? a : b`.
+pub fn either(a: &Type, b: &Type) -> Type {
+    match (a.plain(), b.plain()) {
+        (Type::Bool | Type::Int(_), Type::Bool | Type::Int(_)) => common(a, b),
+        // `c ? p : NULL`
+        (Type::Pointer(to), Type::Pointer(_)) if **to == Type::Void => b.plain().clone(),
+        (Type::Bool | Type::Int(_), other) | (other, _) => other.clone(),
+    }
+}
+
 /// The type that two operands are converted to.
-fn common(a: &Type, b: &Type) -> Type {
+pub fn common(a: &Type, b: &Type) -> Type {
     match (promoted(a), promoted(b)) {
         (Type::Int(a), Type::Int(b)) => Type::Int(match a.bits().cmp(&b.bits()) {
             std::cmp::Ordering::Less => b,
