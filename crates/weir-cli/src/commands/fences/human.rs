@@ -201,9 +201,13 @@ fn run_lines(loaded: &Loaded, broken: &Broken, args: &Fences) -> String {
 /// Whether a fence of a program is needed.
 pub fn need(found: &Repairs, place: usize) -> &'static str {
     let has_it = |set: &&Repair| set.fences.iter().any(|f| f.place == place);
+    // A run goes through with all others.
+    let is_alone = |region: &Vec<Fence>| region.iter().all(|f| f.place == place);
     match found.sets.iter().filter(has_it).count() {
+        _ if found.regions.iter().any(is_alone) => "needed",
         0 if found.is_complete => "not needed",
         n if n == found.sets.len() && found.is_complete => "needed",
+        0 if found.sets.is_empty() => "not known",
         _ => "in some sets",
     }
 }
