@@ -320,11 +320,9 @@ pub(crate) fn forward(
         if !machine.is_strong(message) {
             work.push((read + 1, at, kept.clone(), left.clone()));
         }
-        let Some((class, next)) = next.filter(|(class, _)| !at.last && class.contains(message))
-        else {
+        let Some((_, next)) = next.filter(|(class, _)| !at.last && class.contains(message)) else {
             continue;
         };
-        let _ = class;
         let becomes = match op {
             Some(Op::Send { substitution, .. }) => substitution.apply(message),
             Some(Op::Receive(_)) | None => message,

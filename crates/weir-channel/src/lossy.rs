@@ -179,7 +179,8 @@ impl Lossy<'_> {
                     return vec![];
                 }
                 let longer = |begun: &Vec<Word>| {
-                    let with = |word: &Word| [begun.as_slice(), &[word.clone()]].concat();
+                    let with =
+                        |word: &Word| [begun.as_slice(), std::slice::from_ref(word)].concat();
                     words.iter().map(with).collect::<Vec<_>>()
                 };
                 ways = ways.iter().flat_map(longer).collect();

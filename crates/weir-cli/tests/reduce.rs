@@ -335,7 +335,7 @@ fn programs_visit_what_machines_visit() {
             text += &format!("\n{from} -> {to} do {op};");
         }
         let machine = weir_channel::text::read(&text).unwrap();
-        let state = machine.state(*rng.pick(&states)).unwrap();
+        let state = machine.state(states[rng.below(states.len())]).unwrap();
         let options = SearchOptions { bound: Some(4), ..SearchOptions::default() };
         let by_machine = match again(&machine, Semantics::Lossy, state, &options, &mut |_| {}).0 {
             Again::Visited(_) => Some(true),
