@@ -43,9 +43,9 @@ pub fn gaps(text: &str) -> Vec<Gap> {
             let like = *first.get_or_insert(token.range.start);
             let is_declaration = token.kind == Kind::Name && is_type_word(&token.text);
             let is_label = list.get(i + 1).is_some_and(|t| t.is(":")) || token.is("case");
-            if !is_declaration && !is_label && !token.is("else") && !token.is("while") {
-                gaps.push(Gap::before(text, token.range.start, like, ";"));
-            } else if token.is("while") && before != Some("}") {
+            // `else`, and the `while` of a `do`, go on with the statement before.
+            let goes_on = token.is("else") || token.is("while") && before == Some("}");
+            if !is_declaration && !is_label && !goes_on {
                 gaps.push(Gap::before(text, token.range.start, like, ";"));
             }
         }

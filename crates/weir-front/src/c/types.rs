@@ -55,7 +55,7 @@ pub fn name_of(declarator: &Declarator) -> Option<&str> {
 impl<'u> Reader<'u, '_> {
     /// The type that specifiers and qualifiers name.
     pub(super) fn base_type(&mut self, parts: impl Iterator<Item = Part<'u>>) -> Type {
-        let (mut is_atomic, mut is_unsigned, mut is_signed) = (false, false, false);
+        let (mut is_atomic, mut is_unsigned) = (false, false);
         let (mut longs, mut is_short, mut is_char) = (0, false, false);
         let mut found = None;
         for part in parts {
@@ -71,9 +71,8 @@ impl<'u> Reader<'u, '_> {
                 TypeSpecifier::Bool => found = Some(Type::Bool),
                 TypeSpecifier::Char => is_char = true,
                 TypeSpecifier::Short => is_short = true,
-                TypeSpecifier::Int => {}
+                TypeSpecifier::Int | TypeSpecifier::Signed => {}
                 TypeSpecifier::Long => longs += 1,
-                TypeSpecifier::Signed => is_signed = true,
                 TypeSpecifier::Unsigned => is_unsigned = true,
                 TypeSpecifier::Atomic(inner) => {
                     is_atomic = true;
@@ -115,19 +114,16 @@ impl<'u> Reader<'u, '_> {
                 }
             }
         }
-        let ty = found.unwrap_or_else(|| {
-            Type::Int(match (is_char, is_short, longs, is_unsigned) {
-                (true, _, _, false) => IntType::I8,
-                (true, _, _, true) => IntType::U8,
-                (_, true, _, false) => IntType::I16,
-                (_, true, _, true) => IntType::U16,
-                (_, _, 0, false) => IntType::I32,
-                (_, _, 0, true) => IntType::U32,
-                (.., false) => IntType::I64,
-                (.., true) => IntType::U64,
-            })
-        });
-        let _ = is_signed;
+        let ty = found.unwrap_or(Type::Int(match (is_char, is_short, longs, is_unsigned) {
+            (true, _, _, false) => IntType::I8,
+            (true, _, _, true) => IntType::U8,
+            (_, true, _, false) => IntType::I16,
+            (_, true, _, true) => IntType::U16,
+            (_, _, 0, false) => IntType::I32,
+            (_, _, 0, true) => IntType::U32,
+            (.., false) => IntType::I64,
+            (.., true) => IntType::U64,
+        }));
         if is_atomic && !ty.is_atomic() { Type::Atomic(Rc::new(ty)) } else { ty }
     }
 

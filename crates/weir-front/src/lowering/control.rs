@@ -234,10 +234,10 @@ impl Builder {
         let (key, slots) = (target.key, *target.slots.get_or_insert(state.len()));
         let reference = target.reference.clone();
         let mut arrived = Vec::with_capacity(slots);
-        for slot in 0..slots.min(state.len()) {
+        for (slot, held) in state.iter().enumerate().take(slots) {
             let id = (key, self.process().slots[slot].key);
             if self.learned.varying.contains(&id) {
-                if let Held::Fixed(data) = &state[slot] {
+                if let Held::Fixed(data) = held {
                     let code = self.to_code(&data.clone());
                     let register = self.slot_register(slot);
                     self.emit(StmtKind::Assign(register, code));
@@ -245,11 +245,11 @@ impl Builder {
                 arrived.push(Held::Register);
                 continue;
             }
-            if reference.as_ref().is_some_and(|all| all.get(slot) != Some(&state[slot])) {
+            if reference.as_ref().is_some_and(|all| all.get(slot) != Some(held)) {
                 self.learned.varying.insert(id);
                 self.learned.is_changed = true;
             }
-            arrived.push(state[slot].clone());
+            arrived.push(held.clone());
         }
         let target = &mut self.process_mut().joins[join.0];
         target.reference.get_or_insert(arrived);

@@ -276,10 +276,10 @@ impl Builder {
                     continue;
                 }
                 let mut init = Vec::new();
-                for cell in first..first + count {
+                for (cell, number) in numbers.iter_mut().enumerate().skip(first).take(count) {
                     let data = self.cells[cell].init.clone();
                     init.push(vec![self.number(&data)]);
-                    numbers[cell] = Some(VarId::new(next));
+                    *number = Some(VarId::new(next));
                     next += 1;
                 }
                 let name = self.leaf_name(object, &path);

@@ -140,6 +140,7 @@ impl Builder {
     }
 
     /// A value as code: a pointer becomes an address.
+    #[allow(clippy::wrong_self_convention, reason = "an address may have to be made for it")]
     pub fn to_code(&mut self, data: &Data) -> weir_model::program::Code {
         match data {
             Data::Code(code) => code.clone(),
