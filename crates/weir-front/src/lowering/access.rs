@@ -546,6 +546,14 @@ impl Builder {
 
     fn store_place(&mut self, place: &Place, data: &Data, order: Order) {
         let Some((range, element)) = self.cells_of(place) else { return };
+        if let (Some(cell), Data::Function(_) | Data::Thread(_)) = (element, data)
+            && (!self.cells[cell].is_live || self.cells[cell].init == *data)
+        {
+            // It is never anything else, so that nobody has to read it.
+            self.cells[cell].init = data.clone();
+            self.cells[cell].is_live = true;
+            return;
+        }
         if let Some(cell) = element
             && self.knows_memory()
             && !self.cells[cell].is_live
