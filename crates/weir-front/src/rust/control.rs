@@ -364,7 +364,7 @@ impl Reader<'_> {
 
     fn repeats(&self, body: &impl quote::ToTokens) -> bool {
         let mut found = false;
-        syntax::words(body, &mut |word| found |= self.items.repeating.contains(word));
+        syntax::called(body, &mut |word| found |= self.items.repeating.contains(word));
         found
     }
 

@@ -150,7 +150,7 @@ pub struct Items {
 pub const LIBRARY: usize = usize::MAX / 2;
 
 /// Crates whose names are read as those of the standard library.
-const CRATES: [&str; 5] = ["std", "core", "alloc", "loom", "shuttle"];
+const CRATES: [&str; 6] = ["std", "core", "alloc", "loom", "shuttle", "atomic_wait"];
 
 /// Where files of modules are found.
 pub struct Files<'a> {
@@ -672,6 +672,8 @@ impl Items {
             "super" => Def::Module(self.modules[self.around(module)].parent?),
             _ => match self.find_name(module, first, true, depth) {
                 Some(def) => def,
+                // A type of the language, or one that only the function knows.
+                None if super::types::Ty::named(first).is_some() || first == "Self" => return None,
                 None => return Some(Def::Foreign(first.clone())),
             },
         };
@@ -737,7 +739,7 @@ impl Items {
             }
         }
         if is_type && CRATES.contains(&name) {
-            return Some(Def::Std(vec!["std".to_owned()]));
+            return Some(Def::Std(vec![name.to_owned()]));
         }
         self.prelude(name, is_type)
     }
@@ -781,8 +783,9 @@ impl Items {
                     self.of_library(std, is_type).filter(|def| match def {
                         Def::Std(_) if is_type => is_std_type(name),
                         Def::Std(path) => {
-                            is_order(name)
-                                || FUNCTIONS.contains(&name) && is_known_std(path, is_type)
+                            let module = path.len().checked_sub(2).map_or("", |i| &path[i]);
+                            let here = FUNCTIONS.iter().find(|(known, _)| *known == module);
+                            is_order(name) || here.is_some_and(|(_, all)| all.contains(&name))
                         }
                         _ => true,
                     })
@@ -1052,7 +1055,7 @@ impl Items {
         let mut words = Vec::new();
         for function in self.functions.iter().filter(|function| function.file != LIBRARY) {
             let mut list = HashSet::new();
-            syntax::words(&function.block, &mut |word| {
+            syntax::called(&function.block, &mut |word| {
                 list.insert(word.to_owned());
             });
             words.push((function.name.clone(), list));

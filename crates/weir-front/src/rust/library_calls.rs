@@ -21,38 +21,16 @@ const ORDERS: [(&str, Order); 5] = [
     ("SeqCst", Order::SeqCst),
 ];
 
-/// Functions that glob imports may bring, by their names.
-pub const FUNCTIONS: [&str; 30] = [
-    "spawn",
-    "scope",
-    "yield_now",
-    "sleep",
-    "park",
-    "current",
-    "spin_loop",
-    "fence",
-    "compiler_fence",
-    "spin_loop_hint",
-    "swap",
-    "replace",
-    "take",
-    "drop",
-    "forget",
-    "null",
-    "null_mut",
-    "eq",
-    "read",
-    "write",
-    "abort",
-    "exit",
-    "model",
-    "spawn_pthread_closure",
-    "join_pthread",
-    "join_pthreads",
-    "spawn_pthread",
-    "miri_genmc_assume",
-    "from_fn",
-    "park_timeout",
+/// Functions that glob imports may bring, by their modules.
+pub const FUNCTIONS: [(&str, &[&str]); 8] = [
+    ("thread", &["spawn", "scope", "yield_now", "sleep", "park", "park_timeout", "current"]),
+    ("atomic", &["fence", "compiler_fence", "spin_loop_hint"]),
+    ("hint", &["spin_loop", "black_box"]),
+    ("mem", &["swap", "replace", "take", "drop", "forget"]),
+    ("ptr", &["null", "null_mut", "eq", "read", "write", "drop_in_place"]),
+    ("process", &["abort", "exit"]),
+    ("genmc", &["spawn_pthread_closure", "spawn_pthread", "join_pthread", "join_pthreads"]),
+    ("utils", &["miri_genmc_assume"]),
 ];
 
 impl Reader<'_> {

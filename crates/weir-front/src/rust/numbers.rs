@@ -76,6 +76,10 @@ impl Reader<'_> {
     }
 
     pub fn arithmetic(&mut self, op: BinOp, a: &Val, b: &Val, node: &impl Spanned) -> Val {
+        let (a, b) = (&self.pointed(a), &self.pointed(b));
+        if !matches!(op, BinOp::Shl | BinOp::Shr) {
+            self.unify(&a.ty, &b.ty);
+        }
         let ty = self.resolve(&a.ty);
         let ty = match &ty {
             Ty::Var(_, true) if !matches!(op, BinOp::Shl | BinOp::Shr) => self.resolve(&b.ty),
@@ -150,6 +154,17 @@ impl Reader<'_> {
                 Val { data: Data::Code(code), ty }
             }
             _ => Val { data: Data::Code(binary(op, a, b)), ty },
+        }
+    }
+
+    /// A number, or the one that a reference leads to.
+    fn pointed(&mut self, value: &Val) -> Val {
+        match self.resolve(&value.ty) {
+            Ty::Pointer(Pointer::Ref, _) => {
+                let loc = self.follow(value);
+                self.load(&loc, crate::lowering::Order::Plain)
+            }
+            _ => value.clone(),
         }
     }
 

@@ -117,6 +117,24 @@ pub fn words(node: &impl quote::ToTokens, visit: &mut dyn FnMut(&str)) {
     });
 }
 
+/// All names that something calls, and the types whose functions it calls.
+pub fn called(node: &impl quote::ToTokens, visit: &mut dyn FnMut(&str)) {
+    let mut before: Option<String> = None;
+    tokens(node, &mut |token| {
+        let is_call = match token {
+            TokenTree::Group(group) => group.delimiter() == Delimiter::Parenthesis,
+            TokenTree::Punct(p) => p.as_char() == ':',
+            _ => false,
+        };
+        if let Some(word) = before.take().filter(|_| is_call) {
+            visit(&word);
+        }
+        if let TokenTree::Ident(word) = token {
+            before = Some(word.to_string());
+        }
+    });
+}
+
 /// Whether `?` occurs in something.
 pub fn has_question_mark(node: &impl quote::ToTokens) -> bool {
     let mut found = false;

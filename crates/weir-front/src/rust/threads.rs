@@ -133,8 +133,18 @@ impl Reader<'_> {
 
     pub fn park(&mut self) {
         let token = self.token(self.b.thread());
+        // It may also return for no reason.
+        let chance = self.b.any(vec![0, 1], &Type::Bool);
+        let is_waiting = self.b.decide(&chance);
+        if let Err(code) = is_waiting.clone() {
+            self.b.begin_if(code);
+        }
         let (one, zero) = (Value::number(1, Type::Bool), Value::number(0, Type::Bool));
         self.b.update(&token, &Update::WaitFor(one, zero));
+        if is_waiting.is_err() {
+            self.b.begin_else();
+            self.b.end_if();
+        }
     }
 
     pub fn unpark(&mut self, thread: &Val) {

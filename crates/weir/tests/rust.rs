@@ -1,0 +1,263 @@
+//! What is read of Rust, feature by feature: each program answers as Rust would have it.
+
+use weir::{MemoryModel, Verdict, Verifier};
+
+/// The verdict about a program: violated if one property is.
+fn verdict(text: &str, model: MemoryModel) -> Verdict {
+    let report = Verifier::new(text).name("test.rs").model(model).check();
+    let report = report.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let of = |verdict| report.answers.iter().any(|answer| answer.verdict == verdict);
+    match (of(Verdict::Violated), of(Verdict::Unknown)) {
+        (true, _) => Verdict::Violated,
+        (_, true) => Verdict::Unknown,
+        _ => Verdict::Holds,
+    }
+}
+
+/// The errors of a text.
+fn errors(text: &str) -> Vec<String> {
+    let read = weir_front::read("test.rs", text, None);
+    read.err().map_or(Vec::new(), |errors| errors.iter().map(|e| e.message.clone()).collect())
+}
+
+/// Programs of one thread in which nothing fails.
+const RIGHT: &[(&str, &str)] = &[
+    (
+        "integers",
+        "let c = 255u8; assert_eq!(c.wrapping_add(1), 0); assert_eq!(-7 / 2, -3); assert_eq!(-7 % 2, -1); \
+         assert_eq!(200u8 as i8, -56); assert_eq!((1u64 << 40) as u32, 0); assert_eq!(!0u8, 255); assert_eq!(!5i32, -6);",
+    ),
+    (
+        "methods of integers",
+        "assert_eq!(3u8.checked_sub(4), None); assert_eq!(3u8.checked_sub(1), Some(2)); \
+         assert_eq!(3u8.saturating_sub(4), 0); assert_eq!(7.max(9), 9); assert_eq!(2u32.pow(5), 32); \
+         assert_eq!(u8::MAX, 255); assert_eq!(i32::MIN, -2147483648); assert_eq!(5u32.abs_diff(8), 3);",
+    ),
+    ("bits", "assert_eq!((5 ^ 3) | 8, 14); assert_eq!(6 & 3, 2); assert_eq!(1 << 3 >> 1, 4);"),
+    (
+        "literals take the type of what they meet",
+        "let mut a = 0; a = n() - 1; a -= 1; assert!(a < 0);",
+    ),
+    (
+        "shadowing",
+        "let x = 1; { let x = x + 1; assert_eq!(x, 2); } assert_eq!(x, 1); let x = x + 4; assert_eq!(x, 5);",
+    ),
+    (
+        "values of branches",
+        "let x = if n() > 0 { 10 } else { 20 }; assert_eq!(x, 10); let y = { let z = x; z + 1 }; assert_eq!(y, 11);",
+    ),
+    (
+        "lazy operators",
+        "let mut i = n(); if i > 5 && { i = 9; true } {} assert_eq!(i, 1); if i == 1 || { i = 9; true } {} assert_eq!(i, 1);",
+    ),
+    (
+        "loops",
+        "let mut sum = 0; for i in 0..10 { if i == 5 { continue; } if i == 8 { break; } sum += i; } assert_eq!(sum, 23); \
+         let mut k = 4; let mut f = 1; while k > 0 { f *= k; k -= 1; } assert_eq!(f, 24); \
+         let v = loop { k += 1; if k == 7 { break k * 2; } }; assert_eq!(v, 14);",
+    ),
+    (
+        "labels",
+        "let mut c = 0; 'a: for i in 0..3 { for j in 0..3 { if j == 2 { continue 'a; } if i == 2 { break 'a; } c += 1; } } \
+         assert_eq!(c, 4); let x = 'b: { if c == 4 { break 'b 1; } 2 }; assert_eq!(x, 1);",
+    ),
+    (
+        "match",
+        "let x = n(); let r = match x { 0 => 1, 1 | 2 => 2, 3..=5 => 3, _ => 4 }; assert_eq!(r, 2); \
+         let s = match (x, r) { (1, y) if y > 5 => 0, (1, y) => y, _ => 9 }; assert_eq!(s, 2);",
+    ),
+    (
+        "options",
+        "let o = Some(n()); assert!(o.is_some()); if let Some(v) = o { assert_eq!(v, 1); } else { panic!(); } \
+         let Some(w) = o else { panic!() }; assert_eq!(w, 1); assert_eq!(o.map(|x| x + 1).unwrap_or(0), 2); \
+         let e: Option<i32> = None; assert_eq!(e.unwrap_or(7), 7); let mut t = Some(3); assert_eq!(t.take(), Some(3)); assert!(t.is_none());",
+    ),
+    (
+        "results",
+        "fn half(x: i32) -> Result<i32, i32> { if x % 2 == 0 { Ok(x / 2) } else { Err(x) } } \
+         fn twice(x: i32) -> Result<i32, i32> { let y = half(x)?; Ok(half(y)? + 100) } \
+         assert_eq!(twice(8), Ok(102)); assert_eq!(twice(6), Err(3)); assert!(matches!(half(n()), Err(1))); assert_eq!(half(4).unwrap(), 2);",
+    ),
+    (
+        "patterns",
+        "let (a, (b, ..)) = (1, (2, 3, 4)); let [x, .., y] = [5, 6, 7]; assert_eq!(a + b + x + y, 15); let v @ 1..=9 = 4 else { panic!() }; assert_eq!(v, 4);",
+    ),
+    (
+        "chains of conditions",
+        "let o = Some(n()); if let Some(v) = o && v == 1 { assert_eq!(v, 1); } else { panic!(); } if let Some(v) = o && v == 2 { panic!(); }",
+    ),
+    (
+        "arrays",
+        "let mut a = [1, 2, 3]; a[n() as usize] = 5; assert_eq!(a[1], 5); assert_eq!(a.len(), 3); let b = [0u8; 4]; assert_eq!(b[3], 0); let mut s = 0; for x in a { s += x; } for x in &a { s += *x; } assert_eq!(s, 18);",
+    ),
+    (
+        "structs",
+        "let p = Point { x: 1, y: 2 }; let q = Point { y: 5, ..p }; assert_eq!(q.x + q.y, 6); assert_eq!(p.sum(), 3); let mut r = p; r.x = 9; assert_eq!(p.x, 1); assert_eq!(r, Point { x: 9, y: 2 }); assert_eq!(Point::ORIGIN.x, 0);",
+    ),
+    (
+        "enums",
+        "let s = Shape::Rect { w: n(), h: 3 }; assert_eq!(s.area(), 3); assert_eq!(Shape::Dot.area(), 0); assert_eq!(Shape::Line(4).area(), 4); assert_eq!(Color::Blue as u8, 6);",
+    ),
+    (
+        "references",
+        "let mut x = 1; { let r = &mut x; *r += 1; } assert_eq!(x, 2); fn add(r: &mut i32, n: i32) { *r += n; } add(&mut x, 3); assert_eq!(x, 5); let y = &&x; assert_eq!(**y, 5);",
+    ),
+    (
+        "raw pointers",
+        "let mut a = [1, 2, 3]; let p = a.as_mut_ptr(); unsafe { *p.add(1) = 7; assert_eq!(p.add(2).read(), 3); } assert_eq!(a[1], 7); let q: *const i32 = std::ptr::null(); assert!(q.is_null());",
+    ),
+    (
+        "boxes",
+        "let b = Box::new(Point { x: 3, y: 4 }); assert_eq!(b.x, 3); let c = *b; assert_eq!(c.y, 4); let raw = Box::into_raw(Box::new(5)); unsafe { *raw = 6; let back = Box::from_raw(raw); assert_eq!(*back, 6); }",
+    ),
+    (
+        "lists",
+        "struct L { v: i32, next: Option<Box<L>> } let l = L { v: 1, next: Some(Box::new(L { v: 2, next: None })) }; assert_eq!(l.next.as_ref().unwrap().v, 2); assert!(l.next.as_ref().unwrap().next.is_none()); assert_eq!(l.v, 1);",
+    ),
+    (
+        "generics",
+        "struct W<T> { t: T } impl<T: Copy> W<T> { fn new(t: T) -> Self { W { t } } fn get(&self) -> T { self.t } } assert_eq!(W::new(3u8).get(), 3); assert!(W::new(true).get()); fn id<T>(t: T) -> T { t } assert_eq!(id::<i32>(n()), 1);",
+    ),
+    (
+        "numbers as parameters",
+        "struct R<const N: usize> { a: [u32; N] } impl<const N: usize> R<N> { fn new() -> Self { R { a: [1; N] } } fn len(&self) -> usize { N } } let r = R::<3>::new(); assert_eq!(r.len() + r.a[2] as usize, 4);",
+    ),
+    (
+        "traits",
+        "trait Area { fn area(&self) -> i32; fn double(&self) -> i32 { self.area() * 2 } } impl Area for Point { fn area(&self) -> i32 { self.x * self.y } } fn of(a: &impl Area) -> i32 { a.double() } assert_eq!(of(&Point { x: 2, y: 3 }), 12);",
+    ),
+    (
+        "closures",
+        "let k = 10; let add = |x| x + k; assert_eq!(add(n()), 11); let mut c = 0; let mut inc = || { c += 1; c }; inc(); assert_eq!(inc(), 2); assert_eq!(c, 2); fn apply<F: Fn(i32) -> i32>(f: F) -> i32 { f(5) } assert_eq!(apply(add), 15); let b: Box<dyn Fn(i32) -> i32> = Box::new(|x| x * 2); assert_eq!(b(4), 8);",
+    ),
+    (
+        "moved closures",
+        "let mut c = 5; let mut f = move || { c += 1; c }; assert_eq!(f(), 6); assert_eq!(f(), 7); assert_eq!(c, 5);",
+    ),
+    (
+        "vectors",
+        "let mut v = Vec::new(); v.push(1); v.push(2); v.push(3); assert_eq!(v.len(), 3); assert_eq!(v[1], 2); v[1] = 9; assert_eq!(v.iter().sum::<i32>(), 13); let w: Vec<i32> = (0..3).map(|i| i * i).collect(); assert_eq!(w, vec![0, 1, 4]);",
+    ),
+    (
+        "iterators",
+        "let mut s = 0; for (i, x) in [5, 6].iter().enumerate() { s += i as i32 * x; } assert_eq!(s, 6); for i in (0..6).rev().step_by(2) { s += i; } assert_eq!(s, 15); assert!([1, 2].iter().all(|x| *x > 0)); assert_eq!((1..=3).fold(0, |a, b| a + b), 6);",
+    ),
+    (
+        "drops",
+        "static D: AtomicI32 = AtomicI32::new(0); struct G(i32); impl Drop for G { fn drop(&mut self) { let d = D.load(Relaxed); D.store(d * 10 + self.0, Relaxed); } } { let _a = G(1); let _b = G(2); let _ = G(3); G(4); let c = G(5); drop(c); let d = G(6); std::mem::forget(d); } assert_eq!(D.load(Relaxed), 34521);",
+    ),
+    (
+        "moved values are not dropped",
+        "static D: AtomicI32 = AtomicI32::new(0); struct G; impl Drop for G { fn drop(&mut self) { D.fetch_add(1, Relaxed); } } fn take(_g: G) {} { let g = G; if n() == 1 { take(g); } } assert_eq!(D.load(Relaxed), 1); { let h; if n() == 1 { h = G; let _ = &h; } } assert_eq!(D.load(Relaxed), 2);",
+    ),
+    (
+        "guards",
+        "let m = std::sync::Mutex::new(1); *m.lock().unwrap() += 1; { let mut g = m.lock().unwrap(); *g += 1; } if *m.lock().unwrap() == 3 { *m.lock().unwrap() = 7; } let x = *m.lock().unwrap(); assert_eq!(x, 7); assert!(m.try_lock().is_ok()); let g = m.lock().unwrap(); assert!(m.try_lock().is_err()); drop(g);",
+    ),
+    (
+        "dereferences",
+        "struct W(Point); impl std::ops::Deref for W { type Target = Point; fn deref(&self) -> &Point { &self.0 } } let w = W(Point { x: 4, y: 1 }); assert_eq!(w.x, 4); assert_eq!(w.sum(), 5);",
+    ),
+    (
+        "cells",
+        "use std::cell::{Cell, UnsafeCell}; let c = Cell::new(1); c.set(c.get() + 1); assert_eq!(c.get(), 2); let u = UnsafeCell::new(3); unsafe { *u.get() += 1; } assert_eq!(u.into_inner(), 4); let mut m = std::mem::MaybeUninit::<i32>::uninit(); m.write(8); assert_eq!(unsafe { m.assume_init() }, 8);",
+    ),
+    (
+        "memory functions",
+        "let mut a = 1; let mut b = 2; std::mem::swap(&mut a, &mut b); assert_eq!((a, b), (2, 1)); assert_eq!(std::mem::replace(&mut a, 9), 2); assert_eq!(a, 9); assert_eq!(std::mem::take(&mut a), 9); assert_eq!(a, 0);",
+    ),
+    (
+        "atomics",
+        "let x = AtomicI32::new(3); assert_eq!(x.fetch_add(2, SeqCst), 3); assert_eq!(x.swap(9, AcqRel), 5); \
+         assert_eq!(x.compare_exchange(1, 2, AcqRel, Acquire), Err(9)); assert_eq!(x.compare_exchange_weak(9, 2, Release, Relaxed), Ok(9)); \
+         assert_eq!(x.load(Acquire), 2); x.store(12, Release); assert_eq!(x.fetch_or(3, Relaxed), 12); assert_eq!(x.fetch_and(6, Relaxed), 15); \
+         assert_eq!(x.fetch_xor(5, Relaxed), 6); assert_eq!(x.fetch_max(9, Relaxed), 3); assert_eq!(x.fetch_min(4, Relaxed), 9); assert_eq!(x.into_inner(), 4);",
+    ),
+    (
+        "atomics wrap",
+        "let x = std::sync::atomic::AtomicI8::new(127); x.fetch_add(1, Relaxed); assert_eq!(x.load(Relaxed), -128); let u = std::sync::atomic::AtomicUsize::new(0); u.fetch_sub(1, Relaxed); assert_eq!(u.load(Relaxed), usize::MAX);",
+    ),
+    (
+        "fetch_update",
+        "let x = AtomicI32::new(1); assert_eq!(x.fetch_update(SeqCst, Relaxed, |v| if v < 3 { Some(v + 1) } else { None }), Ok(1)); x.store(3, Relaxed); assert_eq!(x.fetch_update(SeqCst, Relaxed, |v| if v < 3 { Some(v + 1) } else { None }), Err(3));",
+    ),
+    (
+        "modules",
+        "mod inner { pub const K: i32 = 4; pub fn f() -> i32 { K + super_n() } fn super_n() -> i32 { 1 } pub mod deep { pub fn g() -> i32 { super::f() } } } use inner::deep::g as h; assert_eq!(inner::f(), 5); assert_eq!(h(), 5);",
+    ),
+    (
+        "ignored",
+        "println!(\"{} {n}\", 3, n = n()); std::thread::yield_now(); std::thread::sleep(std::time::Duration::from_millis(1)); std::hint::spin_loop(); let _s = String::from(\"a\") + \"b\"; let _t = std::time::Instant::now().elapsed();",
+    ),
+];
+
+/// The same, in which an assertion fails, or something that a debug build stops at happens.
+const WRONG: &[(&str, &str)] = &[
+    ("assertion", "assert!(n() == 2);"),
+    ("equality", "assert_eq!(n(), 2);"),
+    ("inequality", "assert_ne!(n(), 1);"),
+    ("panic", "if n() == 1 { panic!(\"no\"); }"),
+    ("unreachable", "match n() { 1 => unreachable!(), _ => {} }"),
+    ("unwrap", "let o: Option<i32> = if n() == 2 { Some(1) } else { None }; o.unwrap();"),
+    ("abort", "if n() == 1 { std::process::abort(); }"),
+    ("overflow", "let x = i32::MAX - 1 + n(); let _y = x + 1;"),
+    ("underflow", "let x = n() as usize; let _y = x - 2;"),
+    ("division", "let zero = n() - 1; let _x = 1 / zero;"),
+    ("shift", "let k = 31 + n(); let _x = 1i32 << k;"),
+    ("null", "let p: *mut i32 = std::ptr::null_mut(); unsafe { *p = n(); }"),
+    ("bounds", "let a = [1, 2]; let i = n() as usize + 1; let _x = a[i];"),
+    (
+        "use after free",
+        "let p = Box::into_raw(Box::new(n())); unsafe { drop(Box::from_raw(p)); assert!(*p < 9); }",
+    ),
+    (
+        "double free",
+        "let p = Box::into_raw(Box::new(n())); unsafe { drop(Box::from_raw(p)); drop(Box::from_raw(p)); }",
+    ),
+];
+
+const HEAD: &str = "
+#![allow(dead_code, unused)]
+use std::sync::atomic::{AtomicI32, Ordering::*};
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point { x: i32, y: i32 }
+impl Point {
+    const ORIGIN: Point = Point { x: 0, y: 0 };
+    fn sum(&self) -> i32 { self.x + self.y }
+}
+#[derive(Clone, Copy)]
+enum Shape { Dot, Line(i32), Rect { w: i32, h: i32 } }
+impl Shape {
+    fn area(&self) -> i32 {
+        match self { Shape::Dot => 0, Self::Line(n) => *n, Shape::Rect { w, h } => w * h }
+    }
+}
+enum Color { Red = 5, Blue }
+static ONE: AtomicI32 = AtomicI32::new(1);
+fn n() -> i32 { ONE.load(Relaxed) }
+";
+
+#[test]
+fn programs_of_one_thread_do_what_rust_says() {
+    for (expected, list) in [(Verdict::Holds, RIGHT), (Verdict::Violated, WRONG)] {
+        for (name, body) in list {
+            let text = format!("{HEAD}\nfn main() {{\n{body}\n}}\n");
+            assert_eq!(verdict(&text, MemoryModel::SC), expected, "{name}: {body}");
+        }
+    }
+}
+
+#[test]
+fn the_same_happens_where_nothing_is_known_before() {
+    // In a thread, with a number that another thread writes, so that nothing is computed.
+    for (expected, list) in [(Verdict::Holds, RIGHT), (Verdict::Violated, WRONG)] {
+        for (name, body) in list {
+            let text = format!(
+                "{HEAD}\nfn main() {{ let t = std::thread::spawn(|| ONE.store(1, Relaxed)); \
+                 let u = std::thread::spawn(|| {{\n{body}\n}}); t.join().unwrap(); \
+                 u.join().unwrap(); }}\n"
+            );
+            assert_eq!(verdict(&text, MemoryModel::SC), expected, "{name}: {body}");
+        }
+    }
+}
