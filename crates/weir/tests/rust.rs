@@ -261,3 +261,220 @@ fn the_same_happens_where_nothing_is_known_before() {
         }
     }
 }
+
+#[test]
+fn threads_do_what_rust_says() {
+    use Verdict::{Holds, Violated};
+    let cases: &[(&str, Verdict, &str)] = &[
+        (
+            "results of threads",
+            Holds,
+            "fn main() { let t = thread::spawn(|| X.fetch_add(1, Relaxed) + 10); let u = thread::spawn(|| 5); \
+             assert_eq!(t.join().unwrap() + u.join().unwrap(), 15); }",
+        ),
+        (
+            "variables that threads assign",
+            Holds,
+            "fn main() { let (mut a, mut b) = (0, 0); thread::scope(|s| { s.spawn(|| a = X.load(Relaxed) + 1); \
+             s.spawn(|| b = 2); }); assert_eq!(a + b, 3); }",
+        ),
+        (
+            "a count without a lock",
+            Violated,
+            "fn main() { let mut ts = Vec::new(); for _ in 0..2 { ts.push(thread::spawn(|| X.store(X.load(SeqCst) + 1, SeqCst))); } \
+             for t in ts { t.join().unwrap(); } assert_eq!(X.load(SeqCst), 2); }",
+        ),
+        (
+            "detached threads run to their end",
+            Violated,
+            "fn main() { thread::spawn(|| { assert_eq!(X.load(Relaxed), 0); }); X.store(1, Relaxed); }",
+        ),
+        (
+            "what is written before is seen",
+            Holds,
+            "fn main() { X.store(1, Relaxed); let t = thread::spawn(|| assert_eq!(X.load(Relaxed), 1)); t.join().unwrap(); \
+             X.store(2, Relaxed); thread::spawn(|| assert_eq!(X.load(Relaxed), 2)); }",
+        ),
+        (
+            "clones of an Arc are one object",
+            Holds,
+            "fn main() { let a = Arc::new(AtomicU32::new(0)); let b = a.clone(); let c = Arc::clone(&a); \
+             let t = thread::spawn(move || b.store(7, Release)); t.join().unwrap(); assert_eq!(c.load(Acquire), 7); }",
+        ),
+        (
+            "two objects of one function",
+            Holds,
+            "fn make() -> Arc<AtomicU32> { Arc::new(AtomicU32::new(0)) } \
+             fn main() { let (a, b) = (make(), make()); let c = a.clone(); thread::spawn(move || c.store(1, Relaxed)).join().unwrap(); \
+             assert_eq!((a.load(Relaxed), b.load(Relaxed)), (1, 0)); }",
+        ),
+        (
+            "mutexes",
+            Holds,
+            "fn main() { let m = Mutex::new(0); thread::scope(|s| { for _ in 0..2 { s.spawn(|| { let mut g = m.lock().unwrap(); *g += 1; }); } }); \
+             assert_eq!(m.into_inner().unwrap(), 2); }",
+        ),
+        (
+            "a lock that is dropped at once",
+            Violated,
+            "fn main() { let m = Mutex::new(()); thread::scope(|s| { for _ in 0..2 { s.spawn(|| { let _ = m.lock(); X.store(X.load(SeqCst) + 1, SeqCst); }); } }); \
+             assert_eq!(X.load(Relaxed), 2); }",
+        ),
+        (
+            "locks in two orders",
+            Violated,
+            "static A: Mutex<u32> = Mutex::new(0); static B: Mutex<u32> = Mutex::new(0); \
+             fn main() { let t = thread::spawn(|| { let _a = A.lock().unwrap(); let _b = B.lock().unwrap(); }); \
+             let _b = B.lock().unwrap(); let _a = A.lock().unwrap(); drop((_a, _b)); t.join().unwrap(); }",
+        ),
+        (
+            "readers and writers",
+            Holds,
+            "static L: RwLock<(u32, u32)> = RwLock::new((0, 0)); \
+             fn main() { thread::scope(|s| { s.spawn(|| { let mut g = L.write().unwrap(); g.0 = 1; g.1 = 1; }); \
+             for _ in 0..2 { s.spawn(|| { let g = L.read().unwrap(); assert_eq!(g.0, g.1); }); } }); }",
+        ),
+        (
+            "condition variables",
+            Holds,
+            "fn main() { let p = Arc::new((Mutex::new(false), Condvar::new())); let q = p.clone(); \
+             let t = thread::spawn(move || { let (m, c) = &*q; *m.lock().unwrap() = true; c.notify_one(); }); \
+             let (m, c) = &*p; let mut g = m.lock().unwrap(); while !*g { g = c.wait(g).unwrap(); } assert!(*g); drop(g); t.join().unwrap(); }",
+        ),
+        (
+            "a condition variable may wake for no reason",
+            Violated,
+            "fn main() { let p = Arc::new((Mutex::new(false), Condvar::new())); let q = p.clone(); \
+             let t = thread::spawn(move || { let (m, c) = &*q; *m.lock().unwrap() = true; c.notify_one(); }); \
+             let (m, c) = &*p; let mut g = m.lock().unwrap(); if !*g { g = c.wait(g).unwrap(); } assert!(*g); drop(g); t.join().unwrap(); }",
+        ),
+        (
+            "barriers",
+            Holds,
+            "fn main() { let b = Arc::new(Barrier::new(2)); let c = b.clone(); let t = thread::spawn(move || { X.fetch_add(1, Relaxed); c.wait(); assert_eq!(X.load(Relaxed), 2); }); \
+             X.fetch_add(1, Relaxed); b.wait(); assert_eq!(X.load(Relaxed), 2); t.join().unwrap(); }",
+        ),
+        (
+            "once",
+            Holds,
+            "static O: Once = Once::new(); static V: OnceLock<u32> = OnceLock::new(); \
+             fn main() { let ts: Vec<_> = (0..2).map(|i| thread::spawn(move || { O.call_once(|| { X.fetch_add(1, Relaxed); }); assert_eq!(X.load(Relaxed), 1); \
+             assert!(*V.get_or_init(|| i + 5) < 7); })).collect(); for t in ts { t.join().unwrap(); } }",
+        ),
+        (
+            "parking",
+            Holds,
+            "fn main() { let t = thread::spawn(|| { while X.load(Acquire) == 0 { thread::park(); } }); X.store(1, Release); t.thread().unpark(); t.join().unwrap(); }",
+        ),
+        (
+            "parking without waking",
+            Violated,
+            "fn main() { let t = thread::spawn(|| { while X.load(Acquire) == 0 { thread::park(); } }); X.store(1, Release); t.join().unwrap(); }",
+        ),
+        (
+            "a pointer to a variable of the first thread",
+            Holds,
+            "#[derive(Clone, Copy)] struct P(*mut u32); unsafe impl Send for P {} \
+             fn main() { let mut v = 0; let p = P(&mut v); let t = thread::spawn(move || { let p = p; unsafe { *p.0 = 4 } }); t.join().unwrap(); assert_eq!(v, 4); }",
+        ),
+        (
+            "a function that starts threads",
+            Holds,
+            "fn start(f: impl FnOnce() + Send + 'static) -> thread::JoinHandle<()> { thread::spawn(f) } \
+             fn main() { let a = start(|| { X.fetch_add(1, Relaxed); }); let b = start(|| { X.fetch_add(2, Relaxed); }); a.join().unwrap(); b.join().unwrap(); assert_eq!(X.load(Relaxed), 3); }",
+        ),
+        (
+            "one value of each node",
+            Holds,
+            "struct Node { v: u32, next: *mut Node } static TOP: AtomicPtr<Node> = AtomicPtr::new(std::ptr::null_mut()); \
+             fn main() { let t = thread::spawn(|| { for v in 1..3 { let n = Box::into_raw(Box::new(Node { v, next: TOP.load(Relaxed) })); TOP.store(n, Release); } }); \
+             t.join().unwrap(); let n = unsafe { &*TOP.load(Acquire) }; assert_eq!(n.v, 2); unsafe { assert_eq!((*n.next).v, 1); assert!((*n.next).next.is_null()); } }",
+        ),
+    ];
+    for (name, expected, text) in cases {
+        let text = format!(
+            "use std::sync::atomic::{{AtomicPtr, AtomicU32, Ordering::*}};\nuse std::sync::*;\n\
+             use std::thread;\nstatic X: AtomicU32 = AtomicU32::new(0);\n{text}\n"
+        );
+        assert_eq!(verdict(&text, MemoryModel::SC), *expected, "{name}\n{text}");
+    }
+}
+
+#[test]
+fn tests_and_models_are_entries() {
+    let test = "use std::sync::Arc; use loom::sync::atomic::AtomicUsize; use loom::thread;\n\
+        use std::sync::atomic::Ordering::*;\n#[test]\nfn counts() { loom::model(|| {\n\
+        let n = Arc::new(AtomicUsize::new(0)); let m = n.clone();\n\
+        let t = thread::spawn(move || { m.fetch_add(1, Relaxed); }); n.fetch_add(1, Relaxed);\n\
+        t.join().unwrap(); assert_eq!(n.load(Relaxed), 2); }); }\n";
+    assert_eq!(verdict(test, MemoryModel::PSO), Verdict::Holds);
+    let wrong = test.replace("m.fetch_add(1, Relaxed);", "m.store(m.load(Relaxed) + 1, Relaxed);");
+    assert_eq!(verdict(&wrong, MemoryModel::SC), Verdict::Violated);
+}
+
+#[test]
+fn what_is_not_read_is_one_error_that_says_so() {
+    for (text, message) in [
+        ("fn main() { let x = async { 1 }; }", "asynchronous code is not read"),
+        ("fn main() { rand::random(); }", "the crate or module `rand` is not read"),
+        ("fn main() { foo(); }", "there is no function `foo`"),
+        ("fn main() { let x = y; }", "there is no `y`"),
+        ("static X: u32 = 1;", "there is no function `main` and no test"),
+        ("#[test] fn a() {} #[test] fn b() {}", "there are 2 tests"),
+        ("fn main() { let x = ; }", "this is not Rust: expected an expression"),
+        ("fn main() { let x = \"abc; }", "this is not a token of Rust"),
+        ("mod other; fn main() {}", "there is no file for module `other`"),
+        ("fn f() { f() } fn main() { f() }", "the function `f` calls itself"),
+        ("union U { a: u32 } fn main() {}", "a union is not read; write a struct"),
+        ("fn main() { vec![1].binary_search(&1); }", "the method `binary_search` is not read"),
+        (
+            "fn main() { let x = 1.5; assert!(x > 1.0); }",
+            "the value of a string, of a floating-point number or of a time is not read",
+        ),
+        (
+            "fn main() { for _ in 0..40 { std::thread::spawn(|| {}); } }",
+            "this program starts more than 16 threads",
+        ),
+        (
+            "use std::sync::atomic::*; fn main() { AtomicU8::new(1).load(Ordering::Release); }",
+            "a load cannot have this order",
+        ),
+        (
+            "fn main() { let mut n = 0u64; while n < 1000000 { n += 1; } }",
+            "this loop has more than 10000 rounds before its end is known",
+        ),
+    ] {
+        assert_eq!(errors(text), [message], "{text}");
+    }
+}
+
+#[test]
+fn hostile_texts_end_in_errors() {
+    let nested = |open: &str, close: &str, n: usize| {
+        format!("fn main() {{ let _x = {}1{}; }}", open.repeat(n), close.repeat(n))
+    };
+    for text in [
+        nested("(", ")", 50_000),
+        nested("{", "}", 50_000),
+        nested("[", "]", 50_000),
+        nested("!", "", 100_000),
+        nested("1+", "", 100_000),
+        nested("&", "", 100_000),
+        nested("if true {", "} else { 1 }", 3_000),
+        format!("fn main() {{ x{} }}", ".f()".repeat(100_000)),
+        format!("fn main() {{ {} }}", "match 1 { _ => ".repeat(20_000)),
+        format!(
+            "type T = {}u8{};\nfn main() {{ let t: T; }}",
+            "Vec<".repeat(20_000),
+            ">".repeat(20_000)
+        ),
+        "struct S { s: S } static X: S = S { s: 1 }; fn main() {}".to_owned(),
+        "const A: u32 = B; const B: u32 = A; fn main() { let x = A; }".to_owned(),
+        "type A = B; type B = A; fn main() { let x: A = 1; }".to_owned(),
+        "use a::b; use b::a; fn main() { a(); }".to_owned(),
+        "fn main() { let a = [0u64; 99999999999]; }".to_owned(),
+        "fn main() { let f = |g| g(g); f(f); }".to_owned(),
+    ] {
+        assert_eq!(errors(&text).len(), 1, "{}", &text[..text.len().min(80)]);
+    }
+}

@@ -222,7 +222,22 @@ impl Reader<'_> {
         }
         let value = self.expr_within(expr, want);
         self.depth -= 1;
+        if let Some(want) = want
+            && matches!(value.ty, Ty::Opaque)
+            && matches!(self.resolve(want), Ty::Bool | Ty::Int(_) | Ty::Adt(..) | Ty::Ordering)
+        {
+            return self.opaque(expr);
+        }
         value
+    }
+
+    /// A value that nobody knows is needed.
+    pub fn opaque(&mut self, node: &impl Spanned) -> Val {
+        self.unsupported(
+            node,
+            "the value of a string, of a floating-point number or of a time",
+            "use integers for what the program decides by",
+        )
     }
 
     fn expr_within(&mut self, expr: &Expr, want: Option<&Ty>) -> Val {

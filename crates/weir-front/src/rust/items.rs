@@ -474,7 +474,7 @@ impl Items {
             }
             "macro_rules" => {
                 self.error(
-                    "macros of your own are not read; write out what it stands for",
+                    "macros of your own are not read; write out what they stand for",
                     item,
                     file,
                 );
@@ -670,6 +670,10 @@ impl Items {
             "crate" => Def::Module(self.root(module)),
             "self" => Def::Module(self.around(module)),
             "super" => Def::Module(self.modules[self.around(module)].parent?),
+            // A crate, unless a module has its name; globs bring none.
+            name if CRATES.contains(&name) && !self.modules[module].types.contains_key(name) => {
+                Def::Std(vec![first.clone()])
+            }
             _ => match self.find_name(module, first, true, depth) {
                 Some(def) => def,
                 // A type of the language, or one that only the function knows.
@@ -775,7 +779,7 @@ impl Items {
                     self.modules[self.around(module)].parent.map(Def::Module)
                 }
                 Some("crate") if path.len() == 1 => Some(Def::Module(self.root(module))),
-                _ => self.find(module, path, true, depth + 1),
+                _ => self.find(module, path, true, depth + 6),
             };
             let found = match base {
                 Some(Def::Std(mut std)) => {

@@ -338,7 +338,7 @@ impl Reader<'_> {
             | ("Arc", _) => self.constructor(module, name, first, tag),
             _ => {
                 let message = format!("the function {} is not read", quote(&path.join("::")));
-                self.fault(&message)
+                self.fault_with(&message, "docs/rust.md lists what is read; write out what it does")
             }
         }
     }

@@ -107,6 +107,7 @@ impl Reader<'_> {
         }
         let Some(int) = self.int_of(&ty) else {
             if matches!(ty, Ty::Opaque | Ty::Never | Ty::Var(..)) {
+                // Nobody looks at it, or the type is found later.
                 return Val::number(0, ty);
             }
             return self.unsupported(node, "arithmetic with this type", "use integers");
@@ -190,7 +191,7 @@ impl Reader<'_> {
             Ty::Tuple(_) | Ty::Array(..) => {
                 self.unsupported(node, "an order of tuples", "compare the fields")
             }
-            Ty::Opaque => Val::truth(true),
+            Ty::Opaque => self.opaque(node),
             Ty::Pointer(Pointer::Ref | Pointer::Box | Pointer::Shared, _) => {
                 let (x, y) = (self.follow(a), self.follow(b));
                 let x = self.load(&x, crate::lowering::Order::Plain);
@@ -209,7 +210,8 @@ impl Reader<'_> {
         let truth = |code| Val { data: Data::Code(code), ty: Ty::Bool };
         let ty = self.resolve(&a.ty);
         match &ty {
-            Ty::Opaque | Ty::Never => Val::truth(true),
+            Ty::Opaque => self.fault("strings, floating-point numbers and times are not compared"),
+            Ty::Never => Val::truth(true),
             Ty::Pointer(Pointer::Raw | Pointer::NonNull, _) => {
                 let (a, b) = (self.raw(a), self.raw(b));
                 truth(self.b.same_pointer(&a, &b))
@@ -340,7 +342,8 @@ impl Reader<'_> {
                 value.with(ty)
             }
             (Ty::Int(_), Ty::Pointer(..)) | (Ty::Function, _) => value.with(to),
-            (Ty::Opaque, _) | (_, Ty::Opaque) => Val::number(0, to),
+            (_, Ty::Opaque) => Val::number(0, to),
+            (Ty::Opaque, _) => self.opaque(node),
             (Ty::Never, _) => Val::never(),
             (a, b) if a == b => value,
             _ => self.unsupported(node, "this cast", "cast between integers or between pointers"),

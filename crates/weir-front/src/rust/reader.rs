@@ -162,6 +162,8 @@ pub struct Reader<'a> {
     pub frames: Vec<Frame>,
     pub callables: Vec<Callable>,
     pub structs: HashMap<Ty, StructId>,
+    /// The types around the one that is laid out.
+    pub around: Vec<Ty>,
     pub statics: HashMap<usize, usize>,
     /// What the next object that is allocated is called.
     pub hint: Option<String>,
@@ -188,6 +190,7 @@ impl<'a> Reader<'a> {
             frames: Vec::new(),
             callables: Vec::new(),
             structs: HashMap::new(),
+            around: Vec::new(),
             statics: HashMap::new(),
             hint: None,
             depth: 0,
@@ -276,6 +279,15 @@ impl<'a> Reader<'a> {
     pub fn fault(&mut self, message: &str) -> Val {
         if self.is_reachable() {
             self.b.error(message);
+        }
+        Val::never()
+    }
+
+    /// The same, with advice.
+    pub fn fault_with(&mut self, message: &str, help: &str) -> Val {
+        if self.is_reachable() {
+            let range = self.b.range();
+            self.b.errors.push(Diagnostic::new(message, range).help(help));
         }
         Val::never()
     }

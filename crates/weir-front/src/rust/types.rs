@@ -309,12 +309,18 @@ impl Reader<'_> {
         }
     }
 
-    /// What a pointer leads to: a struct is not looked into, it may contain the pointer.
+    /// What a pointer leads to: a struct may contain a pointer to itself.
     fn lower_target(&mut self, ty: &Ty, depth: usize) -> Type {
-        self.lower_within(ty, depth + 1)
+        let around = std::mem::take(&mut self.around);
+        let lowered = self.lower_within(ty, depth + 1);
+        self.around = around;
+        lowered
     }
 
     fn struct_of(&mut self, ty: &Ty, depth: usize) -> StructId {
+        if self.around.contains(ty) {
+            self.fault("this type contains itself");
+        }
         if let Some(id) = self.structs.get(ty) {
             return *id;
         }
@@ -325,9 +331,19 @@ impl Reader<'_> {
         let id = self.b.learned.struct_at(lowering::hash(&("rust", ty)), &name);
         self.structs.insert(ty.clone(), id);
         let mut fields = Vec::new();
+        self.around.push(ty.clone());
         for (name, field) in self.fields(ty) {
             let field = self.resolve(&field);
-            fields.push((name, self.lower_within(&field, depth + 1)));
+            // What contains itself has no layout.
+            let lowered = match self.is_reachable() {
+                true => self.lower_within(&field, depth + 1),
+                false => Type::Void,
+            };
+            fields.push((name, lowered));
+        }
+        self.around.pop();
+        if !self.b.errors.is_empty() {
+            fields.clear();
         }
         self.b.learned.structs.complete(id, fields);
         id
@@ -537,7 +553,12 @@ impl Reader<'_> {
             Some(Def::Alias(id)) => {
                 let alias = self.items.aliases[id].clone();
                 let types: HashMap<String, Ty> = alias.generics.iter().cloned().zip(args).collect();
-                self.ty_in(&alias.ty, alias.module, &types, alias.file)
+                if !self.deeper(node) {
+                    return Ty::Never;
+                }
+                let ty = self.ty_in(&alias.ty, alias.module, &types, alias.file);
+                self.depth -= 1;
+                ty
             }
             Some(Def::Std(path)) => self.std_ty(&path, args, tag, node),
             _ => {
