@@ -1,4 +1,4 @@
-//! The examples in C answer as their heads say, and what the answers rest on is accepted.
+//! The examples in C and Rust answer as their heads say, and what the answers rest on is accepted.
 
 mod common;
 
@@ -11,12 +11,12 @@ use weir_gen::tools::are_installed;
 
 const MODELS: [&str; 4] = ["sc", "tso", "pso", "nsw"];
 
-/// The examples, by name.
-fn examples() -> Vec<PathBuf> {
-    let folder = root().join("examples/c");
+/// The examples in a language, by name.
+fn examples(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let folder = root().join("examples").join(folder);
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
+    files.retain(|path| path.extension().is_some_and(|found| found == ending));
     files.sort();
     assert!(files.len() > 30, "there are {} examples", files.len());
     files
@@ -34,12 +34,22 @@ fn expected(text: &str, model: &str) -> Option<i32> {
 }
 
 #[test]
-fn examples_answer_as_their_heads_say() {
-    let folder = std::env::temp_dir().join(format!("weir-examples-{}", std::process::id()));
+fn examples_in_c_answer_as_their_heads_say() {
+    answer_as_their_heads_say("c", "c");
+}
+
+#[test]
+fn examples_in_rust_answer_as_their_heads_say() {
+    answer_as_their_heads_say("rust", "rs");
+}
+
+fn answer_as_their_heads_say(language: &str, ending: &str) {
+    let folder = format!("weir-examples-{language}-{}", std::process::id());
+    let folder = std::env::temp_dir().join(folder);
     fs::create_dir_all(&folder).unwrap();
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let (witness, certificate) = (path("witness.json"), path("certificate.json"));
-    for file in examples() {
+    for file in examples(language, ending) {
         let text = fs::read_to_string(&file).unwrap();
         let name = file.to_string_lossy().into_owned();
         for model in MODELS {
@@ -68,21 +78,29 @@ fn examples_answer_as_their_heads_say() {
 }
 
 #[test]
-fn examples_compile_and_those_that_are_right_on_this_processor_run() {
-    if !are_installed(&["gcc"]) {
+fn examples_in_c_compile_and_those_that_are_right_on_this_processor_run() {
+    let args = ["-std=c11", "-Wall", "-Werror", "-O1", "-pthread"];
+    compile_and_run("c", "c", "gcc", &args);
+}
+
+#[test]
+fn examples_in_rust_compile_and_those_that_are_right_on_this_processor_run() {
+    let args = ["--edition", "2024", "-O", "-A", "static_mut_refs", "--crate-name", "example"];
+    compile_and_run("rust", "rs", "rustc", &args);
+}
+
+fn compile_and_run(language: &str, ending: &str, compiler: &str, args: &[&str]) {
+    if !are_installed(&[compiler]) {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("weir-compiled-{}", std::process::id()));
+    let folder = format!("weir-compiled-{language}-{}", std::process::id());
+    let folder = std::env::temp_dir().join(folder);
     fs::create_dir_all(&folder).unwrap();
-    for file in examples() {
+    for file in examples(language, ending) {
         let text = fs::read_to_string(&file).unwrap();
         let program = folder.join("example");
-        let made = Command::new("gcc")
-            .args(["-std=c11", "-Wall", "-Werror", "-O1", "-pthread", "-o"])
-            .arg(&program)
-            .arg(&file)
-            .output()
-            .unwrap();
+        let made =
+            Command::new(compiler).args(args).arg("-o").arg(&program).arg(&file).output().unwrap();
         let wrong = String::from_utf8_lossy(&made.stderr);
         assert!(made.status.success(), "{}\n{wrong}", file.display());
         if cfg!(target_arch = "x86_64") && expected(&text, "tso") == Some(0) {

@@ -115,7 +115,8 @@ fn read(name: &str, text: &str, settings: &Settings) -> Read {
     }
     let entry = entry(&items, root, settings)?;
     let mut known = Known::default();
-    let result = lowering::passes(name, &source, &settings.lowering, |builder| {
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    let result = lowering::passes(&stem, &source, &settings.lowering, |builder| {
         known.is_changed = false;
         let mut reader = Reader::new(builder, &mut items, &mut known);
         reader.run(entry);
