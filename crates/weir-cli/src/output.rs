@@ -200,6 +200,11 @@ fn shown(text: &str) -> String {
     out
 }
 
+/// What answers about a program in its language leave open, as a line of a report.
+pub fn caveat(source: &weir_front::Source) -> String {
+    source.caveat.map_or_else(String::new, |caveat| format!("({caveat})\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,9 +215,4 @@ mod tests {
         let text = format!("{} \x1b[1mb\u{202e}\n", paint(STRONG, "a\n\x1b[2J"));
         assert_eq!(shown(&text), "\x1b[1ma\\n\\u{1b}[2J\x1b[0m \\u{1b}[1mb\\u{202e}\n");
     }
-}
-
-/// What answers about a program in its language leave open, as a line of a report.
-pub fn caveat(source: &weir_front::Source) -> String {
-    source.caveat.map_or_else(String::new, |caveat| format!("({caveat})\n"))
 }

@@ -31,17 +31,22 @@ struct Random {
     threads: Vec<Vec<Op>>,
 }
 
+/// One of the words.
+fn one_of(rng: &mut Rng, words: &[&'static str]) -> &'static str {
+    words[rng.below(words.len())]
+}
+
 impl Random {
     fn new(rng: &mut Rng) -> Self {
         let op = |rng: &mut Rng| {
             let (variable, value) = (rng.below(3), 1 + rng.below(2) as u64);
             match rng.below(10) {
-                0..4 => Op::Load(variable, *rng.pick(&["relaxed", "acquire", "seq_cst"])),
-                4..7 => Op::Store(variable, value, *rng.pick(&["relaxed", "release", "seq_cst"])),
-                7 if rng.once_in(2) => Op::Add(variable, value, *rng.pick(&ORDERS)),
-                7 => Op::Swap(variable, value, *rng.pick(&ORDERS)),
+                0..4 => Op::Load(variable, one_of(rng, &["relaxed", "acquire", "seq_cst"])),
+                4..7 => Op::Store(variable, value, one_of(rng, &["relaxed", "release", "seq_cst"])),
+                7 if rng.once_in(2) => Op::Add(variable, value, one_of(rng, &ORDERS)),
+                7 => Op::Swap(variable, value, one_of(rng, &ORDERS)),
                 8 => Op::Exchange(variable, rng.below(2) as u64, value),
-                _ => Op::Fence(*rng.pick(&["acquire", "release", "acq_rel", "seq_cst"])),
+                _ => Op::Fence(one_of(rng, &["acquire", "release", "acq_rel", "seq_cst"])),
             }
         };
         let threads = (0..2).map(|_| (0..2 + rng.below(3)).map(|_| op(rng)).collect()).collect();
