@@ -493,6 +493,9 @@ impl Repairs {
     ) -> Result<(), RepairError> {
         let mut search = Search::new(variants, request);
         search.tally = self.tally;
+        if self.gaps.is_empty() && request.goal == Goal::Properties {
+            search.try_without_each()?;
+        }
         let found = search.run(request.most, progress)?;
         let repair = |set: &Set| {
             let fences = fences(variants, set);

@@ -224,6 +224,29 @@ impl<'a> Search<'a> {
         &self.options.budget
     }
 
+    /// Tries all fences but one, for each of them: a run that this lets through shows that the
+    /// fence is needed, also if it stays open which others are.
+    pub fn try_without_each(&mut self) -> Result<(), CheckError> {
+        let count = self.variants.fences.len();
+        for e in 0..count {
+            let alone = Set::empty(count).with(e);
+            let others = Set::full(count).without(&alone);
+            let store = Some(PROBE * 16).min(self.budget().store().or(Some(usize::MAX)));
+            let budget = self.budget().clone().with_store(store.unwrap_or(PROBE));
+            let options = SearchOptions { budget, ..self.options.clone() };
+            let explicit: Decide =
+                |system, goal, model, options| decide_with(&Explicit, system, goal, model, options);
+            self.tally.checks += 1;
+            if let Tried::Fails(clause) = self.check_set(explicit, &others, &options)?
+                && !self.clauses.contains(&clause)
+            {
+                self.clauses.push(clause);
+            }
+        }
+        self.tally.clauses = self.clauses.len();
+        Ok(())
+    }
+
     /// Finds out whether a set of fences repairs the program.
     pub fn try_set(&self, set: &Set, options: &SearchOptions) -> Result<Tried, CheckError> {
         // A clause that the set avoids is of a run that the set does not prevent.
