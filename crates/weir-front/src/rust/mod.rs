@@ -4,12 +4,12 @@
 //! and tells the [lowering](crate::lowering) what happens: functions are inlined, generic
 //! functions see the types of their arguments, and what runs before the first thread is computed.
 //!
-//! * [`syntax`] parses, [`items`] finds out what names stand for;
+//! * [`syntax`] parses, [`items`] collects what is declared, [`names`] finds out what names stand for;
 //! * [`types`] has the types and lays them out in memory;
-//! * [`reader`] has the variables, scopes and drops, and calls functions;
-//! * [`expressions`], [`control`], [`patterns`] and [`numbers`] execute code;
-//! * [`calls`] finds methods, [`library_calls`] has those that are built in, and `library.rs` those
-//!   that are written in Rust: `Option`, `Mutex`, `Condvar` and so on;
+//! * [`reader`] has the variables and scopes and calls functions, [`drops`] drops values;
+//! * [`expressions`], [`values`], [`places`], [`control`], [`patterns`] and [`numbers`] execute code;
+//! * [`calls`] finds methods; [`library_calls`], [`library_methods`] and [`atomics`] have those that
+//!   are built in, and `library.rs` those that are written in Rust: `Option`, `Mutex` and so on;
 //! * [`threads`] starts and joins threads, [`sequences`] has vectors and iterators, [`macros`] the
 //!   macros of the standard library, and [`gaps`] the places for fences.
 //!
@@ -28,20 +28,26 @@
 //! assert_eq!(program.vars[0].name, "READY");
 //! ```
 
+mod atomics;
 mod calls;
 mod control;
+mod drops;
 mod expressions;
 mod gaps;
 mod items;
 mod library_calls;
+mod library_methods;
 mod macros;
+mod names;
 mod numbers;
 mod patterns;
+mod places;
 mod reader;
 mod sequences;
 mod syntax;
 mod threads;
 mod types;
+mod values;
 
 use std::path::Path;
 

@@ -585,7 +585,23 @@ impl Reader<'_> {
                 self.set_list(number, list);
                 Some(result)
             }
-            ("sort" | "sort_unstable" | "swap" | "contains" | "reverse" | "retain", _) => {
+            ("contains", _) => {
+                let wanted = self.expr(call.args.first()?, None);
+                let wanted = self.follow(&wanted);
+                let wanted = self.load(&wanted, Order::Plain);
+                let value = self.load(loc, Order::Plain);
+                let mut iter = self.iterate(value, call)?;
+                let mut any = Val::truth(false);
+                for item in self.drain(&mut iter, call) {
+                    let same = self.equals(&item, &wanted);
+                    let (a, b) = (self.b.to_code(&any.data), self.b.to_code(&same.data));
+                    let or = weir_model::program::BinOp::Or;
+                    let code = crate::lowering::value::binary(or, a, b);
+                    any = Val { data: Data::Code(code), ty: Ty::Bool };
+                }
+                Some(any)
+            }
+            ("sort" | "sort_unstable" | "swap" | "reverse" | "retain", _) => {
                 let what = format!("`{name}` of a `Vec`");
                 Some(self.unsupported(call, &what, "write out what it does"))
             }
