@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{root, weir};
+use common::{root, weir, weir_reading};
 use weir_gen::tools::are_installed;
 
 const MODELS: [&str; 4] = ["sc", "tso", "pso", "nsw"];
@@ -111,4 +111,81 @@ fn compile_and_run(language: &str, ending: &str, compiler: &str, args: &[&str]) 
         }
     }
     let _ = fs::remove_dir_all(&folder);
+}
+
+/// Checks a text in C under SC, with options.
+fn check(text: &str, options: &[&str]) -> common::Output {
+    let args = ["check", "-", "--stdin-name", "test.c", "-m", "sc"];
+    let args: Vec<&str> = args.iter().chain(options).copied().collect();
+    weir_reading(&args, text.as_bytes())
+}
+
+#[test]
+fn limits_make_holds_unknown_and_say_where() {
+    let head = "#include <pthread.h>\n#include <stdatomic.h>\n#include <assert.h>\n";
+    let pool = format!(
+        "{head}struct n {{ struct n *next; }};\n_Atomic(struct n *) top;\nvoid *w(void *a) {{\n\
+         for (int i = 0; i < 6; i++) {{\nstruct n *n = malloc(sizeof *n); n->next = top; top = n; }}\n\
+         return 0; }}\nint main() {{ pthread_t t; pthread_create(&t, 0, w, 0); \
+         pthread_join(t, 0); assert(top != NULL); }}\n"
+    );
+    let few = check(&pool, &[]);
+    assert_eq!(few.status, 3, "{}{}", few.out, few.err);
+    assert!(few.out.contains("allocated_at_line_8"), "{}", few.out);
+    assert_eq!(check(&pool, &["--pool", "6"]).status, 0);
+    let rounds = format!(
+        "{head}atomic_int x, stop;\nvoid *w(void *a) {{\nwhile (!stop) x++;\nreturn 0; }}\n\
+         int main() {{ pthread_t t; pthread_create(&t, 0, w, 0); stop = 1; \
+         pthread_join(t, 0); assert(x < 2); }}\n"
+    );
+    // A run that is found is one, whatever the limit.
+    assert_eq!(check(&rounds, &["--unroll", "3"]).status, 1);
+    let less = check(&rounds.replace("x < 2", "x < 9"), &["--unroll", "3"]);
+    assert_eq!(less.status, 3, "{}{}", less.out, less.err);
+    assert!(less.out.contains("rounds_at_line_6"), "{}", less.out);
+    let threads = check(&pool, &["--threads-bound", "1"]);
+    assert_eq!(threads.status, 3, "{}{}", threads.out, threads.err);
+}
+
+#[test]
+fn options_say_how_c_is_read() {
+    let text = "#include <assert.h>\n#ifndef N\n#define N 1\n#endif\n\
+                int main() { assert(N == 1); }\nint other() { assert(N == 2); return 0; }\n";
+    assert_eq!(check(text, &[]).status, 0);
+    assert_eq!(check(text, &["-D", "N=2"]).status, 1);
+    assert_eq!(check(text, &["--entry", "other"]).status, 1);
+    assert_eq!(check(text, &["--entry", "other", "-D", "N=2"]).status, 0);
+    let missing = check(text, &["--entry", "mian"]);
+    assert_eq!(missing.status, 2);
+    assert!(missing.err.contains("did you mean `main`?"), "{}", missing.err);
+    let sum = "#include <assert.h>\nint main() { int x = 2147483647; x++; assert(x < 0); }\n";
+    assert_eq!(check(sum, &[]).status, 1);
+    assert_eq!(check(sum, &["--overflow", "wrap"]).status, 0);
+    let weak = "#include <assert.h>\nint main() { atomic_int x = 0; int e = 0; \
+                assert(atomic_compare_exchange_weak(&x, &e, 1)); }\n";
+    assert_eq!(check(weak, &[]).status, 0);
+    assert_eq!(check(weak, &["--spurious"]).status, 1);
+    let race = "#include <pthread.h>\nint x; void *w(void *a) { x = 1; return 0; }\n\
+                int main() { pthread_t t, u; pthread_create(&t, 0, w, 0); \
+                pthread_create(&u, 0, w, 0); }\n";
+    assert_eq!(check(race, &[]).status, 0);
+    assert_eq!(check(race, &["--races"]).status, 1);
+    assert_eq!(check(&race.replace("int x;", "_Atomic int x;"), &["--races"]).status, 0);
+}
+
+#[test]
+fn fences_of_c_are_inserted_and_orders_that_are_not_needed_are_found() {
+    let out = weir(&["fences", "examples/c/mailbox.c", "-m", "nsw", "--patch"]);
+    assert!(out.out.contains("+    atomic_thread_fence(memory_order_release);"), "{}", out.out);
+    assert!(out.out.contains("+    atomic_thread_fence(memory_order_acquire);"), "{}", out.out);
+    let out = weir(&["fences", "examples/c/peterson.c", "-m", "tso", "--redundant"]);
+    let needed: Vec<&str> = out
+        .out
+        .lines()
+        .filter(|line| line.contains(" needed") && !line.contains("not needed"))
+        .collect();
+    assert_eq!(needed.len(), 1, "{}", out.out);
+    assert!(needed[0].contains("line 23") && needed[0].contains("seq_cst"), "{}", out.out);
+    let out = weir(&["fences", "examples/c/peterson-weak.c", "-m", "tso"]);
+    assert!(out.out.contains("the files that it includes are not changed"), "{}", out.out);
 }

@@ -36,7 +36,7 @@ impl Builder {
         let pool = self.options.pool;
         let object = self.object(key, name, &Type::Array(ty.clone().into(), pool));
         self.learned.heap.insert(key);
-        let Some(register) = self.count(key, i128::from(pool)) else {
+        let Some(register) = self.count(key, "allocated", i128::from(pool)) else {
             return Value::number(0, pointer);
         };
         let whole = self.whole(object);

@@ -11,19 +11,24 @@ use super::{Builder, Key};
 impl Builder {
     /// A loop begins: it has had no rounds.
     pub fn reset_rounds(&mut self, key: Key) {
-        let count = self.counter(key);
+        let count = self.counter(key, "rounds");
         self.store(&count, &Value::number(0, Type::pointer(Type::Void)), Order::Plain);
     }
 
     /// One more round of a loop.
     pub fn count_round(&mut self, key: Key) {
         let Some(most) = self.options.unroll else { return };
-        self.count(key, i128::from(most));
+        self.count(key, "rounds", i128::from(most));
     }
 
     /// Counts one up, to a limit. Returns the register that counts.
-    pub(super) fn count(&mut self, key: Key, most: i128) -> Option<weir_model::ids::RegId> {
-        let count = self.counter(key);
+    pub(super) fn count(
+        &mut self,
+        key: Key,
+        what: &str,
+        most: i128,
+    ) -> Option<weir_model::ids::RegId> {
+        let count = self.counter(key, what);
         let used = self.load(&count, Order::Plain);
         let used = self.to_code(&used.data);
         let Lvalue::Locals(locals, _) = count else { return None };

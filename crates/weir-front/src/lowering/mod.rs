@@ -33,7 +33,7 @@ pub mod threads;
 pub mod types;
 pub mod value;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
@@ -110,7 +110,7 @@ pub struct Learned {
     /// How many threads of each name there are.
     thread_names: HashMap<String, usize>,
     /// Counters of processes: of allocations and of rounds of loops.
-    counters: BTreeSet<(Key, Key)>,
+    counters: BTreeMap<(Key, Key), String>,
     /// Whether this pass has learned something.
     is_changed: bool,
 }

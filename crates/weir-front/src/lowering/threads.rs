@@ -48,15 +48,16 @@ impl Builder {
         // The end of the process, where `exit_thread` goes.
         let end = self.join(hash(&"end"));
         debug_assert_eq!(end, Join::END);
-        let counters: Vec<Key> =
-            self.learned.counters.iter().filter(|c| c.0 == key).map(|c| c.1).collect();
-        for counter in counters {
+        let counters = self.learned.counters.iter().filter(|((of, _), _)| *of == key);
+        let counters: Vec<(Key, String)> =
+            counters.map(|((_, counter), name)| (*counter, name.clone())).collect();
+        for (counter, name) in counters {
             let process = self.process_mut();
             let slot = process.slots.len();
             process.slots.push(Slot {
                 key: counter,
                 declared: counter,
-                name: "count".to_owned(),
+                name,
                 ty: Type::Void,
                 register: None,
             });
@@ -68,7 +69,8 @@ impl Builder {
     }
 
     /// A number that counts something in this process, all through it.
-    pub(super) fn counter(&mut self, key: Key) -> Lvalue {
+    pub(super) fn counter(&mut self, key: Key, what: &str) -> Lvalue {
+        let line = self.source.line(self.span);
         let process = self.process();
         match process.counters.get(&key) {
             Some(&slot) => Lvalue::Locals(
@@ -77,9 +79,9 @@ impl Builder {
             ),
             None => {
                 let id = (process.key, key);
-                self.learned.counters.insert(id);
+                self.learned.counters.insert(id, format!("{what}_at_line_{line}"));
                 self.learned.is_changed = true;
-                self.local("count", &Type::pointer(Type::Void), key)
+                self.local(what, &Type::pointer(Type::Void), key)
             }
         }
     }
