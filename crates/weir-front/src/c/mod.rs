@@ -2,7 +2,7 @@
 //!
 //! 1. `preprocess` includes files and replaces macros; `token` and `condition` are parts of it;
 //! 2. `lang-c` parses the result;
-//! 3. the reader executes the program on the [lowering](crate::lowering): `types` reads
+//! 3. the reader executes the program on the lowering: `types` reads
 //!    declarations, `statement` and `expression` execute functions, `number` has the arithmetic of
 //!    C, and `library` the functions that C programs expect to find.
 //!

@@ -1,17 +1,17 @@
 //! Rust, `.rs`: programs with threads and atomics.
 //!
 //! The text is parsed with `syn`. A reader then executes the program from its first function on,
-//! and tells the [lowering](crate::lowering) what happens: functions are inlined, generic
+//! and tells the lowering what happens: functions are inlined, generic
 //! functions see the types of their arguments, and what runs before the first thread is computed.
 //!
-//! * [`syntax`] parses, [`items`] collects what is declared, [`names`] finds out what names stand for;
-//! * [`types`] has the types and lays them out in memory;
-//! * [`reader`] has the variables and scopes and calls functions, [`drops`] drops values;
-//! * [`expressions`], [`values`], [`places`], [`control`], [`patterns`] and [`numbers`] execute code;
-//! * [`calls`] finds methods; [`library_calls`], [`library_methods`] and [`atomics`] have those that
+//! * `syntax` parses, `items` collects what is declared, `names` finds out what names stand for;
+//! * `types` has the types and lays them out in memory;
+//! * `reader` has the variables and scopes and calls functions, `drops` drops values;
+//! * `expressions`, `values`, `places`, `control`, `patterns` and `numbers` execute code;
+//! * `calls` finds methods; `library_calls`, `library_methods` and `atomics` have those that
 //!   are built in, and `library.rs` those that are written in Rust: `Option`, `Mutex` and so on;
-//! * [`threads`] starts and joins threads, [`sequences`] has vectors and iterators, [`macros`] the
-//!   macros of the standard library, and [`gaps`] the places for fences.
+//! * `threads` starts and joins threads, `sequences` has vectors and iterators, `macros` the
+//!   macros of the standard library, and `gaps` the places for fences.
 //!
 //! `docs/rust.md` says what is read.
 //!
