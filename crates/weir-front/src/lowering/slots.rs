@@ -189,7 +189,9 @@ impl Builder {
 
     /// Somebody needs the address of local variables.
     pub(super) fn needs_memory(&mut self, locals: Locals) {
-        let declared = self.process().slots[locals.slot].declared;
+        // What has no scalars has no slot.
+        let slot = self.process().slots.get(locals.slot);
+        let Some(declared) = slot.map(|slot| slot.declared) else { return };
         if self.learned.in_memory.insert(declared) {
             self.learned.is_changed = true;
         }
