@@ -29,7 +29,7 @@ use weir_model::system::{Expanded, Op as ProgramOp, System};
 use crate::pending::{self, pending, room_of_channels};
 use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
-    ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
+    Builder, ChannelId, Class, Machine, MachineError, MessageId, Op, Regex, StateId, Substitution,
     Transition,
 };
 
@@ -93,6 +93,21 @@ struct Maker<'s> {
     pending: Vec<Vec<BTreeSet<ProgramOp>>>,
 }
 
+/// A channel for the buffer of each process and variable.
+fn buffers(
+    system: Expanded<'_>,
+    builder: &mut Builder,
+) -> Result<HashMap<(ProcessId, VarId), ChannelId>, MachineError> {
+    let mut buffers = HashMap::new();
+    for p in system.process_ids() {
+        for (j, var) in system.vars.iter().enumerate() {
+            let name = format!("{} {}", system.processes[p.index()].name, var.name);
+            buffers.insert((p, VarId::new(j)), builder.channel(name)?);
+        }
+    }
+    Ok(buffers)
+}
+
 impl<'s> Maker<'s> {
     fn new(system: Expanded<'s>, budget: &Budget) -> Result<Self, MachineError> {
         let mut draft = Draft::new(
@@ -101,13 +116,7 @@ impl<'s> Maker<'s> {
             budget,
         );
         let builder = &mut draft.builder;
-        let mut channels = HashMap::new();
-        for p in system.process_ids() {
-            for (j, var) in system.vars.iter().enumerate() {
-                let name = format!("{} {}", system.processes[p.index()].name, var.name);
-                channels.insert((p, VarId::new(j)), builder.channel(name)?);
-            }
-        }
+        let channels = buffers(system, builder)?;
         let values: BTreeSet<i128> = (0..system.vars.len())
             .map(VarId::new)
             .flat_map(|x| system.values(x).iter().map(move |v| system.value(x, *v)))

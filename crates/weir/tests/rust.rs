@@ -1,23 +1,15 @@
 //! What is read of Rust, feature by feature: each program answers as Rust would have it.
 
-use weir::{MemoryModel, Verdict, Verifier};
+use weir::{MemoryModel, Verdict};
 
-/// The verdict about a program: violated if one property is.
+mod read;
+
 fn verdict(text: &str, model: MemoryModel) -> Verdict {
-    let report = Verifier::new(text).name("test.rs").model(model).check();
-    let report = report.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let of = |verdict| report.answers.iter().any(|answer| answer.verdict == verdict);
-    match (of(Verdict::Violated), of(Verdict::Unknown)) {
-        (true, _) => Verdict::Violated,
-        (_, true) => Verdict::Unknown,
-        _ => Verdict::Holds,
-    }
+    read::verdict("test.rs", text, model)
 }
 
-/// The errors of a text.
 fn errors(text: &str) -> Vec<String> {
-    let read = weir_front::read("test.rs", text, None);
-    read.err().map_or(Vec::new(), |errors| errors.iter().map(|e| e.message.clone()).collect())
+    read::errors("test.rs", text)
 }
 
 /// Programs of one thread in which nothing fails.

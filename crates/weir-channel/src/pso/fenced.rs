@@ -110,13 +110,7 @@ impl<'s> Maker<'s> {
             budget,
         );
         let builder = &mut draft.builder;
-        let mut buffers = HashMap::new();
-        for p in system.process_ids() {
-            for (j, var) in system.vars.iter().enumerate() {
-                let name = format!("{} {}", system.processes[p.index()].name, var.name);
-                buffers.insert((p, VarId::new(j)), builder.channel(name)?);
-            }
-        }
+        let buffers = super::buffers(system, builder)?;
         let told = system.processes.iter().map(|p| builder.channel(p.name.clone()));
         let told = told.collect::<Result<_, _>>()?;
         let letters = alphabet(system, |name| {

@@ -3,8 +3,8 @@
 //! 1. `preprocess` includes files and replaces macros; `token` and `condition` are parts of it;
 //! 2. `lang-c` parses the result;
 //! 3. the reader executes the program on the lowering: `types` reads
-//!    declarations, `statement` and `expression` execute functions, `number` has the arithmetic of
-//!    C, and `library` the functions that C programs expect to find.
+//!    declarations, `statement` and `expression` execute functions, `type_of` and `quiet` say of an expression
+//!    what its type is and whether it only reads, `number` has the arithmetic of C, and `library` the functions that C programs expect to find.
 //!
 //! What is read how is described in `docs/c.md`.
 
@@ -14,8 +14,10 @@ mod gaps;
 mod library;
 mod number;
 mod preprocess;
+mod quiet;
 mod statement;
 mod token;
+mod type_of;
 mod types;
 
 use std::collections::{HashMap, HashSet};

@@ -212,7 +212,7 @@ impl Builder {
             return;
         }
         if target.is_lost {
-            return self.error("this leads back to code that nothing before it reaches");
+            return self.error("this jumps back to a label that no code before it reaches");
         }
         self.arrive(join);
         let target = &self.process().joins[join.0];

@@ -8,7 +8,8 @@
 use weir_model::program::{BinOp, Expr};
 
 use super::Builder;
-use super::access::{Lvalue, Order};
+use super::access::Order;
+use super::lvalue::Lvalue;
 use super::memory::Place;
 use super::types::Type;
 use super::value::{Data, Value, binary, unary};

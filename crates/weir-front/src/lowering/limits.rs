@@ -3,7 +3,8 @@
 
 use weir_model::program::{BinOp, Expr, StmtKind};
 
-use super::access::{Lvalue, Order};
+use super::access::Order;
+use super::lvalue::Lvalue;
 use super::types::Type;
 use super::value::{Value, binary};
 use super::{Builder, Key};

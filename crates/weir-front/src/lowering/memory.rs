@@ -14,7 +14,7 @@
 use weir_model::ids::{SpanId, VarId};
 use weir_model::program::{BinOp, Code, Decl, Domain, Expr};
 
-use super::access::Target;
+use super::lvalue::Target;
 use super::types::Type;
 use super::value::{Data, Value, binary};
 use super::{Builder, Key};

@@ -14,7 +14,7 @@
 //! thrown away and the program is read again; nothing is ever unlearned, so this ends.
 //!
 //! * [`types`] has the types, [`value`] the values of expressions;
-//! * [`memory`] has the objects and their addresses, [`access`] loads, stores and atomic accesses;
+//! * [`memory`] has the objects and their addresses, [`lvalue`] places and pointers, [`access`] loads, stores and atomic accesses;
 //! * [`slots`] has the local variables, [`control`] branches, loops and jumps;
 //! * [`threads`] begins and joins threads, [`heap`] allocates and frees,
 //!   [`limits`] counts what the user has limited;
@@ -27,6 +27,7 @@ mod ending;
 mod finish;
 pub mod heap;
 pub mod limits;
+pub mod lvalue;
 pub mod memory;
 mod slots;
 pub mod threads;
@@ -47,7 +48,8 @@ use memory::{Cell, Group, Object};
 use slots::{Held, Slot};
 use types::{Structs, Type};
 
-pub use access::{Lvalue, Order};
+pub use access::Order;
+pub use lvalue::Lvalue;
 
 /// Identifies something in the code across passes: a local variable, a loop, a call.
 pub type Key = u64;
@@ -149,7 +151,10 @@ pub fn passes(
         learned.is_changed = false;
     }
     let mut errors = Errors::default();
-    errors.push(Diagnostic::new("pointers and branches of this program are too involved", 0..0));
+    let message = format!(
+        "this program is not understood after {MAX_PASSES} passes: use fewer pointers that depend on branches"
+    );
+    errors.push(Diagnostic::new(message, 0..0));
     Err(errors)
 }
 

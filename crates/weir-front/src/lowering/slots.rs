@@ -3,7 +3,7 @@
 use weir_model::ids::RegId;
 use weir_model::program::{Expr, StmtKind};
 
-use super::access::Lvalue;
+use super::lvalue::Lvalue;
 use super::types::Type;
 use super::value::{Data, Locals, Value};
 use super::{Builder, Key};

@@ -9,8 +9,9 @@ use std::hash::Hash;
 
 use weir_model::program::Expr;
 
-use super::access::{Lvalue, Update};
+use super::access::Update;
 use super::control::Join;
+use super::lvalue::Lvalue;
 use super::slots::{Held, Slot};
 use super::types::Type;
 use super::value::{Data, Locals, Value};

@@ -205,33 +205,27 @@ impl Items {
         file: usize,
         mut files: Option<&mut Files>,
     ) {
+        let global = |ident: &syn::Ident, ty, expr| Global {
+            name: ident.to_string(),
+            module,
+            file,
+            ty,
+            expr,
+            of: None,
+        };
         for item in items {
             if !self.is_on(attributes(&item)) {
                 continue;
             }
             match item {
                 syn::Item::Const(item) => {
-                    let global = Global {
-                        name: item.ident.to_string(),
-                        module,
-                        file,
-                        ty: *item.ty,
-                        expr: *item.expr,
-                        of: None,
-                    };
+                    let global = global(&item.ident, *item.ty, *item.expr);
                     let name = global.name.clone();
                     self.consts.push(global.into());
                     self.define_value(module, name, Def::Const(self.consts.len() - 1));
                 }
                 syn::Item::Static(item) => {
-                    let global = Global {
-                        name: item.ident.to_string(),
-                        module,
-                        file,
-                        ty: *item.ty,
-                        expr: *item.expr,
-                        of: None,
-                    };
+                    let global = global(&item.ident, *item.ty, *item.expr);
                     self.add_static(global);
                 }
                 syn::Item::Fn(item) => {

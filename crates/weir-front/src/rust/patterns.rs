@@ -376,7 +376,7 @@ impl Reader<'_> {
         let code = self.b.to_code(&tag.data);
         let code = match (self.items.adts[adt].variants.len(), &code) {
             (1, _) => Code::Const(1),
-            (2, Code::Binary(op, ..)) if is_truth(*op) => match variant {
+            (2, Code::Binary(op, ..)) if crate::weir::fold::is_truth(*op) => match variant {
                 0 => unary(UnOp::Not, code),
                 _ => code,
             },
@@ -535,20 +535,6 @@ impl Reader<'_> {
             _ => {}
         }
     }
-}
-
-fn is_truth(op: BinOp) -> bool {
-    matches!(
-        op,
-        BinOp::Eq
-            | BinOp::Ne
-            | BinOp::Lt
-            | BinOp::Le
-            | BinOp::Gt
-            | BinOp::Ge
-            | BinOp::And
-            | BinOp::Or
-    )
 }
 
 /// The patterns of a list with their numbers; `..` leaves some out.

@@ -47,20 +47,25 @@ pub fn truth<A>(e: Expr<A>) -> Expr<A> {
     let is_truth = match &e {
         Expr::Const(c) => return Expr::Const(i128::from(*c != 0)),
         Expr::Unary(op, _) => *op == UnOp::Not,
-        Expr::Binary(op, ..) => matches!(
-            op,
-            BinOp::Eq
-                | BinOp::Ne
-                | BinOp::Lt
-                | BinOp::Le
-                | BinOp::Gt
-                | BinOp::Ge
-                | BinOp::And
-                | BinOp::Or
-        ),
+        Expr::Binary(op, ..) => is_truth(*op),
         Expr::Atom(_) => false,
     };
     if is_truth { e } else { Expr::binary(BinOp::Ne, e, Expr::Const(0)) }
+}
+
+/// Whether an operation gives 0 or 1.
+pub fn is_truth(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::Eq
+            | BinOp::Ne
+            | BinOp::Lt
+            | BinOp::Le
+            | BinOp::Gt
+            | BinOp::Ge
+            | BinOp::And
+            | BinOp::Or
+    )
 }
 
 /// How deep an expression nests.

@@ -1,0 +1,22 @@
+//! What becomes of a text in some language: a verdict, or errors.
+
+use weir::{MemoryModel, Verdict, Verifier};
+
+/// The verdict about a program: violated if one property is. The ending of the name tells the
+/// language.
+pub fn verdict(name: &str, text: &str, model: MemoryModel) -> Verdict {
+    let report = Verifier::new(text).name(name).model(model).check();
+    let report = report.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let of = |verdict| report.answers.iter().any(|answer| answer.verdict == verdict);
+    match (of(Verdict::Violated), of(Verdict::Unknown)) {
+        (true, _) => Verdict::Violated,
+        (_, true) => Verdict::Unknown,
+        _ => Verdict::Holds,
+    }
+}
+
+/// The errors of a text.
+pub fn errors(name: &str, text: &str) -> Vec<String> {
+    let read = weir_front::read(name, text, None);
+    read.err().map_or(Vec::new(), |errors| errors.iter().map(|e| e.message.clone()).collect())
+}
