@@ -4,7 +4,7 @@
 //! `WEIR_SEED` and `WEIR_CASES` change where the random machines start and how
 //! many there are.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! A machine and its basic form reach the same control states and have the same
 //! traces (Proposition 1).
 
-mod common;
+use crate::common;
 
 use common::{BASIC, SHAPES, Shape, is_reached, is_reached_cheaply, machine, monitor, with_seeds};
 use weir_channel::basic::basic;

@@ -1,6 +1,6 @@
 //! Cyclic instances of Post's problem as machines, and repeated reachability.
 
-mod common;
+use crate::common;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! What a program reaches with any buffers, its translation reaches with empty ones
 //! (Atig et al. 2010, section 3.4): on random programs, by engines that know nothing of it.
 
-mod common;
+use crate::common;
 
 use common::with_seeds;
 use weir_channel::SearchOptions;

@@ -1,7 +1,7 @@
 //! Files of runs and of sets: those of the search are accepted, and those that someone
 //! has changed are not.
 
-mod common;
+use crate::common;
 
 use std::sync::Mutex;
 

@@ -4,7 +4,7 @@
 //! reached with `empty` channels or with `any`. Lossy machines are asked four times:
 //! directly, through their basic form, explicitly, and after printing and reading.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;

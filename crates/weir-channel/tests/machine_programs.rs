@@ -2,7 +2,7 @@
 //! on random machines and on the examples, the lossy machine by backward search over
 //! channels, and its program by two engines that know nothing of channels.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;

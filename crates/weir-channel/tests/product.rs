@@ -1,7 +1,7 @@
 //! The product is what section 4.4 says: transitions with a label together, the
 //! others alone, and the traces that all machines have (Proposition 2).
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 

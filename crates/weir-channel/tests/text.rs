@@ -1,7 +1,7 @@
 //! What is printed reads back as it was, what is wrong is said well, and no text
 //! makes the reader panic.
 
-mod common;
+use crate::common;
 
 use common::{SHAPES, machine, with_seeds};
 use weir_channel::basic::basic;

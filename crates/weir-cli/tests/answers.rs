@@ -1,7 +1,7 @@
 //! Answers that cannot be misread: what is vacuous says so, questions are not judged,
 //! files are told apart, reasons are given, and errors are JSON where the rest is.
 
-mod common;
+use crate::common;
 
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! The engine with buffer automata and `weir graph`, from the command line.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

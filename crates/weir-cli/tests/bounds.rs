@@ -3,7 +3,7 @@
 //! Random programs with few values are asked without bounds, which is exact, and with
 //! bounds that are too small. What is still known then is what was known before.
 
-mod common;
+use crate::common;
 
 use common::weir;
 use weir::{Bound, ENGINES, Loaded, MemoryModel, Reading, Verdict};

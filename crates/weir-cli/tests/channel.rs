@@ -1,6 +1,6 @@
 //! `weir channel`, as a person or a program uses it.
 
-mod common;
+use crate::common;
 
 use common::{root, weir, weir_reading};
 use serde_json::Value;

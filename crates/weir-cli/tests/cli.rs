@@ -1,7 +1,7 @@
 //! The program as a person or a script meets it: exit statuses, formats, and
 //! what becomes of input that is wrong, hostile or too large.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

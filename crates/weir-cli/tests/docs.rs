@@ -7,7 +7,7 @@
 //! * In `docs/json.md` a `json` block is what the `sh` block before it prints.
 //! * In `docs/witness.md` the `json` block is a witness for the `weir` block.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::{Path, PathBuf};

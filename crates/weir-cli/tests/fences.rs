@@ -1,6 +1,6 @@
 //! `weir fences`: what it prints, and that its patches apply.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

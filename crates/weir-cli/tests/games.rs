@@ -1,6 +1,6 @@
 //! `weir game` and `weir reduce`, as they are used.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 //! the litmus tests and small algorithms, and agree with the explicit search where that is
 //! exact.
 
-mod common;
+use crate::common;
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@
 //! processes may slow this machine down, so each has several tries, and one that got a
 //! processor only half of the time is not blamed.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -9,7 +9,7 @@
 //! weir litmus gen --processes 4 --edges po,mfence --verdicts > 4-threads.txt
 //! ```
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

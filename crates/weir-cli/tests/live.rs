@@ -1,6 +1,6 @@
 //! `weir live` and the table of objects in `docs/liveness.md`.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

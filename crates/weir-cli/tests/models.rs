@@ -1,6 +1,6 @@
 //! What is said of memory models, and what they allow.
 
-mod common;
+use crate::common;
 
 use common::{weir, weir_reading};
 use serde_json::Value;

@@ -4,16 +4,15 @@
 //! what is read is sometimes built, printed and read again, and errors are rendered.
 //!
 //! ```sh
-//! WEIR_MUTANTS=10000000 WEIR_SEED=1 cargo test --release -p weir-cli --test mutate -- --nocapture
+//! WEIR_MUTANTS=10000000 WEIR_SEED=1 cargo test --release -p weir-cli --test all mutate:: -- --nocapture
 //! ```
 //!
 //! `WEIR_MUTANTS` is how many texts, `WEIR_SEED` where they begin. A text that makes something
 //! panic is made small and printed with the seed that made it; one that takes too long ends
 //! the test.
 
-mod common;
-#[path = "common/evidence.rs"]
-mod evidence;
+use crate::common;
+use crate::evidence;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -3,7 +3,7 @@
 
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, Permissions};

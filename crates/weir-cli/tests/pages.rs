@@ -1,7 +1,7 @@
 //! Pages without a browser: their data is what `--format json` prints, and they are written as
 //! other files are.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::{Path, PathBuf};

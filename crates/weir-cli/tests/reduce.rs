@@ -1,6 +1,6 @@
 //! `weir reduce`: the machines and the library of cyclic instances of Post's problem.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! `weir robust`: answers, exit statuses, tables, files.
 
-mod common;
+use crate::common;
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! What reports say of runs: explanation and table speak of the same steps, long runs
 //! stay small, and what is said in the end is so.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 use std::fs;

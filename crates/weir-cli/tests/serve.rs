@@ -1,8 +1,7 @@
 //! `weir serve`, by raw requests: whom it answers, what it refuses, and that requests end.
 
-mod common;
-#[path = "common/server.rs"]
-mod server;
+use crate::common;
+use crate::server;
 
 use std::fs;
 use std::thread;

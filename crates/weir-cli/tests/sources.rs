@@ -1,6 +1,6 @@
 //! The examples in C and Rust answer as their heads say, and what the answers rest on is accepted.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

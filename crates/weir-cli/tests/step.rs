@@ -1,6 +1,6 @@
 //! `weir step`: sessions with commands from a pipe.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

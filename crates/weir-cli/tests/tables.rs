@@ -1,7 +1,7 @@
 //! What lists things lists what there is: the help and the pages the engines, and
 //! `ARCHITECTURE.md` the crates and their modules.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -72,6 +72,24 @@ fn modules(of: &Path) -> BTreeSet<String> {
 /// What stands in backquotes.
 fn quoted(text: &str) -> BTreeSet<&str> {
     text.split('`').skip(1).step_by(2).collect()
+}
+
+/// A file that `main.rs` leaves out would be compiled by nobody.
+#[test]
+fn all_files_of_tests_are_run() {
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let tests = folder.unwrap().path().join("tests");
+        let Ok(main) = fs::read_to_string(tests.join("main.rs")) else { continue };
+        let declared: BTreeSet<&str> =
+            main.lines().filter_map(|l| l.strip_prefix("mod ")?.strip_suffix(';')).collect();
+        for entry in fs::read_dir(&tests).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if path.extension().is_some_and(|e| e == "rs") && name != "main" {
+                assert!(declared.contains(name), "{}", path.display());
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,9 +4,8 @@
 //! accepts is another proof or another run: then what it says has to be what the engines
 //! say. Of runs more is asked: a step may not say what it does not do.
 
-mod common;
-#[path = "common/evidence.rs"]
-mod evidence;
+use crate::common;
+use crate::evidence;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,6 @@
 //! With any number of threads the program prints the same, and writes the same files.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::PathBuf;

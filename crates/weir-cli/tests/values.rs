@@ -1,7 +1,7 @@
 //! Values cost only where a run reaches them: no domain is needed, types wrap or fail, and what
 //! grows without end is named.
 
-mod common;
+use crate::common;
 
 use common::{weir, weir_reading};
 use weir::{Loaded, MemoryModel, Verdict};

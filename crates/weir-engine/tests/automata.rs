@@ -1,7 +1,7 @@
 //! The program of Linden and Wolper 2010, figure 4, what acceleration adds that no run
 //! leads to, and sets of states that were tampered with.
 
-mod common;
+use crate::common;
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@
 //! a smaller view, or with another letter, the set is not closed any more. So
 //! none of these changes leaves an inductive set, and all have to be rejected.
 
-mod common;
+use crate::common;
 
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;

@@ -4,7 +4,7 @@
 //! property or a step leads from it to another that no other is below. So a set
 //! without one of them is not closed any more.
 
-mod common;
+use crate::common;
 
 use common::{DOUBLING, FENCED, HANDOVER, system};
 use weir_check::Rejected;

@@ -1,7 +1,7 @@
 //! No text makes the reader of Promela panic, overflow the stack or hang, and whatever
 //! it accepts can be printed in Weir's own language and read again.
 
-mod hostile;
+use crate::hostile;
 
 use std::fs;
 use std::path::Path;

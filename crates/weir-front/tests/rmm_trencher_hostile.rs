@@ -2,7 +2,7 @@
 //! hang; every error lies in the text; and whatever they accept can be printed and
 //! read again.
 
-mod hostile;
+use crate::hostile;
 
 use hostile::{mutated, with_seeds};
 use weir_front::{Language, read, weir};

@@ -1,7 +1,7 @@
 //! No text makes the reader panic, overflow the stack or hang, and whatever it
 //! accepts can be printed and read again.
 
-mod hostile;
+use crate::hostile;
 
 use hostile::{mutated, with_seeds};
 use weir_front::weir::{print, read};

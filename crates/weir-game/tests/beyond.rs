@@ -6,7 +6,7 @@
 //! player is a win in the unbounded game. It solves process fairness as a parity game, by
 //! index appearance records and Zielonka's recursion.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

@@ -1,6 +1,6 @@
 //! What processes are on a board: the automata of Spengler 2024, section 3.
 
-mod common;
+use crate::common;
 
 use common::read;
 use weir_engine::SearchOptions;

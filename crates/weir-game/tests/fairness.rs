@@ -1,6 +1,6 @@
 //! Process fairness and load buffers.
 
-mod common;
+use crate::common;
 
 use weir_check::strategy::{Shape, StrategyFile, check};
 use weir_engine::SearchOptions;

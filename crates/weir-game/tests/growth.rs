@@ -4,7 +4,7 @@
 #[allow(dead_code)]
 mod growth;
 
-mod common;
+use crate::common;
 
 use weir_check::strategy::{StrategyFile, check};
 use weir_engine::SearchOptions;

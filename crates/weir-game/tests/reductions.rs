@@ -1,7 +1,7 @@
 //! The reductions of Spengler 2024, sections 7 and 8: the game is won if and only if the
 //! channel system reaches its final state.
 
-mod common;
+use crate::common;
 
 use weir_channel::explicit;
 use weir_channel::semantics::{Contents, Goal, Semantics};

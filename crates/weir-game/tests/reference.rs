@@ -5,7 +5,7 @@
 //! wins by going over all positions until nothing changes. It knows neither views nor
 //! attractors.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

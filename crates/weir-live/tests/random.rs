@@ -1,6 +1,6 @@
 //! What has to be true of every object, on random ones.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

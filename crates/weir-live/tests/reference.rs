@@ -3,7 +3,7 @@
 //! and asks the definitions of Wang et al. 2021, section 3, of unions of cycles that touch.
 //! What a run does again and again is such a union.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 

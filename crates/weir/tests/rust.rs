@@ -2,7 +2,7 @@
 
 use weir::{MemoryModel, Verdict};
 
-mod read;
+use crate::read;
 
 fn verdict(text: &str, model: MemoryModel) -> Verdict {
     read::verdict("test.rs", text, model)

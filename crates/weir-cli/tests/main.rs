@@ -1,0 +1,35 @@
+//! All tests of this crate in one program, which is linked once.
+
+mod common;
+#[path = "common/evidence.rs"]
+mod evidence;
+#[path = "common/server.rs"]
+mod server;
+
+mod answers;
+mod automata;
+mod bounds;
+mod channel;
+mod cli;
+mod docs;
+mod fences;
+mod games;
+mod guesses;
+mod hostile;
+mod litmus_generated;
+mod live;
+mod models;
+mod mutate;
+mod output;
+mod pages;
+mod places;
+mod reduce;
+mod robust;
+mod runs;
+mod serve;
+mod sources;
+mod step;
+mod tables;
+mod tamper;
+mod threads;
+mod values;

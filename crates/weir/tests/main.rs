@@ -1,0 +1,20 @@
+//! All tests of this crate in one program, which is linked once.
+
+mod read;
+
+mod c;
+mod c_random;
+mod convert;
+mod corpus;
+mod corpus_proofs;
+mod examples;
+mod external;
+mod facade;
+mod fences;
+mod formats;
+mod formats_agree;
+mod promela;
+mod robust;
+mod rust;
+mod scene;
+mod sources_agree;
