@@ -139,9 +139,8 @@ impl Command {
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
             Self::Graph(args) => (one(&args.file), vec![&args.output, &args.page.html]),
-            Self::Models(_) | Self::Litmus(_) | Self::Reduce(_) | Self::Serve(_) => {
-                (vec![], vec![])
-            }
+            Self::Litmus(args) => (args.command.files(), vec![]),
+            Self::Models(_) | Self::Reduce(_) | Self::Serve(_) => (vec![], vec![]),
             Self::Channel(args) => args.command.files(),
             Self::Game(args) => {
                 (one(&args.file), vec![&args.strategy, &args.dot, &args.svg, &args.page.html])
@@ -168,6 +167,7 @@ impl Command {
                 Channel::Certify(args) => args.format,
                 _ => return false,
             },
+            Self::Litmus(Litmus { command: litmus::LitmusCommand::Run(args) }) => args.format,
             Self::Outcomes(args) => return args.format == OutcomesFormat::Json,
             Self::Graph(args) => return args.format == Some(GraphFormat::Json),
             Self::Step(_)

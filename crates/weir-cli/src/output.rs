@@ -82,7 +82,11 @@ pub fn reject(file: &str, error: &CheckError) -> Status {
     if let CheckError::Internal(error) = error {
         return internal(error);
     }
-    let message = advise(error);
+    fail_about(file, &advise(error))
+}
+
+/// Says what is wrong with a file, in a message that names it.
+pub fn fail_about(file: &str, message: &str) -> Status {
     match JSON_ERRORS.load(Ordering::Relaxed) {
         true => print_json(&ErrorReport::new(message).file(file)),
         false => note(&format!("error: {message}")),

@@ -34,6 +34,13 @@ impl Progress {
         }
     }
 
+    /// Removes the line, so that something else can be printed.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+
     /// Shows how far the search is.
     pub fn update(&mut self, stats: &Stats) {
         if !self.enabled || self.last.elapsed() < EVERY {
@@ -56,8 +63,6 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.shown {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+        self.clear();
     }
 }

@@ -17,6 +17,7 @@ mod games;
 mod guesses;
 mod hostile;
 mod litmus_generated;
+mod litmus_run;
 mod live;
 mod models;
 mod mutate;

@@ -95,6 +95,7 @@ fn all_commands() -> Vec<Vec<String>> {
         "channel empty examples/peterson.weir".to_owned(),
         format!("channel certify {set} {abp}"),
         format!("channel certify {set} {abp} --format json"),
+        "litmus run litmus/SB.litmus --instances 1000".to_owned(),
         "game examples/games/handshake.weir".to_owned(),
         "game examples/games/handshake.weir --format json".to_owned(),
         "game examples/games/handshake.weir --play update".to_owned(),

@@ -1,11 +1,14 @@
 //! `weir litmus`
 
+mod native;
+mod run;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
 use weir::report::table::Table;
 use weir::{LoadError, Loaded, MemoryModel, Reading, Verdict};
-use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError, family};
+use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError};
 use weir_model::limits::Stop;
 
 use super::{Status, complain, fail, print, reject, write_whole};
@@ -18,6 +21,7 @@ use crate::terminal::STRONG;
 pub fn run(args: &Litmus) -> Status {
     match &args.command {
         LitmusCommand::Gen(args) => generate(args),
+        LitmusCommand::Run(args) => run::run(args),
     }
 }
 
@@ -42,8 +46,7 @@ fn generate(args: &LitmusGen) -> Status {
 
 fn cycles(args: &LitmusGen) -> Result<Vec<Cycle>, GenerateError> {
     if args.cycle.is_empty() {
-        let fillings: Vec<Filling> = args.edges.iter().map(|&filling| filling.into()).collect();
-        return Ok(family(args.processes.clone(), &fillings));
+        return Ok(args.family.cycles(&Filling::CRITICAL));
     }
     // A whole cycle may come as one argument.
     let words = args.cycle.iter().flat_map(|argument| argument.split_whitespace());

@@ -46,6 +46,37 @@ impl Dialect {
         }
     }
 
+    /// How many bits a name of a register stands for.
+    pub fn bits(self, name: &str) -> Option<u32> {
+        const BITS: [u32; 4] = [64, 32, 16, 8];
+        let name = match self {
+            Self::X86 => return X86.contains(&name).then_some(32),
+            Self::X86_64 => name.to_ascii_lowercase(),
+        };
+        let place = X86_64.iter().find_map(|names| names.iter().position(|n| *n == name));
+        place.map(|place| BITS[place]).or_else(|| match x86_64(&name) {
+            RegisterName::Known(_) => Some(match name.as_bytes().last() {
+                Some(b'd') => 32,
+                Some(b'w') => 16,
+                Some(b'b') => 8,
+                _ => 64,
+            }),
+            _ => None,
+        })
+    }
+
+    /// The name of a register for 64 or 32 bits, as an assembler has it.
+    pub fn assembler_name(self, register: &str, bits: u32) -> String {
+        match (self, bits) {
+            (Self::X86, _) => register.to_ascii_lowercase(),
+            (Self::X86_64, 64) => register.to_owned(),
+            (Self::X86_64, _) => X86_64
+                .iter()
+                .find(|names| names[0] == register)
+                .map_or_else(|| format!("{register}d"), |names| names[1].to_owned()),
+        }
+    }
+
     /// The registers by their full names, for suggestions.
     pub fn registers(self) -> Vec<&'static str> {
         match self {
@@ -120,6 +151,19 @@ mod tests {
         for name in ["r7", "r16", "x", "rr8", "r"] {
             assert_eq!(Dialect::X86_64.register(name), RegisterName::Unknown, "{name}");
         }
+    }
+
+    #[test]
+    fn names_of_registers_have_sizes() {
+        let sizes = [("rax", 64), ("EAX", 32), ("bp", 16), ("sil", 8), ("r8", 64), ("r10d", 32)];
+        for (name, bits) in sizes.into_iter().chain([("r15w", 16), ("r9b", 8)]) {
+            assert_eq!(Dialect::X86_64.bits(name), Some(bits), "{name}");
+        }
+        assert_eq!(Dialect::X86_64.bits("x"), None);
+        assert_eq!(Dialect::X86.bits("EAX"), Some(32));
+        assert_eq!(Dialect::X86.bits("x"), None);
+        assert_eq!(Dialect::X86_64.assembler_name("rsi", 32), "esi");
+        assert_eq!(Dialect::X86_64.assembler_name("r8", 32), "r8d");
     }
 
     #[test]

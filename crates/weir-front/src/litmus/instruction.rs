@@ -15,6 +15,8 @@ use weir_model::program::BinOp;
 /// An instruction whose operands go with what it does.
 #[derive(Debug)]
 pub(super) struct Instruction {
+    /// Its name in small letters.
+    pub name: String,
     pub operation: Operation,
     /// Atomic.
     pub lock: bool,
@@ -72,7 +74,8 @@ pub(super) fn instruction(
         return Err(Diagnostic::new(format!("`{name}` cannot be locked here"), at)
             .help("`LOCK` goes with instructions that read memory and write to the same place"));
     }
-    Ok(Instruction { operation, lock, operands, target, range })
+    let name = name.to_ascii_lowercase();
+    Ok(Instruction { name, operation, lock, operands, target, range })
 }
 
 fn unknown_instruction(name: &str, range: Range<usize>) -> Diagnostic {

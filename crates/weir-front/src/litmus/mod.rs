@@ -5,7 +5,7 @@
 //! the code (`instruction`, `operand`, with the names that `mnemonic` and
 //! `dialect` know), `condition` and `location` read what stands after it, and
 //! `process` spells the instructions out as statements (`lower`, `emit`). What
-//! has been read so far is a `test`.
+//! has been read so far is a `test`. `native` prints a test as a C program that runs it.
 //!
 //! Beyond the usual tools Weir reads `SUB`, `AND`, `TEST`, `XADD`, `NEG`, `NOT`,
 //! 32-bit `CMPXCHG`, every conditional jump, move and set, `LOCK` on every
@@ -39,6 +39,7 @@ mod lexer;
 mod location;
 mod lower;
 mod mnemonic;
+pub mod native;
 mod operand;
 mod process;
 mod table;
@@ -51,8 +52,10 @@ use weir_model::program::{Atom, Expr, FenceKind, Formula, Program, Property, Pro
 use crate::{Diagnostic, Gap, Language, Source};
 use condition::Tail;
 use cursor::Cursor;
+use dialect::Dialect;
 use errors::Errors;
 use location::Leaf;
+use table::Item;
 use test::{Layout, Test};
 
 /// Litmus tests in the X86 and X86_64 dialects.
@@ -97,6 +100,21 @@ pub fn looks_like(text: &str) -> bool {
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>> {
+    read_with_code(name, text).map(|test| (test.program, test.source))
+}
+
+/// A test as a program, and its instructions.
+struct WithCode {
+    program: Program,
+    source: Source,
+    dialect: Dialect,
+    layout: Layout,
+    uses_addresses: bool,
+    /// What each thread executes.
+    code: Vec<Vec<Item>>,
+}
+
+fn read_with_code(name: &str, text: &str) -> Result<WithCode, Vec<Diagnostic>> {
     let one = |error| vec![error];
     let clean = lexer::without_comments(text).map_err(one)?;
     let header = frame::header(&clean, name).map_err(one)?;
@@ -126,15 +144,16 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
         Ok(layout) => layout,
         Err(error) => return Err(stop(test.errors, error)),
     };
-    let code = code.iter().enumerate();
+    let threads = code.iter().enumerate();
     let processes =
-        code.map(|(thread, code)| process::process(&mut test, &layout, thread, code)).collect();
+        threads.map(|(thread, code)| process::process(&mut test, &layout, thread, code)).collect();
     if !test.errors.is_empty() {
         return Err(test.errors.finish());
     }
     let mut program = Program { name: header.name, processes, ..Program::default() };
     finish(&mut program, &mut test, &layout, &tail);
-    Ok((program, test.source))
+    let Test { dialect, source, uses_addresses, .. } = test;
+    Ok(WithCode { program, source, dialect, layout, uses_addresses, code })
 }
 
 /// The condition of a test as it stands in the file, on one line and without

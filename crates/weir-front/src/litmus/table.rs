@@ -20,6 +20,24 @@ pub(super) enum Item {
     Instruction(Instruction),
 }
 
+impl Item {
+    /// The instruction, if it is one.
+    pub fn instruction(&self) -> Option<&Instruction> {
+        match self {
+            Self::Instruction(instruction) => Some(instruction),
+            Self::Label(..) => None,
+        }
+    }
+
+    /// The name of the label, if it is one.
+    pub fn label(&self) -> Option<&str> {
+        match self {
+            Self::Label(name, _) => Some(name),
+            Self::Instruction(_) => None,
+        }
+    }
+}
+
 /// Reads the first row, `P0 | P1 | … ;`. Returns the number of threads and the
 /// number of tokens of the row.
 pub(super) fn columns(tokens: &[Token<'_>], end: usize) -> Result<(usize, usize), Diagnostic> {

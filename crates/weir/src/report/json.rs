@@ -399,7 +399,7 @@ pub fn has_condition(system: &System) -> bool {
 }
 
 /// A number, or a name where the value has one.
-fn json_value(loaded: &Loaded, atom: Atom, value: i128) -> Value {
+pub fn json_value(loaded: &Loaded, atom: Atom, value: i128) -> Value {
     let shown = show_value(loaded, atom, value);
     match shown.parse::<i128>() {
         // A number that no JSON reader can be expected to hold is text.

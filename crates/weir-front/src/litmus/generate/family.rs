@@ -2,7 +2,8 @@
 //!
 //! These are the *critical* cycles: a thread has two accesses to different locations, or
 //! is a single write that the next thread reads. Every other cycle contains a critical
-//! one. Coherence tests, which are about one location, come in addition.
+//! one. Coherence tests, which are about one location, come in addition, and on request cycles
+//! with a third access in a thread, which fill store buffers more.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -27,11 +28,14 @@ pub enum Filling {
     Forward,
     /// Two accesses to one location: the coherence tests.
     SameLocation,
+    /// A third access, to another location, between the two: a write or a read. Such a cycle is
+    /// not critical.
+    Between,
 }
 
 impl Filling {
-    /// All there are.
-    pub const ALL: [Self; 7] = [
+    /// Those of critical cycles and of coherence tests.
+    pub const CRITICAL: [Self; 7] = [
         Self::Plain,
         Self::MFence,
         Self::SFence,
@@ -71,6 +75,12 @@ impl Filling {
             (Self::SameLocation, ..) => {
                 vec![Thread::pair(source, Link::Program(Barrier::None, Place::Same), target)]
             }
+            (Self::Between, ..) => [Access::Write, Access::Read]
+                .map(|middle| Thread {
+                    accesses: vec![source, middle, target],
+                    links: vec![order(Barrier::None); 2],
+                })
+                .into(),
             (Self::SFence | Self::LFence | Self::Forward, ..) => vec![],
         }
     }
