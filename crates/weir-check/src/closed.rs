@@ -93,13 +93,16 @@ pub fn check(system: &System, file: &ClosedSet) -> Result<(), Rejected> {
     let about = ("closed sets", file.model.as_str());
     let contents = (file.variables.as_slice(), file.configurations.as_slice());
     let set = Closed::check(system, about, None, contents, &mut |_, _, _| {})?;
-    for (i, Buffered { controls, memory, buffers }) in set.all.iter().enumerate() {
+    for (i, config) in set.all.iter().enumerate() {
+        let Buffered { controls, memory, buffers } = config;
         if buffers.iter().any(|b| b.tail.is_some()) {
             return Err(Rejected::malformed("a closed set has no tails"));
         }
         let drained = buffers.iter().all(|b| *b == StoreBuffer::default());
         let settles = asked.iter().find(|question| {
-            (drained || !question.is_about_rest()) && question.is_settled(system, controls, memory)
+            set.in_block(config).is_none()
+                && (drained || !question.is_about_rest())
+                && question.is_settled(system, controls, memory)
         });
         if let Some(question) = settles {
             let (place, property) = (format!("configuration {i}"), question.name.clone());

@@ -135,7 +135,8 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
             returns: step.returns,
         });
     })?;
-    let graph = Graph { system, nodes: &set.all, edges, flush_fair: file.flush_fair };
+    let in_block = set.all.iter().map(|config| set.in_block(config).is_some()).collect();
+    let graph = Graph { system, nodes: &set.all, in_block, edges, flush_fair: file.flush_fair };
     for question in &file.questions {
         let kinds = match question {
             Asked::Progress(_) if file.clients.is_none() => {
@@ -198,6 +199,8 @@ struct Kind<'g> {
 struct Graph<'s> {
     system: &'s System,
     nodes: &'s [Buffered],
+    /// For each node whether a process is in the middle of an atomic block.
+    in_block: Vec<bool>,
     edges: Vec<Edge>,
     flush_fair: bool,
 }
@@ -325,14 +328,16 @@ impl Graph<'_> {
     fn settling<'g>(&'g self, kind: &'g LiveKind) -> Kind<'g> {
         let holds = move |formula: &Formula, n: usize| {
             let Buffered { controls, memory, .. } = &self.nodes[n];
-            self.system.holds(formula, controls, memory)
+            !self.in_block[n] && self.system.holds(formula, controls, memory)
         };
         let mut wanted = Kind { node: Box::new(|_| true), edge: Box::new(|_| true), meets: vec![] };
         // Every process takes steps of its own, or at times has none to take.
         let fair = |part: &Part| {
             self.system.process_ids().all(|p| {
                 let acts = |e: &&Edge| e.process == p && !e.updates;
-                let rests = |n: &usize| !self.edges_from(*n).iter().any(|e| acts(&e));
+                // Who is locked out by a block could go on.
+                let rests =
+                    |n: &usize| !self.in_block[*n] && !self.edges_from(*n).iter().any(|e| acts(&e));
                 part.edges.iter().any(|e| acts(&e)) || part.nodes.iter().any(rests)
             })
         };

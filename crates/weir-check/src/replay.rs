@@ -177,7 +177,7 @@ impl<'s> Replay<'s> {
         (semantics, initial, steps): (&str, &Configuration, &[WitnessStep]),
         end: &Configuration,
     ) -> Result<Self, Rejected> {
-        if !Form::of(model).iter().any(|form| form.name() == semantics) {
+        if !Form::of_system(system, model).iter().any(|form| form.name() == semantics) {
             let reason = format!("{model} has no semantics called `{semantics}`");
             return Err(Rejected::Malformed(reason));
         }
@@ -212,6 +212,11 @@ impl<'s> Replay<'s> {
 
     fn step(&mut self, step: &WitnessStep) -> Check<()> {
         let p = self.process(&step.process)?;
+        let controls: Vec<StateId> = self.threads.iter().map(|t| t.state).collect();
+        if let Some(other) = self.system.in_block(self.model, &controls).filter(|&q| q != p) {
+            let name = &self.system.processes[other.index()].name;
+            return Err(format!("process `{name}` is in the middle of an atomic block"));
+        }
         match (step.rule.as_str(), &step.transition) {
             (
                 "transfer write" | "move pointer" | "fence elimination" | "propagate" | "delete",

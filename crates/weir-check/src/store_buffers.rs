@@ -143,6 +143,7 @@ pub(crate) struct Move {
 /// A set of configurations of a system that is closed under every step.
 pub(crate) struct Closed<'s> {
     system: &'s System,
+    model: MemoryModel,
     /// Whether there are store buffers: TSO.
     buffered: bool,
     /// How many writes are told apart; all of them if nothing is folded.
@@ -172,7 +173,8 @@ impl<'s> Closed<'s> {
             return Err(Rejected::malformed("the variables are not those of the program"));
         }
         let all = configurations.iter().map(|c| c.read(system)).collect::<Result<Vec<_>, _>>()?;
-        let set = Self { system, buffered, level: level.unwrap_or(usize::MAX), all };
+        let level = level.unwrap_or(usize::MAX);
+        let set = Self { system, model, buffered, level, all };
         let mut places = BTreeMap::new();
         for (i, config) in set.all.iter().enumerate() {
             if places.insert(config, i).is_some() {
@@ -220,10 +222,16 @@ impl<'s> Closed<'s> {
         memories.into_iter().map(with).collect()
     }
 
+    /// The process that is in the middle of an atomic block, if one is.
+    pub(crate) fn in_block(&self, at: &Buffered) -> Option<ProcessId> {
+        self.system.in_block(self.model, &at.controls)
+    }
+
     /// Every step from a configuration.
     fn steps(&self, at: &Buffered) -> Vec<Move> {
         let mut steps = Vec::new();
-        for process in self.system.process_ids() {
+        let only = self.in_block(at);
+        for process in self.system.process_ids().filter(|p| only.is_none_or(|q| q == *p)) {
             let p = process.index();
             let buffer = &at.buffers[p];
             let is_empty = buffer.oldest.is_empty() && buffer.tail.is_none();

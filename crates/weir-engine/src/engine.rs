@@ -35,14 +35,19 @@ impl<'t> Task<'t> {
         Self { system, questions: &system.questions, model, options }
     }
 
-    /// Whether the system has every read of the model.
+    /// Whether the system has every read of the model, and the form that is asked for.
     ///
     /// # Errors
     /// If it has not.
     pub fn is_served(&self) -> Result<(), Refusal> {
-        match self.system.serves(self.model) {
-            true => Ok(()),
-            false => Err(Refusal::Unserved(self.model)),
+        if !self.system.serves(self.model) {
+            return Err(Refusal::Unserved(self.model));
+        }
+        match self.options.form {
+            Some(form) if !Form::of_system(self.system, self.model).contains(&form) => {
+                Err(Refusal::BlocksInForm(form))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -76,6 +81,11 @@ pub trait Engine: fmt::Debug + Sync {
 
     /// Whether it searches a semantics whose form can be chosen.
     fn has_forms(&self) -> bool {
+        false
+    }
+
+    /// Whether it follows atomic blocks of several steps.
+    fn follows_blocks(&self) -> bool {
         false
     }
 
@@ -130,6 +140,9 @@ pub trait Engine: fmt::Debug + Sync {
     ) -> Result<(Vec<Answer>, Stats), Refusal> {
         self.accepts(task.model, task.options)?;
         task.is_served()?;
+        if !self.follows_blocks() && task.system.has_blocks(task.model) {
+            return Err(Refusal::Blocks(self.name()));
+        }
         let known = known_from_code(task);
         if !task.options.certificate
             && let Some(answers) = known.iter().cloned().collect::<Option<Vec<_>>>()
@@ -172,6 +185,11 @@ pub enum Refusal {
     NoGuesses(MemoryModel),
     /// A form of the semantics is chosen, and the engine of this name searches none.
     NoForms(&'static str),
+    /// The program has atomic blocks of several accesses, which the engine of this name does
+    /// not follow.
+    Blocks(&'static str),
+    /// The program has atomic blocks of several accesses, which the form does not follow.
+    BlocksInForm(Form),
     /// The model has no such form.
     OtherForm(MemoryModel, &'static str),
     /// There is a bound on guesses, and the form has no rule for it.
@@ -224,6 +242,16 @@ impl fmt::Display for Refusal {
                 f,
                 "the engine `{engine}` searches no form of a semantics that can be chosen; \
                  `explicit` does"
+            ),
+            Self::Blocks(engine) => write!(
+                f,
+                "the engine `{engine}` does not follow atomic blocks of several accesses; \
+                 `explicit` does"
+            ),
+            Self::BlocksInForm(form) => write!(
+                f,
+                "the form `{}` does not follow atomic blocks of several accesses",
+                form.word()
             ),
             Self::OtherForm(model, word) => {
                 let words: Vec<&str> = Form::of(*model).into_iter().map(Form::word).collect();

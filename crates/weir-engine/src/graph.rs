@@ -116,7 +116,7 @@ pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGra
     let Task { system, questions, model, options } = task;
     let bound =
         options.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
-    let form = options.form.unwrap_or_else(|| Form::of(model)[0]);
+    let form = options.form.unwrap_or_else(|| Form::of_system(system, model)[0]);
     let semantics = form.semantics(system, model, bound);
     let mut graph = Graph::default();
     let mut numbers: FxHashMap<Vec<Cell>, usize> = FxHashMap::default();

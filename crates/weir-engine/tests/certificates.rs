@@ -53,6 +53,16 @@ fn without_a_configuration() {
     }
 }
 
+/// A process that goes round in a loop without statements stands at the head of the loop, which
+/// is another place than where it began.
+#[test]
+fn an_empty_loop_is_a_place() {
+    let system = system("var x process p { x = 1 loop { } } never x == 2");
+    for (_, model) in MemoryModel::NAMED {
+        assert_eq!(check(&system, &certificate(&system, model)), Ok(()), "{model}");
+    }
+}
+
 /// Removes configurations at random from certificates of random programs: one, then several.
 /// Without any of them the set is not closed, and for every number of threads the reason is
 /// that of the first configuration with a step that leads out.

@@ -4,6 +4,7 @@ mod common;
 
 mod automata;
 mod automata_agree;
+mod blocks;
 mod causality;
 mod certificates;
 mod engines_agree;

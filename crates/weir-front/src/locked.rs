@@ -235,19 +235,13 @@ pub fn drop_unused(process: &mut Process) {
                     place.index.iter().for_each(|e| e.atoms(&mut mark));
                     e.atoms(&mut mark);
                 }
-                StmtKind::Assume(e) | StmtKind::Assert(e) => e.atoms(&mut mark),
-                StmtKind::If(e, then, other) => {
-                    e.atoms(&mut mark);
-                    blocks.extend([then.as_slice(), other.as_slice()]);
-                }
-                StmtKind::Await(body, e) => {
-                    e.atoms(&mut mark);
-                    blocks.push(body);
-                }
-                StmtKind::Loop(body) => blocks.push(body),
-                StmtKind::Choose(choices) => blocks.extend(choices.iter().map(Vec::as_slice)),
+                StmtKind::Assume(e)
+                | StmtKind::Assert(e)
+                | StmtKind::If(e, ..)
+                | StmtKind::Await(_, e) => e.atoms(&mut mark),
                 _ => {}
             }
+            blocks.extend(stmt.kind.blocks().into_iter().map(Vec::as_slice));
         }
     }
     while process.registers.last().is_some_and(|r| r.temporary)

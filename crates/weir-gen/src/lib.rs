@@ -78,6 +78,8 @@ pub struct Shape {
     /// Some variables and registers have an integer type, values lie at the ends of such types
     /// and are wrapped, and indices are computed from what was read.
     pub types: bool,
+    /// Atomic blocks of both kinds.
+    pub blocks: bool,
 }
 
 impl Default for Shape {
@@ -101,6 +103,7 @@ impl Default for Shape {
             indices: false,
             arithmetic: false,
             types: false,
+            blocks: false,
         }
     }
 }
@@ -127,7 +130,7 @@ const SPAN: SpanId = SpanId::NONE;
 
 /// A random program; all its registers are observed.
 pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
-    let mut maker = Maker { rng, shape, next_value: 1, registers: vec![] };
+    let mut maker = Maker { rng, shape, next_value: 1, registers: vec![], in_block: false };
     let vars = (0..shape.vars)
         .map(|v| {
             let several = shape.domains && maker.rng.once_in(6);
@@ -169,7 +172,7 @@ pub fn object(rng: &mut Rng, shape: &Shape) -> Program {
     let mut vars: Vec<Decl> =
         (0..shape.vars).map(|v| Decl::scalar(format!("x{v}"), 0, SPAN)).collect();
     let count = 1 + rng.below(3);
-    let mut maker = Maker { rng, shape, next_value: 1, registers: vec![] };
+    let mut maker = Maker { rng, shape, next_value: 1, registers: vec![], in_block: false };
     let methods = (0..count)
         .map(|m| {
             let has_argument = maker.rng.once_in(3);
@@ -207,7 +210,7 @@ pub fn racing_object(rng: &mut Rng) -> Program {
         Expr::binary(BinOp::Eq, Expr::Atom(RegId::new(r)), Expr::Const(value))
     };
     let shape = Shape::default();
-    let mut maker = Maker { rng, shape: &shape, next_value: 1, registers: vec![] };
+    let mut maker = Maker { rng, shape: &shape, next_value: 1, registers: vec![], in_block: false };
     let mut methods = Vec::new();
     for m in 0..2 {
         maker.registers = vec![];

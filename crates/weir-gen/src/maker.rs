@@ -2,7 +2,7 @@
 
 use weir_model::ids::{RegId, VarId};
 use weir_model::program::{
-    BinOp, Code, Domain, Expr, FenceKind, IntType, Place, Rmw, Stmt, StmtKind, UnOp,
+    AtomicKind, BinOp, Code, Domain, Expr, FenceKind, IntType, Place, Rmw, Stmt, StmtKind, UnOp,
 };
 
 use super::{Rng, SPAN, Shape};
@@ -12,6 +12,8 @@ pub(super) struct Maker<'a> {
     pub shape: &'a Shape,
     pub next_value: i128,
     pub registers: Vec<String>,
+    /// Whether the next statement is in an atomic block.
+    pub in_block: bool,
 }
 
 impl Maker<'_> {
@@ -145,6 +147,13 @@ impl Maker<'_> {
         if let Some(special) = self.special(depth) {
             return special;
         }
+        if self.shape.blocks && depth < 2 && !self.in_block && self.rng.once_in(3) {
+            let kind = *self.rng.pick(&[AtomicKind::Full, AtomicKind::Statement]);
+            self.in_block = true;
+            let body = self.block(depth + 1);
+            self.in_block = false;
+            return StmtKind::Atomic(kind, body);
+        }
         if self.shape.branches && depth < 2 && !self.registers.is_empty() && self.rng.once_in(7) {
             let condition = self.condition();
             let then = self.block(depth + 1);
@@ -187,7 +196,7 @@ impl Maker<'_> {
                     0 if shape.locals && self.rng.once_in(2) => {
                         Rmw::CasFlag { expected: self.value(), new: self.value() }
                     }
-                    1 if shape.locals && self.rng.once_in(4) => {
+                    1 if shape.locals && !self.in_block && self.rng.once_in(4) => {
                         let register = self.register();
                         let read = || Expr::Atom(register);
                         let when = Expr::binary(BinOp::Eq, read(), Expr::Const(0));

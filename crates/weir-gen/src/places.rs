@@ -25,7 +25,8 @@ pub(crate) fn add(rng: &mut Rng, shape: &Shape, process: &mut Process) {
             let jump = if names.is_empty() || rng.once_in(3) {
                 jump
             } else {
-                let mut maker = Maker { rng, shape, next_value: 1, registers: names };
+                let mut maker =
+                    Maker { rng, shape, next_value: 1, registers: names, in_block: false };
                 StmtKind::If(maker.condition(), vec![Stmt::new(jump, SPAN)], vec![])
             };
             insert(&mut process.body, one.min(other), jump);
@@ -41,21 +42,15 @@ fn new_label(process: &mut Process) -> LabelId {
 
 /// The blocks of a statement in which labels can stand.
 fn blocks(kind: &StmtKind) -> Vec<&Vec<Stmt>> {
-    match kind {
-        StmtKind::If(_, then, other) => vec![then, other],
-        StmtKind::Loop(body) => vec![body],
-        StmtKind::Choose(blocks) => blocks.iter().collect(),
-        _ => vec![],
-    }
+    if has_places(kind) { kind.blocks() } else { vec![] }
 }
 
 fn blocks_mut(kind: &mut StmtKind) -> Vec<&mut Vec<Stmt>> {
-    match kind {
-        StmtKind::If(_, then, other) => vec![then, other],
-        StmtKind::Loop(body) => vec![body],
-        StmtKind::Choose(blocks) => blocks.iter_mut().collect(),
-        _ => vec![],
-    }
+    if has_places(kind) { kind.blocks_mut() } else { vec![] }
+}
+
+fn has_places(kind: &StmtKind) -> bool {
+    !matches!(kind, StmtKind::Await(..) | StmtKind::Atomic(..))
 }
 
 /// The number of slots of a block and of the blocks inside it: one before each statement and

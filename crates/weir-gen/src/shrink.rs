@@ -136,6 +136,11 @@ fn smaller_blocks(block: &[Stmt]) -> Vec<Vec<Stmt>> {
                 }
                 all.extend(smaller_blocks(body).into_iter().map(|b| rebuilt(StmtKind::Loop(b))));
             }
+            StmtKind::Atomic(kind, body) => {
+                all.push(with(body));
+                let bodies = smaller_blocks(body).into_iter();
+                all.extend(bodies.map(|b| rebuilt(StmtKind::Atomic(*kind, b))));
+            }
             StmtKind::Choose(blocks) => {
                 all.extend(blocks.iter().map(|b| with(b)));
                 for (j, block) in blocks.iter().enumerate() {
@@ -172,9 +177,8 @@ fn smaller_blocks(block: &[Stmt]) -> Vec<Vec<Stmt>> {
 fn leaves_a_loop(block: &[Stmt]) -> bool {
     block.iter().any(|s| match &s.kind {
         StmtKind::Break | StmtKind::Continue => true,
-        StmtKind::If(_, then, other) => leaves_a_loop(then) || leaves_a_loop(other),
-        StmtKind::Choose(blocks) => blocks.iter().any(|b| leaves_a_loop(b)),
-        _ => false,
+        StmtKind::Loop(_) => false,
+        kind => kind.blocks().into_iter().any(|block| leaves_a_loop(block)),
     })
 }
 
@@ -198,17 +202,7 @@ fn collect(block: &[Stmt], find: &impl Fn(&StmtKind) -> Option<LabelId>) -> BTre
     let mut all = BTreeSet::new();
     for stmt in block {
         all.extend(find(&stmt.kind));
-        match &stmt.kind {
-            StmtKind::If(_, then, other) => {
-                all.extend(collect(then, find));
-                all.extend(collect(other, find));
-            }
-            StmtKind::Loop(body) => all.extend(collect(body, find)),
-            StmtKind::Choose(blocks) => {
-                all.extend(blocks.iter().flat_map(|b| collect(b, find)));
-            }
-            _ => {}
-        }
+        all.extend(stmt.kind.blocks().into_iter().flat_map(|block| collect(block, find)));
     }
     all
 }

@@ -23,6 +23,7 @@
 //! for each process the cycle has a moment at which its buffer is empty, or a flush.
 
 use weir_model::ids::{Cell, ProcessId};
+use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Formula, LiveKind};
 use weir_model::system::System;
 
@@ -174,7 +175,11 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
     let fair = || {
         let one = |p: ProcessId| -> Test<'a> {
             Box::new(move |place| match place {
-                Place::Node(n) => !graph.edges(n).iter().any(|e| e.process == p && !e.updates()),
+                // Who is locked out by a block could go on.
+                Place::Node(n) => {
+                    !in_block(system, &graph.config(n))
+                        && !graph.edges(n).iter().any(|e| e.process == p && !e.updates())
+                }
                 Place::Edge(_, e) => e.process == p && !e.updates(),
             })
         };
@@ -195,9 +200,15 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
     }
 }
 
+/// Whether a process is in the middle of an atomic block. A system for TSO has none.
+fn in_block(system: &System, config: &[Cell]) -> bool {
+    system.in_block(MemoryModel::SC, config).is_some()
+}
+
+/// Nobody looks at what is in the middle of an atomic block.
 fn holds(system: &System, formula: &Formula, config: &[Cell]) -> bool {
     let (controls, rest) = config.split_at(system.processes.len());
-    system.holds(formula, controls, &rest[..system.vars.len()])
+    !in_block(system, config) && system.holds(formula, controls, &rest[..system.vars.len()])
 }
 
 fn edge_test<'a>(test: impl Fn(&crate::graph::Edge) -> bool + 'a) -> Test<'a> {

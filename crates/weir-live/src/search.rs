@@ -20,6 +20,14 @@ pub fn is_supported(model: MemoryModel) -> bool {
 /// with rounds ([`System::with_rounds`]). Questions about progress are for objects
 /// with clients. The model has to be one that [`is_supported`].
 pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -> Vec<Answer> {
+    let is_sc = options.model.normal() == MemoryModel::SC;
+    if !is_sc && system.has_blocks(options.model) {
+        let reason = "atomic blocks of several accesses are followed under SC only".to_owned();
+        let evidence = Evidence::Reason(reason);
+        return vec![Answer { verdict: Verdict::Unknown, evidence }; questions.len()];
+    }
+    let divided = system.divided();
+    let system = if is_sc { system } else { &divided };
     let mut search = Search {
         system,
         questions,

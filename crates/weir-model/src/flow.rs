@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::ids::{LabelId, MethodId, RegId, SpanId};
 use crate::limits::{Budget, Stop};
-use crate::program::{Code, Expr, FenceKind, Place, Process, Rmw, Stmt, StmtKind};
+use crate::program::{AtomicKind, Code, Expr, FenceKind, Place, Process, Rmw, Stmt, StmtKind};
 
 /// The index of a node in [`Flow::nodes`].
 pub(crate) type NodeId = usize;
@@ -56,6 +56,11 @@ pub(crate) struct Located {
     pub within: Option<NodeId>,
     /// Whether it is inside of a call.
     pub in_call: bool,
+    /// The atomic block in the middle of which it is, if any.
+    pub lock: Option<AtomicKind>,
+    /// Whether it is inside of a block that is atomic under all models: its access is an atomic
+    /// read-write.
+    pub is_direct: bool,
 }
 
 /// The control flow of one process.
@@ -92,6 +97,7 @@ impl Flow {
             loops: vec![],
             within: None,
             call: None,
+            lock: None,
             marked,
             end: 0,
         };
@@ -104,7 +110,16 @@ impl Flow {
                 builder.nodes[place].node = Node::End;
             }
         }
-        let nodes = builder.nodes;
+        let mut nodes = builder.nodes;
+        // A process in a loop without any statement stands there.
+        for node in 0..nodes.len() {
+            let after = |n: NodeId| match nodes[n].node {
+                Node::Jump(next) => Some(next),
+                _ => None,
+            };
+            let way = std::iter::successors(after(node), |&n| after(n).filter(|_| n != node));
+            nodes[node].is_place |= way.take(nodes.len()).any(|n| n == node);
+        }
         let live = live(&nodes, process.registers.len(), observed, budget)?;
         let (numbers, order) = (vec![0; nodes.len()], vec![0; nodes.len()]);
         let mut flow = Self { nodes, entry, live, numbered: vec![], numbers, order };
@@ -177,14 +192,25 @@ struct Builder<'m> {
     within: Option<NodeId>,
     /// The method around, and what comes after its `return`.
     call: Option<(MethodId, NodeId)>,
+    /// The atomic block around.
+    lock: Option<AtomicKind>,
     marked: &'m [bool],
     end: NodeId,
 }
 
 impl Builder<'_> {
     fn add(&mut self, node: Node, span: SpanId) -> NodeId {
-        let (within, in_call) = (self.within, self.call.is_some());
-        self.nodes.push(Located { node, span, labels: vec![], is_place: false, within, in_call });
+        let (within, in_call, lock) = (self.within, self.call.is_some(), self.lock);
+        self.nodes.push(Located {
+            node,
+            span,
+            labels: vec![],
+            is_place: false,
+            within,
+            in_call,
+            lock,
+            is_direct: lock == Some(AtomicKind::Full),
+        });
         self.nodes.len() - 1
     }
 
@@ -209,6 +235,7 @@ impl Builder<'_> {
             if let StmtKind::Label(label) = stmt.kind {
                 let node = self.label(label, stmt.span);
                 self.nodes[node].node = Node::Jump(next);
+                self.nodes[node].lock = self.lock;
                 if places.is_empty() {
                     places.push(node);
                 }
@@ -244,9 +271,13 @@ impl Builder<'_> {
                 places
             }
             StmtKind::Await(..) => {
-                let test = self.nodes[entry].within;
-                (0..self.nodes.len()).filter(|&n| self.nodes[n].within == test).collect()
+                let Some(test) = self.nodes[entry].within else { return vec![entry] };
+                (0..self.nodes.len()).filter(|&n| self.nodes[n].within == Some(test)).collect()
             }
+            StmtKind::Atomic(_, body) => match body.first() {
+                Some(first) if begins_with_access(body) => self.places(first, entry),
+                _ => vec![entry],
+            },
             _ => vec![entry],
         }
     }
@@ -262,6 +293,13 @@ impl Builder<'_> {
             StmtKind::Store(place, code) => Node::Store(place.clone(), code.clone(), next),
             StmtKind::Rmw(reg, place, rmw) => Node::Rmw(*reg, place.clone(), rmw.clone(), next),
             StmtKind::Fence(kind) => Node::Fence(*kind, next),
+            // Who stops for ever does not stop the others.
+            StmtKind::Assume(code) if self.lock.is_some() => {
+                let lock = self.lock.take();
+                let stop = self.add(Node::Assume(Expr::Const(0), next), span);
+                self.lock = lock;
+                Node::Branch(code.clone(), next, stop)
+            }
             StmtKind::Assume(code) => Node::Assume(code.clone(), next),
             StmtKind::Assert(code) => Node::Assert(code.clone(), next),
             StmtKind::If(code, then, other) => {
@@ -284,14 +322,15 @@ impl Builder<'_> {
                 Node::Choose(blocks.iter().map(|b| self.block(b, next)).collect())
             }
             StmtKind::Await(block, code) => {
-                let test = self.add(Node::Jump(next), span);
-                let outer = self.within.replace(test);
-                self.nodes[test].within = self.within;
-                let entry = self.block(block, test);
-                self.nodes[test].node = Node::Branch(code.clone(), next, entry);
-                self.within = outer;
-                return entry;
+                let waiting = self.waiting((block, code), span, next);
+                if self.lock.is_none() {
+                    return waiting;
+                }
+                // Only who has to wait lets the others go on.
+                let test = self.add(Node::Branch(code.clone(), next, waiting), span);
+                return self.block(block, test);
             }
+            StmtKind::Atomic(kind, body) => return self.atomic(*kind, body, span, next),
             StmtKind::Exit => Node::Goto(self.end),
             StmtKind::Call(calls) => {
                 let mut ways = Vec::new();
@@ -311,6 +350,75 @@ impl Builder<'_> {
             },
         };
         self.add(node, span)
+    }
+}
+
+impl Builder<'_> {
+    /// An `await`, where it waits. In an atomic block, others go on while it does: nobody is
+    /// locked out before its first access.
+    fn waiting(&mut self, (block, code): (&[Stmt], &Code), span: SpanId, next: NodeId) -> NodeId {
+        let test = self.add(Node::Jump(next), span);
+        let outer = self.within.replace(test);
+        self.nodes[test].within = self.within;
+        let entry = self.block(block, test);
+        self.nodes[test].node = Node::Branch(code.clone(), next, entry);
+        self.within = outer;
+        self.unlock(entry, test);
+        entry
+    }
+
+    /// An atomic block. Its first access locks the others out; where something else comes first, a
+    /// step of its own does.
+    fn atomic(&mut self, kind: AtomicKind, body: &[Stmt], span: SpanId, next: NodeId) -> NodeId {
+        let outer = self.lock;
+        self.lock = outer.max(Some(kind));
+        let first = self.nodes.len();
+        let entry = match body {
+            [Stmt { kind: StmtKind::Await(block, code), span }, rest @ ..] if outer.is_none() => {
+                let rest = self.block(rest, next);
+                self.waiting((block, code), *span, rest)
+            }
+            _ => self.block(body, next),
+        };
+        self.lock = outer;
+        if outer.is_some() {
+            return entry;
+        }
+        if !begins_with_access(body) {
+            let enter = match kind {
+                AtomicKind::Statement => Node::Nop(entry),
+                AtomicKind::Full => Node::Fence(FenceKind::Full, entry),
+            };
+            return self.add(enter, span);
+        }
+        self.unlock(entry, first);
+        entry
+    }
+
+    /// Nobody is locked out at the nodes, from this one up to the next step, that were made
+    /// since the node `first` was.
+    fn unlock(&mut self, entry: NodeId, first: NodeId) {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut open = vec![entry];
+        while let Some(node) = open.pop() {
+            if node < first || std::mem::replace(&mut seen[node], true) {
+                continue;
+            }
+            self.nodes[node].lock = None;
+            let node = &self.nodes[node].node;
+            if !node.is_step() && !matches!(node, Node::Any(..) | Node::Choose(_)) {
+                open.extend(node.successors());
+            }
+        }
+    }
+}
+
+/// Whether the first thing that a block does is an access.
+fn begins_with_access(block: &[Stmt]) -> bool {
+    match block.first().map(|stmt| &stmt.kind) {
+        Some(StmtKind::Load(..) | StmtKind::Store(..) | StmtKind::Rmw(..)) => true,
+        Some(StmtKind::Await(loads, _)) => begins_with_access(loads),
+        _ => false,
     }
 }
 

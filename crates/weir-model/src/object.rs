@@ -155,6 +155,7 @@ impl Moved {
             StmtKind::Choose(blocks) => {
                 StmtKind::Choose(blocks.iter().map(|b| self.block(b)).collect())
             }
+            StmtKind::Atomic(kind, body) => StmtKind::Atomic(*kind, self.block(body)),
             StmtKind::Await(block, e) => StmtKind::Await(self.block(block), self.code(e)),
             StmtKind::Return(e) => StmtKind::Return(e.as_ref().map(|e| self.code(e))),
             StmtKind::Nop

@@ -356,7 +356,7 @@ impl Loaded {
         if program.observed.is_none() {
             program.observed = Some(program.everything());
         }
-        let system = System::for_model_within(program, MemoryModel::SC, budget)?;
+        let system = System::for_model_within(program, MemoryModel::SC, budget)?.divided();
         Ok(Self { source: self.source.clone(), system })
     }
 

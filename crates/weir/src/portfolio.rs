@@ -55,7 +55,14 @@ impl Engine for Auto {
         true
     }
 
+    fn follows_blocks(&self) -> bool {
+        true
+    }
+
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        if task.system.has_blocks(task.model) {
+            return Explicit.search(task, progress);
+        }
         if task.options.guesses.is_some() && has_bounded_guesses(task.model) {
             return guessed(task, progress);
         }
@@ -261,8 +268,9 @@ impl<'t> Turns<'t> {
             return false;
         }
         let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
-        let model = MemoryModel::SC;
-        let task = Task { system, questions: &asked, model, options: &options };
+        // A trace has accesses, not statements.
+        let (model, divided) = (MemoryModel::SC, system.divided());
+        let task = Task { system: &divided, questions: &asked, model, options: &options };
         let (found, last) = Explicit.search(task, progress);
         stats.add(last);
         for (i, answer) in open.iter().zip(found) {

@@ -216,9 +216,16 @@ pub fn check(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<Robustness, CheckError> {
+    // Traces have accesses, and so have the states that are compared: no statement is a step.
+    let loaded = &Loaded { source: loaded.source.clone(), system: loaded.system.divided() };
     let system = &loaded.system;
     if system.program.object.is_some() {
         return Err(CheckError::AsksLive(loaded.source.name.clone()));
+    }
+    if system.has_blocks(model) {
+        let reason = "robustness of atomic blocks of several accesses is not decided".to_owned();
+        let (traces, states) = (Traces::Unknown(reason.clone()), States::Unknown(reason));
+        return Ok(Robustness { model, traces, states, stats: Stats::default() });
     }
     let mut stats = Stats { engine: "code", within_bound: true, ..Stats::default() };
     let traces = match shape::is_robust(system, model, &options.budget) {

@@ -58,7 +58,8 @@ impl<'l> Walk<'l> {
         bound: usize,
         options: &SearchOptions,
     ) -> Result<Self, Stop> {
-        let form = options.form.unwrap_or_else(|| Form::of(model)[0]);
+        let forms = Form::of_system(&loaded.system, model);
+        let form = options.form.unwrap_or(forms[0]);
         if form.guesses() {
             loaded.system.expanded(&options.budget)?;
         }

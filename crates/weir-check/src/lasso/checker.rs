@@ -26,7 +26,8 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
     };
     let system = system(program, lasso.clients)?;
     lasso.header.check((FORMAT, VERSION), &system.program)?;
-    let mut replay = Replay::new(&system, buffered, &lasso.initial).map_err(Rejected::Start)?;
+    let mut replay =
+        Replay::new(&system, (model, buffered), &lasso.initial).map_err(Rejected::Start)?;
     for (i, step) in lasso.stem.iter().enumerate() {
         replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;
     }
@@ -74,6 +75,7 @@ struct Config {
 
 struct Replay<'s> {
     system: &'s System,
+    model: MemoryModel,
     buffered: bool,
     config: Config,
     /// For each process whether a call of it has begun and not returned.
@@ -88,7 +90,11 @@ struct Done {
 }
 
 impl<'s> Replay<'s> {
-    fn new(system: &'s System, buffered: bool, initial: &Configuration) -> Result<Self, String> {
+    fn new(
+        system: &'s System,
+        (model, buffered): (MemoryModel, bool),
+        initial: &Configuration,
+    ) -> Result<Self, String> {
         let mut memory = Vec::new();
         for (x, var) in system.vars.iter().enumerate() {
             let given = initial.memory.get(&var.name);
@@ -100,7 +106,7 @@ impl<'s> Replay<'s> {
         let controls = system.processes.iter().map(|p| p.initial).collect::<Vec<_>>();
         let n = controls.len();
         let config = Config { controls, memory, buffers: vec![VecDeque::new(); n] };
-        let replay = Self { system, buffered, config, pending: vec![false; n] };
+        let replay = Self { system, model, buffered, config, pending: vec![false; n] };
         match replay.is_at(initial) {
             true => Ok(replay),
             false => Err("the run does not begin where the program does".to_owned()),
@@ -130,6 +136,10 @@ impl<'s> Replay<'s> {
         let named = self.system.processes.iter().position(|p| p.name == step.process);
         let process = ProcessId::new(named.ok_or(format!("there is no `{}`", step.process))?);
         let p = process.index();
+        if let Some(other) = self.in_block().filter(|&q| q != process) {
+            let name = &self.system.processes[other.index()].name;
+            return Err(format!("process `{name}` is in the middle of an atomic block"));
+        }
         if step.transition.is_none() {
             step.describes_none()?;
             let oldest = self.config.buffers[p].pop_front();
@@ -162,6 +172,11 @@ impl<'s> Replay<'s> {
         }
         let returns = matches!(taken.mark, Some(Mark::Return(..)));
         Ok(Done { process, flush: false, returns })
+    }
+
+    /// The process that is in the middle of an atomic block, if one is.
+    fn in_block(&self) -> Option<ProcessId> {
+        self.system.in_block(self.model, &self.config.controls)
     }
 
     /// What the rule is called by which a process does something.
@@ -271,7 +286,9 @@ impl Round {
 
     fn look(&mut self, replay: &Replay<'_>) {
         let Config { controls, memory, buffers } = &replay.config;
-        self.seen.push((controls.clone(), memory.clone()));
+        if replay.in_block().is_none() {
+            self.seen.push((controls.clone(), memory.clone()));
+        }
         for p in replay.system.process_ids() {
             self.flushes[p.index()] |= buffers[p.index()].is_empty();
             self.rests[p.index()] |= !replay.is_able(p);

@@ -115,7 +115,11 @@ impl Replay<'_> {
         let memory = &self.memory[self.now()];
         let drained = self.threads.iter().all(|t| t.traces[0].is_empty());
         let buffered = self.model.has(Relaxation::WriteRead) && !question.is_about_rest();
-        match (drained || buffered) && question.is_settled(self.system, &controls, memory) {
+        let between = self.system.in_block(self.model, &controls).is_none();
+        match between
+            && (drained || buffered)
+            && question.is_settled(self.system, &controls, memory)
+        {
             true => Ok(()),
             false => Err(format!("the last state does not settle `{}`", question.name)),
         }

@@ -94,6 +94,10 @@ impl Engine for Explicit {
         true
     }
 
+    fn follows_blocks(&self) -> bool {
+        true
+    }
+
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         match Asked::new(task) {
             Ok(mut asked) => {

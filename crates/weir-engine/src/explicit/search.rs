@@ -79,7 +79,7 @@ impl<'s> Search<'s> {
     /// configuration if these questions are.
     pub fn new(task: Task<'s>, looked_for: &[Question]) -> Result<Self, Stop> {
         let Task { system, questions, model, options } = task;
-        let form = options.form.unwrap_or_else(|| Form::of(model)[0]);
+        let form = options.form.unwrap_or_else(|| Form::of_system(system, model)[0]);
         if form.guesses() && !model.guesses_reads() {
             system.expanded(&options.budget)?;
         }
@@ -93,7 +93,7 @@ impl<'s> Search<'s> {
             engine: Explicit.name(),
             bound: Some(bound),
             guesses,
-            form: options.form,
+            form: (form != Form::of(model)[0]).then_some(form),
             within_bound: true,
             ..Stats::default()
         };

@@ -268,18 +268,6 @@ fn each_code(stmt: &mut StmtKind, visit: &mut dyn FnMut(&mut program::Code)) {
     }
 }
 
-fn each_block(stmt: &mut StmtKind, visit: &mut dyn FnMut(&mut Vec<Stmt>)) {
-    match stmt {
-        StmtKind::If(_, then, other) => {
-            visit(then);
-            visit(other);
-        }
-        StmtKind::Loop(body) | StmtKind::Await(body, _) => visit(body),
-        StmtKind::Choose(blocks) => blocks.iter_mut().for_each(visit),
-        _ => {}
-    }
-}
-
 fn mark_used(block: &[Stmt], used: &mut [bool]) {
     for stmt in block {
         let mut kind = stmt.kind.clone();
@@ -291,7 +279,7 @@ fn mark_used(block: &[Stmt], used: &mut [bool]) {
             used[r.index()] = true;
         }
         each_code(&mut kind, &mut |code| code.atoms(&mut |r| used[r.index()] = true));
-        each_block(&mut kind, &mut |block| mark_used(block, used));
+        kind.blocks().into_iter().for_each(|block| mark_used(block, used));
     }
 }
 
@@ -306,7 +294,7 @@ fn rename(block: &mut [Stmt], numbers: &[Option<RegId>]) {
             *r = new(*r);
         }
         each_code(&mut stmt.kind, &mut |code| code.replace(&|r| Some(Expr::Atom(new(*r)))));
-        each_block(&mut stmt.kind, &mut |block| rename(block, numbers));
+        stmt.kind.blocks_mut().into_iter().for_each(|block| rename(block, numbers));
     }
 }
 
@@ -319,6 +307,6 @@ fn renumber(block: &mut [Stmt], numbers: &[Option<VarId>]) {
         {
             at.first = var;
         }
-        each_block(&mut stmt.kind, &mut |block| renumber(block, numbers));
+        stmt.kind.blocks_mut().into_iter().for_each(|block| renumber(block, numbers));
     }
 }

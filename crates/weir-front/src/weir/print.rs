@@ -15,8 +15,8 @@ use std::fmt::Write;
 
 use weir_model::ids::RegId;
 use weir_model::program::{
-    Atom, BinOp, Code, Domain, Expr, LiveKind, Object, Objective, Place, Program, PropertyKind,
-    Quantifier, Register, Rmw, Stmt, StmtKind,
+    Atom, AtomicKind, BinOp, Code, Domain, Expr, LiveKind, Object, Objective, Place, Program,
+    PropertyKind, Quantifier, Register, Rmw, Stmt, StmtKind,
 };
 
 use super::operators;
@@ -160,6 +160,14 @@ impl Printer<'_> {
             StmtKind::If(e, then, other) => return self.conditional("", e, then, other),
             StmtKind::Loop(body) => {
                 self.line("loop {");
+                self.nested(body);
+                "}".to_owned()
+            }
+            StmtKind::Atomic(kind, body) => {
+                self.line(match kind {
+                    AtomicKind::Full => "atomic {",
+                    AtomicKind::Statement => "step {",
+                });
                 self.nested(body);
                 "}".to_owned()
             }

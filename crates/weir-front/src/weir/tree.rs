@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use weir_model::program::{BinOp, FenceKind, IntType, Objective, Quantifier, UnOp};
+use weir_model::program::{AtomicKind, BinOp, FenceKind, IntType, Objective, Quantifier, UnOp};
 
 /// A range of bytes of the text, small enough to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,6 +156,8 @@ pub enum StmtKind<'t> {
     Assume(Expr<'t>),
     Assert(Expr<'t>),
     Await(Block<'t>, Expr<'t>),
+    /// `atomic { … }`, `step { … }`
+    Undivided(AtomicKind, Block<'t>),
     Return(Option<Expr<'t>>),
 }
 

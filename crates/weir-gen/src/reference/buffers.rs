@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use weir_model::ids::VarId;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, FenceKind, Program};
+use weir_model::program::{Atom, AtomicKind, FenceKind, Program};
 
 use super::locals::{self, LocalId, Next};
 use super::{Reached, memories};
@@ -30,6 +30,9 @@ struct Configuration {
 /// to the same variable and no earlier write fence is in the buffer. A read takes the value
 /// of the newest write to its variable in the own buffer, or else of memory. Full fences and
 /// atomic read-writes wait until the buffer is empty. Under SC writes go to memory at once.
+///
+/// An atomic block is executed at once. The process is seen in the middle of it only where it
+/// waits or stops.
 ///
 /// `None` if there are more than `limit` configurations. Buffers hold up to `capacity`
 /// writes and fences; [`Reached::is_cut`] says whether that was too few.
@@ -70,6 +73,22 @@ pub fn store_buffers(
         reached.states.insert(observed);
         for (p, local) in locals.iter_mut().enumerate() {
             let buffer = &now.buffers[p];
+            let is_undivided = local.block(now.at[p]).is_some_and(|kind| match kind {
+                AtomicKind::Statement => is_sc,
+                AtomicKind::Full => true,
+            });
+            if is_undivided {
+                let may_begin = buffer.is_empty();
+                let ends = local.after_block(now.at[p], &now.memory);
+                for (to, memory) in ends.into_iter().filter(|_| may_begin) {
+                    let mut after = now.clone();
+                    after.at[p] = to;
+                    after.memory = memory;
+                    if seen.insert(after.clone()) {
+                        work.push(after);
+                    }
+                }
+            }
             let mut add = |to: LocalId, written: Option<(VarId, i128)>, pushed: Option<Entry>| {
                 let mut after = now.clone();
                 after.at[p] = to;
@@ -89,6 +108,7 @@ pub fn store_buffers(
                 }
             };
             match local.next(now.at[p]) {
+                _ if is_undivided => {}
                 Next::None => {}
                 Next::Silent(to) => to.into_iter().for_each(|to| add(to, None, None)),
                 Next::Read(x) => {

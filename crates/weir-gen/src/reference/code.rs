@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{LabelId, RegId, VarId};
 use weir_model::program::{
-    BinOp, Code, Domain, EvalError, FenceKind, IntType, Place, Process, Program, Rmw, Stmt,
-    StmtKind,
+    AtomicKind, BinOp, Code, Domain, EvalError, FenceKind, IntType, Place, Process, Program, Rmw,
+    Stmt, StmtKind,
 };
 
 /// A statement: its block and its index there.
@@ -107,7 +107,9 @@ impl<'p> Automaton<'p> {
                     continue;
                 }
                 StmtKind::If(_, then, other) => vec![then, other],
-                StmtKind::Loop(body) | StmtKind::Await(body, _) => vec![body],
+                StmtKind::Loop(body) | StmtKind::Await(body, _) | StmtKind::Atomic(_, body) => {
+                    vec![body]
+                }
                 StmtKind::Choose(blocks) => blocks.iter().map(|b| &b[..]).collect(),
                 StmtKind::Call(_) | StmtKind::Return(_) => panic!("objects have no reference"),
                 _ => continue,
@@ -158,6 +160,10 @@ impl<'p> Automaton<'p> {
                 }
             },
             Some(StmtKind::Await(..)) => {
+                let body = self.children[&(block, next)][0];
+                return self.arrive((body, 0), labels, registers);
+            }
+            Some(StmtKind::Atomic(_, body)) if begins_with_access(body) => {
                 let body = self.children[&(block, next)][0];
                 return self.arrive((body, 0), labels, registers);
             }
@@ -377,6 +383,7 @@ impl<'p> Automaton<'p> {
                 Ok(_) => enter(0),
                 Err(Fails) => Self::failed(local),
             }),
+            StmtKind::Atomic(..) => one(enter(0)),
             StmtKind::Choose(blocks) => Step::Silent((0..blocks.len()).map(enter).collect()),
             StmtKind::Break => {
                 let (block, index) = the_loop();
@@ -391,6 +398,45 @@ impl<'p> Automaton<'p> {
                 failed: false,
             }),
         }
+    }
+
+    /// The atomic block that a process is in or comes to next.
+    pub fn block(&self, local: &Local) -> Option<(AtomicKind, Address)> {
+        let kind = |address: Address| match self.stmt(address) {
+            Some(StmtKind::Atomic(kind, _)) => Some((*kind, address)),
+            _ => None,
+        };
+        let block = match local.at {
+            At::Ended => return None,
+            At::Statement(address) if kind(address).is_some() => return kind(address),
+            At::Statement((block, _)) | At::Test((block, _)) | At::Head((block, _)) => block,
+            At::End(block) => block,
+        };
+        kind(self.around(block, |s| matches!(s, StmtKind::Atomic(..)))?)
+    }
+
+    /// Whether a process that was in a block, and has taken a step of it, is seen: the block is
+    /// over, or it waits.
+    pub fn is_seen(&self, before: &Local, after: &Local) -> bool {
+        let is_start = match after.at {
+            At::Statement(address) if matches!(self.stmt(address), Some(StmtKind::Atomic(..))) => {
+                true
+            }
+            At::Statement((block, 0)) => {
+                let around = self.blocks[block].owner.and_then(|owner| match self.stmt(owner) {
+                    Some(StmtKind::Await(..)) if owner.1 == 0 => self.blocks[owner.0].owner,
+                    _ => Some(owner),
+                });
+                around.is_some_and(|owner| {
+                    matches!(self.stmt(owner), Some(StmtKind::Atomic(_, body))
+                        if begins_with_access(body))
+                })
+            }
+            _ => false,
+        };
+        let waits = matches!(before.at, At::Test(_)) && !self.succeeds(before);
+        let is_left = self.block(after).map(|b| b.1) != self.block(before).map(|b| b.1);
+        after.failed || is_start || waits || is_left
     }
 
     /// The state after a read that returned `value`.
@@ -471,6 +517,16 @@ impl<'p> Automaton<'p> {
         let At::Test(address) = local.at else { return false };
         let Some(StmtKind::Await(_, code)) = self.stmt(address) else { unreachable!() };
         !matches!(Self::eval(code, &local.registers), Ok(0))
+    }
+}
+
+/// Whether a process that comes to an atomic block stands at its first access; otherwise it
+/// stands before the block.
+fn begins_with_access(block: &[Stmt]) -> bool {
+    match block.first().map(|s| &s.kind) {
+        Some(StmtKind::Load(..) | StmtKind::Store(..) | StmtKind::Rmw(..)) => true,
+        Some(StmtKind::Await(loads, _)) => begins_with_access(loads),
+        _ => false,
     }
 }
 

@@ -101,13 +101,7 @@ impl Values<'_> {
                         }
                     }
                 }
-                StmtKind::If(_, then, other) => {
-                    self.block(then)?;
-                    self.block(other)?;
-                }
-                StmtKind::Loop(body) | StmtKind::Await(body, _) => self.block(body)?,
-                StmtKind::Choose(blocks) => blocks.iter().try_for_each(|b| self.block(b))?,
-                _ => {}
+                kind => kind.blocks().into_iter().try_for_each(|block| self.block(block))?,
             }
         }
         Some(())

@@ -1,9 +1,9 @@
 //! The local states of one process, numbered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weir_model::ids::{ProcessId, VarId};
-use weir_model::program::{Atom, FenceKind, Program};
+use weir_model::program::{Atom, AtomicKind, FenceKind, Program};
 
 use super::code::{Automaton, Local, Step};
 
@@ -101,6 +101,50 @@ impl<'p> Locals<'p> {
         let found = found.map(|(new, to)| (new, self.id(to)));
         self.rmws.insert((id, old), found);
         found
+    }
+
+    /// The kind of the atomic block that the process is in or comes to next.
+    pub fn block(&self, id: LocalId) -> Option<AtomicKind> {
+        self.automaton.block(&self.all[id]).map(|(kind, _)| kind)
+    }
+
+    /// Executes the rest of an atomic block at once, on memory: where the process is seen next,
+    /// and what memory is then.
+    pub fn after_block(&mut self, id: LocalId, memory: &[i128]) -> Vec<(LocalId, Vec<i128>)> {
+        let mut ends = Vec::new();
+        let mut seen = HashSet::from([(id, memory.to_vec())]);
+        let mut work: Vec<(LocalId, Vec<i128>)> = seen.iter().cloned().collect();
+        while let Some((at, memory)) = work.pop() {
+            let plain = |to: LocalId| (to, memory.clone());
+            let with = |x: VarId, value: i128, to: LocalId| {
+                let mut memory = memory.clone();
+                memory[x.index()] = value;
+                (to, memory)
+            };
+            let next: Vec<(LocalId, Vec<i128>)> = match self.next(at) {
+                Next::None => vec![],
+                Next::Silent(to) => to.into_iter().map(plain).collect(),
+                Next::Read(x) => vec![plain(self.after_read(at, memory[x.index()]))],
+                Next::Write(x, value, to) => vec![with(x, value, to)],
+                Next::Rmw(x) => {
+                    let found = self.after_rmw(at, memory[x.index()]);
+                    found.map(|(value, to)| with(x, value, to)).into_iter().collect()
+                }
+                Next::Fence(_, to) => vec![plain(to)],
+            };
+            // Who cannot go on in the middle lets the others go on.
+            if next.is_empty() && at != id {
+                ends.push((at, memory.clone()));
+            }
+            for after in next {
+                if self.automaton.is_seen(&self.all[at], &self.all[after.0]) {
+                    ends.push(after);
+                } else if seen.insert(after.clone()) {
+                    work.push(after);
+                }
+            }
+        }
+        ends
     }
 
     pub fn is_stuck(&self, id: LocalId, memory: &[i128]) -> bool {

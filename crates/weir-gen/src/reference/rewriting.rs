@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use weir_model::ids::VarId;
 use weir_model::memory_model::{Access, MemoryModel, Relaxation};
-use weir_model::program::{Atom, FenceKind, Program};
+use weir_model::program::{Atom, FenceKind, Program, Stmt, StmtKind};
 
 use super::locals::{self, LocalId, Locals, Next};
 use super::{Reached, domains, memories};
@@ -68,7 +68,7 @@ type Trace = Vec<Operation>;
 
 /// What a program reaches under a model without RRWE, where reads may return the values of
 /// [`domains`]. `None` if the program has endlessly many traces or values, or if there are
-/// more than `limit` traces or states.
+/// more than `limit` traces or states, or if it has atomic blocks.
 pub fn rewriting(
     program: &Program,
     model: MemoryModel,
@@ -90,6 +90,9 @@ pub fn rewriting_with(
     limit: usize,
 ) -> Option<Reached> {
     assert!(!model.has(Relaxation::Rrwe), "RRWE is no rewrite rule");
+    if has_blocks(program) {
+        return None;
+    }
     let mut locals = locals::all(program);
     let mut tries = Vec::new();
     for locals in &mut locals {
@@ -281,4 +284,15 @@ fn product<'a>(n: usize, set: impl Fn(usize) -> &'a BTreeSet<LocalId>) -> Vec<Ve
         each.flat_map(|c: Vec<LocalId>| set(p).iter().map(move |i| [&c[..], &[*i]].concat()))
             .collect()
     })
+}
+
+/// Whether a program has atomic blocks: no trace says that its operations stand together.
+fn has_blocks(program: &Program) -> bool {
+    fn inside(block: &[Stmt]) -> bool {
+        block.iter().any(|stmt| {
+            matches!(stmt.kind, StmtKind::Atomic(..))
+                || stmt.kind.blocks().into_iter().any(|block| inside(block))
+        })
+    }
+    program.processes.iter().any(|process| inside(&process.body))
 }

@@ -132,6 +132,7 @@ impl System {
         let place = self.processes[process.index()].abstraction.find(key.node, &key.registers);
         State::new(
             (key.node, located.in_call),
+            located.lock.filter(|_| kind == StateKind::Inside),
             place,
             kind,
             registers,
@@ -174,7 +175,9 @@ impl System {
                 return self.free(process, from, made);
             }
         }
-        match &local.flow.nodes[state.node].node {
+        let located = &local.flow.nodes[state.node];
+        let is_direct = located.is_direct;
+        match &located.node {
             Node::End => {}
             Node::Nop(next) => add(Op::Nop, local.settle(*next, registers), None),
             Node::Fence(kind, next) => add(Op::Fence(*kind), local.settle(*next, registers), None),
@@ -211,7 +214,7 @@ impl System {
                     Err(stop) => add(Op::Nop, stopped(state.node, registers, stop), None),
                 }
             }
-            Node::Store(place, code, next) => {
+            Node::Store(place, code, next) if !is_direct => {
                 let var = local.element(place, &registers);
                 let stored = var.and_then(|var| {
                     let value = local.eval(code, &registers)?;
@@ -230,11 +233,11 @@ impl System {
                     }
                 }
             }
-            Node::Load(_, place, _) | Node::Rmw(_, place, _, _) => {
+            Node::Load(_, place, _) | Node::Store(place, ..) | Node::Rmw(_, place, _, _) => {
                 let Ok(var) = local.element(place, &registers) else {
                     unreachable!("a process that cannot read has failed")
                 };
-                let atomic = matches!(local.flow.nodes[state.node].node, Node::Rmw(..));
+                let atomic = is_direct || matches!(located.node, Node::Rmw(..));
                 let stop = self.processes[process.index()].stops.get(&from).map(|stop| {
                     let automaton = &self.processes[process.index()];
                     let _lock = automaton.ids.lock().expect("no thread panics with the lock");
@@ -316,7 +319,13 @@ impl System {
         let to = self.intern(process, to.key);
         // A round of an `await` that changes nothing: no step is needed to wait.
         let idle = waits && from == to && self.rounds == Rounds::Left;
-        let is_quiet = !waits && mark.is_none() && self.is_quiet(process, from, to);
+        // Whoever enters a block locks the others out.
+        let in_block = |state| self.is_in_block(process, state);
+        let is_quiet = !waits
+            && mark.is_none()
+            && !in_block(from)
+            && !in_block(to)
+            && self.is_quiet(process, from, to);
         let span = located.span;
         (!idle).then_some(Transition { from, op, to, waits, is_quiet, mark, span })
     }
@@ -358,7 +367,29 @@ impl System {
         let (op, to) = match &local.flow.nodes[state.node].node {
             Node::Load(reg, _, next) => {
                 let to = local.go_on_with(state.node, *reg, number, &state.registers, *next);
-                (Op::Read(var, value), to)
+                let op = match local.flow.nodes[state.node].is_direct {
+                    true => Op::Arw(var, value, value),
+                    false => Op::Read(var, value),
+                };
+                (op, to)
+            }
+            Node::Store(_, code, next) => {
+                let stored = local.eval(code, &state.registers);
+                let stored = stored.and_then(|value| local.stored(var, value));
+                let Ok(stored) = stored else {
+                    unreachable!("a process that cannot store has failed")
+                };
+                match self.vars[var.index()].try_id(stored, self.vars.len()) {
+                    Some(stored) => {
+                        let to = local.settle(*next, state.registers.to_vec());
+                        (Op::Arw(var, value, stored), to)
+                    }
+                    None => {
+                        let stop = Stop::Left(Excess::Values);
+                        let to = stopped(state.node, state.registers.to_vec(), stop);
+                        (Op::Arw(var, value, value), to)
+                    }
+                }
             }
             Node::Rmw(reg, _, rmw, next) => {
                 let written = match local.written(*reg, rmw, number, &state.registers) {

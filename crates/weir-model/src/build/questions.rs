@@ -68,10 +68,6 @@ fn reachable(formula: &Formula, processes: &[Abstraction]) -> Formula {
 fn first_assertion(block: &[Stmt]) -> Option<SpanId> {
     block.iter().find_map(|stmt| match &stmt.kind {
         StmtKind::Assert(_) => Some(stmt.span),
-        StmtKind::If(_, then, other) => first_assertion(then).or_else(|| first_assertion(other)),
-        StmtKind::Loop(body) => first_assertion(body),
-        StmtKind::Choose(blocks) => blocks.iter().find_map(|b| first_assertion(b)),
-        StmtKind::Call(calls) => calls.iter().find_map(|c| first_assertion(&c.body)),
-        _ => None,
+        kind => kind.blocks().into_iter().find_map(|block| first_assertion(block)),
     })
 }

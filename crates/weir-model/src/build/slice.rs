@@ -25,7 +25,7 @@
 //! the slice settles is settled by no state of the system*. The converse is false: behind a
 //! failure that was left out the slice goes on.
 
-use crate::flow::{Flow, Node, NodeId};
+use crate::flow::{Flow, Located, Node, NodeId};
 use crate::ids::{RegId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::program::{Atom, Code, Expr, FenceKind, Place, Program, Rmw};
@@ -66,7 +66,7 @@ pub(super) fn cut(
     for ((p, flow), used) in flows.iter_mut().enumerate().zip(used) {
         for id in 0..flow.nodes.len() {
             if !relevant.keeps(p, flow, id, &used) {
-                left_out |= relevant.cut(p, &mut flow.nodes[id].node);
+                left_out |= relevant.cut(p, &mut flow.nodes[id]);
             }
         }
         flow.live = used;
@@ -141,8 +141,13 @@ impl Relevant<'_> {
     }
 
     /// Leaves out what a node does. Whether that makes a difference.
-    fn cut(&self, p: usize, node: &mut Node) -> bool {
+    fn cut(&self, p: usize, located: &mut Located) -> bool {
+        let is_direct = located.is_direct;
+        let node = &mut located.node;
         match node {
+            Node::Load(_, _, next) | Node::Store(_, _, next) if is_direct => {
+                *node = Node::Fence(FenceKind::Full, *next);
+            }
             Node::Load(_, _, next) | Node::Store(_, _, next) => *node = Node::Nop(*next),
             Node::Rmw(_, _, _, next) => *node = Node::Fence(FenceKind::Full, *next),
             Node::Assign(r, code, _) => {

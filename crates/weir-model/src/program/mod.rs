@@ -47,7 +47,7 @@ use crate::ids::{ProcessId, RegId, SpanId, VarId};
 pub use asked::{Game, Live, LiveKind, Objective, Property, PropertyKind, Quantifier};
 pub use domain::{Domain, Enum, IntType};
 pub use expression::{Atom, BinOp, Code, EvalError, Expr, Formula, UnOp};
-pub use statement::{Call, FenceKind, Place, Rmw, Stmt, StmtKind};
+pub use statement::{AtomicKind, Call, FenceKind, Place, Rmw, Stmt, StmtKind};
 
 /// The most processes of a program: sets of processes are 64 bits.
 pub const MAX_PROCESSES: usize = 64;

@@ -59,6 +59,11 @@ pub enum StmtKind {
     /// condition holds after it. A process in here *waits*: going round is no
     /// progress, which is what tells a deadlock from a loop.
     Await(Vec<Stmt>, Code),
+    /// The block as one step: nobody else does anything between its statements, and no
+    /// question sees a state between them. There is no block in it, and no
+    /// [`Rmw::Update`]. An `await` in it that has to wait interrupts it: the
+    /// others go on, and the rest is one step again.
+    Atomic(AtomicKind, Vec<Stmt>),
     /// Ends the process.
     Exit,
     /// One of these calls, whichever: one step. What comes after is what follows
@@ -66,6 +71,30 @@ pub enum StmtKind {
     Call(Vec<Call>),
     /// Returns from the call around it: one step.
     Return(Option<Code>),
+}
+
+impl StmtKind {
+    /// The blocks inside it, in the order of the text.
+    pub fn blocks(&self) -> Vec<&Vec<Stmt>> {
+        match self {
+            Self::If(_, then, other) => vec![then, other],
+            Self::Loop(body) | Self::Await(body, _) | Self::Atomic(_, body) => vec![body],
+            Self::Choose(blocks) => blocks.iter().collect(),
+            Self::Call(calls) => calls.iter().map(|call| &call.body).collect(),
+            _ => vec![],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Stmt>> {
+        match self {
+            Self::If(_, then, other) => vec![then, other],
+            Self::Loop(body) | Self::Await(body, _) | Self::Atomic(_, body) => vec![body],
+            Self::Choose(blocks) => blocks.iter_mut().collect(),
+            Self::Call(calls) => calls.iter_mut().map(|call| &mut call.body).collect(),
+            _ => vec![],
+        }
+    }
 }
 
 /// A call of a method of the object.
@@ -127,6 +156,17 @@ pub enum Rmw {
         /// What is written then.
         new: Code,
     },
+}
+
+/// Where a block is one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AtomicKind {
+    /// Under SC only. Under other models its accesses are those of ordinary statements: a
+    /// statement of a language whose statements are steps.
+    Statement,
+    /// Under all models. Its first access waits until the writes of the process have reached
+    /// memory, and all accesses are to memory: each of them is an atomic read-write.
+    Full,
 }
 
 /// Which operations a fence orders.

@@ -19,6 +19,8 @@
 //! | [`Form::LoadBuffers`] | TSO by load buffers | Spengler 2024, section 9 |
 //! | [`Form::Relaxations`] | any set | Atig et al. 2012, section 3.3 |
 //!
+//! Atomic blocks of several steps are in one place for all of them, `undivided`.
+//!
 //! The tests compare all of them with the definition, [`rewriting`].
 
 mod alphabet;
@@ -34,6 +36,7 @@ mod relaxations;
 pub mod rewriting;
 mod sc;
 mod tso;
+mod undivided;
 
 use crate::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use crate::limits::Budget;
@@ -383,6 +386,20 @@ impl Form {
         forms
     }
 
+    /// The forms that a system has under a model. The first one is what engines use.
+    ///
+    /// Where there are atomic blocks, no read looks back: it might find what memory was in the
+    /// middle of one.
+    pub fn of_system(system: &System, model: MemoryModel) -> Vec<Self> {
+        let looks_back =
+            |form: &Self| matches!(form, Self::NswFifo | Self::NswHistory | Self::LoadBuffers);
+        let mut forms = Self::of(model);
+        if system.has_blocks(model) {
+            forms.retain(|form| !looks_back(form));
+        }
+        forms
+    }
+
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -458,7 +475,7 @@ impl Form {
         if self.guesses() {
             know_values(system);
         }
-        match self {
+        let inner: Box<dyn Semantics + 's> = match self {
             Self::Sc => Box::new(sc::Sc::new(system)),
             Self::Tso => Box::new(tso::Tso::new(system, bound)),
             Self::Pso | Self::NswFifo => Box::new(fifo::Fifo::new(system, model, bound)),
@@ -471,7 +488,8 @@ impl Form {
             }
             Self::LoadBuffers => Box::new(load_buffers::LoadBuffers::new(system, bound)),
             Self::Relaxations => Box::new(relaxations::Relaxed::new(system, model, bound)),
-        }
+        };
+        undivided::Undivided::new(inner, model)
     }
 }
 
@@ -491,7 +509,8 @@ pub fn bounded_guesses<'s>(
     guesses: usize,
 ) -> Box<dyn Semantics + 's> {
     know_values(system);
-    Box::new(guess::Guess::new(system, model, bound, Some(guesses)))
+    let inner = Box::new(guess::Guess::new(system, model, bound, Some(guesses)));
+    undivided::Undivided::new(inner, model)
 }
 
 /// Works out what reads may guess.

@@ -174,6 +174,7 @@ impl<'s> Kinds<'s> {
     /// What two nodes do is alike; registers are those of the first process, and of the same kind
     /// as those of the second.
     fn nodes(&mut self, p: ProcessId, a: &Located, b: &Located) -> Option<()> {
+        (a.lock == b.lock && a.is_direct == b.is_direct).then_some(())?;
         let reg = |r: &RegId| self.register(p, *r);
         match (&a.node, &b.node) {
             (Node::End, Node::End) => Some(()),

@@ -9,7 +9,7 @@ use crate::build::{Abstraction, Key, Next};
 use crate::flow::{Flow, NodeId};
 use crate::grow::Grow;
 use crate::ids::{LabelId, MethodId, SpanId, StateId, ValueId, VarId};
-use crate::program::{Atom, Domain, FenceKind};
+use crate::program::{Atom, AtomicKind, Domain, FenceKind};
 
 /// A variable of a system.
 #[derive(Debug)]
@@ -107,6 +107,8 @@ pub struct State {
     /// Where in the code.
     pub(crate) node: NodeId,
     pub(super) in_call: bool,
+    /// The atomic block in the middle of which the process is, if any.
+    pub lock: Option<AtomicKind>,
     /// Whether the process was stopped here ([`with_stops`](crate::system::System::with_stops)).
     pub is_stop: bool,
     /// The state of the abstraction that it belongs to.
@@ -158,6 +160,7 @@ impl State {
 
     pub(crate) fn new(
         (node, in_call): (NodeId, bool),
+        lock: Option<AtomicKind>,
         place: Option<usize>,
         kind: StateKind,
         registers: Box<[i128]>,
@@ -169,6 +172,7 @@ impl State {
         Self {
             node,
             in_call,
+            lock,
             is_stop: false,
             place,
             kind,

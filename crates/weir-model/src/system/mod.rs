@@ -30,7 +30,7 @@ use crate::build::{self, Expansion, Rounds, Watch};
 use crate::ids::{LabelId, ProcessId, RegId, StateId, ValueId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
-use crate::program::{FenceKind, Label, Program, Property, PropertyKind};
+use crate::program::{AtomicKind, FenceKind, Label, Program, Property, PropertyKind};
 use crate::question::{Kind, Question};
 
 /// So many values of registers of a process are looked at to find what grows.
@@ -72,6 +72,8 @@ pub struct System {
     pub(crate) rounds: Rounds,
     /// Whether every control state is observed, so that no step is quiet.
     pub(crate) observes_all: bool,
+    /// Whether every access of a statement is a step.
+    divides: bool,
     /// Why some control state that was met goes no further although the program would.
     pub(crate) excess: Arc<OnceLock<String>>,
     expansion: Arc<OnceLock<Expansion>>,
@@ -201,6 +203,7 @@ impl System {
             processes,
             guesses_reads: false,
             observes_all: false,
+            divides: false,
             watch,
             rounds,
             excess,
@@ -239,7 +242,8 @@ impl System {
             let label = LabelId::new(labels.len());
             labels.push(Label { name: format!("stop{}", from.0), span });
             let kind = StateKind::Inside;
-            let mut state = State::new(at, place, kind, registers, [label].into(), false, span);
+            let mut state =
+                State::new(at, None, place, kind, registers, [label].into(), false, span);
             state.is_stop = true;
             let processes = Arc::get_mut(&mut self.processes).expect("nobody else has the system");
             let automaton = &mut processes[process.index()];
@@ -284,6 +288,43 @@ impl System {
     pub fn keeps(&self, process: ProcessId, state: StateId, reg: RegId) -> bool {
         let node = self.state(process, state).node;
         self.processes[process.index()].flow.live[node][reg.index()]
+    }
+
+    /// The same system in which statements are not steps, not under SC either: every access is.
+    #[must_use]
+    pub fn divided(&self) -> Self {
+        Self { divides: true, ..self.clone() }
+    }
+
+    /// The least kind of block that is atomic under a model.
+    fn least_block(&self, model: MemoryModel) -> AtomicKind {
+        match model.normal() == MemoryModel::SC && !self.divides {
+            true => AtomicKind::Statement,
+            false => AtomicKind::Full,
+        }
+    }
+
+    /// The process that is in the middle of an atomic block, if one is: only it takes steps.
+    #[inline]
+    pub fn in_block(
+        &self,
+        model: MemoryModel,
+        controls: &[impl Copy + Into<StateId>],
+    ) -> Option<ProcessId> {
+        let least = Some(self.least_block(model));
+        let lock = |p: ProcessId| self.state(p, controls[p.index()].into()).lock;
+        self.process_ids().find(|&p| lock(p) >= least)
+    }
+
+    /// Whether there are atomic blocks of several steps under a model.
+    pub fn has_blocks(&self, model: MemoryModel) -> bool {
+        let least = Some(self.least_block(model));
+        self.processes.iter().flat_map(|p| &p.flow.nodes).any(|node| node.lock >= least)
+    }
+
+    /// Whether a process is in the middle of an atomic block, under some model.
+    pub(crate) fn is_in_block(&self, process: ProcessId, state: StateId) -> bool {
+        self.state(process, state).lock.is_some()
     }
 
     /// How many control states of a process were met.

@@ -97,19 +97,11 @@ impl Variants {
                     }
                     continue;
                 }
-                (StmtKind::If(_, then, other), _) => {
-                    *then = self.block(std::mem::take(then), set, marks);
-                    *other = self.block(std::mem::take(other), set, marks);
-                }
-                (StmtKind::Loop(inner) | StmtKind::Await(inner, _), _) => {
-                    *inner = self.block(std::mem::take(inner), set, marks);
-                }
-                (StmtKind::Choose(blocks), _) => {
-                    for inner in blocks {
+                (kind, _) => {
+                    for inner in kind.blocks_mut() {
                         *inner = self.block(std::mem::take(inner), set, marks);
                     }
                 }
-                _ => {}
             }
             new.push(stmt);
         }
@@ -152,10 +144,7 @@ pub(super) fn for_each_fence(program: &Program, visit: &mut dyn FnMut(&Stmt)) {
         for stmt in block {
             match &stmt.kind {
                 StmtKind::Fence(_) => visit(stmt),
-                StmtKind::If(_, then, other) => blocks.extend([&then[..], &other[..]]),
-                StmtKind::Loop(inner) | StmtKind::Await(inner, _) => blocks.push(inner),
-                StmtKind::Choose(all) => blocks.extend(all.iter().map(|b| &b[..])),
-                _ => {}
+                kind => blocks.extend(kind.blocks().into_iter().map(|block| &block[..])),
             }
         }
     }

@@ -148,7 +148,8 @@ fn is_sequential(system: &System, run: &Run, order: &[(Time, ProcessId, usize)])
     let mut order = order.to_vec();
     // Stable: transitions of one process stay in their order.
     order.sort_by_key(|(time, ..)| *time);
-    let semantics = Form::Sc.semantics(system, MemoryModel::SC, 0);
+    let divided = system.divided();
+    let semantics = Form::Sc.semantics(&divided, MemoryModel::SC, 0);
     let start = &run.start;
     let mut config: Vec<Cell> =
         start.controls.iter().map(|s| s.0).chain(start.memory.iter().map(|v| v.0)).collect();

@@ -104,6 +104,12 @@ impl<'t> Lowering<'_, 't> {
                 let values = self.constants().choice(choice, e.span)?;
                 Box::new(|r| StmtKind::Any(r, values))
             }
+            ExprKind::Atomic(Atomic::Update, ..) if self.in_block => {
+                let message = "`update` may not stand in a block that is one step";
+                let help = "write `await` and an assignment";
+                self.cx.error(Diagnostic::new(message, e.span.range()).help(help));
+                return None;
+            }
             ExprKind::Atomic(Atomic::Update, ..) if target.is_none() => {
                 let message = "`update` needs a register for what it reads";
                 let help = "write it as a statement: `r = update(x, r == 0, r + 1)`";

@@ -74,6 +74,8 @@ pub struct Lowering<'c, 't> {
     pub statements: usize,
     /// Whether this is the block of an `await`.
     pub awaiting: bool,
+    /// Whether this is an atomic block.
+    pub in_block: bool,
     /// Whether this is a method.
     pub in_method: bool,
 }
@@ -100,6 +102,7 @@ impl<'c, 't> Lowering<'c, 't> {
             loops: 0,
             statements: 0,
             awaiting: false,
+            in_block: false,
             in_method,
         }
     }
@@ -279,7 +282,9 @@ impl<'t> Lowering<'_, 't> {
                     self.find_names(a);
                     self.find_names(b);
                 }
-                tree::StmtKind::While(_, body) | tree::StmtKind::Loop(body) => {
+                tree::StmtKind::While(_, body)
+                | tree::StmtKind::Loop(body)
+                | tree::StmtKind::Undivided(_, body) => {
                     self.find_names(body);
                 }
                 tree::StmtKind::Choose(blocks) => {

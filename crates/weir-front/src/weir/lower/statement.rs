@@ -89,6 +89,17 @@ impl<'t> Lowering<'_, 't> {
                 self.statements += blocks.len();
                 StmtKind::Choose(blocks.iter().map(|b| self.inner(b, false)).collect())
             }
+            tree::StmtKind::Undivided(..) if self.in_block => {
+                let message = "a block that is one step may not stand in another";
+                self.cx.error_at(message.to_owned(), span);
+                return None;
+            }
+            tree::StmtKind::Undivided(kind, body) => {
+                self.in_block = true;
+                let body = self.inner(body, false);
+                self.in_block = false;
+                StmtKind::Atomic(*kind, body)
+            }
             tree::StmtKind::Await(loads, e) => {
                 self.awaiting = true;
                 let (loads, condition) = self.nested(|this| {

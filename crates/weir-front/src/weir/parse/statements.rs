@@ -1,6 +1,6 @@
 //! Parses blocks and statements.
 
-use weir_model::program::FenceKind;
+use weir_model::program::{AtomicKind, FenceKind};
 
 use super::{Failed, Parsed, Parser, is, misspelt};
 use crate::errors::quote;
@@ -205,6 +205,21 @@ impl<'t> Parser<'_, 't> {
             return Ok(());
         }
         let name = self.name("a statement")?;
+        let undivided = match name.text {
+            "atomic" => Some(AtomicKind::Full),
+            "step" => Some(AtomicKind::Statement),
+            _ => None,
+        };
+        if let Some(kind) = undivided.filter(|_| self.is("{")) {
+            let gaps = self.gaps.len();
+            let body = self.block(&format!("after `{}`", name.text))?;
+            // Everything in it is in order.
+            if kind == AtomicKind::Full {
+                self.gaps.truncate(gaps);
+            }
+            block.push(Stmt { kind: StmtKind::Undivided(kind, body), span: name.span });
+            return Ok(());
+        }
         if self.is(":") && !is(self.tokens.peek_at(1), "=") {
             self.tokens.next();
             block.push(Stmt { kind: StmtKind::Label(name), span: name.span });

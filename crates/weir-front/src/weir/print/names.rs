@@ -243,10 +243,7 @@ fn hull(program: &Program) -> Option<(Range<usize>, Range<usize>)> {
                 StmtKind::Load(_, place)
                 | StmtKind::Store(place, _)
                 | StmtKind::Rmw(_, place, _) => widen(place),
-                StmtKind::If(_, then, other) => blocks.extend([then.as_slice(), other.as_slice()]),
-                StmtKind::Loop(body) | StmtKind::Await(body, _) => blocks.push(body),
-                StmtKind::Choose(choices) => blocks.extend(choices.iter().map(Vec::as_slice)),
-                _ => {}
+                kind => blocks.extend(kind.blocks().into_iter().map(Vec::as_slice)),
             }
         }
     }

@@ -149,6 +149,7 @@ impl<'a> Explorer<'a> {
         let flow = self.flow;
         let located = &flow.nodes[node];
         let span = located.span;
+        let is_direct = located.is_direct;
         let reads = matches!(located.node, Node::Load(..) | Node::Rmw(..));
         let go = |this: &mut Self, access, to, registers| {
             let to = this.state(to, registers)?;
@@ -228,7 +229,11 @@ impl<'a> Explorer<'a> {
                 };
                 let value = self.value(code, &registers, None, span);
                 if self.write(&elements, &value, span)? {
-                    go(self, Access::Write(elements), *next, registers)?;
+                    let access = match is_direct {
+                        true => Access::Arw(elements),
+                        false => Access::Write(elements),
+                    };
+                    go(self, access, *next, registers)?;
                 }
             }
             Node::Load(r, place, next) => {
@@ -236,8 +241,12 @@ impl<'a> Explorer<'a> {
                     return Ok(());
                 };
                 let read = self.read(&elements);
+                let access = match is_direct {
+                    true => Access::Arw(elements),
+                    false => Access::Read(elements),
+                };
                 for registers in self.set(&registers, *r, &read, span)? {
-                    go(self, Access::Read(elements.clone()), *next, registers)?;
+                    go(self, access.clone(), *next, registers)?;
                 }
             }
             Node::Rmw(r, place, rmw, next) => {

@@ -92,17 +92,8 @@ pub fn statements(process: &Process) -> impl Iterator<Item = &Stmt> {
     let mut work: Vec<&Stmt> = process.body.iter().rev().collect();
     std::iter::from_fn(move || {
         let statement = work.pop()?;
-        match &statement.kind {
-            StmtKind::If(_, a, b) => work.extend(b.iter().rev().chain(a.iter().rev())),
-            StmtKind::Loop(body) | StmtKind::Await(body, _) => work.extend(body.iter().rev()),
-            StmtKind::Choose(blocks) => {
-                blocks.iter().rev().for_each(|block| work.extend(block.iter().rev()));
-            }
-            StmtKind::Call(calls) => {
-                calls.iter().rev().for_each(|call| work.extend(call.body.iter().rev()));
-            }
-            _ => {}
-        }
+        let inside = statement.kind.blocks().into_iter().rev();
+        inside.for_each(|block| work.extend(block.iter().rev()));
         Some(statement)
     })
 }
