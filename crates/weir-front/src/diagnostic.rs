@@ -20,6 +20,8 @@ pub struct Diagnostic {
     pub notes: Vec<(Range<usize>, String)>,
     /// What to do about it.
     pub help: Option<String>,
+    /// A change of the text that probably corrects it: what to replace, and by what.
+    pub fix: Option<(Range<usize>, String)>,
     /// The name and the text of the file that it is in, if that is an included one.
     pub file: Option<Box<(String, String)>>,
 }
@@ -37,7 +39,7 @@ impl Diagnostic {
     /// An error at a place.
     pub fn new(message: impl Into<String>, range: Range<usize>) -> Self {
         let (label, notes) = (String::new(), Vec::new());
-        Self { message: message.into(), range, label, notes, help: None, file: None }
+        Self { message: message.into(), range, label, notes, help: None, fix: None, file: None }
     }
 
     /// With words at the place itself.
@@ -67,6 +69,7 @@ impl Diagnostic {
             self.range = within(&self.range);
             self.notes.retain(|(note, _)| range.contains(&note.start));
             self.notes.iter_mut().for_each(|(note, _)| *note = within(note));
+            self.fix = self.fix.map(|(fix, by)| (within(&fix), by));
         }
         self
     }
@@ -75,6 +78,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// With a change of the text that probably corrects it.
+    #[must_use]
+    pub fn fix(mut self, range: Range<usize>, by: impl Into<String>) -> Self {
+        self.fix = Some((range, by.into()));
         self
     }
 
@@ -98,6 +108,7 @@ impl Diagnostic {
         let move_it = |range: &mut Range<usize>| *range = range.start + by..range.end + by;
         move_it(&mut self.range);
         self.notes.iter_mut().for_each(|(range, _)| move_it(range));
+        self.fix.iter_mut().for_each(|(range, _)| move_it(range));
         self
     }
 

@@ -1,6 +1,7 @@
 //! Collects the errors of one text, and helps to word them.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::{Diagnostic, suggest};
 
@@ -63,10 +64,23 @@ pub fn counted(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
-/// `error` with the candidate that was probably meant, if there is one.
+/// `error` with the candidate that was probably meant, if there is one. If the name is what the
+/// error points at, the candidate can replace it.
 pub fn did_you_mean<'a>(
     error: Diagnostic,
     name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    let place = Some(error.range.clone()).filter(|range| range.len() == name.len());
+    did_you_mean_at(error, name, place, candidates)
+}
+
+/// `error` with the candidate that was probably meant, if there is one. It can replace what stands
+/// at `place`.
+pub fn did_you_mean_at<'a>(
+    error: Diagnostic,
+    name: &str,
+    place: Option<Range<usize>>,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Diagnostic {
     let near = |c: &&str| c.len().abs_diff(name.len()) <= (name.len() / 3).max(1);
@@ -75,7 +89,13 @@ pub fn did_you_mean<'a>(
     candidates.sort_unstable();
     match suggest::closest(name, candidates.into_iter().take(MAX_CANDIDATES)) {
         // Every letter is close to every other.
-        Some(meant) if name.len() > 1 => error.help(format!("did you mean {}?", quote(meant))),
+        Some(meant) if name.len() > 1 => {
+            let error = error.help(format!("did you mean {}?", quote(meant)));
+            match place {
+                Some(place) => error.fix(place, meant),
+                None => error,
+            }
+        }
         _ => error,
     }
 }

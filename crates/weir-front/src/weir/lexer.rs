@@ -77,6 +77,12 @@ const SYMBOLS: [&str; 32] = [
     ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", ".", "@",
 ];
 
+/// The words of the language that a program may use.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    let words = TOP_KEYWORDS.into_iter().chain(STATEMENT_KEYWORDS).chain(OTHER_KEYWORDS);
+    words.chain(IntType::ALL.map(IntType::name))
+}
+
 /// Whether a name may not be chosen by a program.
 pub fn is_taken_word(word: &str) -> bool {
     TOP_KEYWORDS.contains(&word)

@@ -14,6 +14,7 @@
 pub(crate) mod fold;
 mod lexer;
 mod lower;
+pub mod names;
 mod operators;
 mod parse;
 pub mod print;

@@ -84,6 +84,8 @@ pub struct Process<'t> {
     pub name: Name<'t>,
     pub family: Family<'t>,
     pub body: Block<'t>,
+    /// All of it, from its keyword on.
+    pub span: Span,
 }
 
 /// A concurrent object.
@@ -92,6 +94,8 @@ pub struct Object<'t> {
     pub name: Name<'t>,
     pub vars: Vec<Declared<'t>>,
     pub methods: Vec<Method<'t>>,
+    /// All of it, from its keyword on.
+    pub span: Span,
 }
 
 /// A method of an object.
@@ -101,6 +105,8 @@ pub struct Method<'t> {
     /// It has a domain and no initial value.
     pub argument: Option<Declared<'t>>,
     pub body: Block<'t>,
+    /// All of it, from its keyword on.
+    pub span: Span,
 }
 
 /// What stands between a process's name and its body.

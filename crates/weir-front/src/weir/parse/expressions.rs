@@ -14,11 +14,9 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn expr(&mut self) -> Parsed<Expr<'t>> {
         let expr = self.infix(0)?;
         while self.is("=") {
-            let error = Diagnostic::new(
-                "`=` assigns; it is not allowed here",
-                self.tokens.peek().span.range(),
-            );
-            self.fail(error.help("use `==` to compare"));
+            let at = self.tokens.peek().span.range();
+            let error = Diagnostic::new("`=` assigns; it is not allowed here", at.clone());
+            self.fail(error.help("use `==` to compare").fix(at, "=="));
             self.tokens.next();
             self.infix(0)?;
         }

@@ -2,9 +2,9 @@
 
 use weir_model::program::{IntType, Objective, Quantifier};
 
-use super::{Failed, Parsed, Parser, is, misspelt};
+use super::{Failed, Parsed, Parser, is};
 use crate::Diagnostic;
-use crate::errors::quote;
+use crate::errors::{did_you_mean, quote};
 use crate::weir::lexer::{Kind, TOP_KEYWORDS};
 use crate::weir::operators;
 use crate::weir::tree::{
@@ -101,8 +101,8 @@ impl<'t> Parser<'_, 't> {
             return self.expected(what);
         }
         let message = format!("expected {what}, found {}", quote(token.text));
-        let error =
-            misspelt(Diagnostic::new(message, token.span.range()), token.text, &TOP_KEYWORDS);
+        let error = Diagnostic::new(message, token.span.range());
+        let error = did_you_mean(error, token.text, TOP_KEYWORDS);
         let help = "statements belong inside a process: `process p { … }`";
         let error = if error.help.is_none() { error.help(help) } else { error };
         self.fail(error)
@@ -241,9 +241,10 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn object(&mut self) -> Parsed<Object<'t>> {
+        let start = self.last();
         let name = self.name("the name of the object")?;
         let open = self.expect("{", "and what the object has")?;
-        let mut object = Object { name, vars: Vec::new(), methods: Vec::new() };
+        let mut object = Object { name, vars: Vec::new(), methods: Vec::new(), span: start };
         loop {
             if self.eat(";") {
                 continue;
@@ -252,6 +253,7 @@ impl<'t> Parser<'_, 't> {
             } else if self.eat("method") {
                 object.methods.push(self.method()?);
             } else if self.eat("}") {
+                object.span = start.to(self.last());
                 return Ok(object);
             } else if self.is_end() || self.begins_item() {
                 let found = self.tokens.peek().span;
@@ -264,6 +266,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn method(&mut self) -> Parsed<Method<'t>> {
+        let start = self.last();
         let name = self.name("the name of the method")?;
         let mut argument = None;
         if self.eat("(") && !self.eat(")") {
@@ -275,10 +278,11 @@ impl<'t> Parser<'_, 't> {
             self.expect(")", "after the argument; a method has at most one")?;
         }
         let body = self.block(&format!("after the name of method {}", quote(name.text)))?;
-        Ok(Method { name, argument, body })
+        Ok(Method { name, argument, body, span: start.to(self.last()) })
     }
 
     fn process(&mut self) -> Parsed<Process<'t>> {
+        let start = self.last();
         let name = self.name("the name of the process")?;
         let mut family = Family::None;
         if self.eat("[") {
@@ -296,6 +300,6 @@ impl<'t> Parser<'_, 't> {
             self.expect("]", &format!("after the numbers of {}", quote(name.text)))?;
         }
         let body = self.block(&format!("after the name of process {}", quote(name.text)))?;
-        Ok(Process { name, family, body })
+        Ok(Process { name, family, body, span: start.to(self.last()) })
     }
 }

@@ -12,7 +12,7 @@ mod statements;
 
 use super::lexer::{Kind, STATEMENT_KEYWORDS, TOP_KEYWORDS, Token};
 use super::tree::{Item, Name, Span};
-use crate::errors::{Errors, did_you_mean, quote};
+use crate::errors::{Errors, quote};
 use crate::tokens::Tokens;
 use crate::{Diagnostic, MAX_NESTING};
 
@@ -211,9 +211,4 @@ impl<'t> Parser<'_, 't> {
 
 fn is(token: Token<'_>, text: &str) -> bool {
     matches!(token.kind, Kind::Keyword | Kind::Symbol) && token.text == text
-}
-
-/// The error for a word that was probably meant to be another one.
-fn misspelt(error: Diagnostic, word: &str, meant: &[&'static str]) -> Diagnostic {
-    did_you_mean(error, word, meant.iter().copied())
 }

@@ -2,8 +2,8 @@
 
 use weir_model::program::{AtomicKind, FenceKind};
 
-use super::{Failed, Parsed, Parser, is, misspelt};
-use crate::errors::quote;
+use super::{Failed, Parsed, Parser, is};
+use crate::errors::{did_you_mean_at, quote};
 use crate::weir::lexer::{Kind, STATEMENT_KEYWORDS};
 use crate::weir::operators;
 use crate::weir::tree::{Block, Expr, ExprKind, Name, Place, Span, Stmt, StmtKind};
@@ -254,8 +254,8 @@ impl<'t> Parser<'_, 't> {
         };
         let adjacent = token.span.range().end == after.span.range().start;
         if adjacent && is(token, ":") && is(after, "=") {
-            let error = Diagnostic::new("`:=` is not an operator", both);
-            return self.fail(error.help("use `=` to assign"));
+            let error = Diagnostic::new("`:=` is not an operator", both.clone());
+            return self.fail(error.help("use `=` to assign").fix(both, "="));
         }
         let updates = operators::infix(token.text).is_some() && token.kind == Kind::Symbol;
         if adjacent && updates && (is(after, "=") || after.text == token.text) {
@@ -268,7 +268,7 @@ impl<'t> Parser<'_, 't> {
         if is(token, "==") {
             let message = "`==` compares; this is not a statement";
             let error = Diagnostic::new(message, token.span.range());
-            return self.fail(error.help("use `=` to assign"));
+            return self.fail(error.help("use `=` to assign").fix(token.span.range(), "="));
         }
         let after_name = if place.index.is_none() { "`=`, `[` or `:`" } else { "`=`" };
         let found = match token.kind {
@@ -278,7 +278,8 @@ impl<'t> Parser<'_, 't> {
         let target = quote(place.name.text);
         let message = format!("expected {after_name} after {target}, found {found}");
         let error = Diagnostic::new(message, token.span.range());
-        self.fail(misspelt(error, place.name.text, &STATEMENT_KEYWORDS))
+        let at = Some(place.name.span.range());
+        self.fail(did_you_mean_at(error, place.name.text, at, STATEMENT_KEYWORDS))
     }
 
     fn not_a_statement(&mut self) -> Failed {
