@@ -113,6 +113,8 @@ pub enum Command {
     Reduce(reduce::Reduce),
     /// Try programs in a browser, on a page that this machine serves to itself
     Serve(Serve),
+    /// Answer an editor, by the Language Server Protocol
+    Lsp(Lsp),
 }
 
 impl Command {
@@ -140,7 +142,7 @@ impl Command {
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
             Self::Graph(args) => (one(&args.file), vec![&args.output, &args.page.html]),
             Self::Litmus(args) => (args.command.files(), vec![]),
-            Self::Models(_) | Self::Reduce(_) | Self::Serve(_) => (vec![], vec![]),
+            Self::Models(_) | Self::Reduce(_) | Self::Serve(_) | Self::Lsp(_) => (vec![], vec![]),
             Self::Channel(args) => args.command.files(),
             Self::Game(args) => {
                 (one(&args.file), vec![&args.strategy, &args.dot, &args.svg, &args.page.html])
@@ -172,6 +174,7 @@ impl Command {
             Self::Graph(args) => return args.format == Some(GraphFormat::Json),
             Self::Step(_)
             | Self::Serve(_)
+            | Self::Lsp(_)
             | Self::Show(_)
             | Self::Convert(_)
             | Self::Litmus(_)
@@ -370,6 +373,24 @@ pub struct Serve {
     /// Do not open a browser
     #[arg(long)]
     pub no_open: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(mut_arg("models", |arg| arg.help(
+    "A memory model to check properties under (may be given several times) [default: sc and tso]"
+)))]
+#[command(after_help = "\
+Editors start this command and talk to it over standard input and output. They can set
+`weir.models` and `weir.timeout`, which take the place of --model and --timeout. --timeout and
+--memory are limits of each check [default: 5 seconds, 1024 MiB].
+
+docs/howto-editor.md says how to set up an editor.")]
+pub struct Lsp {
+    #[command(flatten)]
+    pub models: ModelsArg,
+    /// Talk over standard input and output, which is what it always does; some editors say so
+    #[arg(long)]
+    pub stdio: bool,
 }
 
 #[derive(Debug, Args)]

@@ -37,7 +37,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match &cli.command {
         // The limits are those of a request.
-        Command::Serve(_) => limits::set(LimitArgs::default()),
+        Command::Serve(_) | Command::Lsp(_) => limits::set(LimitArgs::default()),
         _ => limits::set(cli.limits),
     }
     cli.color.choose();
@@ -66,6 +66,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Game(args) => commands::game::run(args),
         Command::Reduce(args) => commands::reduce::run(args),
         Command::Serve(args) => commands::serve::run(args, cli.limits),
+        Command::Lsp(args) => commands::lsp::run(args, cli.limits),
     };
     output::finish(status).into()
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use cap::Cap;
 use weir::Reading;
 use weir_engine::SearchOptions;
-use weir_model::limits::{Budget, Stop};
+use weir_model::limits::{Budget, Meter, Stop};
 
 use crate::cli::LimitArgs;
 use crate::commands::Status;
@@ -101,6 +101,11 @@ pub fn budget() -> Budget {
         Some(limit) => budget.with_time(limit),
         None => budget,
     }
+}
+
+/// The bytes that the process may use, and what tells how many it uses.
+pub fn ceiling() -> Option<(usize, Meter)> {
+    SETTINGS.get().map(|settings| (settings.memory, used as Meter))
 }
 
 /// The options of a search within the limits of the command.

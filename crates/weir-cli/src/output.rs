@@ -36,6 +36,11 @@ pub fn print(text: &str) {
     note_loss(out.write_all(shown(text).as_bytes()).and_then(|()| out.flush()));
 }
 
+/// Standard output, for messages of a protocol: no terminal reads them.
+pub fn raw() -> impl Write {
+    io::stdout()
+}
+
 /// Prints a line of JSON.
 pub fn print_json(value: &impl serde::Serialize) {
     match json(value) {

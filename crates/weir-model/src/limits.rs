@@ -281,6 +281,7 @@ pub struct Limits {
     pub memory: Option<usize>,
     /// How many threads a search may use.
     pub threads: NonZeroUsize,
+    ceiling: Option<(usize, Meter)>,
     cancellation: Cancellation,
 }
 
@@ -295,7 +296,8 @@ impl Limits {
     /// No limits: a search whose state space is infinite may not end unless it is cancelled.
     pub fn none() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { time: None, memory: None, threads, cancellation: Cancellation::default() }
+        let cancellation = Cancellation::default();
+        Self { time: None, memory: None, threads, ceiling: None, cancellation }
     }
 
     /// Lets a search use so many threads. The answer is the same for any number.
@@ -317,6 +319,12 @@ impl Limits {
         Self { memory: Some(bytes), ..self }
     }
 
+    /// Limits the bytes of the whole process, as a meter tells them.
+    #[must_use]
+    pub fn ceiling(self, bytes: usize, meter: Meter) -> Self {
+        Self { ceiling: Some((bytes, meter)), ..self }
+    }
+
     /// A handle that cancels the requests that have these limits, or clones of them, from
     /// any thread.
     pub fn cancellation(&self) -> Cancellation {
@@ -331,8 +339,12 @@ impl Limits {
             Some(limit) => budget.with_time(limit),
             None => budget,
         };
-        match self.memory {
+        let budget = match self.memory {
             Some(bytes) => budget.with_store(bytes),
+            None => budget,
+        };
+        match self.ceiling {
+            Some((bytes, meter)) => budget.with_ceiling(bytes).with_meter(meter),
             None => budget,
         }
     }
@@ -388,6 +400,15 @@ mod tests {
         assert_eq!(less.check_store(2 << 20), Err(Stop::Memory(1 << 20)));
         assert_eq!(less.check(), Ok(()));
         assert_eq!(less.with_meter(|| 11 << 20).check(), Err(Stop::Memory(10 << 20)));
+    }
+
+    #[test]
+    fn a_request_has_a_ceiling_beside_what_it_stores() {
+        let limits = Limits::none().memory(1 << 20).ceiling(8 << 20, || 7 << 20);
+        let budget = limits.budget();
+        assert_eq!(budget.check_store(1), Ok(()));
+        assert_eq!(budget.check_room(2 << 20), Err(Stop::Memory(8 << 20)));
+        assert_eq!(budget.check_store(1 << 20), Err(Stop::Memory(1 << 20)));
     }
 
     #[test]

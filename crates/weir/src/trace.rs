@@ -11,6 +11,7 @@ use weir_model::semantics::{Event, Step as ModelStep};
 use weir_model::system::{Op, StateKind, System};
 
 use crate::load::Loaded;
+use crate::report::run::words;
 
 /// A run of the memory model's operational semantics. It displays as a table of its steps,
 /// with where it ends and what was reordered.
@@ -42,6 +43,8 @@ pub struct Step {
     /// The operation as the literature writes it, such as `w(x,1)`; for a step of the memory
     /// itself, what moves.
     pub operation: String,
+    /// What happens, in the words of reports, such as `read x → 1`.
+    pub action: String,
     /// The variable, if there is one.
     pub variable: Option<String>,
     /// The value read, or written if nothing is read.
@@ -145,6 +148,7 @@ impl Step {
             process: system.processes[step.process.index()].name.clone(),
             rule: step.rule.name(),
             operation,
+            action: words::action(system, step),
             variable,
             value,
             written,

@@ -1,6 +1,7 @@
 //! The one way to ask: a text, how to read it, and a question.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use weir_check::strategy::StrategyFile;
 use weir_check::{Evidence as _, Witness};
@@ -77,8 +78,12 @@ pub struct Answer {
     pub name: String,
     /// The line of the property, from 1; none for a progress property, which no text has.
     pub line: Option<usize>,
+    /// The range of bytes of the property in the text; none if it has no line.
+    pub span: Option<Range<usize>>,
     /// What became of it.
     pub verdict: Verdict,
+    /// `allowed` or `forbidden`, if a final state is looked for: either is as good.
+    pub outcome: Option<&'static str>,
     /// Why it is unknown, if it is.
     pub reason: Option<String>,
     /// Why the answer says little, if it is true only because nothing happens.
@@ -112,6 +117,8 @@ pub struct Game {
     pub objective: Objective,
     /// Its line, from 1.
     pub line: usize,
+    /// Its range of bytes in the text.
+    pub span: Range<usize>,
     /// Who wins; none if it is unknown.
     pub winner: Option<Player>,
     /// Why, in words.
@@ -347,7 +354,9 @@ impl Verifier {
             Answer {
                 name: asked.name.clone(),
                 line: line.map(|live| loaded.line(live.span)),
+                span: line.map(|live| loaded.source.range(live.span)),
                 verdict: found.verdict,
+                outcome: None,
                 reason,
                 vacuous: None,
                 run,
@@ -393,6 +402,7 @@ impl Verifier {
                 name: loaded.system.game_name(i),
                 objective: game.objective,
                 line: loaded.line(game.span),
+                span: loaded.source.range(game.span),
                 winner: outcome.winner,
                 argument: outcome.argument,
                 strategy: found
@@ -480,10 +490,13 @@ fn unbuilt(
 /// An answer with names.
 fn named(loaded: &Loaded, answer: &EngineAnswer, vacuous: Option<String>) -> Answer {
     let system = &loaded.system;
+    let question = &system.questions[answer.property];
     let mut named = Answer {
-        name: system.questions[answer.property].name.clone(),
-        line: Some(loaded.line(system.questions[answer.property].span)),
+        name: question.name.clone(),
+        line: Some(loaded.line(question.span)),
+        span: Some(loaded.source.range(question.span)),
         verdict: answer.verdict,
+        outcome: question.outcome(answer.verdict),
         reason: None,
         vacuous,
         run: None,

@@ -11,6 +11,7 @@ pub mod game;
 pub mod graph;
 pub mod litmus;
 pub mod live;
+pub mod lsp;
 pub mod models;
 pub mod outcomes;
 mod page;

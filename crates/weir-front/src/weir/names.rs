@@ -109,6 +109,26 @@ pub fn operations() -> impl Iterator<Item = &'static str> {
     operators::call_names()
 }
 
+/// Whether an operation reads and writes a shared variable in one step.
+pub fn is_atomic(operation: &str) -> bool {
+    operators::atomic(operation).is_some()
+}
+
+/// Whether a word is one of the language.
+pub fn is_keyword(word: &str) -> bool {
+    lexer::is_taken_word(word)
+}
+
+/// Whether a word of the language begins a declaration or a property.
+pub fn begins_item(word: &str) -> bool {
+    lexer::TOP_KEYWORDS.contains(&word)
+}
+
+/// Whether a word of the language begins a statement.
+pub fn begins_statement(word: &str) -> bool {
+    lexer::STATEMENT_KEYWORDS.contains(&word)
+}
+
 /// Whether a text is a name that a program may choose.
 pub fn is_name(text: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -563,6 +563,21 @@ impl Repairs {
         insert(&self.source.text, &self.gaps, &fences, |kind| word(self.language, kind)).text
     }
 
+    /// The changes of the text that insert fences, in the order of the text: what is replaced, and
+    /// by what.
+    pub fn edits(&self, fences: &[Fence]) -> Vec<(Range<usize>, String)> {
+        let mut edits = Vec::new();
+        for fence in fences {
+            for edit in self.gaps.get(fence.place).map_or(&[][..], |gap| &gap.edits) {
+                let word = if edit.has_fence { word(self.language, fence.kind) } else { "" };
+                let by = format!("{}{word}{}", edit.before, edit.after);
+                edits.push((edit.range.clone(), by));
+            }
+        }
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
+        edits
+    }
+
     /// What the fence at a place of the program is, if it may be the order of an access.
     pub fn order(&self, place: usize) -> Option<&'static str> {
         let kind = self.standing.get(place).filter(|_| self.language.has_orders())?;

@@ -1,0 +1,25 @@
+//! `weir lsp`
+
+use std::io;
+
+use weir_lsp::{Ended, Settings, serve};
+
+use super::{Status, fail};
+use crate::cli::{LimitArgs, Lsp};
+use crate::{limits, output};
+
+pub fn run(args: &Lsp, given: LimitArgs) -> Status {
+    let default = Settings::default();
+    let settings = Settings {
+        models: args.models.or(&default.models),
+        time: given.timeout.unwrap_or(default.time),
+        memory: given.memory.map_or(default.memory, |mib| (mib as usize) << 20),
+        ceiling: limits::ceiling(),
+    };
+    match serve(io::stdin(), output::raw(), settings) {
+        Ok(Ended::Properly) => Status::Fine,
+        // The status that the protocol asks for.
+        Ok(Ended::Early) => Status::Violated,
+        Err(error) => fail(&format!("the server cannot start: {}", output::plain(&error))),
+    }
+}

@@ -1,0 +1,257 @@
+//! What takes time: the answers to the properties, and fences that repair a program.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use weir::fences::{Checked, Goal, Request, repairs};
+use weir::parts::engine::SearchOptions;
+use weir::{Cancellation, Error, Limits, MemoryModel, Player, Reading, Run, Verdict, Verifier};
+use weir_front::weir::LANGUAGE;
+use weir_model::limits::Meter;
+use weir_model::program::Program;
+
+/// How long a check may take, and what it is asked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The memory models.
+    pub models: Vec<MemoryModel>,
+    /// The time for the answers under each model, and for the search for fences.
+    pub time: Duration,
+    /// What a search may store, in bytes.
+    pub memory: usize,
+    /// What the process may use, in bytes, and what tells how much it uses.
+    pub ceiling: Option<(usize, Meter)>,
+}
+
+impl Default for Settings {
+    /// SC and TSO, five seconds and 1 GiB.
+    fn default() -> Self {
+        Self {
+            models: vec![MemoryModel::SC, MemoryModel::TSO],
+            time: Duration::from_secs(5),
+            memory: 1 << 30,
+            ceiling: None,
+        }
+    }
+}
+
+impl Settings {
+    /// The limits of one document. They are cancelled together.
+    pub fn limits(&self) -> Limits {
+        // An editor needs a processor, too.
+        let threads = std::num::NonZeroUsize::MIN;
+        let limits = Limits::none().threads(threads).time(self.time).memory(self.memory);
+        match self.ceiling {
+            Some((bytes, meter)) => limits.ceiling(bytes, meter),
+            None => limits,
+        }
+    }
+}
+
+/// The answers under one memory model.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The model.
+    pub model: MemoryModel,
+    /// The answers.
+    pub list: Vec<Answer>,
+}
+
+/// The answer to one property.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What the property is called.
+    pub name: String,
+    /// Where it stands; none for a progress property of an object.
+    pub span: Option<Range<usize>>,
+    /// The answer in a word or two, such as `holds` or `violated in 6 steps`.
+    pub says: String,
+    /// Why, or what else has to be said.
+    pub remark: Option<String>,
+    /// Whether something is wrong with the program.
+    pub is_violated: bool,
+    /// Whether fences may help.
+    pub is_about_states: bool,
+    /// The run that shows it.
+    pub run: Option<Run>,
+}
+
+/// Fences that repair a program under a model.
+#[derive(Clone, Debug)]
+pub struct Repair {
+    /// The model.
+    pub model: MemoryModel,
+    /// What to replace, and by what.
+    pub edits: Vec<(Range<usize>, String)>,
+    /// How many fences there are.
+    pub fences: usize,
+}
+
+/// What was found about a text.
+#[derive(Debug)]
+pub enum Found {
+    /// The answers under one model.
+    Answers(Answers),
+    /// Fences.
+    Repair(Repair),
+}
+
+/// A text that is to be checked.
+#[derive(Debug)]
+pub struct Check {
+    /// What reports call it.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Its program.
+    pub program: Program,
+    /// The memory models.
+    pub models: Vec<MemoryModel>,
+    /// The limits of each check.
+    pub limits: Limits,
+}
+
+impl Check {
+    /// Checks the text under each model, then looks for fences. Ends early if it is cancelled.
+    pub fn run(&self, found: &mut dyn FnMut(Found)) {
+        let cancellation = self.limits.cancellation();
+        let mut violated = Vec::new();
+        for &model in &self.models {
+            let list = self.answers(model);
+            if cancellation.is_cancelled() {
+                return;
+            }
+            if list.iter().any(|answer| answer.is_violated && answer.is_about_states) {
+                violated.push(model);
+            }
+            found(Found::Answers(Answers { model, list }));
+        }
+        // What is violated under SC is not repaired by fences.
+        if violated.contains(&MemoryModel::SC) {
+            return;
+        }
+        for model in violated {
+            if let Some(repair) = self.repair(model, &cancellation) {
+                found(Found::Repair(repair));
+            }
+        }
+    }
+
+    /// The answers under one model.
+    fn answers(&self, model: MemoryModel) -> Vec<Answer> {
+        let verifier = Verifier::new(self.text.clone())
+            .name(self.name.clone())
+            .language(&LANGUAGE)
+            .model(model)
+            .limits(self.limits.clone());
+        let program = &self.program;
+        let mut list = Vec::new();
+        let has_questions = !program.properties.is_empty() || program.live.is_empty();
+        if program.object.is_none() && has_questions {
+            match verifier.check() {
+                Ok(report) => list.extend(report.answers.into_iter().map(|a| answer(a, true))),
+                // A program without any property is fine while it is written.
+                Err(Error::Unsupported(_)) if program.properties.is_empty() => {}
+                Err(error) => list.push(self.refused(&error)),
+            }
+        }
+        if !program.live.is_empty() || program.object.is_some() {
+            match verifier.live() {
+                Ok(report) => list.extend(report.answers.into_iter().map(|a| answer(a, false))),
+                Err(Error::Unsupported(_)) => {}
+                Err(error) => list.push(self.refused(&error)),
+            }
+        }
+        // Games are played under TSO.
+        if !program.games.is_empty() && model.normal() == MemoryModel::TSO {
+            match verifier.games() {
+                Ok(games) => list.extend(games.into_iter().map(game)),
+                Err(error) => list.push(self.refused(&error)),
+            }
+        }
+        list
+    }
+
+    /// That a text cannot be checked.
+    fn refused(&self, error: &Error) -> Answer {
+        let first = error.diagnostics().first();
+        Answer {
+            name: self.name.clone(),
+            span: first.map(|error| error.range.clone()).or(Some(0..0)),
+            says: "cannot be checked".to_owned(),
+            remark: Some(first.map_or_else(|| error.to_string(), ToString::to_string)),
+            is_violated: false,
+            is_about_states: false,
+            run: None,
+        }
+    }
+
+    /// The cheapest fences that repair the program, if there are some.
+    fn repair(&self, model: MemoryModel, cancellation: &Cancellation) -> Option<Repair> {
+        let budget = self.limits.budget();
+        let options = SearchOptions { budget: budget.clone(), ..SearchOptions::default() };
+        let language = Some(&LANGUAGE);
+        let request = Request {
+            goal: Goal::Properties,
+            reading: Reading { language, model, budget, ..Reading::default() },
+            most: Some(1),
+            options,
+            ..Request::new(model)
+        };
+        let found = repairs(&self.name, &self.text, &request, &mut |_| {}).ok()?;
+        let set = found.sets.first().filter(|set| !set.fences.is_empty())?;
+        let repairs = || {
+            let checked = found.check(&set.fences, &request, &request.options);
+            matches!(checked, Ok(Checked::Repaired(..)))
+        };
+        if cancellation.is_cancelled() || !(set.is_confirmed || repairs()) {
+            return None;
+        }
+        Some(Repair { model, edits: found.edits(&set.fences), fences: set.fences.len() })
+    }
+}
+
+/// An answer in words.
+fn answer(answer: weir::Answer, is_about_states: bool) -> Answer {
+    let steps = answer.run.as_ref().map(|run| counted(run.steps.len(), "step"));
+    let says = match (answer.verdict, answer.outcome, &steps) {
+        (Verdict::Unknown, ..) => "unknown".to_owned(),
+        (_, Some(outcome), Some(steps)) => format!("{outcome}, in {steps}"),
+        (_, Some(outcome), None) => outcome.to_owned(),
+        (Verdict::Holds, None, _) => "holds".to_owned(),
+        (Verdict::Violated, None, Some(steps)) => format!("violated in {steps}"),
+        (Verdict::Violated, None, None) => "violated".to_owned(),
+    };
+    Answer {
+        name: answer.name,
+        span: answer.span,
+        says,
+        remark: answer.reason.or(answer.vacuous),
+        is_violated: answer.verdict == Verdict::Violated && answer.outcome.is_none(),
+        is_about_states,
+        run: answer.run,
+    }
+}
+
+/// Who wins a game.
+fn game(game: weir::Game) -> Answer {
+    let says = match game.winner {
+        Some(Player::Process) => "the process player wins",
+        Some(Player::Update) => "the update player wins",
+        None => "unknown",
+    };
+    Answer {
+        name: game.name,
+        span: Some(game.span),
+        says: says.to_owned(),
+        remark: Some(game.argument).filter(|argument| !argument.is_empty()),
+        is_violated: false,
+        is_about_states: false,
+        run: None,
+    }
+}
+
+/// `1 step`, `2 steps`.
+pub fn counted(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
