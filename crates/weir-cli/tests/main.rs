@@ -12,6 +12,7 @@ mod bounds;
 mod channel;
 mod cli;
 mod docs;
+mod editor;
 mod fences;
 mod games;
 mod guesses;

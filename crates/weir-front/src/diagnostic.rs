@@ -15,13 +15,13 @@ pub struct Diagnostic {
     /// Where, as a range of bytes.
     pub range: Range<usize>,
     /// What stands at that place, in a few words; may be empty.
-    pub label: String,
+    pub label: Box<str>,
     /// Other places that matter, each with a few words.
     pub notes: Vec<(Range<usize>, String)>,
     /// What to do about it.
     pub help: Option<String>,
     /// A change of the text that probably corrects it: what to replace, and by what.
-    pub fix: Option<(Range<usize>, String)>,
+    pub fix: Option<Box<(Range<usize>, String)>>,
     /// The name and the text of the file that it is in, if that is an included one.
     pub file: Option<Box<(String, String)>>,
 }
@@ -38,14 +38,14 @@ impl std::error::Error for Diagnostic {}
 impl Diagnostic {
     /// An error at a place.
     pub fn new(message: impl Into<String>, range: Range<usize>) -> Self {
-        let (label, notes) = (String::new(), Vec::new());
+        let (label, notes) = (Box::default(), Vec::new());
         Self { message: message.into(), range, label, notes, help: None, fix: None, file: None }
     }
 
     /// With words at the place itself.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
+        self.label = label.into().into_boxed_str();
         self
     }
 
@@ -69,7 +69,7 @@ impl Diagnostic {
             self.range = within(&self.range);
             self.notes.retain(|(note, _)| range.contains(&note.start));
             self.notes.iter_mut().for_each(|(note, _)| *note = within(note));
-            self.fix = self.fix.map(|(fix, by)| (within(&fix), by));
+            self.fix.iter_mut().for_each(|fix| fix.0 = within(&fix.0));
         }
         self
     }
@@ -84,7 +84,7 @@ impl Diagnostic {
     /// With a change of the text that probably corrects it.
     #[must_use]
     pub fn fix(mut self, range: Range<usize>, by: impl Into<String>) -> Self {
-        self.fix = Some((range, by.into()));
+        self.fix = Some(Box::new((range, by.into())));
         self
     }
 
@@ -108,7 +108,7 @@ impl Diagnostic {
         let move_it = |range: &mut Range<usize>| *range = range.start + by..range.end + by;
         move_it(&mut self.range);
         self.notes.iter_mut().for_each(|(range, _)| move_it(range));
-        self.fix.iter_mut().for_each(|(range, _)| move_it(range));
+        self.fix.iter_mut().for_each(|fix| move_it(&mut fix.0));
         self
     }
 

@@ -76,7 +76,7 @@ fn errors_inside_macros_point_at_the_use() {
     let (found, at) = error(&weir_front::rmm::LANGUAGE, text);
     assert_eq!(found.message, "there is no variable `nowhere`");
     assert_eq!(at, "set");
-    assert_eq!(found.label, "used here");
+    assert_eq!(&*found.label, "used here");
     let (range, note) = &found.notes[0];
     assert_eq!(&text[range.clone()], "nowhere");
     assert_eq!(note, "this is in macro `set`");

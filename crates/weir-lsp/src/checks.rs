@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weir::fences::{Checked, Goal, Request, repairs};
 use weir::parts::engine::SearchOptions;
-use weir::{Cancellation, Error, Limits, MemoryModel, Player, Reading, Run, Verdict, Verifier};
+use weir::{Cancellation, Error, Limits, MemoryModel, Reading, Run, Verdict, Verifier};
 use weir_front::weir::LANGUAGE;
 use weir_model::limits::Meter;
 use weir_model::program::Program;
@@ -68,12 +68,32 @@ pub struct Answer {
     pub says: String,
     /// Why, or what else has to be said.
     pub remark: Option<String>,
-    /// Whether something is wrong with the program.
-    pub is_violated: bool,
-    /// Whether fences may help.
-    pub is_about_states: bool,
+    /// What it means for the program.
+    pub judgment: Judgment,
+    /// Whether it is about reachable states, not about runs without end or games.
+    is_about_states: bool,
     /// The run that shows it.
     pub run: Option<Run>,
+}
+
+/// What an answer means for a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgment {
+    /// Nothing is wrong.
+    Fine,
+    /// A property is violated.
+    Violated,
+    /// It is unknown; more time may help.
+    Unknown,
+    /// The program cannot be checked.
+    Refused,
+}
+
+impl Answer {
+    /// Whether fences may help.
+    pub fn may_need_fences(&self) -> bool {
+        self.judgment == Judgment::Violated && self.is_about_states
+    }
 }
 
 /// Fences that repair a program under a model.
@@ -121,7 +141,7 @@ impl Check {
             if cancellation.is_cancelled() {
                 return;
             }
-            if list.iter().any(|answer| answer.is_violated && answer.is_about_states) {
+            if list.iter().any(Answer::may_need_fences) {
                 violated.push(model);
             }
             found(Found::Answers(Answers { model, list }));
@@ -146,11 +166,10 @@ impl Check {
             .limits(self.limits.clone());
         let program = &self.program;
         let mut list = Vec::new();
-        let has_questions = !program.properties.is_empty() || program.live.is_empty();
-        if program.object.is_none() && has_questions {
+        if program.object.is_none() {
             match verifier.check() {
                 Ok(report) => list.extend(report.answers.into_iter().map(|a| answer(a, true))),
-                // A program without any property is fine while it is written.
+                // Nothing is asked about states, which is fine while a program is written.
                 Err(Error::Unsupported(_)) if program.properties.is_empty() => {}
                 Err(error) => list.push(self.refused(&error)),
             }
@@ -180,7 +199,7 @@ impl Check {
             span: first.map(|error| error.range.clone()).or(Some(0..0)),
             says: "cannot be checked".to_owned(),
             remark: Some(first.map_or_else(|| error.to_string(), ToString::to_string)),
-            is_violated: false,
+            judgment: Judgment::Refused,
             is_about_states: false,
             run: None,
         }
@@ -222,36 +241,28 @@ fn answer(answer: weir::Answer, is_about_states: bool) -> Answer {
         (Verdict::Violated, None, Some(steps)) => format!("violated in {steps}"),
         (Verdict::Violated, None, None) => "violated".to_owned(),
     };
-    Answer {
-        name: answer.name,
-        span: answer.span,
-        says,
-        remark: answer.reason.or(answer.vacuous),
-        is_violated: answer.verdict == Verdict::Violated && answer.outcome.is_none(),
-        is_about_states,
-        run: answer.run,
-    }
+    let judgment = match (answer.verdict, answer.outcome) {
+        (Verdict::Unknown, _) => Judgment::Unknown,
+        (Verdict::Violated, None) => Judgment::Violated,
+        (Verdict::Holds, _) | (_, Some(_)) => Judgment::Fine,
+    };
+    let remark = answer.reason.or(answer.vacuous);
+    let (name, span, run) = (answer.name, answer.span, answer.run);
+    Answer { name, span, says, remark, judgment, is_about_states, run }
 }
 
 /// Who wins a game.
 fn game(game: weir::Game) -> Answer {
-    let says = match game.winner {
-        Some(Player::Process) => "the process player wins",
-        Some(Player::Update) => "the update player wins",
-        None => "unknown",
+    let (says, judgment) = match game.winner {
+        Some(player) => (format!("the {} player wins", player.name()), Judgment::Fine),
+        None => ("unknown".to_owned(), Judgment::Unknown),
     };
-    Answer {
-        name: game.name,
-        span: Some(game.span),
-        says: says.to_owned(),
-        remark: Some(game.argument).filter(|argument| !argument.is_empty()),
-        is_violated: false,
-        is_about_states: false,
-        run: None,
-    }
+    let remark = Some(game.argument).filter(|argument| !argument.is_empty());
+    let (name, span) = (game.name, Some(game.span));
+    Answer { name, span, says, remark, judgment, is_about_states: false, run: None }
 }
 
 /// `1 step`, `2 steps`.
-pub fn counted(n: usize, what: &str) -> String {
+fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

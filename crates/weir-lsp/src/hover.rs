@@ -158,9 +158,11 @@ fn places(document: &Document, symbol: usize, access: &[Access]) -> Vec<String> 
     let all = names.mentions_of(symbol).filter(|m| access.contains(&m.access));
     for mention in all {
         let line = document.line(mention.range.start).to_string();
+        let is_full = list.len() >= MOST_LINES;
         match list.iter_mut().find(|(inside, _)| *inside == mention.inside) {
             Some((_, lines)) if lines.last() == Some(&line) => {}
             Some((_, lines)) => lines.push(line),
+            None if is_full => {}
             None => list.push((mention.inside, vec![line])),
         }
     }
@@ -177,7 +179,7 @@ fn places(document: &Document, symbol: usize, access: &[Access]) -> Vec<String> 
             None => lines,
         }
     };
-    list.into_iter().take(MOST_LINES).map(place).collect()
+    list.into_iter().map(place).collect()
 }
 
 /// What a label is used for.

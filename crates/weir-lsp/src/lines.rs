@@ -4,9 +4,17 @@ use std::ops::Range;
 
 use lsp_types::Position;
 
+/// How many bytes lie between two places whose code units are counted beforehand: a line may be as
+/// long as the text.
+const BLOCK: usize = 1 << 9;
+
 /// Where the lines of a text begin. A line ends with `\n`, `\r\n` or `\r`.
 #[derive(Clone, Debug)]
-pub struct Lines(Vec<usize>);
+pub struct Lines {
+    starts: Vec<usize>,
+    /// How many code units there are before each block of bytes.
+    units: Vec<usize>,
+}
 
 impl Lines {
     /// The lines of a text.
@@ -18,28 +26,39 @@ impl Lines {
             _ => false,
         };
         let ends = (0..bytes.len()).filter(|&i| is_end(i)).map(|i| i + 1);
-        Self(std::iter::once(0).chain(ends).collect())
+        let starts = std::iter::once(0).chain(ends).collect();
+        let mut units = vec![0];
+        for block in 1..=text.len() / BLOCK {
+            let part = &text[floor(text, (block - 1) * BLOCK)..floor(text, block * BLOCK)];
+            units.push(units[block - 1] + units_of(part));
+        }
+        Self { starts, units }
+    }
+
+    /// How many code units there are before an offset between two characters.
+    fn units_before(&self, text: &str, offset: usize) -> usize {
+        let block = offset / BLOCK;
+        self.units[block] + units_of(&text[floor(text, block * BLOCK)..offset])
     }
 
     /// The number of the line, from 0, that an offset is on.
     pub fn line(&self, offset: usize) -> usize {
-        self.0.partition_point(|start| *start <= offset) - 1
+        self.starts.partition_point(|start| *start <= offset) - 1
     }
 
     /// A line without its end.
     pub fn range(&self, text: &str, line: usize) -> Range<usize> {
-        let Some(&start) = self.0.get(line) else { return text.len()..text.len() };
-        let end = self.0.get(line + 1).copied().unwrap_or(text.len());
+        let Some(&start) = self.starts.get(line) else { return text.len()..text.len() };
+        let end = self.starts.get(line + 1).copied().unwrap_or(text.len());
         start..start + text[start..end].trim_end_matches(['\r', '\n']).len()
     }
 
     /// The position of an offset. One inside a character is that of the character.
     pub fn position(&self, text: &str, offset: usize) -> Position {
-        let floor = (0..=offset.min(text.len())).rev().find(|&i| text.is_char_boundary(i));
-        let offset = floor.unwrap_or(0);
+        let offset = floor(text, offset);
         let line = self.line(offset);
-        let before = &text[self.0[line]..offset];
-        Position::new(line as u32, before.chars().map(char::len_utf16).sum::<usize>() as u32)
+        let units = self.units_before(text, offset) - self.units_before(text, self.starts[line]);
+        Position::new(line as u32, units as u32)
     }
 
     /// The positions of both ends of a range.
@@ -52,12 +71,19 @@ impl Lines {
     /// inside a character is the beginning of the character.
     pub fn offset(&self, text: &str, position: Position) -> usize {
         let line = self.range(text, position.line as usize);
-        let mut left = position.character as usize;
-        for (i, c) in text[line.clone()].char_indices() {
-            if left < c.len_utf16() {
-                return line.start + i;
+        let before = self.units_before(text, line.start);
+        let wanted = before + position.character as usize;
+        let block = self.units.partition_point(|units| *units <= wanted) - 1;
+        let begin = floor(text, block * BLOCK);
+        let (start, mut units) = match begin > line.start {
+            true => (begin.min(line.end), self.units[block]),
+            false => (line.start, before),
+        };
+        for (i, c) in text[start..line.end].char_indices() {
+            units += c.len_utf16();
+            if units > wanted {
+                return start + i;
             }
-            left -= c.len_utf16();
         }
         line.end
     }
@@ -67,6 +93,16 @@ impl Lines {
         let start = self.offset(text, range.start);
         start..self.offset(text, range.end).max(start)
     }
+}
+
+fn units_of(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// The beginning of the character that an offset is in.
+fn floor(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    (0..=offset).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -101,6 +137,24 @@ mod tests {
             }
             assert_eq!(lines.offset(TEXT, lines.position(TEXT, offset)), offset, "{offset}");
         }
+    }
+
+    #[test]
+    fn long_lines_are_counted_as_short_ones() {
+        let text = format!("a\n{}\r\né", "aé€😀".repeat(300));
+        let lines = Lines::new(&text);
+        let mut plain = Position::new(0, 0);
+        for (offset, c) in text.char_indices() {
+            assert_eq!(lines.position(&text, offset), plain, "{offset}");
+            if c != '\n' || !text[..offset].ends_with('\r') {
+                assert_eq!(lines.offset(&text, plain), offset);
+            }
+            plain = match c {
+                '\n' => Position::new(plain.line + 1, 0),
+                _ => Position::new(plain.line, plain.character + c.len_utf16() as u32),
+            };
+        }
+        assert_eq!(lines.offset(&text, Position::new(1, 9999)), text.find('\r').unwrap());
     }
 
     #[test]

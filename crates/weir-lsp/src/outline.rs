@@ -7,7 +7,7 @@ use lsp_types::{
     SymbolKind as Kind, TextEdit,
 };
 use weir_front::errors::quote;
-use weir_front::weir::names::{self, Access, Names, Symbol, SymbolKind};
+use weir_front::weir::names::{self, Access, Declaration, Names, Symbol, SymbolKind};
 
 use crate::document::Document;
 
@@ -30,45 +30,16 @@ fn kind(kind: SymbolKind) -> Kind {
     }
 }
 
-/// What a text declares and asks, in its order.
+/// What a text declares and asks, in its order. What is declared inside of something is below it.
 pub fn outline(document: &Document) -> Vec<DocumentSymbol> {
     let names = document.names();
-    let mut top: Vec<(usize, DocumentSymbol)> = Vec::new();
-    // The place of each declaration of a symbol that others belong to.
-    let mut owners: Vec<(usize, Range<usize>, Vec<DocumentSymbol>)> = Vec::new();
-    let mut inner = Vec::new();
-    for (number, symbol) in names.symbols.iter().enumerate() {
-        for declaration in &symbol.declarations {
-            let (name, whole) = (&declaration.name, &declaration.whole);
+    // Where each item is, and whether it is inside of another one.
+    let mut items: Vec<(Range<usize>, bool, DocumentSymbol)> = Vec::new();
+    // Properties are listed below, with those that have no name.
+    for symbol in names.symbols.iter().filter(|s| s.kind != SymbolKind::Property) {
+        for Declaration { name, whole } in &symbol.declarations {
             let item = item(document, &symbol.name, symbol.kind, name, whole);
-            match (symbol.kind, symbol.owner) {
-                // Properties are listed below, with those that have no name.
-                (SymbolKind::Property, _) => {}
-                (SymbolKind::Process | SymbolKind::Object | SymbolKind::Enum, _) => {
-                    owners.push((number, whole.clone(), vec![]));
-                    top.push((name.start, item));
-                }
-                (_, Some(owner)) => inner.push((owner, name.start, item)),
-                (_, None) => top.push((name.start, item)),
-            }
-        }
-    }
-    // A register of a method belongs to the object in the outline.
-    for (owner, at, item) in inner {
-        let place = owners.iter_mut().find(|(number, whole, _)| {
-            (*number == owner || names.symbols[owner].owner == Some(*number)) && whole.contains(&at)
-        });
-        match place {
-            Some((.., list)) => list.push(item),
-            None => top.push((at, item)),
-        }
-    }
-    for (number, whole, mut list) in owners {
-        list.sort_by_key(|item| (item.range.start.line, item.range.start.character));
-        let name = names.symbols[number].declarations.iter().find(|d| d.whole == whole);
-        let owner = name.and_then(|d| top.iter_mut().find(|(at, _)| *at == d.name.start));
-        if let Some((_, item)) = owner {
-            item.children = Some(list);
+            items.push((whole.clone(), symbol.owner.is_some(), item));
         }
     }
     for asked in &names.asked {
@@ -79,10 +50,23 @@ pub fn outline(document: &Document) -> Vec<DocumentSymbol> {
         let named = asked.symbol.and_then(|s| names.symbols[s].declarations.first());
         let name = named.map_or(&asked.range, |declaration| &declaration.name);
         let item = item(document, &title, SymbolKind::Property, name, &asked.range);
-        top.push((asked.range.start, item));
+        items.push((asked.range.clone(), false, item));
     }
-    top.sort_by_key(|(at, _)| *at);
-    top.into_iter().map(|(_, item)| item).collect()
+    items.sort_by_key(|(whole, ..)| whole.start);
+    let mut top: Vec<DocumentSymbol> = Vec::new();
+    let mut end = 0;
+    for (whole, is_inner, item) in items {
+        match top.last_mut() {
+            Some(owner) if is_inner && whole.start < end => {
+                owner.children.get_or_insert_default().push(item);
+            }
+            _ => {
+                end = whole.end;
+                top.push(item);
+            }
+        }
+    }
+    top
 }
 
 /// The beginning of a text, on one line.
@@ -173,10 +157,13 @@ pub fn rename(document: &Document, offset: usize, name: &str) -> Result<Vec<Text
     let before = document.names();
     let mention = before.at(offset).ok_or("there is no name here")?;
     let symbol = &before.symbols[mention.symbol];
-    let mut text = document.text.clone();
-    for mention in before.mentions_of(mention.symbol).collect::<Vec<_>>().into_iter().rev() {
-        text.replace_range(mention.range.clone(), name);
+    let (mut text, mut done) = (String::new(), 0);
+    for mention in before.mentions_of(mention.symbol) {
+        text += &document.text[done..mention.range.start];
+        text += name;
+        done = mention.range.end;
     }
+    text += &document.text[done..];
     if !are_alike(before, &names::names(&text)) {
         return Err(clash(before, symbol, name));
     }

@@ -1,6 +1,6 @@
 //! What an editor shows by itself: errors, lenses over properties, and fixes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use lsp_types::{
@@ -12,7 +12,7 @@ use weir::MemoryModel;
 use weir_front::errors::quote;
 use weir_front::weir::names::SymbolKind;
 
-use crate::checks::{Answer, Repair, counted};
+use crate::checks::{Answer, Judgment, Repair};
 use crate::document::Document;
 
 /// Shows a run: `[address, model, property]`.
@@ -32,8 +32,8 @@ const MOST_STEPS: usize = 30;
 pub fn diagnostics(document: &Document) -> Vec<Diagnostic> {
     let mut list: Vec<Diagnostic> = document.errors().iter().map(|e| error(document, e)).collect();
     for answers in &document.answers {
-        let violated =
-            answers.list.iter().filter(|a| a.is_violated || a.says == "cannot be checked");
+        let is_shown = |a: &&Answer| matches!(a.judgment, Judgment::Violated | Judgment::Refused);
+        let violated = answers.list.iter().filter(is_shown);
         list.extend(violated.map(|answer| violation(document, answers.model, answer)));
     }
     list
@@ -49,7 +49,8 @@ fn error(document: &Document, error: &weir::Diagnostic) -> Diagnostic {
         message = format!("in {}, line {line}: {message}", quote(&file.0));
         (range, notes) = (0..0, &[]);
     }
-    for more in [Some(&error.label).filter(|label| !label.is_empty()), error.help.as_ref()] {
+    let label = Some(&*error.label).filter(|label| !label.is_empty());
+    for more in [label, error.help.as_deref()] {
         message.extend(more.map(|more| format!("\n{more}")));
     }
     let note = |(range, text): &(Range<usize>, String)| DiagnosticRelatedInformation {
@@ -129,22 +130,21 @@ pub fn lenses(document: &Document) -> Vec<CodeLens> {
             }
             let address = document.uri.as_str();
             let model = answers.model.to_string();
-            let (command, words) = match (&answer.run, answer.says.as_str()) {
+            let (command, words) = match (&answer.run, answer.judgment) {
                 (Some(_), _) => {
                     (SHOW_RUN, Some(vec![json!(address), json!(model), json!(answer.name)]))
                 }
-                (None, "unknown") => (CHECK, Some(vec![json!(address), json!(LONGER)])),
+                (None, Judgment::Unknown) => (CHECK, Some(vec![json!(address), json!(LONGER)])),
                 (None, _) => ("", None),
             };
             lenses.push(lens(&place(document, answer), title, command, words));
         }
     }
     if document.check.is_some() {
-        let answered = |range: &Range<usize>| {
-            let all = document.answers.iter().flat_map(|answers| &answers.list);
-            all.into_iter().any(|answer| place(document, answer) == *range)
-        };
-        for asked in document.names().asked.iter().filter(|asked| !answered(&asked.range)) {
+        let answers = document.answers.iter().flat_map(|answers| &answers.list);
+        let answered: HashSet<_> = answers.map(|answer| place(document, answer)).collect();
+        let asked = document.names().asked.iter();
+        for asked in asked.filter(|asked| !answered.contains(&asked.range)) {
             lenses.push(lens(&asked.range, "checking …".to_owned(), "", None));
         }
     }
@@ -156,7 +156,7 @@ pub fn fixes(document: &Document, range: &Range<usize>) -> Vec<CodeAction> {
     let touches = |other: &Range<usize>| other.start <= range.end && range.start <= other.end;
     let mut actions = Vec::new();
     for wrong in document.errors().iter().filter(|error| error.file.is_none()) {
-        let Some((place, by)) = &wrong.fix else { continue };
+        let Some((place, by)) = wrong.fix.as_deref() else { continue };
         if !touches(&wrong.range) && !touches(place) {
             continue;
         }
@@ -166,7 +166,7 @@ pub fn fixes(document: &Document, range: &Range<usize>) -> Vec<CodeAction> {
     }
     for repair in &document.repairs {
         let answers = document.answers.iter().filter(|answers| answers.model == repair.model);
-        let violated = answers.flat_map(|a| &a.list).filter(|a| a.is_violated && a.is_about_states);
+        let violated = answers.flat_map(|a| &a.list).filter(|a| a.may_need_fences());
         let violated: Vec<&Answer> = violated.collect();
         let is_at_property = violated.iter().any(|answer| touches(&place(document, answer)));
         if !is_at_property && !repair.edits.iter().any(|(at, _)| is_on_line(document, range, at)) {
@@ -187,16 +187,13 @@ fn is_on_line(document: &Document, range: &Range<usize>, at: &Range<usize>) -> b
 fn repair_title(document: &Document, repair: &Repair) -> String {
     let lines = repair.edits.iter().map(|(range, _)| document.line(range.start).to_string());
     let lines: Vec<String> = lines.collect();
-    let (this, what) = match repair.fences {
-        1 => ("this", "the missing fence".to_owned()),
-        n => ("these", format!("the {} missing", counted(n, "fence"))),
+    let what = match repair.fences {
+        1 => "the missing fence".to_owned(),
+        n => format!("the {n} missing fences"),
     };
     let line = if lines.len() == 1 { "line" } else { "lines" };
     let lines = lines.join(", ");
-    format!(
-        "Insert {what} at {line} {lines}: with {this}, nothing is violated under {}",
-        repair.model
-    )
+    format!("Insert {what} at {line} {lines}: then nothing is violated under {}", repair.model)
 }
 
 fn action(

@@ -1,6 +1,6 @@
 //! The state of the server, and what it does with each message.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
@@ -81,7 +81,7 @@ fn value(result: impl Serialize) -> Answered {
 pub struct Server<W> {
     output: W,
     settings: Settings,
-    documents: HashMap<String, Document>,
+    documents: BTreeMap<String, Document>,
     reader: Worker<Reading>,
     checker: Worker<(u64, Check)>,
     is_initialized: bool,
@@ -127,7 +127,7 @@ impl<W: Write> Server<W> {
         Ok(Self {
             output,
             settings,
-            documents: HashMap::new(),
+            documents: BTreeMap::new(),
             reader,
             checker,
             is_initialized: false,
@@ -302,7 +302,9 @@ impl<W: Write> Server<W> {
                 let TextDocumentItem { uri, language_id, version, text } = params.text_document;
                 let document = uri.as_str().to_owned();
                 let opened = Document::new(uri, &language_id, version, text);
-                self.documents.insert(document.clone(), opened);
+                if let Some(mut before) = self.documents.insert(document.clone(), opened) {
+                    before.forget_answers();
+                }
                 self.begin_reading(&document);
             }
             "textDocument/didChange" => {
@@ -328,12 +330,11 @@ impl<W: Write> Server<W> {
                 self.send(&wire::notification("textDocument/publishDiagnostics", &json!(params)));
             }
             "workspace/didChangeConfiguration" => {
-                if self.configure(params.get("settings").unwrap_or(&Value::Null)) {
-                    let all: Vec<String> = self.documents.keys().cloned().collect();
-                    for document in all {
-                        self.begin_checking(&document, None);
-                        self.publish(&document);
-                    }
+                let is_new = self.configure(params.get("settings").unwrap_or(&Value::Null));
+                let all: Vec<String> = self.documents.keys().cloned().collect();
+                for document in all.into_iter().filter(|_| is_new) {
+                    self.begin_checking(&document, None);
+                    self.publish(&document);
                 }
             }
             _ => {}

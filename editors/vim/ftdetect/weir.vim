@@ -1,0 +1,1 @@
+autocmd BufNewFile,BufRead *.weir setfiletype weir
