@@ -43,6 +43,8 @@ pub fn completion(document: &Document, offset: usize) -> Vec<CompletionItem> {
                 let begins_item = names::begins_item(word);
                 if code.is_some() { !begins_item } else { !names::begins_statement(word) }
             });
+            let contextual = names::contextual().filter(|(_, begins)| *begins == code.is_some());
+            let keywords = keywords.chain(contextual.map(|(word, _)| word));
             let keyword = |word: &str| plain(word, CompletionItemKind::KEYWORD, None);
             // Types are words of the language, and are called as well.
             let operations = names::operations().filter(|name| {

@@ -78,7 +78,9 @@ pub fn tokens(document: &Document) -> SemanticTokens {
             WordKind::Name => {
                 let mention = all.at(word.range.start).filter(|m| m.range == word.range);
                 let Some(mention) = mention else {
-                    if operations.contains(document.text_of(&word.range)) {
+                    if all.is_keyword_at(word.range.start) {
+                        push(word.range.clone(), &SemanticTokenType::KEYWORD, 0);
+                    } else if operations.contains(document.text_of(&word.range)) {
                         push(word.range.clone(), &SemanticTokenType::FUNCTION, 0);
                     }
                     continue;

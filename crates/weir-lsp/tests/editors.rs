@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use weir_front::weir::names::{keywords, operations};
+use weir_front::weir::names::{contextual, keywords, operations};
 
 use crate::root;
 
@@ -24,7 +24,7 @@ fn every_word_of_the_language_has_a_color() {
     for file in FILES {
         let text = fs::read_to_string(root().join(file)).unwrap();
         let words = words(&text);
-        for keyword in keywords() {
+        for keyword in keywords().chain(contextual().map(|(word, _)| word)) {
             assert!(words.contains(keyword), "{file}: add `{keyword}` to its words");
         }
         for operation in operations() {

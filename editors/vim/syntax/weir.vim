@@ -15,6 +15,7 @@ syntax keyword weirOperator and not any
 syntax keyword weirBoolean true false
 syntax keyword weirReserved call
 
+syntax match weirStatement /\<\%(atomic\|step\)\>\ze\s*{/
 syntax match weirOperation /\<\%(cas\|cmpxchg\|swap\|update\|count\|min\|max\|index\|fetch_\l\+\)\>\ze\s*(/
 syntax match weirLabel /^\s*\zs\h\w*\ze\s*:=\@!/
 syntax match weirLabel /@\s*\zs\h\w*/

@@ -137,6 +137,16 @@ pub fn is_name(text: &str) -> bool {
         && !lexer::is_taken_word(text)
 }
 
+/// The word that ends `live terminates`.
+const TERMINATES: &str = "terminates";
+
+/// The words that are of the language only where a name cannot stand, and whether each begins a
+/// statement.
+pub fn contextual() -> impl Iterator<Item = (&'static str, bool)> {
+    let blocks = parse::UNDIVIDED.into_iter().map(|(word, _)| (word, true));
+    blocks.chain([(TERMINATES, false)])
+}
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SymbolKind {
@@ -256,6 +266,8 @@ pub struct Names {
     pub mentions: Vec<Mention>,
     /// What is asked, in the order of the text.
     pub asked: Vec<Asked>,
+    /// Where a word that could be a name is one of the language, in the order of the text.
+    pub keywords: Vec<Range<usize>>,
 }
 
 impl Names {
@@ -264,6 +276,11 @@ impl Names {
         let after = self.mentions.partition_point(|m| m.range.start <= offset);
         let last = self.mentions[..after].last()?;
         (offset <= last.range.end).then_some(last)
+    }
+
+    /// Whether the word that begins at an offset could be a name, and is one of the language.
+    pub fn is_keyword_at(&self, offset: usize) -> bool {
+        self.keywords.binary_search_by_key(&offset, |range| range.start).is_ok()
     }
 
     /// Where a symbol is named.
@@ -307,6 +324,7 @@ pub fn names(text: &str) -> Names {
         finder.item(item);
     }
     let mut names = finder.names;
+    names.keywords.sort_by_key(|range| range.start);
     names.mentions.sort_by_key(|mention| mention.range.start);
     names.mentions.dedup_by_key(|mention| mention.range.start);
     names
@@ -479,12 +497,17 @@ impl<'t> Finder<'t> {
                     self.block(&method.body, scope);
                 }
             }
-            Item::Property(_, question, _) => {
+            Item::Property(_, question, span) => {
                 let inside = self.names.asked.get(self.asked).and_then(|asked| asked.symbol);
                 self.asked += 1;
                 let scope = Scope { code: None, inside, is_question: true };
                 match question {
-                    Question::NoDeadlock | Question::Assertions | Question::Terminates => {}
+                    Question::NoDeadlock | Question::Assertions => {}
+                    // The last word of the property.
+                    Question::Terminates => {
+                        let end = span.range().end;
+                        self.names.keywords.push(end - TERMINATES.len()..end);
+                    }
                     Question::Never(e)
                     | Question::Final(_, e)
                     | Question::Live(_, e)
@@ -532,7 +555,7 @@ impl<'t> Finder<'t> {
     }
 
     fn block(&mut self, block: &Block<'t>, scope: Scope) {
-        for Stmt { kind, .. } in block {
+        for Stmt { kind, span } in block {
             match kind {
                 StmtKind::Label(_)
                 | StmtKind::Fence(_)
@@ -543,6 +566,7 @@ impl<'t> Finder<'t> {
                 | StmtKind::Loop(_)
                 | StmtKind::Choose(_)
                 | StmtKind::Return(None) => {}
+                StmtKind::Undivided(..) => self.names.keywords.push(span.range()),
                 StmtKind::Registers(list) => list.iter().for_each(|r| self.declared(r, scope)),
                 StmtKind::Assign(place, e) => {
                     self.place(place, Access::Writes, scope);
@@ -630,7 +654,10 @@ fn each_block<'a, 't>(kind: &'a StmtKind<'t>, visit: &mut dyn FnMut(&'a Block<'t
             visit(then);
             visit(other);
         }
-        StmtKind::While(_, body) | StmtKind::Loop(body) | StmtKind::Await(body, _) => visit(body),
+        StmtKind::While(_, body)
+        | StmtKind::Loop(body)
+        | StmtKind::Await(body, _)
+        | StmtKind::Undivided(_, body) => visit(body),
         StmtKind::Choose(blocks) => blocks.iter().for_each(visit),
         StmtKind::Label(_)
         | StmtKind::Registers(_)
@@ -695,6 +722,15 @@ both: never p[0]@again and p[1].r == 1 and count(p@again) == N
         let unknown = all.filter(|w| names.at(w.range.start).is_none());
         let unknown: Vec<&str> = unknown.map(|w| &TEXT[w.range]).collect();
         assert_eq!(unknown, ["fetch_add", "count"]);
+    }
+
+    #[test]
+    fn words_may_be_names_elsewhere() {
+        let text = "var step\nprocess p { step { step = 1 } atomic { step = 2 } }\nlive terminates";
+        let names = names(text);
+        let found: Vec<&str> = names.keywords.iter().map(|r| &text[r.clone()]).collect();
+        assert_eq!(found, ["step", "atomic", "terminates"]);
+        assert_eq!(names.mentions.iter().filter(|m| m.access == Access::Writes).count(), 2);
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod expressions;
 mod items;
 mod statements;
 
+pub use statements::UNDIVIDED;
+
 use super::lexer::{Kind, STATEMENT_KEYWORDS, TOP_KEYWORDS, Token};
 use super::tree::{Item, Name, Span};
 use crate::errors::{Errors, quote};

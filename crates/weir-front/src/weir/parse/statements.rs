@@ -9,6 +9,10 @@ use crate::weir::operators;
 use crate::weir::tree::{Block, Expr, ExprKind, Name, Place, Span, Stmt, StmtKind};
 use crate::{Diagnostic, MAX_NESTING};
 
+/// Words that begin a block which is one step; elsewhere they are names.
+pub const UNDIVIDED: [(&str, AtomicKind); 2] =
+    [("atomic", AtomicKind::Full), ("step", AtomicKind::Statement)];
+
 impl<'t> Parser<'_, 't> {
     /// `{ … }`; `context` says after what: "after the condition of `while`".
     pub(super) fn block(&mut self, context: &str) -> Parsed<Block<'t>> {
@@ -205,12 +209,8 @@ impl<'t> Parser<'_, 't> {
             return Ok(());
         }
         let name = self.name("a statement")?;
-        let undivided = match name.text {
-            "atomic" => Some(AtomicKind::Full),
-            "step" => Some(AtomicKind::Statement),
-            _ => None,
-        };
-        if let Some(kind) = undivided.filter(|_| self.is("{")) {
+        let undivided = UNDIVIDED.into_iter().find(|(word, _)| *word == name.text);
+        if let Some((_, kind)) = undivided.filter(|_| self.is("{")) {
             let gaps = self.gaps.len();
             let body = self.block(&format!("after `{}`", name.text))?;
             // Everything in it is in order.
