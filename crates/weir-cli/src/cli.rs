@@ -1,5 +1,6 @@
 //! The command line.
 
+pub mod batch;
 pub mod channel;
 pub mod fences;
 pub mod game;
@@ -8,13 +9,18 @@ pub mod live;
 pub mod options;
 pub mod reduce;
 pub mod step;
+pub mod test;
+pub mod watch;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use weir::{ENGINES, Engine};
 
+use crate::files;
+use batch::{BatchArgs, ReportFormat};
 use litmus::Litmus;
 use options::{
     AutomataArgs, EvidenceArgs, FormArg, Format, HtmlArg, LanguageArg, ModelArg, ModelsArg,
@@ -39,6 +45,21 @@ pub struct Cli {
 
     #[command(flatten)]
     pub limits: LimitArgs,
+}
+
+impl Cli {
+    /// Parses a command line, and says what of it stands there.
+    ///
+    /// # Errors
+    /// What is wrong with it, or help.
+    pub fn parse_with_matches(
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<(Self, ArgMatches), clap::Error> {
+        let matches = Self::command().try_get_matches_from(words)?;
+        let cli =
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut Self::command()))?;
+        Ok((cli, matches))
+    }
 }
 
 /// The limits that hold for everything that a command does.
@@ -93,6 +114,10 @@ pub enum Command {
     Robust(Robust),
     /// Check infinite runs: progress of objects, termination of programs
     Live(live::Live),
+    /// Check programs again whenever their files change
+    Watch(watch::Watch),
+    /// Compare the answers about programs with what the programs expect
+    Test(test::Test),
     /// Step through a program by hand
     Step(step::Step),
     /// Print a program with every access to memory as a statement
@@ -115,34 +140,77 @@ pub enum Command {
     Serve(Serve),
     /// Answer an editor, by the Language Server Protocol
     Lsp(Lsp),
+    /// Explain a term: a memory model, a relaxation, a verdict, an engine, a property
+    Explain(Explain),
+    /// Print a script that completes command lines in a shell
+    Completions(Completions),
+    /// Print the manual page, or write all pages
+    Man(Man),
 }
 
 impl Command {
+    /// Replaces directories and patterns by the files that they stand for.
+    ///
+    /// # Errors
+    /// What stands for no file.
+    pub fn expand(&mut self) -> Result<(), String> {
+        let programs = match self {
+            Self::Check(args) => &mut args.programs,
+            Self::Outcomes(args) => &mut args.programs,
+            Self::Compare(args) => &mut args.programs,
+            Self::Fences(args) => &mut args.programs,
+            Self::Robust(args) => &mut args.programs,
+            Self::Live(args) => &mut args.programs,
+            Self::Test(args) => &mut args.programs,
+            Self::Watch(args) => &mut args.check.programs,
+            Self::Litmus(Litmus { command: litmus::LitmusCommand::Run(args) }) => {
+                let is_test = |path: &Path| path.extension().is_some_and(|e| e == "litmus");
+                args.files = files::expand(&args.files, &is_test)?.0;
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        (programs.files, programs.is_expanded) =
+            files::expand(&programs.files, &files::is_program)?;
+        Ok(())
+    }
+
     /// The files that the command reads, and those that it is told to write.
     pub fn files(&self) -> (Vec<String>, Vec<&Path>) {
         let one = |file: &String| vec![file.clone()];
         let (read, written): (Vec<String>, Vec<&Option<PathBuf>>) = match self {
             Self::Check(args) => (
                 args.programs.files.clone(),
-                [args.evidence.files(), vec![&args.page.html]].concat(),
+                [args.evidence.files(), vec![&args.page.html, &args.batch.resume]].concat(),
             ),
-            Self::Outcomes(args) => (args.programs.files.clone(), vec![&args.page.html]),
+            Self::Outcomes(args) => {
+                (args.programs.files.clone(), vec![&args.page.html, &args.batch.resume])
+            }
             Self::Compare(args) => (args.programs.files.clone(), vec![&args.page.html]),
             Self::Fences(args) => (args.programs.files.clone(), vec![&args.page.html]),
             Self::Certify(args) => (vec![args.evidence.clone(), args.file.clone()], vec![]),
             Self::Robust(args) => (
                 args.programs.files.clone(),
-                [args.evidence.files(), vec![&args.page.html]].concat(),
+                [args.evidence.files(), vec![&args.page.html, &args.batch.resume]].concat(),
             ),
-            Self::Live(args) => {
-                (one(&args.file), [args.evidence.files(), vec![&args.page.html]].concat())
-            }
+            Self::Live(args) => (
+                args.programs.files.clone(),
+                [args.evidence.files(), vec![&args.page.html, &args.batch.resume]].concat(),
+            ),
+            Self::Test(args) => (args.programs.files.clone(), vec![&args.batch.resume]),
+            Self::Watch(args) => (args.check.programs.files.clone(), vec![]),
             Self::Step(args) => (one(&args.file), vec![]),
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
             Self::Graph(args) => (one(&args.file), vec![&args.output, &args.page.html]),
             Self::Litmus(args) => (args.command.files(), vec![]),
-            Self::Models(_) | Self::Reduce(_) | Self::Serve(_) | Self::Lsp(_) => (vec![], vec![]),
+            Self::Models(_)
+            | Self::Reduce(_)
+            | Self::Serve(_)
+            | Self::Lsp(_)
+            | Self::Explain(_)
+            | Self::Completions(_)
+            | Self::Man(_) => (vec![], vec![]),
             Self::Channel(args) => args.command.files(),
             Self::Game(args) => {
                 (one(&args.file), vec![&args.strategy, &args.dot, &args.svg, &args.page.html])
@@ -155,12 +223,13 @@ impl Command {
     pub fn prints_json(&self) -> bool {
         use channel::ChannelCommand as Channel;
         let format = match self {
-            Self::Check(args) => args.format,
+            Self::Check(args) => args.format.of_one(),
             Self::Compare(args) => args.format,
             Self::Fences(args) => args.format,
             Self::Certify(args) => args.format,
-            Self::Robust(args) => args.format,
-            Self::Live(args) => args.format,
+            Self::Robust(args) => args.format.of_one(),
+            Self::Live(args) => args.format.of_one(),
+            Self::Test(args) => args.format.of_one(),
             Self::Models(args) => args.format,
             Self::Game(args) => args.format,
             Self::Channel(args) => match &args.command {
@@ -173,27 +242,38 @@ impl Command {
             Self::Outcomes(args) => return args.format == OutcomesFormat::Json,
             Self::Graph(args) => return args.format == Some(GraphFormat::Json),
             Self::Step(_)
+            | Self::Watch(_)
             | Self::Serve(_)
             | Self::Lsp(_)
             | Self::Show(_)
             | Self::Convert(_)
             | Self::Litmus(_)
+            | Self::Explain(_)
+            | Self::Completions(_)
+            | Self::Man(_)
             | Self::Reduce(_) => return false,
         };
         format == Format::Json
     }
 }
 
+/// What `--model` is where it may be given several times and is TSO by default.
+pub const MODELS_HELP: &str = "A memory model: `sc`, `tso`, `pso`, `nsw`, or a set of relaxations such as \
+    `tso+r->w` or `w->r,w->w,rlwe,rwf` (may be given several times) [default: tso]";
+
 #[derive(Debug, Args)]
+#[command(mut_arg("models", |arg| arg.help(MODELS_HELP)))]
 pub struct Check {
     #[command(flatten)]
     pub programs: Programs,
     #[command(flatten)]
-    pub model: ModelArg,
+    pub models: ModelsArg,
     #[command(flatten)]
     pub search: SearchArgs,
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    pub format: ReportFormat,
+    #[command(flatten)]
+    pub batch: BatchArgs,
     #[command(flatten)]
     pub evidence: EvidenceArgs,
     #[command(flatten)]
@@ -204,11 +284,14 @@ pub struct Check {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("models", |arg| arg.help(MODELS_HELP)))]
 pub struct Outcomes {
     #[command(flatten)]
     pub programs: Programs,
     #[command(flatten)]
-    pub model: ModelArg,
+    pub models: ModelsArg,
+    #[command(flatten)]
+    pub batch: BatchArgs,
     #[command(flatten)]
     pub search: SearchArgs,
     /// The output format
@@ -255,8 +338,10 @@ pub struct Robust {
     pub models: ModelsArg,
     #[command(flatten)]
     pub language: LanguageArg,
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    pub format: ReportFormat,
+    #[command(flatten)]
+    pub batch: BatchArgs,
     #[command(flatten)]
     pub evidence: EvidenceArgs,
     #[command(flatten)]
@@ -282,7 +367,7 @@ pub struct Certify {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
+    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
@@ -296,7 +381,7 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.rmm`, `.txt`); `-` is standard input
+    /// A program (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
     pub file: String,
     #[command(flatten)]
     pub language: LanguageArg,
@@ -394,6 +479,37 @@ pub struct Lsp {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: weir explain tso
+          weir explain no deadlock")]
+pub struct Explain {
+    /// The term; without one, all terms are listed
+    #[arg(value_name = "TERM")]
+    pub term: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: weir completions bash > ~/.local/share/bash-completion/completions/weir
+          weir completions zsh > ~/.zfunc/_weir
+          weir completions fish > ~/.config/fish/completions/weir.fish")]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: weir man | man -l -
+          weir man --output ~/.local/share/man/man1")]
+pub struct Man {
+    /// Write the pages of all commands to this directory
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct Models {
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
@@ -407,4 +523,8 @@ pub enum OutcomesFormat {
     Json,
     /// For litmus scripts: one block per file
     Herd,
+    /// One small object per final state, one line each
+    Jsonl,
+    /// A table with commas, one row per final state
+    Csv,
 }

@@ -13,40 +13,71 @@
 
 mod cli;
 mod commands;
+mod files;
 mod limits;
 pub mod output;
+mod process;
 pub mod progress;
 pub mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 pub use cli::Color;
 pub use cli::options::{engines, model, seconds};
 pub use commands::Status;
 
-use cli::{Cli, Command, LimitArgs};
+use cli::{Cli, Command, LimitArgs, batch};
+use commands::batch::run::Running;
+
+/// What `weir` says without arguments.
+const BEGIN: &str = "\
+Weir verifies concurrent programs on weak memory. Three commands to begin with:
+
+  weir check FILE      answer every property of a program under TSO, the model of x86
+  weir explain tso     explain a memory model, a verdict, an engine, a property
+  weir serve           try programs in a browser
+
+A FILE is a program: `.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm` or `.txt`.
+`weir --help` lists all commands.
+
+Usage: weir [OPTIONS] <COMMAND>
+";
 
 /// Runs `weir` with these words, of which the first is its own name, and says how to exit.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(words) {
-        Ok(cli) => cli,
+    let words: Vec<OsString> = words.into_iter().collect();
+    if words.len() == 1 {
+        output::say_again(BEGIN);
+        return Status::Wrong.into();
+    }
+    let (mut cli, matches) = match Cli::parse_with_matches(words) {
+        Ok(parsed) => parsed,
         Err(error) => return output::usage(&error).into(),
     };
-    match &cli.command {
-        // The limits are those of a request.
-        Command::Serve(_) | Command::Lsp(_) => limits::set(LimitArgs::default()),
+    cli.color.choose();
+    let expanded = cli.command.expand();
+    let batch = match expanded.and_then(|()| batch::of(&cli, &matches)) {
+        Ok(batch) => batch,
+        Err(message) => return output::fail(&message).into(),
+    };
+    match (&cli.command, &batch) {
+        // The limits are those of a request, or of each process.
+        (Command::Serve(_) | Command::Lsp(_) | Command::Test(_) | Command::Watch(_), _)
+        | (_, Some(_)) => limits::set(LimitArgs::default()),
         _ => limits::set(cli.limits),
     }
-    cli.color.choose();
     if cli.command.prints_json() {
         output::print_errors_as_json();
     }
     let (read, written) = cli.command.files();
     if let Err(message) = output::check_targets(&read, &written) {
         return output::fail(&message).into();
+    }
+    if let Some(batch) = batch {
+        let (jobs, each) = (batch.args.jobs, batch.args.each);
+        let status = batch.run(&Running::new(jobs, each, cli.limits));
+        return output::finish(status).into();
     }
     let status = match &cli.command {
         Command::Check(args) => commands::check::run(args),
@@ -56,6 +87,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Certify(args) => commands::certify::run(args),
         Command::Robust(args) => commands::robust::run(args),
         Command::Live(args) => commands::live::run(args),
+        Command::Test(args) => commands::test::run(args, cli.limits),
+        Command::Watch(args) => commands::watch::run(args, &batch::watched(&matches), cli.limits),
         Command::Step(args) => commands::step::run(args),
         Command::Show(args) => commands::show::run(args),
         Command::Convert(args) => commands::convert::run(args),
@@ -67,6 +100,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Reduce(args) => commands::reduce::run(args),
         Command::Serve(args) => commands::serve::run(args, cli.limits),
         Command::Lsp(args) => commands::lsp::run(args, cli.limits),
+        Command::Explain(args) => commands::explain::run(args),
+        Command::Completions(args) => commands::shell::completions(args),
+        Command::Man(args) => commands::shell::man(args),
     };
     output::finish(status).into()
 }

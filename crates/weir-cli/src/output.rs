@@ -41,6 +41,25 @@ pub fn raw() -> impl Write {
     io::stdout()
 }
 
+/// Prints on standard output what another process of this program printed.
+pub fn print_again(text: &str) {
+    let mut out = anstream::stdout().lock();
+    note_loss(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Prints on standard error what another process of this program printed there. Nobody can be
+/// told if that fails.
+pub fn say_again(text: &str) {
+    let mut err = anstream::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// Clears the terminal, and goes to its first line.
+pub fn clear_screen() {
+    let mut out = anstream::stdout().lock();
+    note_loss(out.write_all(b"\x1b[2J\x1b[H").and_then(|()| out.flush()));
+}
+
 /// Prints a line of JSON.
 pub fn print_json(value: &impl serde::Serialize) {
     match json(value) {

@@ -48,6 +48,11 @@ pub fn title(style: Style, text: &str) -> String {
     lines.iter().map(|line| paint(style, line)).collect::<Vec<_>>().join("\n")
 }
 
+/// Whether what is printed is colored.
+pub fn output_in_color() -> bool {
+    anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never
+}
+
 /// Whether errors may be colored.
 pub fn errors_in_color() -> bool {
     let choice = anstream::AutoStream::choice(&std::io::stderr());

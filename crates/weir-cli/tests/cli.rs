@@ -74,6 +74,9 @@ fn status_2_without_a_command() {
     let output = weir::<&str>(&[]);
     assert_eq!(output.status, 2);
     assert!(output.err.contains("Usage: weir"), "{}", output.err);
+    for command in ["weir check FILE", "weir explain tso", "weir serve"] {
+        assert!(output.err.contains(command), "{}", output.err);
+    }
     for args in [&["frobnicate"][..], &["check"], &["check", "--frobnicate", PETERSON]] {
         is_wrong(&weir(args), "Usage: weir");
     }
@@ -106,7 +109,11 @@ fn the_worst_status_counts() {
 fn files_that_cannot_be_read() {
     for command in ["check", "outcomes", "compare", "show"] {
         is_wrong(&weir(&[command, "no-such-file.weir"]), "there is no such file");
-        is_wrong(&weir(&[command, "examples"]), "it is a directory");
+        let folder = match command {
+            "show" => "it is a directory",
+            _ => "there is no program in",
+        };
+        is_wrong(&weir(&[command, "docs"]), folder);
         is_wrong(&weir(&[command, &file("empty.weir", "")]), "the file is empty");
         is_wrong(&weir(&[command, &file("bytes.weir", b"var x\xff")]), "it is not UTF-8");
         if cfg!(unix) {
@@ -408,7 +415,7 @@ fn color_only_when_asked_for() {
         &["outcomes", "litmus/SB.litmus"],
         &["models"],
         &["check", "no-such-file.weir"],
-        &["check", "examples"],
+        &["check", "docs"],
     ] {
         let output = weir(args);
         assert!(!output.out.contains('\x1b') && !output.err.contains('\x1b'), "{output:?}");

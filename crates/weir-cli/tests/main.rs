@@ -7,7 +7,9 @@ mod evidence;
 mod server;
 
 mod answers;
+mod at_hand;
 mod automata;
+mod batch;
 mod bounds;
 mod channel;
 mod cli;

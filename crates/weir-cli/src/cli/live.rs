@@ -3,7 +3,8 @@
 use clap::{Args, ValueEnum};
 use weir_engine::SearchOptions;
 
-use super::options::{EvidenceArgs, Format, HtmlArg, LanguageArg, ModelArg};
+use super::batch::{BatchArgs, ReportFormat};
+use super::options::{EvidenceArgs, HtmlArg, LanguageArg, ModelsArg, Programs};
 use crate::limits;
 
 #[derive(Debug, Args)]
@@ -15,16 +16,23 @@ several properties, the proof that settles most of them is written or checked.
 
 Examples: weir live examples/objects/spin-lock.weir --clients 3 --model sc
           weir live examples/objects/treiber-stack.weir --property lock-free")]
+#[command(mut_arg("models", |arg| arg.help(
+    "A memory model: `sc` or `tso` (may be given several times) [default: tso]"
+)))]
+#[command(mut_arg("files", |arg| arg.help(
+    "Objects or programs (`.weir`), directories of programs, or patterns such as \
+     `locks/**/*.weir`; `-` is standard input"
+)))]
 pub struct Live {
-    /// An object or a program (`.weir`); `-` is standard input
-    pub file: String,
+    #[command(flatten)]
+    pub programs: Programs,
     #[command(flatten)]
     pub language: LanguageArg,
     /// The number of clients of the object
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=16), value_name = "N", default_value_t = 2)]
     pub clients: u16,
     #[command(flatten)]
-    pub model: ModelArg,
+    pub models: ModelsArg,
     /// The progress properties to check [default: all]
     #[arg(long = "property", value_enum, value_delimiter = ',', value_name = "NAME")]
     pub properties: Vec<Progress>,
@@ -35,8 +43,10 @@ pub struct Live {
     /// that a proof distinguishes
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), default_value_t = 4)]
     pub bound: u16,
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    pub format: ReportFormat,
+    #[command(flatten)]
+    pub batch: BatchArgs,
     #[command(flatten)]
     pub evidence: EvidenceArgs,
     #[command(flatten)]

@@ -26,9 +26,13 @@ pub struct ModelArg {
 
 #[derive(Debug, Args)]
 pub struct Programs {
-    /// Programs (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`); `-` is standard input
+    /// Programs (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`), directories of
+    /// programs, or patterns such as `locks/**/*.weir`; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
+    /// Whether some are of a directory or a pattern.
+    #[arg(skip)]
+    pub is_expanded: bool,
 }
 
 #[derive(Debug, Args)]
@@ -39,6 +43,11 @@ pub struct ModelsArg {
 }
 
 impl ModelsArg {
+    /// The only model, TSO by default.
+    pub fn one(&self) -> MemoryModel {
+        self.models.first().copied().unwrap_or(MemoryModel::TSO)
+    }
+
     /// The models, or these if none is given.
     pub fn or(&self, default: &[MemoryModel]) -> Vec<MemoryModel> {
         match self.models.is_empty() {

@@ -32,7 +32,7 @@ const MAX_FORMULA: usize = 70;
 const MIN_FORMULA: usize = 20;
 
 pub fn run(args: &Check) -> Status {
-    let model = args.model.model;
+    let model = args.models.one();
     let asked = args.search.engine(model).and_then(|e| Ok((e, args.search.options(model)?)));
     let (engine, search) = match asked {
         Ok(asked) => asked,
@@ -107,7 +107,7 @@ pub fn run(args: &Check) -> Status {
             certificate: proof.as_ref().map(|proof| proof.report.clone()),
             ..json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS))
         };
-        match args.format {
+        match args.format.of_one() {
             Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
             Format::Json => print_json(&report()),
         }

@@ -27,7 +27,8 @@ use crate::progress::counted;
 use crate::terminal::{self, QUIET, STRONG, style};
 
 pub fn run(args: &Live) -> Status {
-    let model = args.model.model;
+    let model = args.models.one();
+    let file = &args.programs.files[0];
     if !weir_live::is_supported(model) {
         return fail(&format!("`weir live` supports SC and TSO, not {model}"));
     }
@@ -35,9 +36,9 @@ pub fn run(args: &Live) -> Status {
         Ok(language) => language,
         Err(message) => return fail(&message),
     };
-    let loaded = read_text(&args.file).and_then(|text| {
+    let loaded = read_text(file).and_then(|text| {
         Loaded::running(
-            args.language.name_of(&args.file),
+            args.language.name_of(file),
             &text,
             language,
             args.clients.into(),
@@ -56,11 +57,11 @@ pub fn run(args: &Live) -> Status {
     let program = &loaded.system.program;
     let asked = asked(program, &chosen);
     if asked.is_empty() {
-        return match CheckError::no_property(&args.file, &loaded.system) {
-            Some(error) => reject(&args.file, &error),
+        return match CheckError::no_property(file, &loaded.system) {
+            Some(error) => reject(file, &error),
             None => fail(&format!(
                 "`{}` has no `live` property; add one, such as `live terminates`, or use `weir check`",
-                args.file
+                file
             )),
         };
     }
@@ -82,12 +83,12 @@ pub fn run(args: &Live) -> Status {
         Err(Status::Unknown) => (None, Status::Unknown),
         Err(wrong) => return wrong,
     };
-    match args.format {
+    match args.format.of_one() {
         Format::Human => print(&report.human(&answers)),
         Format::Json => print_json(&report.json(&answers)),
     }
     let mut html = Html::new("live", &args.page.html);
-    let status = status.and(html.add(&args.file, || report.json(&answers))).and(html.write());
+    let status = status.and(html.add(file, || report.json(&answers))).and(html.write());
     let status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
     status.and(report.write_evidence(&answers, proof.as_deref()))
 }

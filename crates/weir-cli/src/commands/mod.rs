@@ -1,11 +1,13 @@
 //! One module per command. Each returns the exit status.
 
+pub mod batch;
 pub mod certify;
 pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod convert;
 mod evidence;
+pub mod explain;
 pub mod fences;
 pub mod game;
 pub mod graph;
@@ -19,9 +21,12 @@ mod pictures;
 pub mod reduce;
 pub mod robust;
 pub mod serve;
+pub mod shell;
 pub mod show;
 mod stats;
 pub mod step;
+pub mod test;
+pub mod watch;
 
 use std::process::ExitCode;
 
@@ -62,6 +67,12 @@ impl Status {
             Self::Wrong => 3,
             Self::Internal => 4,
         }
+    }
+
+    /// The status of a process that ended with this code.
+    pub fn from_code(code: i32) -> Option<Self> {
+        let all = [Self::Fine, Self::Violated, Self::Wrong, Self::Unknown, Self::Internal];
+        all.into_iter().find(|status| *status as i32 == code)
     }
 
     /// The worse of two.

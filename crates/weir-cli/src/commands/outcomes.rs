@@ -24,7 +24,7 @@ const MOST_RUNS: usize = 64;
 
 pub fn run(args: &Args) -> Status {
     let mut status = Status::Fine;
-    let model = args.model.model;
+    let model = args.models.one();
     let options = match args.search.options(model) {
         Ok(options) => options,
         Err(message) => return fail(&message),
@@ -86,7 +86,9 @@ pub fn run(args: &Args) -> Status {
                 let gap = if i > 0 { "\n" } else { "" };
                 print(&(gap.to_owned() + &human(&loaded, model, &outcomes)));
             }
-            OutcomesFormat::Json => print_json(&report),
+            OutcomesFormat::Json | OutcomesFormat::Jsonl | OutcomesFormat::Csv => {
+                print_json(&report);
+            }
             OutcomesFormat::Herd => print(&(herd::block(&loaded, &outcomes) + "\n")),
         }
         status = status.and(html.add(file, || report));

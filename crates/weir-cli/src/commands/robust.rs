@@ -57,7 +57,7 @@ pub fn run(args: &Robust) -> Status {
             };
             status = status.and(found.verdict().into());
             status = status.and(html.add(file, || RobustReport::new(&loaded, &found)));
-            match args.format {
+            match args.format.of_one() {
                 Format::Json => print_json(&RobustReport::new(&loaded, &found)),
                 Format::Human if is_single => print(&human(&loaded, &found, args)),
                 Format::Human => cells.push((found.kind(), reason(&found))),
@@ -66,7 +66,7 @@ pub fn run(args: &Robust) -> Status {
         }
         rows.push((loaded.source.name.clone(), cells));
     }
-    if args.format == Format::Human && !is_single && !rows.is_empty() {
+    if args.format.of_one() == Format::Human && !is_single && !rows.is_empty() {
         print(&table(&models, &rows));
     }
     if status != Status::Wrong {

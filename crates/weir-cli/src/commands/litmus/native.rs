@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use weir_front::litmus::native::Native;
 use weir_model::limits::{Budget, Stop};
 
-/// How often a running program is looked at.
-const LOOK: Duration = Duration::from_millis(5);
+use crate::process::{self, NotEnded};
 
 /// Why a test was not run.
 pub enum NotRun {
@@ -20,12 +19,6 @@ pub enum NotRun {
     Failed(String),
     /// A limit was reached.
     Stopped(Stop),
-}
-
-impl From<Stop> for NotRun {
-    fn from(stop: Stop) -> Self {
-        Self::Stopped(stop)
-    }
 }
 
 /// How often each final state was observed: the values of the program's atoms.
@@ -104,49 +97,23 @@ impl Drop for Workshop {
 
 /// What a command prints. It is ended when a limit is reached.
 fn output(mut command: Command, what: &str, budget: &Budget) -> Result<String, NotRun> {
-    let failed = |error: io::Error| {
-        NotRun::Failed(match error.kind() {
-            io::ErrorKind::NotFound => {
-                format!("running a litmus test needs {what}, a C compiler, which is not installed")
-            }
-            _ => format!("cannot run {what}: {error}"),
-        })
-    };
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(failed)?;
-    let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
-    let status = loop {
-        match child.try_wait().map_err(failed)? {
-            Some(status) => break status,
-            None => thread::sleep(LOOK),
-        }
-        if let Err(stop) = budget.check() {
-            end(&mut child);
-            return Err(stop.into());
-        }
-    };
-    let text = |thread: thread::JoinHandle<String>| thread.join().unwrap_or_default();
-    let (out, err) = (text(out), text(err));
-    match status.success() {
-        true => Ok(out),
-        false => Err(NotRun::Failed(format!("{what} failed: {}", err.trim()))),
+    let ended =
+        process::run(&mut command, || budget.check(), Duration::ZERO).map_err(
+            |error| match error {
+                NotEnded::Stopped(stop) => NotRun::Stopped(stop),
+                NotEnded::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let message = "which is not installed";
+                    NotRun::Failed(format!(
+                        "running a litmus test needs {what}, a C compiler, {message}"
+                    ))
+                }
+                NotEnded::Failed(error) => NotRun::Failed(format!("cannot run {what}: {error}")),
+            },
+        )?;
+    match ended.status.success() {
+        true => Ok(ended.out),
+        false => Err(NotRun::Failed(format!("{what} failed: {}", ended.err.trim()))),
     }
-}
-
-fn end(child: &mut Child) {
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// Reads all of a stream, beside what else is done.
-fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            let _ = stream.read_to_end(&mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 /// What a program printed: lines with a count and values. All instances have to be there.

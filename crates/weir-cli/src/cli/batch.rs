@@ -1,0 +1,193 @@
+//! Options of commands that can be asked about many files and memory models at once.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, ValueEnum};
+use weir::MemoryModel;
+
+use super::options::{Format, seconds};
+use super::{Cli, Command, OutcomesFormat};
+use crate::commands::batch::{Batch, Style};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Many files and models")]
+pub struct BatchArgs {
+    /// Work on so many files and models at a time, each in a process of its own [default: 1]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+    /// Stop each search after this many seconds; --timeout is for all of them together
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub each: Option<Duration>,
+    /// Go on after an error or a violated property, which is the default
+    #[arg(long, overrides_with = "fail_fast")]
+    pub keep_going: bool,
+    /// Begin nothing new after an error or a violated property
+    #[arg(long, overrides_with = "keep_going")]
+    pub fail_fast: bool,
+    /// Keep results in this file as they come, and take those that it has already
+    #[arg(long, value_name = "LOG")]
+    pub resume: Option<PathBuf>,
+}
+
+impl BatchArgs {
+    /// Whether something is said that only a batch can do.
+    pub fn is_given(&self) -> bool {
+        let Self { jobs, each, keep_going, fail_fast, resume } = self;
+        jobs.is_some() || each.is_some() || *keep_going || *fail_fast || resume.is_some()
+    }
+}
+
+/// How answers are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For a person
+    Human,
+    /// For a program: one object per file and model, one line each
+    Json,
+    /// One small object per property, one line each
+    Jsonl,
+    /// A table with commas, one row per property
+    Csv,
+    /// Test results as XML, for continuous integration
+    Junit,
+    /// Violated properties at their lines, for code hosts and editors
+    Sarif,
+}
+
+impl ReportFormat {
+    /// The format of one report.
+    pub fn of_one(self) -> Format {
+        match self {
+            Self::Human => Format::Human,
+            _ => Format::Json,
+        }
+    }
+}
+
+/// The options that a process of a batch is not given: those of the batch itself, and what is said
+/// of each process anew.
+const NOT_PASSED: [&str; 13] = [
+    "files",
+    "models",
+    "format",
+    "jobs",
+    "each",
+    "keep_going",
+    "fail_fast",
+    "resume",
+    "timeout",
+    "memory",
+    "threads",
+    "color",
+    "help",
+];
+
+/// Those of them that `weir watch` passes to each check.
+const OF_CHECKS: [&str; 7] =
+    ["models", "format", "jobs", "each", "keep_going", "fail_fast", "resume"];
+
+/// The batch that a command line is, if it is one: about several memory models, a directory or a
+/// pattern, or with options that only a batch has.
+///
+/// # Errors
+/// If it has options that a batch cannot have.
+pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, String> {
+    let tso = [MemoryModel::TSO];
+    let (command, args, programs, models, style, page, evidence) = match &cli.command {
+        Command::Check(a) => {
+            let style = style(a.format);
+            ("check", &a.batch, &a.programs, &a.models, style, &a.page.html, Some(&a.evidence))
+        }
+        Command::Robust(a) => {
+            let style = style(a.format);
+            ("robust", &a.batch, &a.programs, &a.models, style, &a.page.html, Some(&a.evidence))
+        }
+        Command::Live(a) => {
+            let style = style(a.format);
+            ("live", &a.batch, &a.programs, &a.models, style, &a.page.html, Some(&a.evidence))
+        }
+        Command::Outcomes(a) => {
+            let style = match a.format {
+                OutcomesFormat::Human => Style::Text("human"),
+                OutcomesFormat::Json => Style::Text("json"),
+                OutcomesFormat::Herd => Style::Text("herd"),
+                OutcomesFormat::Jsonl => Style::Jsonl,
+                OutcomesFormat::Csv => Style::Csv,
+            };
+            ("outcomes", &a.batch, &a.programs, &a.models, style, &a.page.html, None)
+        }
+        _ => return Ok(None),
+    };
+    let models = models.or(&tso);
+    let writes = [("--html", page)].into_iter().chain(evidence.into_iter().flat_map(|e| {
+        [
+            ("--witness", &e.witness),
+            ("--certificate", &e.certificate),
+            ("--svg", &e.svg),
+            ("--tikz", &e.tikz),
+        ]
+    }));
+    let written = writes.into_iter().find(|(_, path)| path.is_some());
+    // `weir robust` has a table of several models, and `weir live` is about one file.
+    let has_many =
+        models.len() > 1 && command != "robust" || programs.files.len() > 1 && command == "live";
+    let is_asked = args.is_given() || !matches!(style, Style::Text(_));
+    match (has_many || is_asked, written) {
+        (true, Some((option, _))) => {
+            return Err(format!(
+                "{option} is for one memory model, and goes with no option for many files and models"
+            ));
+        }
+        (false, Some(_)) => return Ok(None),
+        (false, None) if !programs.is_expanded => return Ok(None),
+        _ => {}
+    }
+    let options = said(matches, &NOT_PASSED);
+    Ok(Some(Batch { command, options, files: &programs.files, models, args, style }))
+}
+
+/// How a batch prints results in a format.
+pub fn style(format: ReportFormat) -> Style {
+    match format {
+        ReportFormat::Human => Style::Text("human"),
+        ReportFormat::Json => Style::Text("json"),
+        ReportFormat::Jsonl => Style::Jsonl,
+        ReportFormat::Csv => Style::Csv,
+        ReportFormat::Junit => Style::Junit,
+        ReportFormat::Sarif => Style::Sarif,
+    }
+}
+
+/// The options of each check of `weir watch`, as words again.
+pub fn watched(matches: &ArgMatches) -> Vec<OsString> {
+    let kept: Vec<&str> = NOT_PASSED.into_iter().filter(|id| !OF_CHECKS.contains(id)).collect();
+    said(matches, &[&kept[..], &["interval"]].concat())
+}
+
+/// The options on the command line, as words again, without some.
+fn said(matches: &ArgMatches, without: &[&str]) -> Vec<OsString> {
+    let cli = Cli::command();
+    let Some((name, matches)) = matches.subcommand() else { return vec![] };
+    let Some(command) = cli.find_subcommand(name) else { return vec![] };
+    let mut words = Vec::new();
+    for arg in command.get_arguments() {
+        let id = arg.get_id().as_str();
+        let is_said = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let Some(long) = arg.get_long().filter(|_| is_said && !without.contains(&id)) else {
+            continue;
+        };
+        if !arg.get_action().takes_values() {
+            words.push(format!("--{long}").into());
+            continue;
+        }
+        for value in matches.get_raw(id).into_iter().flatten() {
+            let mut word = OsString::from(format!("--{long}="));
+            word.push(value);
+            words.push(word);
+        }
+    }
+    words
+}

@@ -1,0 +1,178 @@
+//! Many files and memory models: each pair is a process of its own, this program again, and the
+//! results are printed in order as they come.
+//!
+//! `run` starts the processes, `log` keeps results for a later run, `rows` takes from a report
+//! what tables say, and `table`, `junit` and `sarif` print it.
+
+mod junit;
+pub mod log;
+pub mod rows;
+pub mod run;
+mod sarif;
+mod table;
+
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+
+use weir::MemoryModel;
+
+use super::{Status, fail};
+use crate::cli::batch::BatchArgs;
+use crate::output::{paint, print, print_again, say_again};
+use crate::progress::counted;
+use crate::terminal::QUIET;
+use log::{Header, MaybeLog};
+use rows::Row;
+use run::{Done, Item, Running};
+
+/// How the results of a batch are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// As each process prints them, in this format.
+    Text(&'static str),
+    Jsonl,
+    Csv,
+    Junit,
+    Sarif,
+}
+
+impl Style {
+    /// The format that each process prints.
+    fn format(self) -> &'static str {
+        match self {
+            Self::Text(format) => format,
+            _ => "json",
+        }
+    }
+}
+
+/// What a batch is about.
+pub struct Batch<'a> {
+    /// The command, such as `check`.
+    pub command: &'a str,
+    /// The options of every process.
+    pub options: Vec<OsString>,
+    pub files: &'a [String],
+    pub models: Vec<MemoryModel>,
+    pub args: &'a BatchArgs,
+    pub style: Style,
+}
+
+impl Batch<'_> {
+    pub fn run(self, running: &Running) -> Status {
+        if self.files.iter().any(|file| file == "-") {
+            return fail("standard input cannot be one of many: name a file");
+        }
+        let mut items = Vec::new();
+        for file in self.files {
+            items.extend(self.models.iter().map(|&model| self.item(file, model)));
+        }
+        let header = Header::new(self.command, &self.options, self.style.format());
+        let mut log = match MaybeLog::open(self.args.resume.as_deref(), &header) {
+            Ok(log) => log,
+            Err(message) => return fail(&message),
+        };
+        let known = log.known(&items);
+        let mut printer = Printer::new(self.style, self.command);
+        let mut status = Status::Fine;
+        let began = std::time::Instant::now();
+        let run = run::all(&items, known, running, &mut |item, done| {
+            if let Err(message) = log.put(item, done) {
+                status = status.and(fail(&message));
+                return ControlFlow::Break(());
+            }
+            status = status.and(done.status);
+            printer.add(item, done);
+            let is_bad = !matches!(done.status, Status::Fine | Status::Unknown);
+            match self.args.fail_fast && is_bad {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        if run < items.len() && status == Status::Fine {
+            status = Status::Unknown;
+        }
+        printer.finish(items.len(), began.elapsed().as_secs_f64());
+        status
+    }
+
+    fn item(&self, file: &str, model: MemoryModel) -> Item {
+        let mut words: Vec<OsString> = vec![self.command.into(), file.into()];
+        words.extend(self.options.iter().cloned());
+        words.extend(["--model".into(), model.to_string().into()]);
+        words.extend(["--format".into(), self.style.format().into()]);
+        Item { file: file.to_owned(), model: model.to_string(), words }
+    }
+}
+
+/// Prints results as they come, or all together in the end.
+pub struct Printer {
+    pub style: Style,
+    command: String,
+    /// How many ended with each status.
+    counts: [usize; 5],
+    rows: Vec<(Item, Vec<Row>, f64)>,
+}
+
+impl Printer {
+    /// For the results of a command.
+    pub fn new(style: Style, command: &str) -> Self {
+        if style == Style::Csv {
+            print(table::csv_heading());
+        }
+        Self { style, command: command.to_owned(), counts: [0; 5], rows: Vec::new() }
+    }
+
+    fn add(&mut self, item: &Item, done: &Done) {
+        let is_first = self.counts.iter().all(|count| *count == 0);
+        self.counts[done.status as usize] += 1;
+        let Style::Text(format) = self.style else {
+            let rows = rows::of(&self.command, item, done);
+            return self.add_rows(item, rows, done);
+        };
+        let gap = format == "human" && !is_first && !done.out.is_empty();
+        print_again(&format!("{}{}", if gap { "\n" } else { "" }, done.out));
+        say_again(&done.err);
+    }
+
+    /// Adds rows about an item.
+    pub fn add_rows(&mut self, item: &Item, rows: Vec<Row>, done: &Done) {
+        match self.style {
+            Style::Text(_) | Style::Jsonl => print(&table::jsonl(item, &rows, done)),
+            Style::Csv => print(&table::csv(item, &rows, done)),
+            Style::Junit | Style::Sarif => self.rows.push((item.clone(), rows, done.seconds)),
+        }
+    }
+
+    /// Prints what comes after all results.
+    pub fn finish(&self, asked: usize, seconds: f64) {
+        match self.style {
+            Style::Text("human") => {
+                print(&format!("\n{}\n", paint(QUIET, &self.summary(asked, seconds))));
+            }
+            Style::Junit => print(&junit::document(&self.rows)),
+            Style::Sarif => print(&sarif::document(&self.rows)),
+            _ => {}
+        }
+    }
+
+    fn summary(&self, asked: usize, seconds: f64) -> String {
+        let [fine, violated, wrong, unknown, internal] = self.counts;
+        let total = self.counts.iter().sum::<usize>();
+        let mut text = format!("{}: {fine} fine", counted(total, "result"));
+        for (count, word) in [
+            (violated, "violated"),
+            (unknown, "unknown"),
+            (wrong, "with errors"),
+            (internal, "with internal errors"),
+        ] {
+            if count > 0 {
+                text += &format!(", {count} {word}");
+            }
+        }
+        if asked > total {
+            text += &format!(", {} not begun", asked - total);
+        }
+        text + &format!(", in {seconds:.1} s")
+    }
+}

@@ -1,0 +1,138 @@
+//! What tables say about a search: one row for each property, taken from its report in JSON.
+
+use serde_json::Value;
+
+use super::super::Status;
+use super::run::{Done, Item};
+
+/// The answer to one property.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub property: String,
+    /// What kind of property it is; empty if there is none.
+    pub kind: String,
+    pub line: Option<u64>,
+    /// The verdict in a word.
+    pub verdict: String,
+    pub status: Status,
+    /// What the property says, or why there is no answer.
+    pub message: String,
+}
+
+/// The rows of a search.
+pub fn of(command: &str, item: &Item, done: &Done) -> Vec<Row> {
+    let values: Vec<Value> =
+        done.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let mut rows: Vec<Row> = values.iter().flat_map(|value| of_value(command, value)).collect();
+    if rows.is_empty() {
+        let reason = done.err.trim().trim_start_matches("unknown: ");
+        let message = match reason {
+            "" => format!("`{}` under {} has no answer", item.file, item.model),
+            _ => reason.to_owned(),
+        };
+        rows.push(row_without_answer(done.status, None, message));
+    }
+    // An error in a report of a limit is no error of the input.
+    for row in &mut rows {
+        if row.kind.is_empty() && done.status == Status::Unknown {
+            *row = row_without_answer(Status::Unknown, row.line, row.message.clone());
+        }
+    }
+    rows
+}
+
+fn row_without_answer(status: Status, line: Option<u64>, message: String) -> Row {
+    let verdict = if status == Status::Unknown { "unknown" } else { "error" };
+    let status = if status == Status::Fine { Status::Wrong } else { status };
+    Row {
+        property: String::new(),
+        kind: String::new(),
+        line,
+        verdict: verdict.to_owned(),
+        status,
+        message,
+    }
+}
+
+fn of_value(command: &str, value: &Value) -> Vec<Row> {
+    if let Some(error) = value.get("error") {
+        let message = text(error, "message");
+        return vec![row_without_answer(Status::Wrong, error["line"].as_u64(), message)];
+    }
+    match command {
+        "robust" => vec![robust(value)],
+        "outcomes" => states(value),
+        _ => {
+            let properties = value["properties"].as_array().into_iter().flatten();
+            properties.map(|p| property(command, p)).collect()
+        }
+    }
+}
+
+fn property(command: &str, property: &Value) -> Row {
+    let verdict = text(property, "verdict");
+    let status = match verdict.as_str() {
+        "holds" => Status::Fine,
+        "violated" => Status::Violated,
+        _ => Status::Unknown,
+    };
+    let shown = property["outcome"].as_str().map_or(verdict, str::to_owned);
+    let reasons = ["reason", "vacuous", "says"];
+    let message = reasons.iter().map(|field| text(property, field)).find(|text| !text.is_empty());
+    let kind = text(property, "kind");
+    Row {
+        property: text(property, "name"),
+        kind: if kind.is_empty() { command.to_owned() } else { kind },
+        line: property["line"].as_u64(),
+        verdict: shown,
+        status,
+        message: message.unwrap_or_default(),
+    }
+}
+
+fn robust(report: &Value) -> Row {
+    let verdict = text(report, "verdict");
+    let (status, message) = match verdict.as_str() {
+        "not robust" => (Status::Violated, "the model has a behavior that SC does not have"),
+        "unknown" => (Status::Unknown, ""),
+        _ => (Status::Fine, ""),
+    };
+    let reason = text(report, "reason");
+    let message = if reason.is_empty() { message.to_owned() } else { reason };
+    let (property, kind) = ("robust".to_owned(), "robust".to_owned());
+    Row { property, kind, line: None, verdict, status, message }
+}
+
+/// A row for each final state. The condition of the program picks some of them.
+fn states(report: &Value) -> Vec<Row> {
+    let picked: Vec<u64> =
+        report["picked"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+    let status = match report["exact"].as_bool() {
+        Some(true) => Status::Fine,
+        _ => Status::Unknown,
+    };
+    let states = report["states"].as_array().into_iter().flatten();
+    let row = |(state, place): (&Value, u64)| {
+        let cells = state.as_object().into_iter().flatten();
+        let shown: Vec<String> = cells
+            .map(|(name, value)| match value {
+                Value::String(text) => format!("{name}={text};"),
+                other => format!("{name}={other};"),
+            })
+            .collect();
+        let verdict = if picked.contains(&place) { "picked" } else { "reachable" };
+        Row {
+            property: shown.join(" "),
+            kind: "final state".to_owned(),
+            line: None,
+            verdict: verdict.to_owned(),
+            status,
+            message: String::new(),
+        }
+    };
+    states.zip(0..).map(row).collect()
+}
+
+fn text(value: &Value, field: &str) -> String {
+    value[field].as_str().unwrap_or_default().to_owned()
+}
