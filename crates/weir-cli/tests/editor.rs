@@ -686,18 +686,28 @@ fn a_mark_at_the_beginning_moves_nothing() {
     assert_eq!(editor.end(), 0);
 }
 
-/// The grammar of the package for Visual Studio Code, on all programs of the repository.
-#[test]
-fn the_grammar_agrees_with_the_lexer() {
+/// Runs a test of the package for Visual Studio Code.
+fn node(test: &str) {
     if !are_installed(&["node"]) {
         return;
     }
     let output = Command::new("node")
-        .arg(root().join("editors/vscode/test/grammar.mjs"))
+        .arg(root().join("editors/vscode/test").join(test))
         .arg(env!("CARGO_BIN_EXE_weir"))
         .arg(root())
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// All programs of the repository look like what the lexer says that they are.
+#[test]
+fn the_grammar_agrees_with_the_lexer() {
+    node("grammar.mjs");
+}
+
+#[test]
+fn the_extension_starts_the_server_and_shows_runs() {
+    node("extension.cjs");
 }
