@@ -11,7 +11,7 @@ setlocal cindent cinoptions=L0,l1,J1
 
 " `:make` checks the program; the first word of an error is where it is.
 setlocal makeprg=weir\ check\ %:S
-setlocal errorformat=%Eerror:\ %m,%C%\\s%#-->\ %f:%l:%c,%-G%.%#
+setlocal errorformat=%Eerror:\ %m,%Z%\\s%#-->\ %f:%l:%c,%-G%.%#
 
 let b:undo_ftplugin = "setlocal commentstring< comments< expandtab< shiftwidth< softtabstop<"
       \ . " cindent< cinoptions< makeprg< errorformat<"
