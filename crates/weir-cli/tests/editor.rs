@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use weir_gen::tools::are_installed;
@@ -211,7 +211,7 @@ impl Editor {
         loop {
             let lenses = self.ask_about("codeLens", json!({}));
             let list = lenses.as_array().unwrap().clone();
-            if !list.is_empty() && list.iter().all(|l| title(l) != "checking …") {
+            if !list.is_empty() && list.iter().all(|l| !title(l).ends_with("checking …")) {
                 return list;
             }
             self.wait("refresh", |m| m["method"] == "workspace/codeLens/refresh");
@@ -221,6 +221,19 @@ impl Editor {
     fn actions(&mut self, part: &str) -> Vec<Value> {
         let params = json!({"range": self.range(part), "context": {"diagnostics": []}});
         self.ask_about("codeAction", params).as_array().unwrap().clone()
+    }
+
+    /// The same, once there are some: they are looked for in the background.
+    fn actions_found(&mut self, part: &str) -> Vec<Value> {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            let actions = self.actions(part);
+            if !actions.is_empty() {
+                return actions;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("there is no quick fix for `{part}`");
     }
 
     /// Ends the server. Returns its exit status.
@@ -325,13 +338,7 @@ fn an_exchange_from_open_to_exit() {
     assert_eq!(hints[0]["position"], editor.range("x = 1")["end"]);
 
     // Fences repair it.
-    let actions = loop {
-        let actions = editor.actions("both");
-        if !actions.is_empty() {
-            break actions;
-        }
-        thread::sleep(Duration::from_millis(10));
-    };
+    let actions = editor.actions_found("both");
     let said = actions[0]["title"].as_str().unwrap();
     assert!(said.starts_with("Insert the 2 missing fences at lines 5, 9"), "{said}");
     editor.apply(&actions[0]["edit"]["changes"]);
@@ -553,7 +560,10 @@ large: never p[0].r == 9 and p[1].r == 8 and p[2].r == 7 and a[3] == 10
 fn a_change_cancels_the_check_that_runs() {
     let mut editor = Editor::open(&["--timeout", "3600"], LARGE);
     editor.diagnostics(|_| true);
-    assert_eq!(titles(editor.ask_about("codeLens", json!({})).as_array().unwrap()), ["checking …"]);
+    assert_eq!(
+        titles(editor.ask_about("codeLens", json!({})).as_array().unwrap()),
+        ["SC: checking …", "TSO: checking …"]
+    );
     // The server still answers.
     assert!(hover(&mut editor, "a[8]").contains("shared array"));
     editor.version += 1;
@@ -683,6 +693,36 @@ fn a_mark_at_the_beginning_moves_nothing() {
     let errors = editor.diagnostics(|list| !list.is_empty());
     let at = editor.text.find("r = y").unwrap() + 4;
     assert_eq!(errors[0]["range"]["start"], editor.position(at));
+    assert_eq!(editor.end(), 0);
+}
+
+/// The page about editors shows what the server says.
+#[test]
+fn the_page_shows_what_an_editor_shows() {
+    let page = std::fs::read_to_string(root().join("docs/howto-editor.md")).unwrap();
+    let program = std::fs::read_to_string(root().join("examples/peterson.weir")).unwrap();
+    let mut editor = Editor::open(&[], &program[program.find("var flag").unwrap()..]);
+    let warnings = editor.diagnostics(|list| !list.is_empty());
+    let mut shown = vec![format!("warning: {}", warnings[0]["message"].as_str().unwrap())];
+    let lenses = editor.lenses();
+    shown.extend(lenses.iter().map(|lens| format!("▸ {}", title(lens))));
+    let command = lenses[1]["command"].clone();
+    let params = json!({"command": command["command"], "arguments": command["arguments"]});
+    editor.ask("workspace/executeCommand", &params);
+    let whole = json!({"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}});
+    let hints = editor.ask_about("inlayHint", json!({"range": whole}));
+    let hints = hints.as_array().unwrap().clone();
+    assert_eq!(hints.len(), 3);
+    shown.extend(hints.iter().map(|hint| format!("◂ {}", hint["label"].as_str().unwrap())));
+    let actions = editor.actions_found("mutex");
+    shown.push(format!("quick fix: {}", actions[0]["title"].as_str().unwrap()));
+    for part in shown {
+        assert!(page.contains(&part), "{part}");
+    }
+    for (number, line) in editor.text.lines().enumerate() {
+        let line = format!("{:3}  {line}", number + 1);
+        assert!(page.contains(line.trim_end()), "{line}");
+    }
     assert_eq!(editor.end(), 0);
 }
 

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use lsp_types::{Position, TextDocumentContentChangeEvent, TextEdit, Uri};
-use weir::{Cancellation, Diagnostic, Language};
+use weir::{Cancellation, Diagnostic, Language, MemoryModel};
 use weir_front::weir::names::{Names, Word, names, words};
 use weir_model::program::Program;
 
@@ -48,6 +48,8 @@ pub struct Document {
 pub struct Running {
     /// Its number.
     pub number: u64,
+    /// Its memory models.
+    pub models: Vec<MemoryModel>,
     /// What cancels it.
     pub cancellation: Cancellation,
 }

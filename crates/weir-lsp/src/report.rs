@@ -1,6 +1,6 @@
 //! What an editor shows by itself: errors, lenses over properties, and fixes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use lsp_types::{
@@ -140,12 +140,10 @@ pub fn lenses(document: &Document) -> Vec<CodeLens> {
             lenses.push(lens(&place(document, answer), title, command, words));
         }
     }
-    if document.check.is_some() {
-        let answers = document.answers.iter().flat_map(|answers| &answers.list);
-        let answered: HashSet<_> = answers.map(|answer| place(document, answer)).collect();
-        let asked = document.names().asked.iter();
-        for asked in asked.filter(|asked| !answered.contains(&asked.range)) {
-            lenses.push(lens(&asked.range, "checking …".to_owned(), "", None));
+    let models = document.check.iter().flat_map(|check| &check.models);
+    for model in models.filter(|model| document.answers.iter().all(|a| a.model != **model)) {
+        for asked in &document.names().asked {
+            lenses.push(lens(&asked.range, format!("{model}: checking …"), "", None));
         }
     }
     lenses

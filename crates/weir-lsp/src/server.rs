@@ -272,9 +272,11 @@ impl<W: Write> Server<W> {
         let limits = settings.limits();
         self.checks += 1;
         let number = self.checks;
-        found.check = Some(Running { number, cancellation: limits.cancellation() });
+        let models = settings.models;
+        let cancellation = limits.cancellation();
+        found.check = Some(Running { number, models: models.clone(), cancellation });
         let (name, text) = (found.name.clone(), found.unmarked());
-        let check = Check { name, text, program, models: settings.models, limits };
+        let check = Check { name, text, program, models, limits };
         self.checker.post(document, (number, check));
         self.refresh("workspace/codeLens/refresh");
     }
