@@ -5,7 +5,7 @@
 //! edge, and each node knows its live registers ([`Flow::live`]): control states that
 //! differ only in other registers are identified.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ids::{LabelId, MethodId, RegId, SpanId};
 use crate::limits::{Budget, Stop};
@@ -98,6 +98,7 @@ impl Flow {
             within: None,
             call: None,
             lock: None,
+            guarded: None,
             marked,
             end: 0,
         };
@@ -194,6 +195,9 @@ struct Builder<'m> {
     call: Option<(MethodId, NodeId)>,
     /// The atomic block around.
     lock: Option<AtomicKind>,
+    /// The beginning of the atomic block around, if it has guards, and its statements before
+    /// which it writes nothing.
+    guarded: Option<(NodeId, HashSet<*const Stmt>)>,
     marked: &'m [bool],
     end: NodeId,
 }
@@ -283,6 +287,24 @@ impl Builder<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt, next: NodeId) -> NodeId {
+        let outer = self.within;
+        let again = self.guarded.as_ref().map(|(again, _)| *again);
+        // Before its first write a block with guards has done nothing: it waits.
+        if again.is_some() && (outer.is_none() || outer == again) {
+            self.within = self.beginning(stmt);
+        }
+        let node = self.one(stmt, next);
+        self.within = outer;
+        node
+    }
+
+    /// The beginning of the atomic block around a statement before which it writes nothing.
+    fn beginning(&self, stmt: &Stmt) -> Option<NodeId> {
+        let (again, before) = self.guarded.as_ref()?;
+        before.contains(&std::ptr::from_ref(stmt)).then_some(*again)
+    }
+
+    fn one(&mut self, stmt: &Stmt, next: NodeId) -> NodeId {
         let span = stmt.span;
         let node = match &stmt.kind {
             StmtKind::Label(_) => unreachable!("labels are met in their block"),
@@ -293,11 +315,15 @@ impl Builder<'_> {
             StmtKind::Store(place, code) => Node::Store(place.clone(), code.clone(), next),
             StmtKind::Rmw(reg, place, rmw) => Node::Rmw(*reg, place.clone(), rmw.clone(), next),
             StmtKind::Fence(kind) => Node::Fence(*kind, next),
-            // Who stops for ever does not stop the others.
+            // A guard that does not hold: nothing has happened. Later, who stops for ever does
+            // not stop the others.
             StmtKind::Assume(code) if self.lock.is_some() => {
-                let lock = self.lock.take();
-                let stop = self.add(Node::Assume(Expr::Const(0), next), span);
-                self.lock = lock;
+                let stop = self.beginning(stmt).unwrap_or_else(|| {
+                    let lock = self.lock.take();
+                    let stop = self.add(Node::Assume(Expr::Const(0), next), span);
+                    self.lock = lock;
+                    stop
+                });
                 Node::Branch(code.clone(), next, stop)
             }
             StmtKind::Assume(code) => Node::Assume(code.clone(), next),
@@ -371,6 +397,13 @@ impl Builder<'_> {
     /// step of its own does.
     fn atomic(&mut self, kind: AtomicKind, body: &[Stmt], span: SpanId, next: NodeId) -> NodeId {
         let outer = self.lock;
+        let mut before = HashSet::new();
+        before_writes(body, &mut before);
+        let has_guard = kind == AtomicKind::Full && outer.is_none() && has_guard(body, &before);
+        if has_guard {
+            let again = self.add(Node::Jump(next), span);
+            self.guarded = Some((again, before));
+        }
         self.lock = outer.max(Some(kind));
         let first = self.nodes.len();
         let entry = match body {
@@ -384,14 +417,26 @@ impl Builder<'_> {
         if outer.is_some() {
             return entry;
         }
-        if !begins_with_access(body) {
-            let enter = match kind {
-                AtomicKind::Statement => Node::Nop(entry),
-                AtomicKind::Full => Node::Fence(FenceKind::Full, entry),
-            };
-            return self.add(enter, span);
+        let guarded = self.guarded.take();
+        let entry = match begins_with_access(body) {
+            true => {
+                self.unlock(entry, first);
+                entry
+            }
+            false => {
+                let enter = match kind {
+                    AtomicKind::Statement => Node::Nop(entry),
+                    AtomicKind::Full => Node::Fence(FenceKind::Full, entry),
+                };
+                let enter = self.add(enter, span);
+                self.nodes[enter].within = guarded.as_ref().map(|(again, _)| *again);
+                enter
+            }
+        };
+        if let Some((again, _)) = guarded {
+            self.nodes[again].node = Node::Jump(entry);
+            self.nodes[again].within = Some(again);
         }
-        self.unlock(entry, first);
         entry
     }
 
@@ -411,6 +456,35 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Finds the statements of a block before which it neither writes anything nor loops, whichever
+/// way it goes. Whether it may do one of both.
+fn before_writes(block: &[Stmt], before: &mut HashSet<*const Stmt>) -> bool {
+    for stmt in block {
+        before.insert(stmt);
+        let writes = match &stmt.kind {
+            StmtKind::Store(..) | StmtKind::Rmw(..) => true,
+            // Who goes round does not wait.
+            StmtKind::Label(_) | StmtKind::Loop(_) => true,
+            kind => {
+                let ways = kind.blocks().into_iter();
+                ways.fold(false, |writes, way| before_writes(way, before) | writes)
+            }
+        };
+        if writes {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether one of these statements is an `assume`.
+fn has_guard(block: &[Stmt], before: &HashSet<*const Stmt>) -> bool {
+    block.iter().any(|stmt| {
+        matches!(stmt.kind, StmtKind::Assume(_)) && before.contains(&std::ptr::from_ref(stmt))
+            || stmt.kind.blocks().into_iter().any(|block| has_guard(block, before))
+    })
 }
 
 /// Whether the first thing that a block does is an access.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use weir_model::ids::VarId;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, AtomicKind, FenceKind, Program};
+use weir_model::program::{Atom, FenceKind, Program};
 
 use super::locals::{self, LocalId, Next};
 use super::{Reached, memories};
@@ -68,15 +68,12 @@ pub fn store_buffers(
             if each().all(|(l, i)| l.get(*i).has_ended()) {
                 reached.finals.insert(observed.clone());
             }
-            reached.deadlocks |= locals::is_deadlock(&locals, &now.at, &now.memory);
+            reached.deadlocks |= locals::is_deadlock(&mut locals, &now.at, &now.memory, is_sc);
         }
         reached.states.insert(observed);
         for (p, local) in locals.iter_mut().enumerate() {
             let buffer = &now.buffers[p];
-            let is_undivided = local.block(now.at[p]).is_some_and(|kind| match kind {
-                AtomicKind::Statement => is_sc,
-                AtomicKind::Full => true,
-            });
+            let is_undivided = local.is_undivided(now.at[p], is_sc);
             if is_undivided {
                 let may_begin = buffer.is_empty();
                 let ends = local.after_block(now.at[p], &now.memory);

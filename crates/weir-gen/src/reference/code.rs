@@ -434,9 +434,44 @@ impl<'p> Automaton<'p> {
             }
             _ => false,
         };
-        let waits = matches!(before.at, At::Test(_)) && !self.succeeds(before);
         let is_left = self.block(after).map(|b| b.1) != self.block(before).map(|b| b.1);
-        after.failed || is_start || waits || is_left
+        after.failed || is_start || self.waits(before) || is_left
+    }
+
+    /// Whether the next step goes round in an `await`.
+    pub fn waits(&self, local: &Local) -> bool {
+        matches!(local.at, At::Test(_)) && !self.succeeds(local)
+    }
+
+    /// Where a process goes that is before an `assume` which does not hold, if it is one of a full
+    /// block before which the block writes nothing: to the beginning of the block.
+    pub fn back(&self, local: &Local) -> Option<Local> {
+        let At::Statement(mut address) = local.at else { return None };
+        matches!(self.stmt(address), Some(StmtKind::Assume(_))).then_some(())?;
+        loop {
+            if self.blocks[address.0].stmts[..address.1].iter().any(writes) {
+                return None;
+            }
+            let owner = self.blocks[address.0].owner?;
+            match self.stmt(owner) {
+                Some(StmtKind::Atomic(AtomicKind::Full, _)) => {
+                    return Some(self.arrive(owner, BTreeSet::new(), local.registers.clone()));
+                }
+                Some(StmtKind::Atomic(..) | StmtKind::Loop(_)) => return None,
+                _ => address = owner,
+            }
+        }
+    }
+
+    /// Whether two local states are at the same place.
+    pub fn is_same_place(&self, one: &Local, other: &Local) -> bool {
+        one.at == other.at
+    }
+
+    /// Whether two local states are in the same `await`.
+    pub fn waits_at(&self, one: &Local, other: &Local) -> bool {
+        let (one, other) = (self.awaits(&one.at), self.awaits(&other.at));
+        one.is_some() && one == other
     }
 
     /// The state after a read that returned `value`.
@@ -518,6 +553,13 @@ impl<'p> Automaton<'p> {
         let Some(StmtKind::Await(_, code)) = self.stmt(address) else { unreachable!() };
         !matches!(Self::eval(code, &local.registers), Ok(0))
     }
+}
+
+/// Whether a statement may write something, or control may come back to it.
+fn writes(stmt: &Stmt) -> bool {
+    use StmtKind::{Label, Loop, Rmw, Store};
+    matches!(stmt.kind, Store(..) | Rmw(..) | Label(_) | Loop(_))
+        || stmt.kind.blocks().into_iter().flatten().any(writes)
 }
 
 /// Whether a process that comes to an atomic block stands at its first access; otherwise it

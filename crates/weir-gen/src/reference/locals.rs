@@ -21,6 +21,10 @@ pub(super) enum Next {
     Fence(FenceKind, LocalId),
 }
 
+/// Where a process is seen after a block, what memory is then, and whether the process has only
+/// waited.
+type End = (LocalId, Vec<i128>, bool);
+
 /// The local states that were met so far. Each is computed once.
 pub(super) struct Locals<'p> {
     automaton: Automaton<'p>,
@@ -104,14 +108,22 @@ impl<'p> Locals<'p> {
     }
 
     /// The kind of the atomic block that the process is in or comes to next.
-    pub fn block(&self, id: LocalId) -> Option<AtomicKind> {
+    fn block(&self, id: LocalId) -> Option<AtomicKind> {
         self.automaton.block(&self.all[id]).map(|(kind, _)| kind)
     }
 
     /// Executes the rest of an atomic block at once, on memory: where the process is seen next,
     /// and what memory is then.
     pub fn after_block(&mut self, id: LocalId, memory: &[i128]) -> Vec<(LocalId, Vec<i128>)> {
+        let (ends, _) = self.ends_of_block(id, memory);
+        ends.into_iter().map(|(to, memory, _)| (to, memory)).collect()
+    }
+
+    /// The same, with whether the process has waited only; and whether it may go round in the
+    /// block for ever.
+    fn ends_of_block(&mut self, id: LocalId, memory: &[i128]) -> (Vec<End>, bool) {
         let mut ends = Vec::new();
+        let mut goes_round = false;
         let mut seen = HashSet::from([(id, memory.to_vec())]);
         let mut work: Vec<(LocalId, Vec<i128>)> = seen.iter().cloned().collect();
         while let Some((at, memory)) = work.pop() {
@@ -133,22 +145,57 @@ impl<'p> Locals<'p> {
                 Next::Fence(_, to) => vec![plain(to)],
             };
             // Who cannot go on in the middle lets the others go on.
-            if next.is_empty() && at != id {
-                ends.push((at, memory.clone()));
+            if next.is_empty()
+                && let Some(start) = self.automaton.back(&self.all[at])
+            {
+                let waits = self.automaton.is_same_place(&self.all[id], &start);
+                ends.push((self.id(start), memory.clone(), waits));
+            } else if next.is_empty() && at != id {
+                ends.push((at, memory.clone(), false));
             }
             for after in next {
                 if self.automaton.is_seen(&self.all[at], &self.all[after.0]) {
-                    ends.push(after);
+                    let all = &self.all;
+                    let waits = !all[after.0].failed
+                        && self.automaton.waits(&all[at])
+                        && self.automaton.waits_at(&all[id], &all[after.0]);
+                    ends.push((after.0, after.1, waits));
                 } else if seen.insert(after.clone()) {
                     work.push(after);
+                } else {
+                    goes_round = true;
                 }
             }
         }
-        ends
+        (ends, goes_round)
     }
 
-    pub fn is_stuck(&self, id: LocalId, memory: &[i128]) -> bool {
-        self.automaton.is_stuck(&self.all[id], memory)
+    /// Whether the process is blocked on a memory that no longer changes; with `undivided`,
+    /// statements are steps.
+    pub fn is_stuck(&mut self, id: LocalId, memory: &[i128], undivided: bool) -> bool {
+        if !self.is_undivided(id, undivided) || self.all[id].failed {
+            return self.automaton.is_stuck(&self.all[id], memory);
+        }
+        let mut seen = vec![id];
+        let mut next = 0;
+        while let Some(&at) = seen.get(next) {
+            next += 1;
+            let (ends, goes_round) = self.ends_of_block(at, memory);
+            if goes_round || ends.iter().any(|(_, _, waits)| !waits) {
+                return false;
+            }
+            for (to, ..) in ends {
+                if !seen.contains(&to) {
+                    seen.push(to);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether the process executes a block at once.
+    pub fn is_undivided(&self, id: LocalId, undivided: bool) -> bool {
+        self.block(id).is_some_and(|kind| undivided || kind == AtomicKind::Full)
     }
 
     /// The value of an atom of this process; `None` for other atoms.
@@ -185,9 +232,14 @@ pub(super) fn observe(
 }
 
 /// Whether no step is possible and some process has not ended, with empty buffers.
-pub(super) fn is_deadlock(locals: &[Locals<'_>], at: &[LocalId], memory: &[i128]) -> bool {
+pub(super) fn is_deadlock(
+    locals: &mut [Locals<'_>],
+    at: &[LocalId],
+    memory: &[i128],
+    undivided: bool,
+) -> bool {
     let each = || locals.iter().zip(at);
     each().all(|(l, i)| !l.get(*i).failed)
         && each().any(|(l, i)| !l.get(*i).has_ended())
-        && each().all(|(l, i)| l.is_stuck(*i, memory))
+        && locals.iter_mut().zip(at).all(|(l, i)| l.is_stuck(*i, memory, undivided))
 }

@@ -108,7 +108,7 @@ pub fn rewriting_with(
         }
         tries.push(trie);
     }
-    shuffle(program, atoms, &locals, &tries, limit)
+    shuffle(program, atoms, &mut locals, &tries, limit)
 }
 
 /// Every trace of a process, with the local states that it can lead to.
@@ -238,7 +238,7 @@ impl Trie {
 fn shuffle(
     program: &Program,
     atoms: &[Atom],
-    locals: &[Locals<'_>],
+    locals: &mut [Locals<'_>],
     tries: &[Trie],
     limit: usize,
 ) -> Option<Reached> {
@@ -260,7 +260,7 @@ fn shuffle(
             if locals.iter().zip(&at).all(|(l, i)| l.get(*i).has_ended()) {
                 reached.finals.insert(locals::observe(atoms, locals, &at, &memory));
             }
-            reached.deadlocks |= locals::is_deadlock(locals, &at, &memory);
+            reached.deadlocks |= locals::is_deadlock(locals, &at, &memory, false);
         }
         for p in 0..tries.len() {
             for (operation, next) in &node(p).next {

@@ -223,7 +223,8 @@ impl Local<'_> {
                     continue;
                 }
                 Ran::Blocked => None,
-                Ran::Stopped(stop) => Some(stop),
+                // To fail is not to wait.
+                Ran::Stopped(stop) => return stopped(node, registers, stop),
             };
             return Settled { key: Key { node, registers, stop }, within };
         }

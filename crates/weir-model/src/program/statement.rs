@@ -62,7 +62,9 @@ pub enum StmtKind {
     /// The block as one step: nobody else does anything between its statements, and no
     /// question sees a state between them. There is no block in it, and no
     /// [`Rmw::Update`]. An `await` in it that has to wait interrupts it: the
-    /// others go on, and the rest is one step again.
+    /// others go on, and the rest is one step again. An `assume` in a full block before which the
+    /// block neither writes nor loops is a *guard*: if it does not hold, this way through the block is no
+    /// step, and a process without any way waits at the beginning of the block.
     Atomic(AtomicKind, Vec<Stmt>),
     /// Ends the process.
     Exit,
