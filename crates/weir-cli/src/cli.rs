@@ -223,13 +223,13 @@ impl Command {
     pub fn prints_json(&self) -> bool {
         use channel::ChannelCommand as Channel;
         let format = match self {
-            Self::Check(args) => args.format.of_one(),
+            Self::Check(args) => return args.format.is_json(),
             Self::Compare(args) => args.format,
             Self::Fences(args) => args.format,
             Self::Certify(args) => args.format,
-            Self::Robust(args) => args.format.of_one(),
-            Self::Live(args) => args.format.of_one(),
-            Self::Test(args) => args.format.of_one(),
+            Self::Robust(args) => return args.format.is_json(),
+            Self::Live(args) => return args.format.is_json(),
+            Self::Test(args) => return args.format.is_json(),
             Self::Models(args) => args.format,
             Self::Game(args) => args.format,
             Self::Channel(args) => match &args.command {
@@ -239,7 +239,9 @@ impl Command {
                 _ => return false,
             },
             Self::Litmus(Litmus { command: litmus::LitmusCommand::Run(args) }) => args.format,
-            Self::Outcomes(args) => return args.format == OutcomesFormat::Json,
+            Self::Outcomes(args) => {
+                return matches!(args.format, OutcomesFormat::Json | OutcomesFormat::Jsonl);
+            }
             Self::Graph(args) => return args.format == Some(GraphFormat::Json),
             Self::Step(_)
             | Self::Watch(_)

@@ -56,6 +56,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return output::usage(&error).into(),
     };
     cli.color.choose();
+    if cli.command.prints_json() {
+        output::print_errors_as_json();
+    }
     let expanded = cli.command.expand();
     let batch = match expanded.and_then(|()| batch::of(&cli, &matches)) {
         Ok(batch) => batch,
@@ -66,9 +69,6 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Command::Serve(_) | Command::Lsp(_) | Command::Test(_) | Command::Watch(_), _)
         | (_, Some(_)) => limits::set(LimitArgs::default()),
         _ => limits::set(cli.limits),
-    }
-    if cli.command.prints_json() {
-        output::print_errors_as_json();
     }
     let (read, written) = cli.command.files();
     if let Err(message) = output::check_targets(&read, &written) {

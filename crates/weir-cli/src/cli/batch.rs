@@ -58,6 +58,11 @@ pub enum ReportFormat {
 }
 
 impl ReportFormat {
+    /// Whether every line is JSON.
+    pub fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl)
+    }
+
     /// The format of one report.
     pub fn of_one(self) -> Format {
         match self {

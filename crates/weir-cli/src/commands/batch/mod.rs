@@ -173,6 +173,6 @@ impl Printer {
         if asked > total {
             text += &format!(", {} not begun", asked - total);
         }
-        text + &format!(", in {seconds:.1} s")
+        text + &format!(", {seconds:.1} s")
     }
 }
