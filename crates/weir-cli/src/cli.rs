@@ -468,8 +468,8 @@ pub struct Serve {
 )))]
 #[command(after_help = "\
 Editors start this command and talk to it over standard input and output. They can set
-`weir.models` and `weir.timeout`, which take the place of --model and --timeout. --timeout and
---memory are limits of each check [default: 5 seconds, 1024 MiB].
+`weir.models` and `weir.timeout`, which take the place of --model and --timeout. --timeout,
+--memory and --threads are limits of each check [default: 5 seconds, 1024 MiB, one thread].
 
 docs/howto-editor.md says how to set up an editor.")]
 pub struct Lsp {

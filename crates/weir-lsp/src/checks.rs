@@ -1,5 +1,6 @@
 //! What takes time: the answers to the properties, and fences that repair a program.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -19,17 +20,20 @@ pub struct Settings {
     pub time: Duration,
     /// What a search may store, in bytes.
     pub memory: usize,
+    /// How many threads a search may use.
+    pub threads: NonZeroUsize,
     /// What the process may use, in bytes, and what tells how much it uses.
     pub ceiling: Option<(usize, Meter)>,
 }
 
 impl Default for Settings {
-    /// SC and TSO, five seconds and 1 GiB.
+    /// SC and TSO, five seconds, 1 GiB and one thread: the editor needs a processor, too.
     fn default() -> Self {
         Self {
             models: vec![MemoryModel::SC, MemoryModel::TSO],
             time: Duration::from_secs(5),
             memory: 1 << 30,
+            threads: NonZeroUsize::MIN,
             ceiling: None,
         }
     }
@@ -38,9 +42,7 @@ impl Default for Settings {
 impl Settings {
     /// The limits of one document. They are cancelled together.
     pub fn limits(&self) -> Limits {
-        // An editor needs a processor, too.
-        let threads = std::num::NonZeroUsize::MIN;
-        let limits = Limits::none().threads(threads).time(self.time).memory(self.memory);
+        let limits = Limits::none().threads(self.threads).time(self.time).memory(self.memory);
         match self.ceiling {
             Some((bytes, meter)) => limits.ceiling(bytes, meter),
             None => limits,

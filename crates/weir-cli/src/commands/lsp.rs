@@ -1,6 +1,7 @@
 //! `weir lsp`
 
 use std::io;
+use std::num::NonZeroUsize;
 
 use weir_lsp::{Ended, Settings, serve};
 
@@ -14,6 +15,7 @@ pub fn run(args: &Lsp, given: LimitArgs) -> Status {
         models: args.models.or(&default.models),
         time: given.timeout.unwrap_or(default.time),
         memory: given.memory.map_or(default.memory, |mib| (mib as usize) << 20),
+        threads: given.threads.and_then(|n| NonZeroUsize::new(n.into())).unwrap_or(default.threads),
         ceiling: limits::ceiling(),
     };
     match serve(io::stdin(), output::raw(), settings) {
