@@ -2,7 +2,7 @@
 
 #[path = "../examples/growth.rs"]
 #[allow(dead_code)]
-mod growth;
+mod example;
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use weir_model::limits::Budget;
 #[test]
 fn twelve_variables_and_forty_locations_are_solved() {
     for objective in ["reach", "avoid"] {
-        let system = common::read(&growth::program(12, objective));
+        let system = common::read(&example::program(12, objective));
         let outcome =
             solve(&system, 0, &Options::default(), &SearchOptions::default(), &mut |_| {}).unwrap();
         let winner = outcome.winner.expect("plain games are decided");
@@ -29,7 +29,7 @@ fn twelve_variables_and_forty_locations_are_solved() {
 
 #[test]
 fn a_time_limit_ends_in_unknown() {
-    let system = common::read(&growth::program(16, "avoid"));
+    let system = common::read(&example::program(16, "avoid"));
     let budget = Budget::new().with_time(std::time::Duration::from_nanos(1));
     let search = SearchOptions { budget, ..SearchOptions::default() };
     let outcome = solve(&system, 0, &Options::default(), &search, &mut |_| {}).unwrap();
