@@ -308,6 +308,9 @@ fn an_exchange_from_open_to_exit() {
     assert_eq!(said, "there is no variable, register or constant `unusde`\ndid you mean `unused`?");
     let actions = editor.actions("unusde");
     assert_eq!(actions[0]["title"], "Replace `unusde` by `unused`");
+    let context = json!({"diagnostics": [], "only": ["source.fixAll"]});
+    let params = json!({"range": editor.range("unusde"), "context": context});
+    assert_eq!(editor.ask_about("codeAction", params), json!([]));
     editor.apply(&actions[0]["edit"]["changes"]);
     assert!(editor.text.contains("r = unused\n"), "{}", editor.text);
     assert_eq!(editor.diagnostics(|_| true), [] as [Value; 0]);

@@ -437,7 +437,12 @@ impl<W: Write> Server<W> {
                 let params: CodeActionParams = parsed(params)?;
                 let document = self.document(params.text_document.uri.as_str())?;
                 let range = document.lines.offsets(&document.text, params.range);
-                value(report::fixes(document, &range))
+                // The empty kind is every kind.
+                let is_fix = |k: &CodeActionKind| {
+                    [&CodeActionKind::QUICKFIX, &CodeActionKind::EMPTY].contains(&k)
+                };
+                let is_wanted = params.context.only.is_none_or(|only| only.iter().any(is_fix));
+                value(if is_wanted { report::fixes(document, &range) } else { vec![] })
             }
             "textDocument/inlayHint" => {
                 let params: InlayHintParams = parsed(params)?;
