@@ -124,6 +124,8 @@ pub enum Command {
     Show(Show),
     /// Print a program in another language
     Convert(Convert),
+    /// Give programs their usual form: indentation and blanks
+    Fmt(Fmt),
     /// Draw the states that an engine explores
     Graph(Graph),
     /// Print the memory models, and whether reachability is decidable under them
@@ -163,6 +165,11 @@ impl Command {
             Self::Live(args) => &mut args.programs,
             Self::Test(args) => &mut args.programs,
             Self::Watch(args) => &mut args.check.programs,
+            Self::Fmt(args) => {
+                let is_weir = |path: &Path| path.extension().is_some_and(|e| e == "weir");
+                args.files = files::expand(&args.files, &is_weir)?.0;
+                return Ok(());
+            }
             Self::Litmus(Litmus { command: litmus::LitmusCommand::Run(args) }) => {
                 let is_test = |path: &Path| path.extension().is_some_and(|e| e == "litmus");
                 args.files = files::expand(&args.files, &is_test)?.0;
@@ -202,6 +209,8 @@ impl Command {
             Self::Step(args) => (one(&args.file), vec![]),
             Self::Show(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
+            // What it reads it may write.
+            Self::Fmt(_) => (vec![], vec![]),
             Self::Graph(args) => (one(&args.file), vec![&args.output, &args.page.html]),
             Self::Litmus(args) => (args.command.files(), vec![]),
             Self::Models(_)
@@ -249,6 +258,7 @@ impl Command {
             | Self::Lsp(_)
             | Self::Show(_)
             | Self::Convert(_)
+            | Self::Fmt(_)
             | Self::Litmus(_)
             | Self::Explain(_)
             | Self::Completions(_)
@@ -393,6 +403,18 @@ pub struct Convert {
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: weir fmt --check corpus")]
+pub struct Fmt {
+    /// Programs (`.weir`), directories or patterns; `-` is standard input, printed in its usual form
+    #[arg(required = true)]
+    pub files: Vec<String>,
+    /// Change nothing, and print the names of files that are not in their usual form
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -92,6 +92,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Step(args) => commands::step::run(args),
         Command::Show(args) => commands::show::run(args),
         Command::Convert(args) => commands::convert::run(args),
+        Command::Fmt(args) => commands::fmt::run(args),
         Command::Graph(args) => commands::graph::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Litmus(args) => commands::litmus::run(args),

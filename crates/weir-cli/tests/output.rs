@@ -103,6 +103,7 @@ fn all_commands() -> Vec<Vec<String>> {
         "test examples/exercises".to_owned(),
         "explain".to_owned(),
         "explain tso".to_owned(),
+        "fmt --check examples/peterson.weir corpus".to_owned(),
         "completions bash".to_owned(),
         "man".to_owned(),
         "game examples/games/handshake.weir".to_owned(),

@@ -2,6 +2,7 @@
 
 mod hostile;
 
+mod format;
 mod games;
 mod gaps;
 mod language_errors;

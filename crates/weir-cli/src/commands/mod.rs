@@ -9,6 +9,7 @@ pub mod convert;
 mod evidence;
 pub mod explain;
 pub mod fences;
+pub mod fmt;
 pub mod game;
 pub mod graph;
 pub mod litmus;

@@ -9,9 +9,12 @@
 //!    makes every access to shared memory a statement of its own;
 //! 3. [`print`](mod@print) writes a program as text that [`read`] accepts again.
 //!
+//! [`format()`] is the usual form of a text.
+//!
 //! The language is described in `docs/language.md`.
 
 pub(crate) mod fold;
+mod format;
 mod lexer;
 mod lower;
 pub mod names;
@@ -20,6 +23,7 @@ mod parse;
 pub mod print;
 pub(crate) mod tree;
 
+pub use format::format;
 pub(crate) use lower::ask;
 pub use print::print;
 
