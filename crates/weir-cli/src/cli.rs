@@ -100,7 +100,7 @@ impl Color {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Answer every property of a program under one memory model
+    /// Answer every property of programs, under TSO or other memory models
     Check(Check),
     /// List all final states of a program
     Outcomes(Outcomes),
@@ -282,6 +282,7 @@ pub struct Check {
     pub models: ModelsArg,
     #[command(flatten)]
     pub search: SearchArgs,
+    /// How to print
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub format: ReportFormat,
     #[command(flatten)]
@@ -350,6 +351,7 @@ pub struct Robust {
     pub models: ModelsArg,
     #[command(flatten)]
     pub language: LanguageArg,
+    /// How to print
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub format: ReportFormat,
     #[command(flatten)]

@@ -12,23 +12,25 @@ use super::options::{Format, seconds};
 use super::{Cli, Command, OutcomesFormat};
 use crate::commands::batch::{Batch, Style};
 
+/// What the options of batches are called together.
+const HEADING: &str = "Many files and models";
+
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Many files and models")]
 pub struct BatchArgs {
     /// Work on so many files and models at a time, each in a process of its own [default: 1]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(help_heading = HEADING, long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
     /// Stop each search after this many seconds; --timeout is for all of them together
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(help_heading = HEADING, long, value_name = "SECONDS", value_parser = seconds)]
     pub each: Option<Duration>,
     /// Go on after an error or a violated property, which is the default
-    #[arg(long, overrides_with = "fail_fast")]
+    #[arg(help_heading = HEADING, long, overrides_with = "fail_fast")]
     pub keep_going: bool,
     /// Begin nothing new after an error or a violated property
-    #[arg(long, overrides_with = "keep_going")]
+    #[arg(help_heading = HEADING, long, overrides_with = "keep_going")]
     pub fail_fast: bool,
     /// Keep results in this file as they come, and take those that it has already
-    #[arg(long, value_name = "LOG")]
+    #[arg(help_heading = HEADING, long, value_name = "LOG")]
     pub resume: Option<PathBuf>,
 }
 

@@ -43,6 +43,7 @@ pub struct Live {
     /// that a proof distinguishes
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000), default_value_t = 4)]
     pub bound: u16,
+    /// How to print
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub format: ReportFormat,
     #[command(flatten)]

@@ -73,39 +73,41 @@ pub struct LanguageArg {
     pub sources: SourceArgs,
 }
 
+/// What the options of C and Rust are called together.
+const SOURCES: &str = "C and Rust";
+
 /// How C and Rust are read.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "C and Rust")]
 pub struct SourceArgs {
     /// The function that the program begins with [default: main]
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = SOURCES, long, value_name = "NAME")]
     pub entry: Option<String>,
     /// Define a macro, as `-D N=3` (may be given several times)
-    #[arg(long = "define", short = 'D', value_name = "NAME=VALUE")]
+    #[arg(help_heading = SOURCES, long = "define", short = 'D', value_name = "NAME=VALUE")]
     pub defines: Vec<String>,
     /// Look for included files in this folder too (may be given several times)
-    #[arg(long = "include", short = 'I', value_name = "DIR")]
+    #[arg(help_heading = SOURCES, long = "include", short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
     /// How many objects each allocation in a loop may allocate in each thread; if a run needs
     /// more, `holds` becomes `unknown`
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(help_heading = SOURCES, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub pool: u32,
     /// How many rounds each loop may have; if a run has more, `holds` becomes `unknown`
     /// [default: no limit]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(help_heading = SOURCES, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub unroll: Option<u32>,
     /// How many threads a program may start
-    #[arg(long = "threads-bound", value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(1..=60))]
+    #[arg(help_heading = SOURCES, long = "threads-bound", value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(1..=60))]
     pub threads_bound: u8,
     /// Ask for data races too: two threads about to access the same place, one of them to write
     /// it, and one of the accesses not atomic
-    #[arg(long)]
+    #[arg(help_heading = SOURCES, long)]
     pub races: bool,
     /// Let a weak compare-exchange fail without a reason
-    #[arg(long)]
+    #[arg(help_heading = SOURCES, long)]
     pub spurious: bool,
     /// What happens if signed arithmetic overflows: it fails like an assertion, or it wraps
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Overflow::Fail)]
+    #[arg(help_heading = SOURCES, long, value_name = "WHAT", value_enum, default_value_t = Overflow::Fail)]
     pub overflow: Overflow,
 }
 

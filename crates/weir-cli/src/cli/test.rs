@@ -28,6 +28,7 @@ pub struct Test {
     pub programs: Programs,
     #[command(flatten)]
     pub models: ModelsArg,
+    /// How to print
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     pub format: ReportFormat,
     #[command(flatten)]

@@ -16,8 +16,9 @@ use std::ops::ControlFlow;
 
 use weir::MemoryModel;
 
-use super::{Status, fail};
+use super::{Status, fail, note};
 use crate::cli::batch::BatchArgs;
+use crate::limits;
 use crate::output::{paint, print, print_again, say_again};
 use crate::progress::counted;
 use crate::terminal::QUIET;
@@ -89,8 +90,10 @@ impl Batch<'_> {
                 false => ControlFlow::Continue(()),
             }
         });
-        if run < items.len() && status == Status::Fine {
-            status = Status::Unknown;
+        let is_interrupted = limits::budget().check().is_err();
+        if is_interrupted {
+            note(&format!("interrupted: {} of {} results", run, items.len()));
+            status = status.and(Status::Unknown);
         }
         printer.finish(items.len(), began.elapsed().as_secs_f64());
         status
