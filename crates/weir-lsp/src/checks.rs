@@ -4,12 +4,16 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::Duration;
 
+use serde_json::Value;
 use weir::fences::{Checked, Goal, Request, repairs};
 use weir::parts::engine::SearchOptions;
 use weir::{Cancellation, Error, Limits, MemoryModel, Reading, Run, Verdict, Verifier};
 use weir_front::weir::LANGUAGE;
 use weir_model::limits::Meter;
 use weir_model::program::Program;
+
+/// The longest time that an editor may set for a check.
+pub const MAX_TIME: Duration = Duration::from_secs(3600);
 
 /// How long a check may take, and what it is asked.
 #[derive(Clone, Debug)]
@@ -40,6 +44,31 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Takes over what an editor sends: `{"weir": {"models": ["sc"], "timeout": 5}}`, or what is
+    /// inside. Returns what is wrong with it.
+    pub(crate) fn configure(&mut self, settings: &Value) -> Vec<String> {
+        let own = settings.get("weir").unwrap_or(settings);
+        let mut wrong = Vec::new();
+        if let Some(list) = own.get("models").and_then(Value::as_array) {
+            self.models.clear();
+            for name in list {
+                match name.as_str().map(str::parse::<MemoryModel>) {
+                    Some(Ok(model)) if self.models.contains(&model) => {}
+                    Some(Ok(model)) => self.models.push(model),
+                    Some(Err(error)) => wrong.push(format!("weir.models: {error}")),
+                    None => wrong.push("weir.models is a list of names".to_owned()),
+                }
+            }
+        }
+        if let Some(seconds) = own.get("timeout").and_then(Value::as_f64) {
+            match Duration::try_from_secs_f64(seconds) {
+                Ok(time) => self.time = time.min(MAX_TIME),
+                Err(error) => wrong.push(format!("weir.timeout: {error}")),
+            }
+        }
+        wrong
+    }
+
     /// The limits of one document. They are cancelled together.
     pub fn limits(&self) -> Limits {
         let limits = Limits::none().threads(self.threads).time(self.time).memory(self.memory);

@@ -30,6 +30,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod capabilities;
 mod checks;
 mod completion;
 mod document;

@@ -10,18 +10,16 @@ use lsp_types::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use weir::{Diagnostic as Wrong, Language, MemoryModel};
+use weir::{Diagnostic as Wrong, Language};
 use weir_model::program::Program;
 
-use crate::checks::{Check, Found, Settings};
+use crate::capabilities::capabilities;
+use crate::checks::{Check, Found, MAX_TIME, Settings};
 use crate::document::{Document, Running};
 use crate::runs::{Shown, table};
 use crate::wire::{self, Message, code};
 use crate::worker::Worker;
 use crate::{completion, hover, outline, report, tokens};
-
-/// The longest time that an editor may set for a check.
-const MAX_TIME: Duration = Duration::from_secs(3600);
 
 /// What the server hears about.
 #[derive(Debug)]
@@ -343,28 +341,11 @@ impl<W: Write> Server<W> {
         }
     }
 
-    /// Takes over settings: `{"weir": {"models": ["sc"], "timeout": 5}}`, or what is inside. Says
-    /// whether they changed.
+    /// Takes over settings. Says whether they changed.
     fn configure(&mut self, settings: &Value) -> bool {
-        let own = settings.get("weir").unwrap_or(settings);
         let before = (self.settings.models.clone(), self.settings.time);
-        if let Some(list) = own.get("models").and_then(Value::as_array) {
-            let mut models: Vec<MemoryModel> = Vec::new();
-            for name in list {
-                match name.as_str().map(str::parse::<MemoryModel>) {
-                    Some(Ok(model)) if models.contains(&model) => {}
-                    Some(Ok(model)) => models.push(model),
-                    Some(Err(error)) => {
-                        self.say(MessageType::WARNING, &format!("weir.models: {error}"));
-                    }
-                    None => self.say(MessageType::WARNING, "weir.models is a list of names"),
-                }
-            }
-            self.settings.models = models;
-        }
-        if let Some(seconds) = own.get("timeout").and_then(Value::as_f64) {
-            let time = Duration::try_from_secs_f64(seconds).unwrap_or(self.settings.time);
-            self.settings.time = time.min(MAX_TIME);
+        for wrong in self.settings.configure(settings) {
+            self.say(MessageType::WARNING, &wrong);
         }
         before != (self.settings.models.clone(), self.settings.time)
     }
@@ -523,49 +504,5 @@ impl<W: Write> Server<W> {
             }
             other => Err(failed(format!("there is no command `{other}`"))),
         }
-    }
-}
-
-/// What the server can do.
-fn capabilities() -> ServerCapabilities {
-    let sync = TextDocumentSyncOptions {
-        open_close: Some(true),
-        change: Some(TextDocumentSyncKind::INCREMENTAL),
-        ..TextDocumentSyncOptions::default()
-    };
-    let commands = [report::SHOW_RUN, report::HIDE_RUN, report::CHECK];
-    ServerCapabilities {
-        text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        definition_provider: Some(OneOf::Left(true)),
-        references_provider: Some(OneOf::Left(true)),
-        document_highlight_provider: Some(OneOf::Left(true)),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        completion_provider: Some(CompletionOptions {
-            trigger_characters: Some(vec!["@".to_owned(), ".".to_owned()]),
-            ..CompletionOptions::default()
-        }),
-        rename_provider: Some(OneOf::Right(RenameOptions {
-            prepare_provider: Some(true),
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        })),
-        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
-        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
-            ..CodeActionOptions::default()
-        })),
-        inlay_hint_provider: Some(OneOf::Left(true)),
-        semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
-            SemanticTokensOptions {
-                legend: tokens::legend(),
-                full: Some(SemanticTokensFullOptions::Bool(true)),
-                ..SemanticTokensOptions::default()
-            },
-        )),
-        execute_command_provider: Some(ExecuteCommandOptions {
-            commands: commands.map(str::to_owned).to_vec(),
-            ..ExecuteCommandOptions::default()
-        }),
-        ..ServerCapabilities::default()
     }
 }
