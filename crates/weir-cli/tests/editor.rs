@@ -364,6 +364,14 @@ fn an_exchange_from_open_to_exit() {
         let error = editor.try_ask("textDocument/rename", &params).unwrap_err();
         assert!(error.contains(why), "{error}");
     }
+
+    // The usual form, once.
+    let options = json!({"options": {"tabSize": 4, "insertSpaces": true}});
+    editor.type_over("seen = y", "seen=y");
+    let edits = editor.ask_about("formatting", options.clone());
+    editor.apply(&json!({editor.uri.clone(): edits}));
+    assert!(editor.text.contains("    fence\n    seen = y\n}"), "{}", editor.text);
+    assert_eq!(editor.ask_about("formatting", options), json!([]));
     assert_eq!(editor.end(), 0);
 }
 

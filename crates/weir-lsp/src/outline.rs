@@ -137,6 +137,17 @@ pub fn highlights(document: &Document, offset: usize) -> Vec<DocumentHighlight> 
     names.mentions_of(mention.symbol).map(highlight).collect()
 }
 
+/// The change that gives a text its usual form; none if it has it, or is no program of Weir's
+/// language.
+pub fn formatting(document: &Document) -> Option<Vec<TextEdit>> {
+    let formatted = document.is_weir().then(|| weir_front::weir::format(&document.text))?.ok()?;
+    let all = 0..document.text.len();
+    Some(match formatted == document.text {
+        true => vec![],
+        false => vec![document.edit(&all, formatted)],
+    })
+}
+
 /// What would be renamed at an offset.
 pub fn renamed(document: &Document, offset: usize) -> Option<PrepareRenameResponse> {
     let mention = document.names().at(offset)?;

@@ -406,6 +406,10 @@ impl<W: Write> Server<W> {
                 let params: DocumentSymbolParams = parsed(params)?;
                 value(outline::outline(self.document(params.text_document.uri.as_str())?))
             }
+            "textDocument/formatting" => {
+                let params: DocumentFormattingParams = parsed(params)?;
+                value(outline::formatting(self.document(params.text_document.uri.as_str())?))
+            }
             "textDocument/semanticTokens/full" => {
                 let params: SemanticTokensParams = parsed(params)?;
                 value(tokens::tokens(self.document(params.text_document.uri.as_str())?))

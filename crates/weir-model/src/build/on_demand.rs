@@ -131,8 +131,7 @@ impl System {
         let (registers, labels) = (key.registers[..].into(), labels.into());
         let place = self.processes[process.index()].abstraction.find(key.node, &key.registers);
         State::new(
-            (key.node, located.in_call),
-            located.lock.filter(|_| kind == StateKind::Inside),
+            (key.node, located.in_call, located.lock.filter(|_| kind == StateKind::Inside)),
             place,
             kind,
             registers,

@@ -489,7 +489,7 @@ impl Form {
             Self::LoadBuffers => Box::new(load_buffers::LoadBuffers::new(system, bound)),
             Self::Relaxations => Box::new(relaxations::Relaxed::new(system, model, bound)),
         };
-        undivided::Undivided::new(inner, model)
+        undivided::Undivided::around(inner, model)
     }
 }
 
@@ -510,7 +510,7 @@ pub fn bounded_guesses<'s>(
 ) -> Box<dyn Semantics + 's> {
     know_values(system);
     let inner = Box::new(guess::Guess::new(system, model, bound, Some(guesses)));
-    undivided::Undivided::new(inner, model)
+    undivided::Undivided::around(inner, model)
 }
 
 /// Works out what reads may guess.

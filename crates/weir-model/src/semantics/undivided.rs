@@ -18,7 +18,7 @@ pub(super) struct Undivided<'s> {
 
 impl<'s> Undivided<'s> {
     /// The semantics with the blocks of the system under a model.
-    pub fn new(inner: Box<dyn Semantics + 's>, model: MemoryModel) -> Box<dyn Semantics + 's> {
+    pub fn around(inner: Box<dyn Semantics + 's>, model: MemoryModel) -> Box<dyn Semantics + 's> {
         match inner.system().has_blocks(model) {
             true => Box::new(Self { inner, model }),
             false => inner,

@@ -159,8 +159,7 @@ impl State {
     }
 
     pub(crate) fn new(
-        (node, in_call): (NodeId, bool),
-        lock: Option<AtomicKind>,
+        (node, in_call, lock): (NodeId, bool, Option<AtomicKind>),
         place: Option<usize>,
         kind: StateKind,
         registers: Box<[i128]>,

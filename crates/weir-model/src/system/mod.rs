@@ -236,14 +236,13 @@ impl System {
             let State { node, in_call, place, registers, span, next, .. } =
                 self.state(process, from);
             assert!(next.get().is_none(), "nothing leaves a state that was not looked at");
-            let (at, place, span) = ((*node, *in_call), *place, *span);
+            let (at, place, span) = ((*node, *in_call, None), *place, *span);
             let registers = registers.clone();
             let labels = &mut self.program.processes[process.index()].labels;
             let label = LabelId::new(labels.len());
             labels.push(Label { name: format!("stop{}", from.0), span });
             let kind = StateKind::Inside;
-            let mut state =
-                State::new(at, None, place, kind, registers, [label].into(), false, span);
+            let mut state = State::new(at, place, kind, registers, [label].into(), false, span);
             state.is_stop = true;
             let processes = Arc::get_mut(&mut self.processes).expect("nobody else has the system");
             let automaton = &mut processes[process.index()];
