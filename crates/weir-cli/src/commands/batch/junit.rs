@@ -37,7 +37,7 @@ impl Counts {
 
     fn attributes(self) -> String {
         let Self { tests, failures, errors } = self;
-        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\"")
+        format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\"")
     }
 }
 
@@ -72,9 +72,7 @@ fn case(item: &Item, row: &Row) -> String {
     let name = if row.property.is_empty() { "answer" } else { &row.property };
     let (name, file) = (text(name), text(&item.file));
     let class = text(&format!("{}.{}", item.file, item.model));
-    let line = row.line.map(|line| format!(" line=\"{line}\"")).unwrap_or_default();
-    let start =
-        format!("    <testcase name=\"{name}\" classname=\"{class}\" file=\"{file}\"{line}");
+    let start = format!("    <testcase name=\"{name}\" classname=\"{class}\" file=\"{file}\"");
     let element = match row.status {
         Status::Fine => return format!("{start}/>\n"),
         Status::Violated => "failure",
