@@ -132,3 +132,18 @@ fn forms_agree() {
         Ok(compared)
     });
 }
+
+/// A process that fails in an `await` or at the beginning of a block does not wait.
+#[test]
+fn to_fail_is_not_to_wait() {
+    for body in ["await 1 / x == 1", "atomic { r = x assume 1 / r == 1 x = 1 }"] {
+        let text = format!("var x process p {{ reg r {body} }} no deadlock assertions");
+        let (program, _) = weir_front::read("test.weir", &text, None).expect("a program");
+        let system = System::new(program).expect("small");
+        for model in BUFFERED {
+            let verdicts: Vec<Verdict> =
+                answers(&system, model, None).unwrap().iter().map(|a| a.verdict).collect();
+            assert_eq!(verdicts, [Verdict::Holds, Verdict::Violated], "{model}: {body}");
+        }
+    }
+}

@@ -6,11 +6,15 @@ use weir::load::{LoadError, read_text};
 
 use super::{Status, complain, print, write_whole};
 use crate::cli::Fmt;
+use crate::progress::counted;
 
 pub fn run(args: &Fmt) -> Status {
     let mut status = Status::Fine;
     for file in &args.files {
         status = status.and(one(args, file));
+    }
+    if args.check && status == Status::Fine {
+        print(&format!("{} in the usual form\n", counted(args.files.len(), "program")));
     }
     status
 }
