@@ -9,15 +9,7 @@ const SPAN: SpanId = SpanId(0);
 fn erase(block: &mut [Stmt]) {
     for stmt in block {
         stmt.span = SPAN;
-        match &mut stmt.kind {
-            StmtKind::If(_, a, b) => {
-                erase(a);
-                erase(b);
-            }
-            StmtKind::Loop(body) | StmtKind::Await(body, _) => erase(body),
-            StmtKind::Choose(blocks) => blocks.iter_mut().for_each(|b| erase(b)),
-            _ => {}
-        }
+        stmt.kind.blocks_mut().into_iter().for_each(|block| erase(block));
     }
 }
 
