@@ -222,12 +222,12 @@ pub fn check(
     if system.program.object.is_some() {
         return Err(CheckError::AsksLive(loaded.source.name.clone()));
     }
+    let mut stats = Stats { engine: "code", within_bound: true, ..Stats::default() };
     if system.has_blocks(model) {
         let reason = "robustness of atomic blocks of several accesses is not decided".to_owned();
         let (traces, states) = (Traces::Unknown(reason.clone()), States::Unknown(reason));
-        return Ok(Robustness { model, traces, states, stats: Stats::default() });
+        return Ok(Robustness { model, traces, states, stats });
     }
-    let mut stats = Stats { engine: "code", within_bound: true, ..Stats::default() };
     let traces = match shape::is_robust(system, model, &options.budget) {
         Ok(true) => Traces::Shape,
         Err(stop) => Traces::Unknown(stop.to_string()),
