@@ -39,7 +39,7 @@ fn formula(rng: &mut Rng, program: &Program, memory: bool) -> Formula {
 fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
     for i in 0..4 {
         let kind = match i {
-            0 => PropertyKind::NoDeadlock,
+            0 => PropertyKind::NoDeadlock(vec![]),
             1 => PropertyKind::Never(formula(rng, &program, false)),
             2 => PropertyKind::Final(Quantifier::Exists, formula(rng, &program, true)),
             _ => PropertyKind::Final(Quantifier::Always, formula(rng, &program, true)),

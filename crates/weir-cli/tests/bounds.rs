@@ -57,7 +57,7 @@ fn program(rng: &mut Rng) -> Program {
     for kind in [
         PropertyKind::Never(x.clone()),
         PropertyKind::Never(both),
-        PropertyKind::NoDeadlock,
+        PropertyKind::NoDeadlock(vec![]),
         PropertyKind::Final(Quantifier::Exists, y.clone()),
         PropertyKind::Final(Quantifier::Always, r),
         PropertyKind::Final(Quantifier::Never, y),

@@ -38,7 +38,7 @@ fn formula(rng: &mut Rng, program: &Program) -> Formula {
 fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
     for i in 0..6 {
         let kind = match i {
-            0 => PropertyKind::NoDeadlock,
+            0 => PropertyKind::NoDeadlock(vec![]),
             1..=3 => PropertyKind::Never(formula(rng, &program)),
             4 => PropertyKind::Final(Quantifier::Exists, formula(rng, &program)),
             _ => PropertyKind::Final(Quantifier::Always, formula(rng, &program)),

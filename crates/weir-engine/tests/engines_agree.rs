@@ -40,7 +40,7 @@ fn formula(rng: &mut Rng, program: &Program, memory: bool) -> Formula {
 fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
     for i in 0..6 {
         let kind = match i {
-            0 => PropertyKind::NoDeadlock,
+            0 => PropertyKind::NoDeadlock(vec![]),
             1 => PropertyKind::Never(formula(rng, &program, false)),
             2 | 3 => PropertyKind::Never(formula(rng, &program, true)),
             4 => PropertyKind::Final(Quantifier::Exists, formula(rng, &program, true)),
@@ -183,4 +183,33 @@ fn looping_programs() {
     let typed = Shape { types: true, indices: true, ..plain.clone() };
     let shapes = [plain.clone(), typed, Shape { statements: 4, ..plain }];
     on_random_programs(200, &shapes, &[Some(1), Some(2)]);
+}
+
+/// Every engine lets a process stay where it may, and only there.
+#[test]
+fn processes_may_stay_at_places() {
+    let text = "var x, y
+        process server { loop { idle: await x == 1; x = 0 } }
+        process p { x = 1; await x == 0; busy: await y == 1 }
+        process q { choose { y = 1 } or { nop } }
+        no deadlock
+        no deadlock except server@idle
+        no deadlock except server@idle, p@busy
+        no deadlock except p@busy";
+    let (program, _) = weir_front::read("test.weir", text, None).expect("a program");
+    let printed = weir_front::weir::print(&program);
+    let (again, _) = weir_front::read("test.weir", &printed, None).expect("a program");
+    assert_eq!(weir_front::weir::print(&again), printed);
+    let system = System::new(again).expect("a system");
+    for model in [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO] {
+        for engine in [&Explicit as &dyn Engine, &Views] {
+            let options = SearchOptions::default();
+            let found = engine.check(Task::new(&system, model, &options), &mut |_| {});
+            let (answers, _) = found.expect("answers");
+            check_evidence(&system, &answers).expect("evidence");
+            let verdicts: Vec<_> = answers.iter().map(|a| a.verdict).collect();
+            let no = Verdict::Violated;
+            assert_eq!(verdicts, [no, no, Verdict::Holds, no], "{model}");
+        }
+    }
 }

@@ -43,7 +43,7 @@ fn formula(rng: &mut Rng, program: &Program) -> Formula {
 
 fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
     let kinds = [
-        PropertyKind::NoDeadlock,
+        PropertyKind::NoDeadlock(vec![]),
         PropertyKind::Assertions,
         PropertyKind::Never(formula(rng, &program)),
         PropertyKind::Never(formula(rng, &program)),

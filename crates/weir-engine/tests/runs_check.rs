@@ -110,7 +110,7 @@ fn asking(rng: &mut Rng, shape: &Shape) -> Program {
         never(random_formula(rng, &random, 2)),
         never(random_formula(rng, &random, 2)),
         PropertyKind::Assertions,
-        PropertyKind::NoDeadlock,
+        PropertyKind::NoDeadlock(vec![]),
         last(Quantifier::Exists, random_formula(rng, &random, 2)),
         last(Quantifier::Never, random_formula(rng, &random, 2)),
         last(Quantifier::Always, random_formula(rng, &random, 2)),
@@ -512,7 +512,7 @@ fn may_settle(system: &System, run: &Run, kind: &PropertyKind) -> bool {
     match kind {
         PropertyKind::Never(f) => system.holds(f, &controls, &memory),
         PropertyKind::Assertions => system.failed(&controls).is_some(),
-        PropertyKind::NoDeadlock => system.is_deadlock(&controls, &memory),
+        PropertyKind::NoDeadlock(except) => system.is_deadlock(&controls, &memory, except),
         PropertyKind::Final(q, f) => {
             let filter = system.program.filter.as_ref();
             system.all_ended(&controls)
@@ -644,7 +644,7 @@ fn settled_by_definition(system: &System, reached: &Reached, kind: &PropertyKind
         PropertyKind::Assertions => states().any(|(c, _)| system.failed(c).is_some()),
         // A loop-free program is stuck only at an `assume`: in a control state
         // that nothing leaves, whatever is in memory.
-        PropertyKind::NoDeadlock => states().any(|(c, _)| {
+        PropertyKind::NoDeadlock(_) => states().any(|(c, _)| {
             system.failed(c).is_none()
                 && !system.all_ended(c)
                 && system

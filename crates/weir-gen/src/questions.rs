@@ -13,7 +13,7 @@ use crate::{Rng, SPAN};
 pub fn ask(rng: &mut Rng, program: &mut Program, count: usize) {
     for _ in 0..count {
         let kind = match rng.below(12) {
-            0 => PropertyKind::NoDeadlock,
+            0 => PropertyKind::NoDeadlock(vec![]),
             1 => PropertyKind::Assertions,
             2 => PropertyKind::Final(Quantifier::Exists, formula(rng, program)),
             3 => PropertyKind::Final(Quantifier::Never, formula(rng, program)),

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use crate::answer::Verdict;
 use crate::build::polarity::positive_places;
-use crate::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
+use crate::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Atom, Formula, Quantifier};
 use crate::system::{Standing, State, StateKind, System};
 
@@ -39,8 +39,9 @@ pub enum Kind {
     /// No assertion fails, no index leaves its array, no value leaves the domain that was
     /// given for it.
     Assertions,
-    /// No reachable state in which some process has not ended and none can go on.
-    NoDeadlock,
+    /// No reachable state in which none can go on, and some process has not ended and stands at
+    /// none of these places.
+    NoDeadlock(Vec<(ProcessId, LabelId)>),
     /// About the states in which every process has ended and every write has reached memory.
     Final {
         /// How many of them have to satisfy the formula.
@@ -116,7 +117,7 @@ impl Kind {
         match self {
             Self::Never(_) => "never",
             Self::Assertions => "assertions",
-            Self::NoDeadlock => "no deadlock",
+            Self::NoDeadlock(_) => "no deadlock",
             Self::Final { quantifier: Quantifier::Exists, .. } => "final exists",
             Self::Final { quantifier: Quantifier::Never, .. } => "final never",
             Self::Final { quantifier: Quantifier::Always, .. } => "final always",
@@ -131,7 +132,7 @@ impl Kind {
             Self::Assertions => Some("nothing fails"),
             Self::Bounds => Some("no value leaves its bound"),
             Self::Within(_) => Some("no other state is reachable"),
-            Self::Never(_) | Self::NoDeadlock | Self::Final { .. } => None,
+            Self::Never(_) | Self::NoDeadlock(_) | Self::Final { .. } => None,
         }
     }
 }
@@ -168,7 +169,7 @@ impl Question {
     #[inline]
     pub fn is_about_rest(&self) -> bool {
         match &self.kind {
-            Kind::NoDeadlock | Kind::Final { .. } => true,
+            Kind::NoDeadlock(_) | Kind::Final { .. } => true,
             Kind::Within(states) => states.is_final,
             Kind::Never(_) | Kind::Assertions | Kind::Bounds => false,
         }
@@ -188,7 +189,7 @@ impl Question {
                 system.holds(formula, controls, memory) && system.out_of_bounds(controls).is_none()
             }
             Kind::Assertions => system.failed(controls).is_some(),
-            Kind::NoDeadlock => system.is_deadlock(controls, memory),
+            Kind::NoDeadlock(except) => system.is_deadlock(controls, memory, except),
             Kind::Final { quantifier, formula, .. } => {
                 self.is_final(system, controls, memory)
                     && system.holds(formula, controls, memory)
@@ -216,7 +217,7 @@ impl Question {
         match &self.kind {
             Kind::Within(states) if states.is_final => state.kind == StateKind::Ended,
             Kind::Never(_) | Kind::Assertions | Kind::Bounds | Kind::Within(_) => true,
-            Kind::NoDeadlock => state.standing() != Standing::Failed,
+            Kind::NoDeadlock(_) => state.standing() != Standing::Failed,
             Kind::Final { .. } => state.kind == StateKind::Ended,
         }
     }
@@ -229,7 +230,8 @@ impl Question {
         memory: &[impl Copy + Into<ValueId>],
     ) -> bool {
         self.may_be_at(system.state(process, state))
-            && (self.kind != Kind::NoDeadlock || system.is_stuck(process, state, memory))
+            && (!matches!(self.kind, Kind::NoDeadlock(_))
+                || system.is_stuck(process, state, memory))
     }
 
     /// Whether a state may settle it because a process stands at none of the places that it
@@ -248,7 +250,7 @@ impl Question {
         let (formula, filter) = match &self.kind {
             Kind::Never(formula) => (Some(formula), None),
             Kind::Final { formula, filter, .. } => (Some(formula), filter.as_ref()),
-            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds | Kind::Within(_) => (None, None),
+            Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => (None, None),
         };
         formula.into_iter().chain(filter)
     }
@@ -263,7 +265,7 @@ impl Question {
     /// Whether the value of a variable decides whether a state settles it.
     pub fn asks_for(&self, var: VarId) -> bool {
         match &self.kind {
-            Kind::NoDeadlock => true,
+            Kind::NoDeadlock(_) => true,
             Kind::Within(states) => states.is_final,
             _ => self.atoms().contains(&Atom::Var(var)),
         }
@@ -283,7 +285,7 @@ impl Question {
             Kind::Never(_) | Kind::Assertions | Kind::Final { .. } => {
                 !self.asks_for_memory_under_way()
             }
-            Kind::NoDeadlock | Kind::Bounds | Kind::Within(_) => false,
+            Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => false,
         }
     }
 
@@ -311,7 +313,7 @@ impl Question {
         match &self.kind {
             Kind::Final { quantifier: Quantifier::Always, .. } => false,
             Kind::Never(formula) | Kind::Final { formula, .. } => formula.is_never(&[]),
-            Kind::Assertions | Kind::NoDeadlock | Kind::Bounds | Kind::Within(_) => false,
+            Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => false,
         }
     }
 }

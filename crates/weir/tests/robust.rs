@@ -312,7 +312,7 @@ fn implies(program: &Program) -> Result<u64, String> {
     for (sc, tso) in under_sc.iter().zip(&under_tso) {
         let question = &system.questions[sc.property];
         let is_determined = !question.asks_for_memory_under_way()
-            && !matches!(question.kind, Asked::NoDeadlock | Asked::Bounds);
+            && !matches!(question.kind, Asked::NoDeadlock(_) | Asked::Bounds);
         // The sets settle what a trace determines and no SC configuration settles.
         let proof = RobustSets::new(system, &sets, vec![sc.property]);
         let is_excluded = is_determined && sc.verdict == question.verdict(false);

@@ -211,7 +211,7 @@ mod tests {
     fn all(seed: u64, model: MemoryModel, threads: usize) -> String {
         let mut rng = Rng::new(seed);
         let mut program = program(&mut rng, &Shape::rich());
-        let kinds = [PropertyKind::NoDeadlock, PropertyKind::Assertions];
+        let kinds = [PropertyKind::NoDeadlock(vec![]), PropertyKind::Assertions];
         let property = |kind| Property { name: None, kind, span: SpanId::NONE };
         program.properties.extend(kinds.map(property));
         let formula = weir_model::program::Expr::Const(0);

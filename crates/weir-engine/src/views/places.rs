@@ -226,7 +226,7 @@ impl Space<'_> {
             let class = match question.kind {
                 // Whether it is stuck depends on memory, and joint states are told apart by all
                 // control states.
-                Kind::NoDeadlock | Kind::Within(_) => {
+                Kind::NoDeadlock(_) | Kind::Within(_) => {
                     (vec![i128::from(place.control.0)], Standing::Sound)
                 }
                 _ => self.watch.class(number, p, place.control),

@@ -10,7 +10,6 @@ use weir_model::ids::{Cell, ProcessId, ValueId};
 use weir_model::limits::{INTERVAL, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
-use weir_model::system::StateKind;
 
 use super::blame::Followed;
 use super::kept::Kept;
@@ -352,12 +351,12 @@ impl<'s> Search<'s> {
             false => self.space.places_of(config, p)?,
         };
         let mut picks = places.picks[number].clone();
-        if question.kind == Kind::NoDeadlock {
+        if let Kind::NoDeadlock(except) = &question.kind {
             let control = |i: &u32| places.list[*i as usize].control;
             let memory = self.space.memory(config);
             picks.retain(|i| system.is_stuck(p, control(i), memory));
-            // One that has not ended makes it a deadlock.
-            picks.sort_by_key(|i| system.state(p, control(i)).kind == StateKind::Ended);
+            // One that may not stay makes it a deadlock.
+            picks.sort_by_key(|i| system.may_stay(p, control(i), except));
             picks.truncate(1);
         }
         Ok((places, picks))

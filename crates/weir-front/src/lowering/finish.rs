@@ -21,7 +21,7 @@ impl Builder {
         let mut ask = |kind, span| properties.push(Property { name: None, kind, span });
         ask(PropertyKind::Assertions, SpanId::NONE);
         if !self.has_assume {
-            ask(PropertyKind::NoDeadlock, SpanId::NONE);
+            ask(PropertyKind::NoDeadlock(Vec::new()), SpanId::NONE);
         }
         let finals = self.ending();
         properties.extend(finals);

@@ -60,7 +60,7 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     let (mut program, source) = made.map_err(Errors::sorted)?;
     // Who asks for deadlocks need not be asked by us.
     let properties = &mut program.properties;
-    let is_deadlock = |p: &Property| p.kind == PropertyKind::NoDeadlock;
+    let is_deadlock = |p: &Property| matches!(p.kind, PropertyKind::NoDeadlock(_));
     if properties.iter().filter(|p| is_deadlock(p)).count() > 1
         && let Some(ours) = properties.iter().position(is_deadlock)
     {

@@ -311,7 +311,12 @@ impl Printer<'_> {
             let question = match &property.kind {
                 PropertyKind::Never(e) => format!("never {}", formula(e)),
                 PropertyKind::Assertions => "assertions".to_owned(),
-                PropertyKind::NoDeadlock => "no deadlock".to_owned(),
+                PropertyKind::NoDeadlock(except) if except.is_empty() => "no deadlock".to_owned(),
+                PropertyKind::NoDeadlock(except) => {
+                    let place = |(p, l): &(_, _)| self.names.atom(Atom::At(*p, *l));
+                    let places: Vec<_> = except.iter().map(place).collect();
+                    format!("no deadlock except {}", places.join(", "))
+                }
                 PropertyKind::Final(quantifier, e) => {
                     let quantifier = match quantifier {
                         Quantifier::Exists => "exists",

@@ -125,7 +125,8 @@ pub enum Family<'t> {
 #[derive(Debug)]
 pub enum Question<'t> {
     Never(Expr<'t>),
-    NoDeadlock,
+    /// Except where a process stands at one of these places.
+    NoDeadlock(Vec<Expr<'t>>),
     Final(Quantifier, Expr<'t>),
     Assertions,
     Live(Quantifier, Expr<'t>),

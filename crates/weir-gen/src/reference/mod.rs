@@ -74,7 +74,7 @@ pub fn atoms(program: &Program) -> Vec<Atom> {
     for property in &program.properties {
         match &property.kind {
             PropertyKind::Never(formula) | PropertyKind::Final(_, formula) => ask(formula),
-            PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
+            PropertyKind::Assertions | PropertyKind::NoDeadlock(_) => {}
         }
     }
     for live in &program.live {
@@ -94,9 +94,11 @@ impl Reached {
         let is_true = |formula: &Formula, values: &[i128]| is_true(formula, atoms, values);
         let counts = |s: &&Vec<i128>| program.filter.as_ref().is_none_or(|f| is_true(f, s));
         let (is_settled, otherwise) = match asked {
+            // Where processes stand in a deadlock is not kept.
+            PropertyKind::NoDeadlock(except) if !except.is_empty() => return None,
             PropertyKind::Never(f) => (self.states.iter().any(|s| is_true(f, s)), true),
             PropertyKind::Assertions => (self.fails, true),
-            PropertyKind::NoDeadlock => (self.deadlocks, true),
+            PropertyKind::NoDeadlock(_) => (self.deadlocks, true),
             PropertyKind::Final(quantifier, f) => {
                 let wanted = *quantifier != Quantifier::Always;
                 let found = self.finals.iter().filter(counts).any(|s| is_true(f, s) == wanted);

@@ -43,7 +43,7 @@ fn kind(program: &Program, property: &PropertyKind, processes: &[Abstraction]) -
     match property {
         PropertyKind::Never(formula) => Kind::Never(known(formula)),
         PropertyKind::Assertions => Kind::Assertions,
-        PropertyKind::NoDeadlock => Kind::NoDeadlock,
+        PropertyKind::NoDeadlock(except) => Kind::NoDeadlock(except.clone()),
         PropertyKind::Final(quantifier, formula) => Kind::Final {
             quantifier: *quantifier,
             formula: known(formula),

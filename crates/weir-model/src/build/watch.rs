@@ -59,7 +59,12 @@ impl Watch {
                     });
                 }
                 PropertyKind::Final(_, formula) => watch.formula(formula, false),
-                PropertyKind::Assertions | PropertyKind::NoDeadlock => {}
+                PropertyKind::NoDeadlock(except) => {
+                    for (process, label) in except {
+                        watch.label(*process, *label, Asked::Exactly);
+                    }
+                }
+                PropertyKind::Assertions => {}
             }
         }
         for live in &program.live {

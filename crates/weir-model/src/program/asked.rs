@@ -22,8 +22,9 @@ pub enum PropertyKind {
     /// No assertion fails, no index leaves its array, no value leaves the
     /// domain that was given for it.
     Assertions,
-    /// No reachable state in which some process has not ended and none can go on.
-    NoDeadlock,
+    /// No reachable state in which none can go on, and some process has not ended and stands at
+    /// none of these places.
+    NoDeadlock(Vec<(ProcessId, LabelId)>),
     /// About the states in which every process has ended and every write has
     /// reached memory.
     Final(Quantifier, Formula),

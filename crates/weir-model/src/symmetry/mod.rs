@@ -18,6 +18,8 @@ mod formula;
 mod kinds;
 mod permutation;
 
+use std::collections::HashSet;
+
 use crate::build::Key;
 use crate::grow::{Cells, may_grow};
 use crate::ids::{Cell, ProcessId, StateId, ValueId, VarId};
@@ -273,7 +275,14 @@ impl System {
             Asked::Final { formula, filter, .. } => {
                 found.keeps(formula) && filter.as_ref().is_none_or(|f| found.keeps(f))
             }
-            Asked::Assertions | Asked::NoDeadlock => true,
+            Asked::Assertions => true,
+            Asked::NoDeadlock(except) => {
+                let places = |p: ProcessId| {
+                    let labels = except.iter().filter(move |place| place.0 == p);
+                    labels.map(|place| place.1).collect::<HashSet<_>>()
+                };
+                places(a) == places(b)
+            }
             Asked::Bounds | Asked::Within(_) => false,
         };
         Ok(questions.iter().all(keeps).then_some(found))

@@ -1,7 +1,7 @@
 //! What is true of a state of a system: control states and memory.
 
 use super::{Excess, Failure, Seen, StateKind, System};
-use crate::ids::{ProcessId, StateId, ValueId, VarId};
+use crate::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
 use crate::program::{Atom, Formula};
 
 impl System {
@@ -98,15 +98,30 @@ impl System {
         true
     }
 
-    /// Whether no further step is possible and some process has not ended,
-    /// given that all buffers are empty.
+    /// Whether a process that cannot go on may stay where it is: it has ended, or it stands at one
+    /// of these places.
+    pub fn may_stay(
+        &self,
+        process: ProcessId,
+        state: StateId,
+        except: &[(ProcessId, LabelId)],
+    ) -> bool {
+        let state = self.state(process, state);
+        state.kind == StateKind::Ended
+            || except.iter().any(|(p, label)| *p == process && state.labels.contains(label))
+    }
+
+    /// Whether no further step is possible and some process has not ended and stands at none of
+    /// these places, given that all buffers are empty.
     pub fn is_deadlock(
         &self,
         controls: &[impl Copy + Into<StateId>],
         memory: &[impl Copy + Into<ValueId>],
+        except: &[(ProcessId, LabelId)],
     ) -> bool {
+        let may_stay = |p: ProcessId| self.may_stay(p, controls[p.index()].into(), except);
         self.failed(controls).is_none()
-            && !self.all_ended(controls)
+            && !self.process_ids().all(may_stay)
             && self.process_ids().all(|p| self.is_stuck(p, controls[p.index()].into(), memory))
     }
 }

@@ -134,7 +134,7 @@ impl System {
             let kind = match &q.kind {
                 Kind::Never(formula) => PropertyKind::Never(formula.clone()),
                 Kind::Assertions => PropertyKind::Assertions,
-                Kind::NoDeadlock => PropertyKind::NoDeadlock,
+                Kind::NoDeadlock(except) => PropertyKind::NoDeadlock(except.clone()),
                 Kind::Final { quantifier, formula, .. } => {
                     PropertyKind::Final(*quantifier, formula.clone())
                 }

@@ -29,8 +29,11 @@ pub fn model(system: Expanded<'_>) -> Option<String> {
         let kind = if system.value_count(VarId::new(i)) <= BYTE { "byte" } else { "short" };
         let _ = writeln!(out, "{kind} {} = {};", variable(system, i), initial.0);
     }
-    let asks = |kind| system.questions.iter().any(|q| q.kind == kind);
-    let unasked = Unasked { may_wait: !asks(Kind::NoDeadlock), may_fail: !asks(Kind::Assertions) };
+    let asks = |is: fn(&Kind) -> bool| system.questions.iter().any(|q| is(&q.kind));
+    let unasked = Unasked {
+        may_wait: !asks(|kind| matches!(kind, Kind::NoDeadlock(_))),
+        may_fail: !asks(|kind| *kind == Kind::Assertions),
+    };
     for p in system.process_ids() {
         process(system, p, unasked, &mut out);
     }

@@ -298,7 +298,7 @@ impl<'t> Context<'t> {
         }
         if !self.has_end {
             let span = SpanId::NONE;
-            let kind = PropertyKind::NoDeadlock;
+            let kind = PropertyKind::NoDeadlock(Vec::new());
             self.program.properties.push(Property { name: None, kind, span });
         }
         Ok((self.program, self.source))

@@ -71,7 +71,13 @@ impl<'t> Context<'t> {
         let mut formulas = Formulas { cx: self };
         let kind = match question {
             Question::Never(e) => PropertyKind::Never(formulas.value(e)?),
-            Question::NoDeadlock => PropertyKind::NoDeadlock,
+            Question::NoDeadlock(except) => {
+                let mut places = Vec::new();
+                for e in except {
+                    self.targets(e, &mut places);
+                }
+                return Some(Asked::State(PropertyKind::NoDeadlock(places)));
+            }
             Question::Final(quantifier, e) => PropertyKind::Final(*quantifier, formulas.value(e)?),
             Question::Assertions => PropertyKind::Assertions,
             Question::Live(quantifier, e) => {
@@ -110,7 +116,7 @@ impl<'t> Context<'t> {
                 }
             }
             _ => {
-                let message = "a game is about places, as in `p@here or q@there`";
+                let message = "only places are allowed here, as in `p@here or q@there`";
                 self.error_at(message, e.span);
             }
         }

@@ -203,7 +203,12 @@ impl<'t> Finder<'t> {
                 self.asked += 1;
                 let scope = Scope { code: None, inside, is_question: true };
                 match question {
-                    Question::NoDeadlock | Question::Assertions => {}
+                    Question::Assertions => {}
+                    Question::NoDeadlock(except) => {
+                        for e in except {
+                            self.expr(e, scope);
+                        }
+                    }
                     // The last word of the property.
                     Question::Terminates => {
                         let end = span.range().end;

@@ -115,7 +115,16 @@ impl<'t> Parser<'_, 't> {
             Ok(Question::Assertions)
         } else if self.eat("no") {
             self.expect("deadlock", "after `no`")?;
-            Ok(Question::NoDeadlock)
+            let mut except = Vec::new();
+            let next = self.tokens.peek();
+            if next.kind == Kind::Name && next.text == "except" {
+                self.tokens.next();
+                except.push(self.expr()?);
+                while self.eat(",") {
+                    except.push(self.expr()?);
+                }
+            }
+            Ok(Question::NoDeadlock(except))
         } else if self.eat("final") {
             let Some(quantifier) = self.quantifier() else {
                 return Err(self.expected("`exists`, `never` or `always` after `final`"));

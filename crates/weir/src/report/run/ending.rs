@@ -36,7 +36,9 @@ pub fn lines(
             StateKind::Failed(failure) => format!("fails: {failure}"),
             StateKind::Left(excess) => format!("is lost: {excess}"),
             StateKind::Ended => "has ended".to_owned(),
-            StateKind::Inside if question.is_some_and(|q| q.kind == Kind::NoDeadlock) => {
+            StateKind::Inside
+                if question.is_some_and(|q| matches!(q.kind, Kind::NoDeadlock(_))) =>
+            {
                 waits(loaded, p, id, &end.memory)
             }
             StateKind::Inside => {
