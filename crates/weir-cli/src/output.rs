@@ -230,7 +230,13 @@ fn shown(text: &str) -> String {
 
 /// What answers about a program in its language leave open, as a line of a report.
 pub fn caveat(source: &weir_front::Source) -> String {
-    source.caveat.map_or_else(String::new, |caveat| format!("({caveat})\n"))
+    let notes = source.notes.iter().map(String::as_str);
+    source
+        .caveat
+        .into_iter()
+        .chain(notes)
+        .map(|note| format!("({})\n", escape_line(note)))
+        .collect()
 }
 
 #[cfg(test)]

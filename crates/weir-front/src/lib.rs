@@ -53,6 +53,10 @@ pub struct Settings {
     pub search: Vec<PathBuf>,
     /// Reads a file that the text includes.
     pub files: fn(&Path) -> io::Result<String>,
+    /// Bounds for what has no domain: a variable `x`, a register `r` of every process or `p.r` of
+    /// one, with its lowest and its highest value. Where a text leaves open what something is at
+    /// first, it is any of these values.
+    pub bounds: Vec<(String, i128, i128)>,
     /// Bounds and questions for programs with threads.
     pub lowering: Lowering,
 }
@@ -65,6 +69,7 @@ impl Default for Settings {
             defines: Vec::new(),
             search: Vec::new(),
             files: |_| Err(io::Error::new(io::ErrorKind::PermissionDenied, "no files are read")),
+            bounds: Vec::new(),
             lowering: Lowering::default(),
         }
     }
@@ -125,6 +130,10 @@ impl fmt::Debug for Language {
         f.write_str(self.name)
     }
 }
+
+/// What a person asks besides deadlocks of a program that asks nothing.
+pub(crate) const BESIDES: &str = "the file asks nothing itself; `weir robust` says whether the program \
+    has only the behavior of SC, and `weir outcomes` lists its final states";
 
 /// How deep blocks and expressions may nest. Everything that walks a program
 /// recurses at most this deep, so no input can overflow the stack.

@@ -13,6 +13,10 @@ pub struct Source {
     pub text: String,
     /// What reports say first: what answers about a program in this language leave open.
     pub caveat: Option<&'static str>,
+    /// What else there is to say about how the text was read.
+    pub notes: Vec<String>,
+    /// What else a person would ask of a program that asks nothing itself.
+    pub besides: Option<&'static str>,
     spans: Vec<Range<usize>>,
     line_starts: Vec<usize>,
     /// The text, and behind it the texts that it includes.
@@ -29,7 +33,8 @@ impl Source {
         let (spans, included) = (Vec::new(), Vec::new());
         let (name, text) = (name.to_owned(), text.to_owned());
         let whole = text.clone();
-        Self { name, text, caveat: None, spans, line_starts, whole, included }
+        let notes = Vec::new();
+        Self { name, text, caveat: None, notes, besides: None, spans, line_starts, whole, included }
     }
 
     /// Appends a text that is included. Returns where it begins.
@@ -70,6 +75,11 @@ impl Source {
     pub fn span(&mut self, range: Range<usize>) -> SpanId {
         self.spans.push(range);
         SpanId::new(self.spans.len() - 1)
+    }
+
+    /// How many places there are.
+    pub fn span_count(&self) -> usize {
+        self.spans.len()
     }
 
     /// The range of bytes of a place; empty for [`SpanId::NONE`].

@@ -19,7 +19,18 @@ fn error(text: &str) -> String {
 #[test]
 fn errors_in_the_frame() {
     for (text, want) in [
-        ("AArch64 t {}", "Weir reads the X86 and X86_64 dialects, this is AArch64 @ AArch64"),
+        ("AArch64 t {}", "this is a test for AArch64; Weir reads X86, X86_64 and C @ AArch64"),
+        ("RISCV t {}", "this is a test for RISCV; Weir reads X86, X86_64 and C @ RISCV"),
+        ("C t { x=0;", "the initial section is not closed @ {"),
+        ("C t {} exists (x=0)", "there is no function `P0` after the initial section @ }"),
+        ("C t {} P1(int *x) {}", "this function should be `P0` @ P1"),
+        ("C t {} P0(int x) {}", "`int x` is not a pointer to a variable of the test @ (int x)"),
+        ("C t {} P0(int *x) { *x = 1;", "this is not closed @ {"),
+        ("C t {} P0(int *x) { *x = z; }", "there is no variable `z` @ z"),
+        (
+            "C t {} P0(int *x) { spin_lock(x); }",
+            "Weir does not read the primitive `spin_lock` of the Linux kernel @ spin_lock",
+        ),
         ("x86 t {}", "a litmus test begins with its architecture, not with `x86` @ x86"),
         ("X86 {}", "the test has no name @ "),
         ("X86 a,b {}", "`a,b` is not a test's name @ a,b"),
@@ -92,9 +103,9 @@ fn errors_in_instructions() {
         ),
         ("NOP NOP", "NOP NOP", "`NOP` is not a register @ NOP".into()),
         (
-            "MOV EAX,0(EBX,ECX,3)",
-            "MOV 0(EBX,ECX,3),EAX",
-            "a scale is 1, 2, 4 or 8, not 3 @ 3".into(),
+            "MOV EAX,0(EBX,ECX,-3)",
+            "MOV 0(EBX,ECX,-3),EAX",
+            "a scale is at most 4096 and not negative, not -3 @ -".into(),
         ),
     ] {
         for (arch, code) in [("X86", x86), ("X86_64", x86_64)] {

@@ -38,13 +38,12 @@ fn rmm_errors_point_at_the_text() {
         ("nop;", "expected a statement", ""),
         ("nop nop", "expected `;` and another statement", "nop"),
         ("if $r then nop", "expected a comparison", "then"),
-        ("syncwr: x := 1", "VIPS", "syncwr"),
-        ("syncrd: $r := x", "VIPS", "syncrd"),
-        ("locked { read: x = 1; write: y := 1 }", "two places", "write"),
-        ("locked { read: $r := x; write: [$r] := 1 }", "two places", "write"),
+        ("syncwr: 1", "expected a variable", "1"),
+        ("locked { read: x = 1; read: y = 1 }", "without a write reads two places", "locked"),
+        ("locked { write: x := 1; write: [$r] := 1; read: $r := x }", "may be one that", "read"),
         ("locked { M: nop }", "a label is not allowed in a locked block", "M"),
         ("locked { goto L }", "`goto` is not allowed in a locked block", "goto"),
-        ("locked { if $r = 0 then nop }", "`if` is not allowed in a locked block", "if"),
+        ("locked { while $r = 0 do nop }", "`while` is not allowed in a locked block", "while"),
         (
             "write: x := 170141183460469231731687303715884105728",
             "does not fit into 128 bits",
@@ -55,7 +54,10 @@ fn rmm_errors_point_at_the_text() {
     ] {
         rmm(&format!("{HEAD}{code}"), message, at);
     }
-    rmm("data x = 0", "expected `forbidden`", "data");
+    rmm("nop", "expected `forbidden`", "nop");
+    rmm("data x = *", "expected `process`", "");
+    rmm("process registers $r = * text $r := $r + 1", "may begin with any number at all", "$r");
+    rmm("data x = * process text write: x := 1", "may begin with any number at all", "x");
     rmm("forbidden L L process text L: nop", "2 entries for 1 process", "L");
     rmm("forbidden M process text L: nop", "has no label `M`", "M");
     rmm("forbidden L data x = 3 : [0:1] process text L: nop", "outside its domain", "x");
@@ -129,16 +131,16 @@ fn trencher_errors_point_at_the_text() {
         ("transition q b unlock", "without a `lock`", "transition q b unlock"),
         ("transition q b lock", "without `unlock`", "transition q b lock"),
         (
-            "transition q b lock transition b c write 1 x transition c q write 1 y",
-            "two addresses",
-            "transition c q write 1 y",
+            "transition q b lock transition b b local r + r 1",
+            "this `lock` is around too much",
+            "transition b b local r + r 1",
         ),
         (
-            "transition q b lock transition b c write 1 x transition c d write 2 x",
-            "two writes",
-            "transition c d write 2 x",
+            "transition q b lock transition b c read r x transition c d write 1 r \
+             transition d e write 2 x transition e f read s r transition f q unlock",
+            "may be one that was written",
+            "transition e f read s r",
         ),
-        ("transition q b lock transition b b noop", "around a loop", "transition b b noop"),
         ("transition q b lock transition b c lock", "inside another", "transition b c lock"),
         ("initial r", "has two `initial`", "initial"),
         ("wait", "expected `initial`, `final`, `transition` or `end`", "wait"),

@@ -418,7 +418,9 @@ pub fn program(name: &str, text: &str, reading: &Reading) -> Result<(Program, So
             error.help("`weir certify` takes the evidence first, then the program"),
         ]));
     }
-    let read = weir_front::read_with(name, text, reading.language, &reading.settings);
+    let bounds = reading.bounds.iter().map(|bound| (bound.name.clone(), bound.low, bound.high));
+    let settings = Settings { bounds: bounds.collect(), ..reading.settings.clone() };
+    let read = weir_front::read_with(name, text, reading.language, &settings);
     let (mut program, source) = read.map_err(wrong)?;
     for bound in &reading.bounds {
         let wrong = |error: BoundError| LoadError::Bound {

@@ -13,6 +13,7 @@ mod facade;
 mod fences;
 mod formats;
 mod formats_agree;
+mod other_tools;
 mod promela;
 mod robust;
 mod rust;

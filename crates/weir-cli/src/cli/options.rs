@@ -138,6 +138,7 @@ impl SourceArgs {
                 spurious: self.spurious,
                 wraps: self.overflow == Overflow::Wrap,
             },
+            ..Settings::default()
         }
     }
 }

@@ -262,6 +262,9 @@ fn human(
             let _ = writeln!(out, "    {}", paint(QUIET, &reason));
         }
     }
+    if let Some(besides) = loaded.source.besides {
+        let _ = writeln!(out, "\n  {}", paint(QUIET, besides));
+    }
     // The lines are indented.
     let layout = Layout {
         width: terminal::width() - 2,

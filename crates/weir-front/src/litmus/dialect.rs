@@ -7,6 +7,8 @@ pub(super) enum Dialect {
     X86,
     /// 64 bits; the destination of an instruction comes last.
     X86_64,
+    /// No assembly: `c_dialect` reads these.
+    C,
 }
 
 /// What a name means where a register could stand.
@@ -43,6 +45,7 @@ impl Dialect {
         match self {
             Self::X86 => x86(name),
             Self::X86_64 => x86_64(&name.to_ascii_lowercase()),
+            Self::C => RegisterName::Unknown,
         }
     }
 
@@ -52,6 +55,7 @@ impl Dialect {
         let name = match self {
             Self::X86 => return X86.contains(&name).then_some(32),
             Self::X86_64 => name.to_ascii_lowercase(),
+            Self::C => return None,
         };
         let place = X86_64.iter().find_map(|names| names.iter().position(|n| *n == name));
         place.map(|place| BITS[place]).or_else(|| match x86_64(&name) {
@@ -69,7 +73,7 @@ impl Dialect {
     pub fn assembler_name(self, register: &str, bits: u32) -> String {
         match (self, bits) {
             (Self::X86, _) => register.to_ascii_lowercase(),
-            (Self::X86_64, 64) => register.to_owned(),
+            (Self::C, _) | (Self::X86_64, 64) => register.to_owned(),
             (Self::X86_64, _) => X86_64
                 .iter()
                 .find(|names| names[0] == register)
@@ -81,6 +85,7 @@ impl Dialect {
     pub fn registers(self) -> Vec<&'static str> {
         match self {
             Self::X86 => X86.to_vec(),
+            Self::C => vec![],
             Self::X86_64 => {
                 let numbered = ["r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"];
                 X86_64.iter().map(|names| names[0]).chain(numbered).collect()
@@ -92,7 +97,7 @@ impl Dialect {
     pub fn accumulator(self) -> &'static str {
         match self {
             Self::X86 => "EAX",
-            Self::X86_64 => "rax",
+            Self::X86_64 | Self::C => "rax",
         }
     }
 }

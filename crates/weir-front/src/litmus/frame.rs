@@ -10,9 +10,9 @@ use crate::Diagnostic;
 use crate::suggest::closest;
 
 /// The architectures that the format knows.
-const ARCHITECTURES: [&str; 15] = [
+const ARCHITECTURES: [&str; 22] = [
     "X86", "X86_64", "AArch64", "ARM", "PPC", "MIPS", "RISCV", "C", "CPP", "LISA", "Bell", "JAVA",
-    "ASL", "BPF", "LK",
+    "ASL", "BPF", "LK", "PPCGen", "GPU_PTX", "PTX", "Vulkan", "Sparc", "Alpha", "IA64",
 ];
 
 /// The words that end the code.
@@ -43,6 +43,7 @@ pub(super) fn header(text: &str, file: &str) -> Result<Header, Diagnostic> {
     let dialect = match &text[arch.clone()] {
         "X86" => Dialect::X86,
         "X86_64" => Dialect::X86_64,
+        "C" => Dialect::C,
         other => return Err(wrong_architecture(other, arch)),
     };
     let body = text[arch.end..].find('{').map(|at| arch.end + at);
@@ -68,11 +69,13 @@ pub(super) fn header(text: &str, file: &str) -> Result<Header, Diagnostic> {
 
 fn wrong_architecture(arch: &str, range: Range<usize>) -> Diagnostic {
     if ARCHITECTURES.contains(&arch) {
-        let message = format!("Weir reads the X86 and X86_64 dialects, this is {arch}");
-        return Diagnostic::new(message, range);
+        let message = format!("this is a test for {arch}; Weir reads X86, X86_64 and C");
+        let help = "its memory models are SC, TSO (that of x86), PSO, and models between and beyond \
+                    them that reorder reads and writes; it has none of ARM, POWER or RISC-V";
+        return Diagnostic::new(message, range).help(help);
     }
     let message = format!("a litmus test begins with its architecture, not with `{arch:.40}`");
-    let meant = closest(arch, ["X86", "X86_64"]);
+    let meant = closest(arch, ["X86", "X86_64", "C"]);
     Diagnostic::new(message, range).help(match meant {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "the first line is `X86 NAME` or `X86_64 NAME`".to_owned(),

@@ -92,7 +92,7 @@ fn unknown_instruction(name: &str, range: Range<usize>) -> Diagnostic {
 /// How many operands an operation has.
 fn arity(operation: Operation) -> usize {
     match operation {
-        Operation::Jump(_) | Operation::Fence(_) | Operation::Nop => 0,
+        Operation::Jump(_) | Operation::Fence(_) | Operation::Nop | Operation::Return => 0,
         Operation::Set(_) | Operation::Update(Update { implied: Some(_), .. }) => 1,
         _ => 2,
     }
@@ -131,7 +131,7 @@ fn check_operands(
     };
     let order = match dialect {
         Dialect::X86 => "in X86 the destination comes first",
-        Dialect::X86_64 => "in X86_64 the destination comes last",
+        Dialect::X86_64 | Dialect::C => "in X86_64 the destination comes last",
     };
     if matches!(destination, Constant(_)) && operation != Operation::Test {
         let error = refuse("has a register or memory for its destination, not a constant", place);

@@ -71,6 +71,7 @@ impl Emitter<'_> {
             }
             (Operation::Fence(kind), _) => self.push(StmtKind::Fence(kind)),
             (Operation::Nop, _) => self.push(StmtKind::Nop),
+            (Operation::Return, _) => self.push(StmtKind::Exit),
             (operation, operands) => unreachable!("{operation:?} with {operands:?}"),
         }
     }

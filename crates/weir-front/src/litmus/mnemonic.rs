@@ -32,6 +32,8 @@ pub(super) enum Operation {
     Fence(FenceKind),
     /// `NOP`
     Nop,
+    /// `RET`: the thread ends.
+    Return,
 }
 
 impl Operation {
@@ -145,6 +147,7 @@ fn exact(name: &str) -> Option<Operation> {
         "sfence" => Operation::Fence(FenceKind::Write),
         "lfence" => Operation::Fence(FenceKind::Read),
         "nop" | "endbr64" => Operation::Nop,
+        "ret" => Operation::Return,
         _ => {
             if let Some(code) = name.strip_prefix("cmov") {
                 Operation::ConditionalMove(condition(code)?)

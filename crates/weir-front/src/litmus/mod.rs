@@ -26,6 +26,7 @@
 //! );
 //! ```
 
+mod c_dialect;
 mod condition;
 mod cursor;
 mod dialect;
@@ -49,7 +50,7 @@ use std::collections::BTreeSet;
 
 use weir_model::program::{Atom, Expr, FenceKind, Formula, Program, Property, PropertyKind};
 
-use crate::{Diagnostic, Gap, Language, Source};
+use crate::{Diagnostic, Gap, Language, Read, Settings, Source};
 use condition::Tail;
 use cursor::Cursor;
 use dialect::Dialect;
@@ -63,7 +64,7 @@ pub static LANGUAGE: Language = Language {
     name: "litmus",
     endings: &["litmus"],
     looks_like,
-    read: |name, text, _| read(name, text),
+    read: read_with,
     declare: None,
     gaps,
     fence: |kind| {
@@ -80,6 +81,9 @@ pub static LANGUAGE: Language = Language {
 fn gaps(text: &str) -> Vec<Gap> {
     let Ok(clean) = lexer::without_comments(text) else { return vec![] };
     let Ok(header) = frame::header(&clean, "") else { return vec![] };
+    if header.dialect == Dialect::C {
+        return vec![];
+    }
     let tokens = lexer::tokens(&clean, header.body, &mut Errors::default());
     let Ok(sections) = frame::sections(&tokens) else { return vec![] };
     let code = &tokens[sections.code];
@@ -89,7 +93,8 @@ fn gaps(text: &str) -> Vec<Gap> {
 
 /// Whether a text begins like a litmus test of any architecture.
 pub fn looks_like(text: &str) -> bool {
-    lexer::without_comments(text).is_ok_and(|text| frame::is_litmus(&text))
+    c_dialect::header(text, "").is_some_and(|header| header.is_ok())
+        || lexer::without_comments(text).is_ok_and(|text| frame::is_litmus(&text))
 }
 
 /// Reads a litmus test. `name` is what reports call the file.
@@ -100,7 +105,14 @@ pub fn looks_like(text: &str) -> bool {
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>> {
-    read_with_code(name, text).map(|test| (test.program, test.source))
+    read_with(name, text, &Settings::default())
+}
+
+fn read_with(name: &str, text: &str, settings: &Settings) -> Read {
+    match c_dialect::header(text, name) {
+        Some(header) => c_dialect::read(name, text, header.map_err(|e| vec![e])?, settings),
+        None => read_with_code(name, text).map(|test| (test.program, test.source)),
+    }
 }
 
 /// A test as a program, and its instructions.
@@ -118,6 +130,10 @@ fn read_with_code(name: &str, text: &str) -> Result<WithCode, Vec<Diagnostic>> {
     let one = |error| vec![error];
     let clean = lexer::without_comments(text).map_err(one)?;
     let header = frame::header(&clean, name).map_err(one)?;
+    if header.dialect == Dialect::C {
+        let message = "only tests for X86 and X86_64 can be run, not those in C";
+        return Err(vec![Diagnostic::new(message, 0..0)]);
+    }
     let mut errors = Errors::default();
     let tokens = lexer::tokens(&clean, header.body, &mut errors);
     let stop = |mut errors: Errors, error| {

@@ -10,6 +10,9 @@ use super::lexer::Kind;
 use super::test::{SymbolId, Test, Value};
 use crate::Diagnostic;
 
+/// The largest scale of an index.
+const MAX_SCALE: i128 = 4096;
+
 /// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
@@ -35,6 +38,7 @@ pub(super) fn operand(
     tokens: &mut Cursor<'_, '_>,
 ) -> Result<(Operand, Range<usize>), Diagnostic> {
     let start = tokens.range().start;
+    skip_segment(tokens);
     let operand = if tokens.sign("$") {
         constant(test, tokens)?
     } else if let Some(offset) = tokens.number() {
@@ -44,6 +48,8 @@ pub(super) fn operand(
         }
     } else if let Some(Kind::Sign("(" | "[")) = tokens.peek() {
         memory(test, thread, tokens, None)?
+    } else if let Some(place) = relative(test, tokens)? {
+        place
     } else {
         let marked = tokens.sign("%");
         let (name, range) = tokens.word("an operand")?;
@@ -55,6 +61,39 @@ pub(super) fn operand(
     Ok((operand, tokens.since(start)))
 }
 
+/// Takes a segment before a place in memory: `%cs:`. All but `fs` and `gs` begin at address 0.
+fn skip_segment(tokens: &mut Cursor<'_, '_>) {
+    let marked = usize::from(matches!(tokens.peek(), Some(Kind::Sign("%"))));
+    let Some(Kind::Word(name)) = tokens.peek_at(marked) else { return };
+    let is_flat = ["cs", "ds", "es", "ss"].iter().any(|segment| name.eq_ignore_ascii_case(segment));
+    if is_flat && tokens.peek_at(marked + 1) == Some(Kind::Sign(":")) {
+        (0..marked + 2).for_each(|_| {
+            tokens.next();
+        });
+    }
+}
+
+/// `x(%rip)`: the variable `x`, by its distance from the instruction.
+fn relative(test: &mut Test, tokens: &mut Cursor<'_, '_>) -> Result<Option<Operand>, Diagnostic> {
+    let (Some(Kind::Word(name)), Some(Kind::Sign("("))) = (tokens.peek(), tokens.peek_at(1)) else {
+        return Ok(None);
+    };
+    let marked = usize::from(tokens.peek_at(2) == Some(Kind::Sign("%")));
+    let is_pointer = matches!(
+        tokens.peek_at(2 + marked),
+        Some(Kind::Word(word)) if ["rip", "eip"].iter().any(|n| word.eq_ignore_ascii_case(n))
+    );
+    if !is_pointer || test.dialect.register(name) != RegisterName::Unknown {
+        return Ok(None);
+    }
+    let range = tokens.range();
+    (0..3 + marked).for_each(|_| {
+        tokens.next();
+    });
+    tokens.expect(")")?;
+    Ok(Some(Operand::Memory(Address::Direct(test.symbol(name, &range)))))
+}
+
 /// The error for a name that stands alone and is no register: probably a
 /// variable without its brackets, unless it looks like a register.
 fn no_register(test: &mut Test, name: &str, range: Range<usize>) -> Diagnostic {
@@ -64,7 +103,7 @@ fn no_register(test: &mut Test, name: &str, range: Range<usize>) -> Diagnostic {
     };
     error.help(match test.dialect {
         Dialect::X86 => format!("memory is written `[{name:.40}]`"),
-        Dialect::X86_64 => format!("memory is written `({name:.40})`"),
+        Dialect::X86_64 | Dialect::C => format!("memory is written `({name:.40})`"),
     })
 }
 
@@ -124,8 +163,12 @@ fn register(
 fn scale(tokens: &mut Cursor<'_, '_>) -> Result<i128, Diagnostic> {
     let range = tokens.range();
     match tokens.number() {
-        Some(scale @ (1 | 2 | 4 | 8)) => Ok(scale),
-        Some(scale) => Err(Diagnostic::new(format!("a scale is 1, 2, 4 or 8, not {scale}"), range)),
+        // Processors have 1, 2, 4 and 8; the format has any.
+        Some(scale @ 0..=MAX_SCALE) => Ok(scale),
+        Some(scale) => {
+            let message = format!("a scale is at most {MAX_SCALE} and not negative, not {scale}");
+            Err(Diagnostic::new(message, range))
+        }
         None => Err(tokens.expected("a scale")),
     }
 }

@@ -132,6 +132,26 @@ impl Test {
         Ok(())
     }
 
+    /// All names, in the order in which they are met.
+    pub fn symbol_ids(&self) -> impl Iterator<Item = SymbolId> + use<> {
+        (0..self.symbols.len()).map(SymbolId)
+    }
+
+    /// The variable or array called `name`, if it has been mentioned.
+    pub fn find_symbol(&self, name: &str) -> Option<SymbolId> {
+        self.by_name.get(name).copied().map(SymbolId)
+    }
+
+    /// What a person calls it.
+    pub fn name_of(&self, symbol: SymbolId) -> &str {
+        &self.symbols[symbol.0].name
+    }
+
+    /// Its initial values.
+    pub fn values(&self, symbol: SymbolId) -> &[Value] {
+        &self.symbols[symbol.0].init
+    }
+
     /// Number of elements of an array; `None` for a variable.
     pub fn array_len(&self, symbol: SymbolId) -> Option<u32> {
         self.symbols[symbol.0].len
@@ -147,6 +167,9 @@ impl Test {
         name: &str,
         range: Range<usize>,
     ) -> Result<RegId, Diagnostic> {
+        if self.dialect == Dialect::C {
+            return Ok(self.named_register(thread, name, false, range));
+        }
         match self.dialect.register(name) {
             RegisterName::Known(name) => Ok(self.named_register(thread, &name, false, range)),
             RegisterName::Refused(why) => {

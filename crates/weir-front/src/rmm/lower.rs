@@ -24,6 +24,8 @@ pub struct Context<'s, 't> {
     pub program: Program,
     pub source: Source,
     pub errors: Errors,
+    /// Bounds from outside, for what may be anything at first.
+    pub bounds: &'s [(String, i128, i128)],
     spans: HashMap<(At, At), SpanId>,
 }
 
@@ -59,15 +61,20 @@ impl<'s, 't> Context<'s, 't> {
 ///
 /// # Errors
 /// All that were found.
-pub fn file<'t>(
+pub fn file<'s, 't>(
     name: &str,
-    tokens: &[Token<'t>],
+    tokens: &'s [Token<'t>],
     file: &File,
     source: Source,
     errors: Errors,
+    bounds: &'s [(String, i128, i128)],
 ) -> Result<(Program, Source), Errors> {
     let program = Program { name: name.to_owned(), ..Program::default() };
-    let mut cx = Context { tokens, program, source, errors, spans: HashMap::new() };
+    let mut cx = Context { tokens, program, source, errors, bounds, spans: HashMap::new() };
+    if file.has_sync {
+        let note = "`syncwr` of the model VIPS is read as a locked write, and `syncrd` as a read";
+        cx.source.notes.push(note.to_owned());
+    }
     let mut processes: Vec<&Process> = Vec::new();
     for process in &file.processes {
         processes.extend(std::iter::repeat_n(process, process.copies));
@@ -98,6 +105,11 @@ pub fn file<'t>(
         if !process::lower(&mut cx, &memory, number, process) {
             break;
         }
+    }
+    if cx.errors.is_empty() && file.forbidden.is_empty() {
+        let kind = PropertyKind::NoDeadlock(vec![]);
+        cx.program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+        cx.source.besides = Some(crate::BESIDES);
     }
     if cx.errors.is_empty() {
         forbidden(&mut cx, file);

@@ -80,7 +80,12 @@ impl<'t> Memory<'t> {
             return;
         }
         let domain = decls[0].domain.map(|(low, high)| Domain::Range(low, high));
-        let init = decls.iter().map(|decl| values(cx, decl)).collect();
+        let bound = |cx: &Context<'_, 't>, i: usize| bound(cx, &[&name, &format!("{name}[{i}]")]);
+        let init = decls.iter().enumerate().map(|(i, decl)| {
+            let bound = bound(cx, i);
+            values(cx, decl, bound)
+        });
+        let init = init.collect();
         let span = cx.span(decls[0].name, decls[0].name + 1);
         cx.program.vars.push(program::Decl { name, len, domain, init, span });
         self.domains.extend(decls.iter().map(|decl| decl.domain));
@@ -160,11 +165,28 @@ fn owners<'f, 't>(
     names
 }
 
-/// The values that something may have in the beginning; at least one.
-pub fn values<'t>(cx: &mut Context<'_, 't>, decl: &Decl) -> Vec<i128> {
+/// The bound from outside for something that has one of these names.
+pub fn bound(cx: &Context<'_, '_>, names: &[&str]) -> Option<Range> {
+    let found = cx.bounds.iter().find(|(name, ..)| names.contains(&name.as_str()));
+    found.map(|(_, low, high)| (*low, *high))
+}
+
+/// The error for something that may be any number at first.
+pub fn any_number(cx: &mut Context<'_, '_>, name: At) {
+    let token = cx.token(name);
+    let message = format!("{} may begin with any number at all", quote(token.text));
+    let plain = token.text.trim_start_matches('$');
+    let help =
+        format!("say which, as in `{} = * : [0:3]`, or with `--domain {plain}=0..3`", token.text);
+    cx.error(token.error(message).help(help));
+}
+
+/// The values that something may have in the beginning; at least one. A bound from outside is for
+/// something without a domain.
+pub fn values<'t>(cx: &mut Context<'_, 't>, decl: &Decl, bound: Option<Range>) -> Vec<i128> {
     let token: &Token<'t> = cx.token(decl.name);
     let name = quote(token.text);
-    match (decl.init, decl.domain) {
+    match (decl.init, decl.domain.or(bound.filter(|_| decl.init.is_none()))) {
         (Some(value), None) => vec![value],
         (Some(value), Some((low, high))) => {
             if !(low..=high).contains(&value) {
@@ -175,9 +197,7 @@ pub fn values<'t>(cx: &mut Context<'_, 't>, decl: &Decl) -> Vec<i128> {
             vec![value]
         }
         (None, None) => {
-            let message = format!("{name} may begin with any number at all");
-            let help = format!("say which, as in `{} = * : [0:3]`", token.text);
-            cx.error(token.error(message).help(help));
+            any_number(cx, decl.name);
             vec![0]
         }
         (None, Some((low, high))) => {

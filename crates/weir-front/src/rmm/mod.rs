@@ -35,14 +35,14 @@ use std::path::Path;
 use weir_model::program::{FenceKind, Program};
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Gap, Language, Source};
+use crate::{Diagnostic, Gap, Language, Read, Settings, Source};
 
 /// The language of Memorax and Dual-TSO.
 pub static LANGUAGE: Language = Language {
     name: "rmm",
     endings: &["rmm"],
     looks_like,
-    read: |name, text, _| read(name, text),
+    read: read_with,
     declare: Some(|name| format!("{name} = 0 : [0:3]")),
     gaps,
     fence: |kind| {
@@ -80,6 +80,10 @@ pub fn looks_like(text: &str) -> bool {
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>> {
+    read_with(name, text, &Settings::default())
+}
+
+fn read_with(name: &str, text: &str, settings: &Settings) -> Read {
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
     let mut errors = Errors::default();
     let tokens = lexer::tokens(text, &mut errors);
@@ -90,7 +94,8 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     match parsed {
         Ok((tokens, file)) => {
             let source = Source::new(name, text);
-            lower::file(&stem, &tokens, &file, source, errors).map_err(Errors::sorted)
+            let read = lower::file(&stem, &tokens, &file, source, errors, &settings.bounds);
+            read.map_err(Errors::sorted)
         }
         Err(error) => {
             errors.push(error);

@@ -59,7 +59,7 @@ pub type Place = (usize, usize, bool);
 /// # Errors
 /// The first one.
 pub fn file(tokens: &[Token<'_>]) -> Result<(File, Vec<Place>), Diagnostic> {
-    let mut parser = Parser { tokens, at: 0, depth: 0, gaps: vec![] };
+    let mut parser = Parser { tokens, at: 0, depth: 0, gaps: vec![], has_sync: false };
     let file = parser.file().map_err(|error| *error)?;
     Ok((file, parser.gaps))
 }
@@ -71,6 +71,7 @@ pub struct Parser<'s, 't> {
     /// How many statements or brackets this stands in.
     depth: usize,
     gaps: Vec<Place>,
+    has_sync: bool,
 }
 
 impl<'s, 't> Parser<'s, 't> {
@@ -136,11 +137,13 @@ impl<'s, 't> Parser<'s, 't> {
 
     fn file(&mut self) -> Parsed<File> {
         let mut file = File::default();
-        self.expect("forbidden", ", with which a file begins")?;
-        loop {
+        // A file that forbids nothing asks nothing.
+        let asks = !["data", "process", "predicates"].iter().any(|w| self.peek().is(w));
+        if asks {
+            self.expect("forbidden", ", with which a file begins")?;
             file.forbidden.push(self.row()?);
-            if !self.eat(";") {
-                break;
+            while self.eat(";") {
+                file.forbidden.push(self.row()?);
             }
         }
         // Predicates are advice for an abstraction that Weir does not have.
@@ -161,6 +164,7 @@ impl<'s, 't> Parser<'s, 't> {
         if file.processes.is_empty() {
             return Err(self.unexpected("`process`"));
         }
+        file.has_sync = self.has_sync;
         Ok(file)
     }
 
@@ -319,11 +323,6 @@ impl<'s, 't> Parser<'s, 't> {
             self.expect("}", " or `;`")?;
             return Ok(Stmt::Block(block));
         }
-        if token.is("syncwr") || token.is("syncrd") {
-            let message =
-                format!("`{}` belongs to the model VIPS, which Weir does not have", token.text);
-            return Err(Box::new(token.error(message)));
-        }
         let word = if token.kind == Kind::Word { token.text } else { "" };
         if !KEYWORDS.contains(&word) {
             return Err(self.unexpected("a statement"));
@@ -340,6 +339,14 @@ impl<'s, 't> Parser<'s, 't> {
             }
             "read" => self.read()?,
             "write" => self.write(Write::Plain)?,
+            "syncrd" => {
+                self.has_sync = true;
+                self.read()?
+            }
+            "syncwr" => {
+                self.has_sync = true;
+                self.write(Write::Locked)?
+            }
             "slocked" => {
                 self.expect("write", "")?;
                 self.write(Write::StoreLocked)?

@@ -15,7 +15,7 @@ use super::memory::{self, Memory, Range};
 use super::target::contains;
 use super::tree::{self, At, Labeled, Value, Write};
 use crate::errors::{did_you_mean, quote};
-use crate::locked::drop_unused;
+use crate::locked::{drop_unused, is_used_unset};
 
 /// Lowers a process into the program, unless it is too long.
 pub fn lower<'t>(
@@ -33,6 +33,7 @@ pub fn lower<'t>(
         domains: Vec::new(),
         labels: HashMap::new(),
         temporaries: Vec::new(),
+        open: Vec::new(),
         out: Vec::new(),
         statements: 0,
     };
@@ -40,8 +41,13 @@ pub fn lower<'t>(
     lowering.find_labels(&tree.text);
     lowering.block(&tree.text);
     let fits = lowering.statements <= MAX_NUMBERED;
-    let Lowering { mut process, out, .. } = lowering;
+    let Lowering { mut process, out, open, .. } = lowering;
     process.body = out;
+    for (register, name) in open {
+        if is_used_unset(&process, register) {
+            memory::any_number(cx, name);
+        }
+    }
     drop_unused(&mut process);
     cx.program.processes.push(process);
     fits
@@ -58,6 +64,8 @@ pub struct Lowering<'c, 's, 't> {
     pub domains: Vec<Option<Range>>,
     labels: HashMap<&'t str, (LabelId, At)>,
     temporaries: Vec<RegId>,
+    /// Registers that may be anything at first, and their declarations.
+    open: Vec<(RegId, At)>,
     /// The block that is being written.
     pub out: Vec<Stmt>,
     statements: usize,
@@ -72,12 +80,18 @@ impl<'t> Lowering<'_, '_, 't> {
                 self.cx.error(self.cx.tokens[decl.name].error(message));
                 continue;
             }
-            let values = memory::values(self.cx, decl);
+            let bound =
+                memory::bound(self.cx, &[&name[1..], &format!("P{}.{}", self.number, &name[1..])]);
+            // Whether it is anything at all is no question if it is set before it is used.
+            let is_open = decl.init.is_none() && decl.domain.is_none() && bound.is_none();
+            let values = if is_open { vec![0] } else { memory::values(self.cx, decl, bound) };
             let span = self.cx.span(decl.name, decl.name + 1);
             let register = self.add_register(&name[1..], values[0], decl.domain, false, span);
             let Some(register) = register else { return };
             self.registers.insert(name, register);
-            if decl.init.is_none() {
+            if is_open {
+                self.open.push((register, decl.name));
+            } else if decl.init.is_none() {
                 self.emit(StmtKind::Any(register, values), span);
             }
         }

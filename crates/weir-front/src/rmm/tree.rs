@@ -15,6 +15,8 @@ pub struct File {
     pub forbidden: Vec<Vec<At>>,
     pub data: Vec<Decl>,
     pub processes: Vec<Process>,
+    /// Whether there are accesses of the model VIPS.
+    pub has_sync: bool,
 }
 
 /// `x = 0 : [0:1]`

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
-use weir_model::ids::ProcessId;
+use weir_model::ids::{ProcessId, SpanId};
 use weir_model::program::{
     Atom, BinOp, Expr, FenceKind, MAX_PROCESSES, Program, Property, PropertyKind, Quantifier,
 };
@@ -128,6 +128,10 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
         let span = source.span(first.unwrap_or(0..0));
         let kind = PropertyKind::Final(Quantifier::Exists, formula);
         program.properties.push(Property { name: Some("ends".to_owned()), kind, span });
+    } else {
+        let kind = PropertyKind::NoDeadlock(vec![]);
+        program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+        source.besides = Some(crate::BESIDES);
     }
     Ok((program, source))
 }

@@ -14,11 +14,15 @@ use weir_model::program::{
 use super::memory::{Cell, Memory, assigned};
 use super::tree::{Instruction, Thread, Transition, Value, Word};
 use crate::errors::{Errors, quote};
-use crate::locked::{Path, Refused, drop_unused};
+use crate::locked::{Path, Refused, Symbolic, Way, atomic_block, drop_unused};
 use crate::{Diagnostic, Source};
 
 /// The most ways from a `lock` to its `unlock`s.
 const MAX_WAYS: usize = 64;
+/// The most steps of one way, and so the most reads of it.
+const MAX_LOADS: usize = 100;
+/// The most steps of all ways between a `lock` and its `unlock`s.
+const MAX_STEPS: usize = 5_000;
 /// The most states, transitions or registers of a thread.
 const MAX_NUMBERED: usize = 60_000;
 
@@ -94,6 +98,12 @@ impl<'c, 't> Lowering<'c, 't> {
         id
     }
 
+    /// The number that a temporary has or would get.
+    fn peek_temporary(&self, number: usize) -> RegId {
+        let made = self.temporaries.get(number).copied();
+        made.unwrap_or_else(|| RegId::new(self.process.registers.len()))
+    }
+
     fn temporary(&mut self, number: usize) -> RegId {
         while self.temporaries.len() <= number {
             let name = match self.temporaries.len() {
@@ -137,7 +147,7 @@ impl<'c, 't> Lowering<'c, 't> {
 
     /// The states that can be reached outside of locks, each after the one that
     /// leads to it first.
-    fn order(&mut self) -> Vec<&'t str> {
+    fn order(&self) -> Vec<&'t str> {
         let mut order = Vec::new();
         let mut seen = HashSet::new();
         let mut work = vec![self.thread.initial.text];
@@ -149,9 +159,7 @@ impl<'c, 't> Lowering<'c, 't> {
             let mut targets = Vec::new();
             for transition in self.leaving(state) {
                 match transition.instruction {
-                    Instruction::Lock => {
-                        targets.extend(self.ways(transition).into_iter().map(|(_, to)| to));
-                    }
+                    Instruction::Lock => targets.extend(self.after(transition)),
                     _ => targets.push(transition.to.text),
                 }
             }
@@ -311,33 +319,88 @@ impl<'c, 't> Lowering<'c, 't> {
         next: Option<&'t str>,
         span: SpanId,
     ) -> Vec<Vec<Stmt>> {
-        let ways = self.ways(lock);
+        if let Ok(ways) = self.ways(lock, Path::new(self.peek_temporary(0)), true) {
+            let next = next.filter(|_| ways.len() == 1);
+            let mut blocks = Vec::new();
+            self.temporary(0);
+            for (way, to) in ways {
+                let mut made = 0;
+                let kinds = way.finish(&[], true, &mut || {
+                    made += 1;
+                    self.temporary(made)
+                });
+                let mut block: Vec<Stmt> = kinds.into_iter().map(|k| Stmt::new(k, span)).collect();
+                block.extend(self.goto(to, next, span));
+                blocks.push(block);
+            }
+            return blocks;
+        }
+        let ways = match self.ways(lock, Way::default(), false) {
+            Ok(ways) => ways,
+            Err(error) => {
+                self.errors.push(error);
+                return Vec::new();
+            }
+        };
+        // The block leads on by itself, unless there is only one way.
         let next = next.filter(|_| ways.len() == 1);
         let mut blocks = Vec::new();
         for (way, to) in ways {
-            let mut made = 0;
-            let kinds = way.finish(&[], true, &mut || {
+            // Behind those that reads of the way went to.
+            let mut made = way.loads();
+            let kinds = way.finish(&[], &mut || {
                 made += 1;
-                self.temporary(made)
+                self.temporary(made - 1)
             });
             let mut block: Vec<Stmt> = kinds.into_iter().map(|k| Stmt::new(k, span)).collect();
             block.extend(self.goto(to, next, span));
             blocks.push(block);
         }
-        blocks
+        if blocks.is_empty() {
+            // No way leads out: who locks does not go on.
+            return vec![vec![Stmt::new(StmtKind::Assume(Expr::Const(0)), span)]];
+        }
+        vec![vec![atomic_block(blocks, span)]]
     }
 
-    /// All ways from a `lock` to an `unlock`, with the states after them.
-    fn ways(&mut self, lock: &'c Transition<'t>) -> Vec<(Path, &'t str)> {
+    /// The states that follow the `unlock`s of a `lock`.
+    fn after(&self, lock: &'c Transition<'t>) -> Vec<&'t str> {
+        let mut after = Vec::new();
+        let mut seen = HashSet::new();
+        let mut work = vec![lock.to.text];
+        while let Some(state) = work.pop() {
+            if !seen.insert(state) {
+                continue;
+            }
+            let mut targets = Vec::new();
+            for transition in self.leaving(state) {
+                match transition.instruction {
+                    Instruction::Unlock => after.push(transition.to.text),
+                    _ => targets.push(transition.to.text),
+                }
+            }
+            work.extend(targets.into_iter().rev());
+        }
+        after
+    }
+
+    /// All ways from a `lock` to an `unlock`, with the states after them. A way that comes back to
+    /// where it was with nothing changed is waiting, and is left out.
+    fn ways<W: Symbolic>(
+        &mut self,
+        lock: &'c Transition<'t>,
+        start: W,
+        one_write: bool,
+    ) -> Result<Vec<(W, &'t str)>, Diagnostic> {
         let mut done = Vec::new();
-        let start = Path::new(self.temporary(0));
-        // A way so far, where it is, and where it was.
-        let mut work = vec![(start, lock.to.text, vec![lock.to.text])];
+        let mut steps = 0;
+        // A way so far, where it is, and what it was where it has been.
+        let mut work = vec![(start.clone(), lock.to.text, vec![(lock.to.text, start)])];
         while let Some((way, state, visited)) = work.pop() {
             let leaving = self.leaving(state);
             if leaving.is_empty() {
                 let message = format!("this `lock` may end in {} without `unlock`", quote(state));
-                return self.refuse(lock, message);
+                return Err(refusal(lock, message));
             }
             for transition in leaving.into_iter().rev() {
                 let mut way = way.clone();
@@ -348,47 +411,55 @@ impl<'c, 't> Lowering<'c, 't> {
                         continue;
                     }
                     Instruction::Lock => {
-                        return self.refuse(transition, "this `lock` is inside another".to_owned());
+                        return Err(refusal(transition, "this `lock` is inside another"));
                     }
                     Instruction::Nop | Instruction::Fence => Ok(()),
                     Instruction::Write(value, address) => {
                         way.write(&self.place(address), &self.code(value))
                     }
                     Instruction::Read(register, address) => {
-                        way.read(self.register(register), &self.place(address))
+                        let (register, place) = (self.register(register), self.place(address));
+                        way.read(register, &place, &mut |n| self.temporary(n))
                     }
                     Instruction::Local(register, value) => {
                         way.assign(self.register(register), &self.code(value))
                     }
                     Instruction::Check(value) => way.assume(&self.code(value)),
                 };
+                steps += 1;
                 let message = match taken {
                     Err(Refused::SecondPlace) => "a `lock` is around two addresses here",
+                    Err(Refused::Alias) => {
+                        "this address may be one that was written before, inside a `lock`"
+                    }
                     Err(Refused::TooLarge) => "this `lock` is around too much",
-                    Ok(()) if way.writes() > 1 => "a `lock` is around two writes here",
-                    Ok(()) if visited.contains(&to) => "a `lock` is around a loop here",
+                    Ok(()) if one_write && way.writes() > 1 => "a `lock` is around two writes here",
+                    Ok(()) if visited.len() > MAX_LOADS || steps > MAX_STEPS => {
+                        "a `lock` is around a loop here that changes something"
+                    }
                     Ok(()) if work.len() + done.len() > MAX_WAYS => {
                         "a `lock` is around too many ways"
                     }
                     Ok(()) => "",
                 };
                 if !message.is_empty() {
-                    return self.refuse(transition, message.to_owned());
+                    return Err(refusal(transition, message));
+                }
+                if visited.iter().any(|(state, earlier)| *state == to && way.is_as(earlier)) {
+                    continue;
                 }
                 let mut visited = visited.clone();
-                visited.push(to);
+                visited.push((to, way.clone()));
                 work.push((way, to, visited));
             }
         }
         done.reverse();
-        done
+        Ok(done)
     }
+}
 
-    fn refuse(&mut self, at: &Transition<'t>, message: String) -> Vec<(Path, &'t str)> {
-        let help = "Weir's atomic read-writes are one read and one write of one address";
-        self.errors.push(Diagnostic::new(message, at.range.clone()).help(help));
-        Vec::new()
-    }
+fn refusal(at: &Transition<'_>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(message, at.range.clone())
 }
 
 /// Whether exactly one of two conditions always holds.

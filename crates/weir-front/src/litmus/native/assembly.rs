@@ -181,6 +181,7 @@ impl Thread<'_> {
                 return Ok(format!("{name} {}", labels[target.as_str()]));
             }
             Operation::Set(_) => return refuse("it writes 8 bits"),
+            Operation::Return => return refuse("the thread is a part of a function"),
             Operation::Fence(_) => return Ok(stem.to_owned()),
             Operation::Nop => {
                 return Ok(if stem == "endbr64" { "endbr64" } else { "nop" }.to_owned());
