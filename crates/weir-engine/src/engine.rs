@@ -103,6 +103,14 @@ pub trait Engine: fmt::Debug + Sync {
         Err(NoGraph::None)
     }
 
+    /// Gets ready for a task: it is called before each search.
+    ///
+    /// # Errors
+    /// If there can be no search.
+    fn prepare(&self, _task: Task<'_>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// Whether it can be asked about a model within limits.
     ///
     /// # Errors
@@ -151,6 +159,7 @@ pub trait Engine: fmt::Debug + Sync {
             let stats = Stats { engine: "code", guesses, within_bound: true, ..Stats::default() };
             return Ok((answers, stats));
         }
+        self.prepare(task)?;
         let (mut answers, mut stats) = self.search(task, progress);
         respect_bounds(task, &mut answers);
         for (answer, known) in answers.iter_mut().zip(known) {
@@ -194,6 +203,8 @@ pub enum Refusal {
     OtherForm(MemoryModel, &'static str),
     /// There is a bound on guesses, and the form has no rule for it.
     NoGuessesInForm(Form),
+    /// The processes that were to search together did not come together, for this reason.
+    Apart(String),
 }
 
 impl Refusal {
@@ -238,6 +249,7 @@ impl fmt::Display for Refusal {
                 MemoryModel::GUESS,
                 MemoryModel::GUESS_WW
             ),
+            Self::Apart(reason) => f.write_str(reason),
             Self::NoForms(engine) => write!(
                 f,
                 "the engine `{engine}` searches no form of a semantics that can be chosen; \

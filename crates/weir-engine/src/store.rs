@@ -282,7 +282,7 @@ fn slice<'a>(bytes: &'a [u8], ends: &[u32], blocks: &[usize], id: u32) -> &'a [u
 /// Appends the cells of a configuration, seven bits to a byte, the lowest first; all bytes of
 /// a cell but the last have the highest bit.
 #[inline]
-pub(crate) fn pack(config: &[Cell], packed: &mut Vec<u8>) {
+pub fn pack(config: &[Cell], packed: &mut Vec<u8>) {
     // Nearly always one byte is enough for every cell.
     let (begin, mut all) = (packed.len(), 0);
     packed.extend(config.iter().map(|&cell| {
@@ -303,8 +303,9 @@ pub(crate) fn pack(config: &[Cell], packed: &mut Vec<u8>) {
     }
 }
 
+/// Appends the cells that [`pack`] packed.
 #[inline]
-fn unpack(packed: &[u8], config: &mut Vec<Cell>) {
+pub fn unpack(packed: &[u8], config: &mut Vec<Cell>) {
     let (begin, mut all) = (config.len(), 0);
     config.extend(packed.iter().map(|&byte| {
         all |= byte;

@@ -50,11 +50,12 @@ mod orbit;
 mod quiet;
 mod retold;
 mod search;
+pub mod shared;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use weir_model::answer::{Answer, Evidence};
+use weir_model::answer::{Answer, Evidence, Run};
 use weir_model::ids::{Cell, ProcessId, StateId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
@@ -134,18 +135,7 @@ impl Visitor for Settling<'_> {
     type Seen = Vec<usize>;
 
     fn look(&self, semantics: &dyn Semantics, _: &Orbits, config: &[Cell]) -> Option<Vec<usize>> {
-        let Self { system, questions, settled, needs_label } = self;
-        let stands = |(p, s): (usize, &Cell)| {
-            !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty()
-        };
-        let at_label = semantics.controls(config).iter().enumerate().any(stands);
-        let settles = |i: &usize| {
-            settled[*i].is_none()
-                && (at_label || !needs_label[*i])
-                && settles(semantics, config, &questions[*i])
-        };
-        let all: Vec<usize> = (0..questions.len()).filter(settles).collect();
-        (!all.is_empty()).then_some(all)
+        self.settled_by(semantics, config, &|i| self.settled[i].is_none())
     }
 
     fn take(&mut self, seen: Vec<usize>, id: ConfigId) -> ControlFlow<()> {
@@ -159,6 +149,34 @@ impl Visitor for Settling<'_> {
     }
 }
 
+impl<'t> Settling<'t> {
+    fn new(system: &'t System, questions: &'t [Question]) -> Self {
+        let needs_label = questions.iter().map(Question::needs_label).collect();
+        Self { system, questions, settled: vec![None; questions.len()], needs_label }
+    }
+
+    /// The open questions that a configuration settles, if there are any.
+    fn settled_by(
+        &self,
+        semantics: &dyn Semantics,
+        config: &[Cell],
+        is_open: &dyn Fn(usize) -> bool,
+    ) -> Option<Vec<usize>> {
+        let Self { system, questions, needs_label, .. } = self;
+        let stands = |(p, s): (usize, &Cell)| {
+            !system.state(ProcessId::new(p), StateId(*s)).labels.is_empty()
+        };
+        let at_label = semantics.controls(config).iter().enumerate().any(stands);
+        let settles = |i: &usize| {
+            is_open(*i)
+                && (at_label || !needs_label[*i])
+                && settles(semantics, config, &questions[*i])
+        };
+        let all: Vec<usize> = (0..questions.len()).filter(settles).collect();
+        (!all.is_empty()).then_some(all)
+    }
+}
+
 impl<'t> Asked<'t> {
     /// A search that has not begun.
     ///
@@ -168,12 +186,7 @@ impl<'t> Asked<'t> {
         let Task { system, questions, .. } = task;
         Ok(Self {
             search: Search::new(task, questions)?,
-            settling: Settling {
-                system,
-                questions,
-                settled: vec![None; questions.len()],
-                needs_label: questions.iter().map(Question::needs_label).collect(),
-            },
+            settling: Settling::new(system, questions),
         })
     }
 
@@ -192,18 +205,30 @@ impl<'t> Asked<'t> {
     pub fn answers(&self, budget: &Budget) -> (Vec<Answer>, Stats) {
         let stats = self.search.stats();
         let Settling { questions, settled, .. } = &self.settling;
-        let is_ahead = self.search.form.is_ahead();
-        let answer = |(i, question): (usize, &Question)| match settled[i] {
-            _ if is_ahead && question.asks_for_memory_under_way() => Answer::unknown(i, AHEAD),
-            Some(id) => match self.search.run_to(id, question, budget) {
-                Ok(run) => Answer::settled(i, question, run),
-                Err(stop) => Answer::unknown(i, stop),
-            },
+        let run = |i: usize| Some(self.search.run_to(settled[i]?, &questions[i], budget));
+        (answers(questions, self.search.form, stats, &run), stats.clone())
+    }
+}
+
+/// What a search answers, given the runs to what settles questions.
+fn answers(
+    questions: &[Question],
+    form: Form,
+    stats: &Stats,
+    run: &dyn Fn(usize) -> Option<Result<Run, Stop>>,
+) -> Vec<Answer> {
+    let answer = |(i, question): (usize, &Question)| {
+        if form.is_ahead() && question.asks_for_memory_under_way() {
+            return Answer::unknown(i, AHEAD);
+        }
+        match run(i) {
+            Some(Ok(run)) => Answer::settled(i, question, run),
+            Some(Err(stop)) => Answer::unknown(i, stop),
             None if stats.is_exact() => Answer::excluded(i, question, Evidence::Exhausted),
             None => Answer::unknown(i, reason(stats)),
-        };
-        (questions.iter().enumerate().map(answer).collect(), stats.clone())
-    }
+        }
+    };
+    questions.iter().enumerate().map(answer).collect()
 }
 
 /// Why a question about variables while processes run is not answered with load buffers.

@@ -133,15 +133,24 @@ impl<'s> Search<'s> {
         self.earlier = self.stats.elapsed;
     }
 
-    fn begin(&mut self) -> Result<(), String> {
+    /// What is stored first: the initial configurations, at rest.
+    pub fn initial(&self) -> impl Iterator<Item = Vec<Cell>> + '_ {
         let semantics = self.semantics.as_ref();
-        for mut config in semantics.initial().filter(|_| !self.has_begun) {
+        semantics.initial().map(move |mut config| {
             let Reduction { quiet, orbits } = &self.reduction;
             quiet.rest(semantics, &mut config, None, &mut |_| {});
             orbits.shrink(semantics, &mut config, &mut Vec::new(), &mut |_| {});
-            self.store.insert(&config, None).map_err(|full| full.to_string())?;
-        }
+            config
+        })
+    }
+
+    fn begin(&mut self) -> Result<(), String> {
         if !self.has_begun {
+            let mut store = std::mem::take(&mut self.store);
+            let stored =
+                self.initial().try_for_each(|config| store.insert(&config, None).map(drop));
+            self.store = store;
+            stored.map_err(|full| full.to_string())?;
             self.has_begun = true;
             self.level_end = self.store.len();
         }
@@ -311,14 +320,25 @@ impl<'s> Search<'s> {
     /// What is stored may be an image of what the run comes to: `back` leads from the one to
     /// the other.
     pub fn run_to(&self, end: ConfigId, question: &Question, budget: &Budget) -> Result<Run, Stop> {
-        let semantics = self.semantics.as_ref();
-        let Reduction { quiet, orbits } = &self.reduction;
         let mut path = vec![end];
         while let Some(parent) = self.store.parent(path[path.len() - 1]) {
             path.push(parent);
         }
         path.reverse();
-        let first = self.store.get(path[0]);
+        self.run_along(path.len(), &|i| self.store.get(path[i]), question, budget)
+    }
+
+    /// The run along so many configurations, each of which was reached from the one before.
+    pub fn run_along(
+        &self,
+        len: usize,
+        path: &dyn Fn(usize) -> Vec<Cell>,
+        question: &Question,
+        budget: &Budget,
+    ) -> Result<Run, Stop> {
+        let semantics = self.semantics.as_ref();
+        let Reduction { quiet, orbits } = &self.reduction;
+        let first = path(0);
         let (mut scratch, mut space) = (Vec::new(), Vec::new());
         let mut back = Automorphism::identity(semantics.system());
         // Shrinks a configuration; exchanges are their own inverses.
@@ -336,9 +356,9 @@ impl<'s> Search<'s> {
         let mut retold = Retold::new(semantics, initial.expect("a run begins somewhere"));
         let mut config = retold.start().to_vec();
         quiet.rest(semantics, &mut config, None, &mut |step| retold.put_off(step));
-        for pair in path.windows(2) {
+        for i in 1..len {
             budget.tick()?;
-            let (from, to) = (self.store.get(pair[0]), self.store.get(pair[1]));
+            let (from, to) = (path(i - 1), path(i));
             let mut found = None;
             let _ = semantics.successors(&from, &mut scratch, &mut |step, next| {
                 if found.is_none() && !semantics.can_wait(&from, &step) {

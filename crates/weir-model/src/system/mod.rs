@@ -360,6 +360,12 @@ impl System {
         }
     }
 
+    /// How many control states of each process and values of each variable were created so far.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
+        let states = self.processes.iter().map(|p| p.states.len());
+        states.chain(self.vars.iter().map(Variable::count))
+    }
+
     /// The ids of the processes.
     pub fn process_ids(&self) -> impl Iterator<Item = ProcessId> + use<> {
         (0..self.processes.len()).map(ProcessId::new)

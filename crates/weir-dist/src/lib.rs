@@ -1,0 +1,465 @@
+//! A search on several machines: the explicit engine on timely dataflow.
+//!
+//! Configurations are divided among *workers* by a hash: each worker keeps some of them, expands
+//! them, and sends what it reaches to the workers that keep it. Workers are threads, of one process or
+//! of several. Answers, runs and counts are the same for any number of them, and the same as those of
+//! [`weir_engine::Explicit`] with one thread; `worker` says why.
+//!
+//! * `net` has rounds of messages, on timely's progress tracking.
+//! * `worker` is the search of one worker, `store` keeps its configurations, and `rank`
+//!   replaces keys by ranks.
+//! * `connect` brings the processes together, `wire` is a connection between two of them.
+//! * [`Distributed`] is the engine.
+
+mod connect;
+mod fault;
+mod net;
+mod rank;
+mod store;
+mod wire;
+mod worker;
+
+use std::any::Any;
+use std::fmt;
+use std::net::TcpListener;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, OnceLock, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use timely::WorkerConfig;
+use timely::communication::allocator::zero_copy::allocator::TcpBuilder;
+use timely::communication::allocator::zero_copy::initialize::{
+    CommsGuard, initialize_networking_from_sockets,
+};
+use timely::communication::allocator::{ProcessBuilder, Thread};
+use timely::communication::{Allocator, Hooks};
+use timely::worker::Worker;
+use weir_engine::explicit::shared::Shared;
+use weir_engine::{Engine, Explicit, Progress, Refusal, Stats, Task};
+use weir_model::answer::Answer;
+use weir_model::fingerprint::Fingerprint;
+use weir_model::memory_model::MemoryModel;
+
+pub use connect::{Hosts, SHORTEST_SECRET, Subject, hex, unhex};
+pub use fault::Fault;
+pub use worker::{Tuning, WorkerStats};
+
+use net::Net;
+use wire::{Lost, Pulse, Wire};
+use worker::{Common, Count, Outcome, Search};
+
+/// How often a process shows that it lives, compared with how long others wait for that.
+const BEATS: u32 = 8;
+
+/// The explicit engine on several workers.
+pub struct Distributed {
+    workers: usize,
+    hosts: Option<Hosts>,
+    /// Where the other processes connect, from the first search on.
+    listener: OnceLock<TcpListener>,
+    tuning: Tuning,
+    searches: AtomicU64,
+    /// The connections for the next search.
+    ready: Mutex<Option<Connections>>,
+    report: Mutex<Option<ClusterReport>>,
+}
+
+/// What the processes of a search did, for statistics.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterReport {
+    /// What each worker did.
+    pub workers: Vec<WorkerStats>,
+    /// The number of processes.
+    pub processes: usize,
+    /// The number of rounds in which workers exchanged messages.
+    pub rounds: u64,
+    /// The bytes that this process sent to others.
+    pub network: u64,
+    /// What went wrong, if something did.
+    pub fault: Option<Fault>,
+}
+
+/// What the channels of a worker are made by, in its thread.
+enum Builder {
+    /// It is the only one.
+    Alone,
+    /// There are others in this process.
+    Process(ProcessBuilder),
+    /// There are other processes.
+    Tcp(TcpBuilder),
+}
+
+impl Builder {
+    fn build(self) -> Allocator {
+        match self {
+            Self::Alone => Allocator::Thread(Thread::default()),
+            Self::Process(builder) => Allocator::Process(builder.build()),
+            Self::Tcp(builder) => Allocator::Tcp(builder.build()),
+        }
+    }
+}
+
+/// Connections to the other processes.
+struct Connections {
+    wires: Vec<Option<Wire>>,
+    streams: Vec<std::net::TcpStream>,
+    pulses: Vec<Pulse>,
+    lost: Lost,
+}
+
+impl fmt::Debug for Distributed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workers, hosts, .. } = self;
+        let processes = hosts.as_ref().map_or(1, |hosts| hosts.addresses.len());
+        f.debug_struct("Distributed")
+            .field("workers", workers)
+            .field("processes", &processes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Distributed {
+    /// An engine with so many workers in this process.
+    pub fn new(workers: usize) -> Self {
+        Self {
+            workers: workers.max(1),
+            hosts: None,
+            listener: OnceLock::new(),
+            tuning: Tuning::default(),
+            searches: AtomicU64::new(0),
+            ready: Mutex::new(None),
+            report: Mutex::new(None),
+        }
+    }
+
+    /// With other processes, of which each has as many workers.
+    #[must_use]
+    pub fn with_hosts(self, hosts: Hosts) -> Self {
+        Self { hosts: (hosts.addresses.len() > 1).then_some(hosts), ..self }
+    }
+
+    /// With a socket at which this process is listening already.
+    #[must_use]
+    pub fn with_listener(self, listener: TcpListener) -> Self {
+        Self { listener: OnceLock::from(listener), ..self }
+    }
+
+    /// With other sizes, which make no difference to what is found.
+    #[must_use]
+    pub fn with_tuning(self, tuning: Tuning) -> Self {
+        Self { tuning, ..self }
+    }
+
+    /// What was done in the last search.
+    pub fn report(&self) -> Option<ClusterReport> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn process(&self) -> usize {
+        self.hosts.as_ref().map_or(0, |hosts| hosts.me)
+    }
+
+    fn processes(&self) -> usize {
+        self.hosts.as_ref().map_or(1, |hosts| hosts.addresses.len())
+    }
+
+    /// Connects to the other processes.
+    fn connect(&self, task: Task<'_>) -> Result<Option<Connections>, Fault> {
+        let Some(hosts) = &self.hosts else { return Ok(None) };
+        let listener = match self.listener.get() {
+            Some(listener) => listener,
+            None => {
+                let listener = hosts.listen()?;
+                self.listener.get_or_init(|| listener)
+            }
+        };
+        let Task { system, questions, model, options } = task;
+        let asked = (options.bound, options.guesses, options.form, options.certificate);
+        let asked = format!("{model} {asked:?} {questions:?}");
+        let subject = Subject {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            hosts: hosts.addresses.clone(),
+            workers: self.workers,
+            program: system.program.fingerprint(),
+            task: Fingerprint::of_text(&asked),
+            search: self.searches.fetch_add(1, Ordering::Relaxed),
+        };
+        let streams = hosts.connect(listener, &subject)?;
+        let lost = Lost::default();
+        let failed = |e: std::io::Error| Fault::Apart(format!("a connection failed: {e}"));
+        let mut connections =
+            Connections { wires: vec![], streams: vec![], pulses: vec![], lost: lost.clone() };
+        for (process, stream) in streams.into_iter().enumerate() {
+            let wire = match stream {
+                Some(stream) => {
+                    connections.streams.push(stream.try_clone().map_err(failed)?);
+                    let name = hosts.name(process);
+                    let wire = Wire::new(stream, name, hosts.silence, &lost).map_err(failed)?;
+                    connections.pulses.push(wire.pulse());
+                    Some(wire)
+                }
+                None => None,
+            };
+            connections.wires.push(wire);
+        }
+        Ok(Some(connections))
+    }
+
+    /// Searches with all workers. What is found is the same in all processes.
+    fn run(
+        &self,
+        shared: &Shared<'_>,
+        task: Task<'_>,
+        connections: Option<Connections>,
+        progress: &mut dyn FnMut(Count),
+    ) -> Result<Outcome, Fault> {
+        silence_panics();
+        let process = self.process();
+        let Some(Connections { wires, streams, pulses, lost }) = connections else {
+            let hooks = Hooks::default();
+            let builders = match self.workers {
+                1 => vec![Builder::Alone],
+                n => ProcessBuilder::new_typed_vector(n, hooks.refill, hooks.spill)
+                    .into_iter()
+                    .map(Builder::Process)
+                    .collect(),
+            };
+            return self.work(shared, task, builders, process, &AtomicBool::new(false), progress);
+        };
+        let hooks = Hooks::default();
+        let local = ProcessBuilder::new_typed_vector(
+            self.workers,
+            hooks.refill.clone(),
+            hooks.spill.clone(),
+        );
+        let (builders, guard) =
+            initialize_networking_from_sockets(local, wires, process, self.workers, hooks)
+                .map_err(|e| Fault::Lost(format!("the connections failed: {e}")))?;
+        let builders = builders.into_iter().map(Builder::Tcp).collect();
+        let failed = AtomicBool::new(false);
+        let is_over = AtomicBool::new(false);
+        let silence = self.hosts.as_ref().map_or(Duration::from_secs(1), |h| h.silence);
+        let outcome = thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut beaten = Instant::now();
+                while !is_over.load(Ordering::Relaxed) {
+                    if beaten.elapsed() >= silence / BEATS {
+                        beaten = Instant::now();
+                        pulses.iter().for_each(Pulse::beat);
+                    }
+                    // A connection that is lost ends the search even if no worker looks.
+                    if lost.reason().is_some() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let outcome = self.work(shared, task, builders, process, &failed, progress);
+            if outcome.is_err() {
+                // The threads of timely end when their connections do.
+                pulses.iter().zip(&streams).for_each(|(pulse, stream)| pulse.cut(stream));
+            }
+            close(guard);
+            is_over.store(true, Ordering::Relaxed);
+            outcome
+        });
+        let network = pulses.iter().map(Pulse::sent).sum();
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.get_or_insert_default().network = network;
+        outcome.map_err(|fault| match lost.reason() {
+            Some(reason) => Fault::Lost(reason),
+            None => fault,
+        })
+    }
+
+    /// Runs the workers of this process.
+    fn work(
+        &self,
+        shared: &Shared<'_>,
+        task: Task<'_>,
+        builders: Vec<Builder>,
+        process: usize,
+        failed: &AtomicBool,
+        progress: &mut dyn FnMut(Count),
+    ) -> Result<Outcome, Fault> {
+        let bytes = AtomicUsize::new(0);
+        let common =
+            Common { shared, budget: &task.options.budget, tuning: self.tuning, bytes: &bytes };
+        let common = &common;
+        let (sender, receiver) = mpsc::channel::<Count>();
+        thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for builder in builders {
+                let sender = sender.clone();
+                let work = move || {
+                    let mut worker = Worker::new(WorkerConfig::default(), builder.build(), None);
+                    let net = Net::new(&mut worker, failed);
+                    let mut tell = |count| {
+                        let _ = sender.send(count);
+                    };
+                    Search::new(common, net, process).run(&mut tell)
+                };
+                let guarded = move || {
+                    let done = panic::catch_unwind(AssertUnwindSafe(work));
+                    let done = done.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+                    if done.is_err() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    done
+                };
+                let name = "weir-worker".to_owned();
+                match thread::Builder::new().name(name).spawn_scoped(scope, guarded) {
+                    Ok(thread) => threads.push(thread),
+                    Err(_) => failed.store(true, Ordering::Relaxed),
+                }
+            }
+            drop(sender);
+            while let Ok(count) = receiver.recv() {
+                progress(count);
+            }
+            let mut found = None;
+            let mut fault = None;
+            for thread in threads {
+                match thread.join() {
+                    Ok(Ok(outcome)) => drop(found.get_or_insert(outcome)),
+                    // The worker that knows why comes first.
+                    Ok(Err(other)) => {
+                        fault = match fault {
+                            None | Some(Fault::Elsewhere) => Some(other),
+                            known => known,
+                        }
+                    }
+                    Err(panic) => fault = Some(panicked(panic.as_ref())),
+                }
+            }
+            match fault {
+                Some(fault) => Err(fault),
+                None => {
+                    found.ok_or_else(|| Fault::Lost("a thread could not be started".to_owned()))
+                }
+            }
+        })
+    }
+}
+
+/// Waits for the threads of timely. They panic if connections are lost.
+fn close(guard: CommsGuard) {
+    let _ = panic::catch_unwind(AssertUnwindSafe(|| drop(guard)));
+}
+
+/// What a panic says about the search.
+fn panicked(panic: &(dyn Any + Send)) -> Fault {
+    Fault::Lost(format!("a worker failed: {}", text_of(panic)))
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default()
+}
+
+/// Timely's threads panic when a connection is lost. What is printed about that is up to us.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let is_ours = thread::current()
+                .name()
+                .is_some_and(|name| name.starts_with("timely:") || name == "weir-worker");
+            let text = text_of(info.payload());
+            let is_expected = text.starts_with("timely communication error")
+                || text.starts_with("MergeQueue poisoned")
+                || text.starts_with("Clean shutdown followed by data");
+            // The guard of the threads says that they panicked.
+            let is_guard =
+                text.starts_with("Send thread panic") || text.starts_with("Recv thread panic");
+            if !(is_ours && is_expected || is_guard) {
+                before(info);
+            }
+        }));
+    });
+}
+
+impl Engine for Distributed {
+    fn name(&self) -> &'static str {
+        Explicit.name()
+    }
+
+    fn about(&self) -> &'static str {
+        "Breadth-first search with several workers, on one machine or more"
+    }
+
+    fn decides(&self, model: MemoryModel) -> bool {
+        Explicit.decides(model)
+    }
+
+    fn has_forms(&self) -> bool {
+        Explicit.has_forms()
+    }
+
+    fn follows_blocks(&self) -> bool {
+        Explicit.follows_blocks()
+    }
+
+    fn prepare(&self, task: Task<'_>) -> Result<(), Refusal> {
+        let connections = self.connect(task).map_err(|fault| Refusal::Apart(fault.to_string()))?;
+        *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = connections;
+        Ok(())
+    }
+
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let began = Instant::now();
+        let connections = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let shared = match Shared::new(task) {
+            Ok(shared) => shared,
+            Err(stop) => {
+                let stats = Stats { engine: self.name(), ..Stats::default() };
+                return (task.unknown(&stop), Stats { stopped: Some(stop.to_string()), ..stats });
+            }
+        };
+        let mut stats = shared.stats();
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let outcome = match self.hosts.is_some() && connections.is_none() {
+            true => Err(Fault::Lost("the processes were not connected".to_owned())),
+            false => self.run(&shared, task, connections, &mut |count| {
+                stats.stored = count.stored as usize;
+                stats.expanded = count.expanded as usize;
+                stats.steps = count.steps as usize;
+                stats.depth = count.depth as usize;
+                stats.bytes = count.bytes as usize;
+                stats.elapsed = began.elapsed();
+                progress(&stats);
+            }),
+        };
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = report.get_or_insert_default();
+        report.processes = self.processes();
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(fault) => {
+                stats.stopped = Some(fault.to_string());
+                stats.elapsed = began.elapsed();
+                let answers = task.unknown(&fault);
+                report.fault = Some(fault);
+                return (answers, stats);
+            }
+        };
+        let sum =
+            |of: fn(&WorkerStats) -> u64| outcome.workers.iter().map(of).sum::<u64>() as usize;
+        stats.stored = sum(|w| w.stored);
+        stats.expanded = sum(|w| w.expanded);
+        stats.steps = sum(|w| w.steps);
+        stats.bytes = sum(|w| w.bytes);
+        stats.covered = stats.steps.saturating_sub(stats.stored);
+        stats.depth = outcome.depth as usize;
+        stats.within_bound = outcome.workers.iter().all(|w| w.within_bound);
+        stats.stopped = outcome.stopped;
+        report.rounds = outcome.rounds;
+        report.workers = outcome.workers;
+        let answers = shared.answers(&outcome.paths, &stats, &task.options.budget);
+        stats.elapsed = began.elapsed();
+        (answers, stats)
+    }
+}
