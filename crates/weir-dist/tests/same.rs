@@ -73,7 +73,7 @@ fn with_processes(
 /// A random program with several properties, some of which are violated.
 fn random(seed: u64) -> Program {
     let mut program = program(&mut Rng::new(seed), &Shape::rich());
-    let kinds = [PropertyKind::NoDeadlock, PropertyKind::Assertions];
+    let kinds = [PropertyKind::NoDeadlock(vec![]), PropertyKind::Assertions];
     let property = |kind| Property { name: None, kind, span: SpanId::NONE };
     if !seed.is_multiple_of(3) {
         program.properties.extend(kinds.map(property));
