@@ -24,6 +24,7 @@
 (defconst weir-mode--font-lock
   `((,(regexp-opt weir-mode--declarations 'symbols) . font-lock-keyword-face)
     (,(regexp-opt weir-mode--keywords 'symbols) . font-lock-keyword-face)
+    ("\\_<\\(record\\|procedure\\|for\\|forall\\)\\_>[ \t]+[A-Za-z_]" 1 font-lock-keyword-face)
     ("\\_<\\(atomic\\|step\\)\\_>[ \t]*{" 1 font-lock-keyword-face)
     (,(regexp-opt weir-mode--types 'symbols) . font-lock-type-face)
     (,(regexp-opt '("true" "false") 'symbols) . font-lock-constant-face)

@@ -32,8 +32,11 @@ fn games_are_read_and_printed() {
 fn errors_in_games_are_said() {
     for (game, message) in [
         ("game p@there", "expected `reach` or `avoid` after `game`, found `p`"),
-        ("game reach x == 1", "a game is about places, as in `p@here or q@there`"),
-        ("game reach p@there and p@there", "a game is about places, as in `p@here or q@there`"),
+        ("game reach x == 1", "only places are allowed here, as in `p@here or q@there`"),
+        (
+            "game reach p@there and p@there",
+            "only places are allowed here, as in `p@here or q@there`",
+        ),
         ("game reach p@nowhere", "`nowhere` is not a label of process `p`"),
         ("game reach r@there", "there is no process `r`"),
         ("a: game reach p@there a: never x == 1", "`a` is declared twice"),

@@ -38,7 +38,7 @@ fn names() {
     body_fails("p = 1", "`p` is a process, not a variable", "p", "");
     body_fails("x = a", "`a` is an array; say which element, as in `a[0]`", "a", "");
     body_fails("x = x[1]", "`x` is not an array", "x[1]", "");
-    body_fails("r[1] = 1", "`r` is a register, not an array", "r[1]", "");
+    body_fails("r[1] = 1", "`r` is not an array", "r[1]", "");
     let (needs, write) = (
         "`update` needs a register for what it reads",
         "write it as a statement: `r = update(x, r == 0, r + 1)`",
@@ -54,8 +54,13 @@ fn names() {
     body_fails("critcal: goto critical", label, "critical", "did you mean `critcal`?");
     body_fails("x = s; reg s", "`s` is used before it is declared", "s", "");
     body_fails("x = p@l", "only a property can look into a process", "p@l", "");
-    body_fails("x = foo(1)", "there is no operation `foo`", "foo", "");
-    body_fails("cass(x, 0, 1)", "there is no operation `cass`", "cass", "did you mean `cas`?");
+    body_fails("x = foo(1)", "there is no procedure or operation `foo`", "foo", "");
+    body_fails(
+        "cass(x, 0, 1)",
+        "there is no procedure or operation `cass`",
+        "cass",
+        "did you mean `cas`?",
+    );
 }
 
 #[test]
@@ -166,8 +171,8 @@ fn grammar() {
     body_fails("if x = 1 { nop }", use_equals, "=", "use `==` to compare");
     let chain = "comparisons do not chain; use `and`";
     body_fails("r = 1 < x < 3", chain, "<", "write `a < b and b < c`");
-    body_fails("x++", "`++` is not an operator", "++", "write `x = x + 1`");
-    body_fails("a[0] -= 2", "`-=` is not an operator", "-=", "write `a[…] = a[…] - …`");
+    body_fails("x++", "`++` is not an operator", "++", "write `x += 1`");
+    body_fails("a[0]--", "`--` is not an operator", "--", "write `a[…] -= 1`");
     body_fails("x := 1", "`:=` is not an operator", ":=", "use `=` to assign");
     body_fails("x == 1", "`==` compares; this is not a statement", "==", "use `=` to assign");
     body_fails("while x y", "expected `{` after the condition of `while`, found `y`", "y", "");

@@ -8,6 +8,7 @@ mod gaps;
 mod language_errors;
 mod language_guide;
 mod language_lowering;
+mod language_more;
 mod litmus;
 mod litmus_errors;
 mod litmus_generate;

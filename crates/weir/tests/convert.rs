@@ -67,7 +67,7 @@ fn kind(kind: &StateKind) -> (u8, Option<i128>) {
     match kind {
         StateKind::Inside => (0, None),
         StateKind::Ended => (1, None),
-        StateKind::Failed(Failure::Assertion) => (2, None),
+        StateKind::Failed(Failure::Assertion | Failure::Message(_)) => (2, None),
         StateKind::Failed(Failure::DivisionByZero) => (3, None),
         StateKind::Failed(Failure::Index(_)) => (4, None),
         StateKind::Failed(Failure::Domain(_, value)) => (5, Some(*value)),

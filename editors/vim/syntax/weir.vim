@@ -15,6 +15,11 @@ syntax keyword weirOperator and not any
 syntax keyword weirBoolean true false
 syntax keyword weirReserved call
 
+syntax match weirDeclaration /\<\%(record\|procedure\)\>\ze\s\+\h/
+syntax match weirRepeat /\<for\>\ze\s\+\h\w*\s\+in\>/
+syntax match weirRepeat /\<for\s\+\h\w*\s\+\zsin\>/
+syntax match weirProperty /\<forall\>\ze\s\+\h/
+syntax region weirText start=/"/ end=/"\|$/
 syntax match weirStatement /\<\%(atomic\|step\)\>\ze\s*{/
 syntax match weirOperation /\<\%(cas\|cmpxchg\|swap\|update\|count\|min\|max\|index\|fetch_\l\+\)\>\ze\s*(/
 syntax match weirLabel /^\s*\zs\h\w*\ze\s*:=\@!/
@@ -38,6 +43,7 @@ highlight default link weirReserved Error
 highlight default link weirOperation Function
 highlight default link weirLabel Label
 highlight default link weirNumber Number
+highlight default link weirText String
 highlight default link weirTodo Todo
 highlight default link weirComment Comment
 

@@ -22,6 +22,8 @@ pub enum Kind {
     Number(i128),
     /// Punctuation.
     Symbol,
+    /// A text in quotes.
+    Text,
     /// The end of the text.
     End,
 }
@@ -72,9 +74,10 @@ const OTHER_KEYWORDS: [&str; 14] = [
 const RESERVED: [&str; 1] = ["call"];
 
 /// Longer ones first.
-const SYMBOLS: [&str; 32] = [
-    "..", "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "{", "}", "(", ")", "[", "]", ",", ";",
-    ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", ".", "@",
+const SYMBOLS: [&str; 43] = [
+    "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "==", "!=", "<=", ">=",
+    "<<", ">>", "&&", "||", "{", "}", "(", ")", "[", "]", ",", ";", ":", "=", "<", ">", "+", "-",
+    "*", "/", "%", "&", "|", "^", "!", ".", "@", "?",
 ];
 
 /// The words of the language that a program may use.
@@ -188,6 +191,17 @@ impl Lexer<'_, '_> {
             self.at += word.len();
             return Some(if first.is_ascii_digit() { self.number(word) } else { kind_of(word) });
         }
+        if first == '"' {
+            let end = rest[1..].find(['"', '\n']).map_or(rest.len(), |end| end + 1);
+            let is_closed = rest[end..].starts_with('"');
+            let start = self.at;
+            self.at += end + usize::from(is_closed);
+            if !is_closed {
+                let message = "this text is not closed: `\"` is missing";
+                self.errors.push(Diagnostic::new(message, start..self.at));
+            }
+            return Some(Kind::Text);
+        }
         let symbol = SYMBOLS.iter().find(|s| rest.starts_with(**s))?;
         self.at += symbol.len();
         Some(Kind::Symbol)
@@ -211,7 +225,7 @@ impl Lexer<'_, '_> {
 }
 
 fn begins_token(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_' || SYMBOLS.iter().any(|s| s.starts_with(c))
+    c.is_ascii_alphanumeric() || c == '_' || c == '"' || SYMBOLS.iter().any(|s| s.starts_with(c))
 }
 
 fn kind_of(word: &str) -> Kind {

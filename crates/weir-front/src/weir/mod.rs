@@ -14,6 +14,7 @@
 //! The language is described in `docs/language.md`.
 
 pub(crate) mod fold;
+mod foreign;
 mod format;
 mod lexer;
 mod lower;

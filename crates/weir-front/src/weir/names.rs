@@ -26,6 +26,8 @@ pub enum WordKind {
     Number,
     /// Punctuation.
     Symbol,
+    /// A text in quotes.
+    Text,
     /// A comment, perhaps over several lines.
     Comment,
 }
@@ -54,6 +56,7 @@ pub fn words(text: &str) -> Vec<Word> {
             lexer::Kind::Keyword | lexer::Kind::Reserved => WordKind::Keyword,
             lexer::Kind::Number(_) => WordKind::Number,
             lexer::Kind::Symbol => WordKind::Symbol,
+            lexer::Kind::Text => WordKind::Text,
             lexer::Kind::End => break,
         };
         words.push(Word { kind, range });
@@ -138,12 +141,25 @@ pub fn is_name(text: &str) -> bool {
 
 /// The word that ends `live terminates`.
 const TERMINATES: &str = "terminates";
+/// The word that begins a loop that counts.
+const FOR: &str = "for";
+/// The word for a formula about all numbers.
+const FORALL: &str = "forall";
+/// The words that begin declarations.
+const RECORD: &str = "record";
+const PROCEDURE: &str = "procedure";
 
 /// The words that are of the language only where a name cannot stand, and whether each begins a
 /// statement.
 pub fn contextual() -> impl Iterator<Item = (&'static str, bool)> {
     let blocks = parse::UNDIVIDED.into_iter().map(|(word, _)| (word, true));
-    blocks.chain([(TERMINATES, false)])
+    blocks.chain([
+        (FOR, true),
+        (FORALL, false),
+        (TERMINATES, false),
+        (RECORD, false),
+        (PROCEDURE, false),
+    ])
 }
 
 /// What a name stands for.
@@ -159,6 +175,12 @@ pub enum SymbolKind {
     Variable,
     /// A shared array.
     Array,
+    /// A record.
+    Record,
+    /// A field of a record.
+    Field,
+    /// A procedure.
+    Procedure,
     /// A process or a family of processes.
     Process,
     /// The parameter of a family.
@@ -184,6 +206,9 @@ impl SymbolKind {
             Self::Member => "member of an enum",
             Self::Variable => "shared variable",
             Self::Array => "shared array",
+            Self::Record => "record",
+            Self::Field => "field",
+            Self::Procedure => "procedure",
             Self::Process => "process",
             Self::Parameter => "parameter",
             Self::Register => "register",
@@ -289,7 +314,9 @@ impl Names {
 
     /// The process or method whose code an offset is in.
     pub fn code_at(&self, offset: usize) -> Option<usize> {
-        let is_code = |s: &Symbol| matches!(s.kind, SymbolKind::Process | SymbolKind::Method);
+        let is_code = |s: &Symbol| {
+            matches!(s.kind, SymbolKind::Process | SymbolKind::Method | SymbolKind::Procedure)
+        };
         let around = |s: &Symbol| s.declarations.iter().any(|d| d.whole.contains(&offset));
         self.symbols.iter().position(|s| is_code(s) && around(s))
     }
@@ -297,7 +324,7 @@ impl Names {
     /// The symbols that a name may stand for in a process or method, without labels.
     pub fn visible(&self, code: Option<usize>) -> impl Iterator<Item = (usize, &Symbol)> {
         self.symbols.iter().enumerate().filter(move |(_, symbol)| match symbol.kind {
-            SymbolKind::Label | SymbolKind::Property => false,
+            SymbolKind::Label | SymbolKind::Field | SymbolKind::Property => false,
             SymbolKind::Register | SymbolKind::Parameter => symbol.owner == code,
             _ => true,
         })

@@ -80,6 +80,12 @@ pub fn call_names() -> impl Iterator<Item = &'static str> {
         .chain(IntType::ALL.iter().map(|int| int.name()))
 }
 
+/// The operator of an assignment that computes, as in `x += 1`.
+pub fn updating(text: &str) -> Option<BinOp> {
+    let (op, strength) = infix(text.strip_suffix('=')?)?;
+    (strength >= ARITHMETIC).then_some(op)
+}
+
 /// The infix operator that is written so, and its binding strength.
 pub fn infix(text: &str) -> Option<(BinOp, u8)> {
     INFIX.iter().find(|(name, ..)| *name == text).map(|&(_, op, strength)| (op, strength))

@@ -120,7 +120,7 @@ impl Printer<'_> {
     /// A block without its braces.
     fn statements(&mut self, block: &[Stmt]) {
         for stmt in block {
-            self.statement(&stmt.kind);
+            self.statement(stmt);
         }
     }
 
@@ -130,9 +130,9 @@ impl Printer<'_> {
         self.depth -= 1;
     }
 
-    fn statement(&mut self, stmt: &StmtKind) {
+    fn statement(&mut self, stmt: &Stmt) {
         let labels = &self.names.labels[self.process];
-        let text = match stmt {
+        let text = match &stmt.kind {
             StmtKind::Label(label) => {
                 // Labels stand out.
                 let text = format!("{}:", labels[label.index()]);
@@ -156,7 +156,12 @@ impl Printer<'_> {
             }
             StmtKind::Fence(kind) => kind.name().to_owned(),
             StmtKind::Assume(e) => format!("assume {}", self.code(e)),
-            StmtKind::Assert(e) => format!("assert {}", self.code(e)),
+            StmtKind::Assert(e) => match self.program.messages.get(&stmt.span) {
+                Some(message) => {
+                    format!("assert {}, \"{}\"", self.code(e), message.replace(['"', '\n'], "'"))
+                }
+                None => format!("assert {}", self.code(e)),
+            },
             StmtKind::If(e, then, other) => return self.conditional("", e, then, other),
             StmtKind::Loop(body) => {
                 self.line("loop {");
@@ -172,7 +177,7 @@ impl Printer<'_> {
                 "}".to_owned()
             }
             StmtKind::Break | StmtKind::Continue | StmtKind::Exit | StmtKind::Goto(_) => {
-                self.jump(stmt).unwrap_or_default()
+                self.jump(&stmt.kind).unwrap_or_default()
             }
             StmtKind::Choose(blocks) => {
                 for (i, block) in blocks.iter().enumerate() {
@@ -261,7 +266,7 @@ impl Printer<'_> {
     fn place(&self, place: &Place) -> String {
         let Some(index) = &place.index else { return self.names.vars[place.first.index()].clone() };
         let (first, len) = (place.first.index(), place.len as usize);
-        match self.names.memory.as_ref().filter(|m| m.vars.contains(&first)) {
+        match self.names.memories.iter().find(|m| m.vars.contains(&first)) {
             Some(memory) if memory.vars == (first..first + len) => {
                 format!("{}[{}]", memory.name, self.code(index))
             }

@@ -41,6 +41,8 @@ pub enum Item<'t> {
     Const(Name<'t>, Expr<'t>),
     Enum(Name<'t>, Vec<Name<'t>>),
     Var(Declared<'t>),
+    Record(Record<'t>),
+    Procedure(Procedure<'t>),
     Process(Process<'t>),
     Object(Object<'t>),
     Property(Option<Name<'t>>, Question<'t>, Span),
@@ -48,11 +50,12 @@ pub enum Item<'t> {
     Observe(Vec<Expr<'t>>, Span),
 }
 
-/// A variable, an array or a register.
+/// A variable, a register, an array of them, or a field of a record.
 #[derive(Debug)]
 pub struct Declared<'t> {
     pub name: Name<'t>,
-    pub len: Option<Expr<'t>>,
+    /// How many elements an array has, in each dimension.
+    pub lens: Vec<Expr<'t>>,
     pub domain: Option<Domain<'t>>,
     pub init: Option<Init<'t>>,
     /// All of the declaration but the keyword.
@@ -64,7 +67,8 @@ pub struct Declared<'t> {
 pub enum Domain<'t> {
     Range(Box<Expr<'t>>, Box<Expr<'t>>),
     Bool,
-    Enum(Name<'t>),
+    /// An enum or, where something is declared, a record.
+    Named(Name<'t>),
     Int(IntType),
 }
 
@@ -76,6 +80,33 @@ pub enum Init<'t> {
     Value(Expr<'t>),
     /// `[…]`: one entry for each element of an array.
     List(Vec<Init<'t>>, Span),
+}
+
+/// Fields that belong together.
+#[derive(Debug)]
+pub struct Record<'t> {
+    pub name: Name<'t>,
+    pub fields: Vec<Declared<'t>>,
+    /// All of it, from its keyword on.
+    pub span: Span,
+}
+
+/// Code that is written once, and stands wherever it is called.
+#[derive(Debug)]
+pub struct Procedure<'t> {
+    pub name: Name<'t>,
+    pub parameters: Vec<Parameter<'t>>,
+    pub body: Block<'t>,
+    /// All of it, from its keyword on.
+    pub span: Span,
+}
+
+/// A parameter of a procedure.
+#[derive(Debug)]
+pub struct Parameter<'t> {
+    pub name: Name<'t>,
+    /// Whether it stands for what is named in the call, and not for its value.
+    pub by_name: bool,
 }
 
 /// A process, one member of a family, or a whole family.
@@ -148,8 +179,12 @@ pub enum StmtKind<'t> {
     Label(Name<'t>),
     Registers(Vec<Declared<'t>>),
     Assign(Place<'t>, Expr<'t>),
-    /// An atomic operation whose result is dropped.
-    Atomic(Expr<'t>),
+    /// `x += e`
+    Update(Place<'t>, BinOp, Expr<'t>),
+    /// `x.store(e, release)`
+    Store(Place<'t>, Expr<'t>, Order),
+    /// An atomic operation or a call of a procedure, whose result is dropped.
+    Call(Expr<'t>),
     Goto(Name<'t>),
     Fence(FenceKind),
     Nop,
@@ -159,21 +194,52 @@ pub enum StmtKind<'t> {
     If(Expr<'t>, Block<'t>, Block<'t>),
     While(Expr<'t>, Block<'t>),
     Loop(Block<'t>),
+    /// `for i in low..high`
+    For(Name<'t>, Expr<'t>, Expr<'t>, Block<'t>),
     Choose(Vec<Block<'t>>),
     Assume(Expr<'t>),
-    Assert(Expr<'t>),
+    /// With what is said if it fails.
+    Assert(Expr<'t>, Option<Name<'t>>),
     Await(Block<'t>, Expr<'t>),
     /// `atomic { … }`, `step { … }`
     Undivided(AtomicKind, Block<'t>),
     Return(Option<Expr<'t>>),
 }
 
-/// A variable, an array element, or (as the target of `=`) a register.
+/// `x`, `a[e]`, `a[e][e]`, `n.f`, `a[e].f`: something in memory, a register or a constant; in a
+/// formula also `p.r` and `p[0].r`, a register of a process.
 #[derive(Debug)]
 pub struct Place<'t> {
     pub name: Name<'t>,
-    pub index: Option<Box<Expr<'t>>>,
+    pub selectors: Vec<Selector<'t>>,
     pub span: Span,
+}
+
+/// What says which part of something is meant.
+#[derive(Debug)]
+pub enum Selector<'t> {
+    Index(Expr<'t>),
+    Field(Name<'t>),
+}
+
+impl Place<'_> {
+    /// How deep its indices nest.
+    pub fn depth(&self) -> usize {
+        let depth = |s: &Selector<'_>| match s {
+            Selector::Index(e) => e.depth,
+            Selector::Field(_) => 0,
+        };
+        self.selectors.iter().map(depth).max().unwrap_or(0)
+    }
+}
+
+/// The order of an access to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    SeqCst,
 }
 
 #[derive(Debug)]
@@ -187,18 +253,36 @@ pub struct Expr<'t> {
 #[derive(Debug)]
 pub enum ExprKind<'t> {
     Number(i128),
-    /// `x`, `a[e]`, a register or a constant.
     Place(Place<'t>),
     Unary(UnOp, Box<Expr<'t>>),
     Binary(BinOp, Box<Expr<'t>>, Box<Expr<'t>>),
+    /// `c ? a : b`
+    Conditional(Box<Expr<'t>>, Box<Expr<'t>>, Box<Expr<'t>>),
     Any(Choice<'t>),
     Atomic(Atomic, Place<'t>, Vec<Expr<'t>>),
+    /// `x.load(acquire)`
+    Load(Place<'t>, Order),
+    /// A call of a procedure.
+    Call(Name<'t>, Vec<Expr<'t>>),
+    /// `exists i: e`, `forall i in low..high: e`
+    Quantified(Quantified<'t>),
     /// `p@label`
     At(Who<'t>, Name<'t>),
-    /// `p.r`
-    Register(Who<'t>, Name<'t>),
     /// `count(p@label)`
     Count(Who<'t>, Name<'t>),
+}
+
+/// Something about several numbers at once.
+#[derive(Debug)]
+pub struct Quantified<'t> {
+    /// `forall`; otherwise `exists`.
+    pub is_all: bool,
+    pub name: Name<'t>,
+    /// The numbers; otherwise they follow from what `name` is an index of.
+    pub range: Option<Box<(Expr<'t>, Expr<'t>)>>,
+    pub body: Box<Expr<'t>>,
+    /// The first word.
+    pub word: Span,
 }
 
 /// What `any(…)` chooses from.

@@ -130,7 +130,11 @@ impl Local<'_> {
                     _ => Ran::On(*next),
                 },
                 Node::Assert(code, next) => match self.eval(code, registers)? {
-                    0 => Ran::Stopped(Failure::Assertion.into()),
+                    0 => {
+                        let message = self.program.messages.get(&self.flow.nodes[node].span);
+                        let failure = message.cloned().map_or(Failure::Assertion, Failure::Message);
+                        Ran::Stopped(failure.into())
+                    }
                     _ => Ran::On(*next),
                 },
                 step => unreachable!("{step:?} is a step"),

@@ -107,6 +107,7 @@ impl System {
         let mut words = text.split(' ');
         let stop = match words.next()? {
             "assertion" => Failure::Assertion.into(),
+            "message" => Failure::Message(words.by_ref().collect::<Vec<_>>().join(" ")).into(),
             "division" => Failure::DivisionByZero.into(),
             "index" => Failure::Index(words.next()?.parse().ok()?).into(),
             "domain" => {
@@ -150,6 +151,7 @@ impl Expanded<'_> {
 fn failure_name(failure: &Failure) -> String {
     match failure {
         Failure::Assertion => "assertion".to_owned(),
+        Failure::Message(text) => format!("message {text}"),
         Failure::DivisionByZero => "division".to_owned(),
         Failure::Index(index) => format!("index {index}"),
         Failure::Domain(name, value) => format!("domain {value} {name}"),

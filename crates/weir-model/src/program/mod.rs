@@ -82,6 +82,8 @@ pub struct Program {
     pub observed: Option<Vec<Atom>>,
     /// How far to look, for what has no domain of its own.
     pub bounds: Bounds,
+    /// What assertions say when they fail, by the place of the assertion.
+    pub messages: BTreeMap<SpanId, String>,
 }
 
 /// Ranges of values beyond which a program is not looked at. They are nothing

@@ -248,6 +248,8 @@ impl fmt::Display for Excess {
 pub enum Failure {
     /// An assertion does not hold.
     Assertion,
+    /// An assertion does not hold, and this is what it says then.
+    Message(String),
     /// A division by zero.
     DivisionByZero,
     /// An index outside its array.
@@ -260,6 +262,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Assertion => f.write_str("the assertion does not hold"),
+            Self::Message(text) => f.write_str(text),
             Self::DivisionByZero => f.write_str("division by zero"),
             Self::Index(i) => write!(f, "index {i} is outside the array"),
             Self::Domain(name, value) => write!(f, "{value} is outside the domain of {name}"),

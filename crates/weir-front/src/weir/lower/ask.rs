@@ -1,11 +1,13 @@
 //! Properties in the words of this language, about a program that came from another.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{Process, Program};
 
-use super::{Context, Family, Global, Inside, Variable, What};
+use super::layout::Layout;
+use super::{Context, Family, Global, Inside, What};
 use crate::errors::Errors;
 use crate::weir::tree::{Item, Name, Span};
 use crate::weir::{lexer, parse};
@@ -48,11 +50,14 @@ pub(crate) fn ask(
         source,
         spans: HashMap::new(),
         globals: names(&known, constants, &spans),
+        records: HashMap::new(),
+        procedures: HashMap::new(),
         insides: known.processes.iter().map(|p| inside(p, &spans)).collect(),
         var_count: program.var_count(),
         program,
         taken: HashSet::new(),
         listed: 0,
+        expanded: 0,
         dead: 0,
     };
     cx.properties(&parsed.items);
@@ -79,8 +84,8 @@ fn names<'p>(
     }
     let mut first = 0;
     for decl in &program.vars {
-        let variable = Variable { first: VarId::new(first), len: decl.len };
-        add(&decl.name, What::Var(variable), spans(decl.span));
+        let variable = Layout::array(VarId::new(first), decl.len.into_iter().collect());
+        add(&decl.name, What::Var(Rc::new(variable)), spans(decl.span));
         first += decl.init.len();
     }
     let mut families: BTreeMap<&str, BTreeMap<i128, (ProcessId, Name<'_>)>> = BTreeMap::new();
@@ -105,9 +110,11 @@ fn names<'p>(
 
 fn inside<'p>(process: &'p Process, spans: &impl Fn(SpanId) -> Span) -> Inside<'p> {
     let declared = process.registers.iter().enumerate().filter(|(_, r)| !r.temporary);
+    let register = |i: usize| Rc::new(Layout::one(RegId::new(i)));
     let registers =
-        declared.map(|(i, r)| (r.name.as_str(), (RegId::new(i), spans(r.span)))).collect();
+        declared.map(|(i, r)| (r.name.as_str(), vec![(register(i), spans(r.span))])).collect();
     let labels = process.labels.iter().enumerate();
-    let labels = labels.map(|(i, l)| (l.name.as_str(), (LabelId::new(i), spans(l.span)))).collect();
+    let labels =
+        labels.map(|(i, l)| (l.name.as_str(), (vec![LabelId::new(i)], spans(l.span)))).collect();
     Inside { registers, labels }
 }

@@ -3,17 +3,52 @@
 //! evaluated only where they are needed.
 
 use std::mem;
+use std::ops::Range;
 
 use weir_model::ids::{RegId, VarId};
-use weir_model::program::{self, BinOp, Code, Expr, Rmw, StmtKind};
+use weir_model::program::{self, BinOp, Code, Expr, FenceKind, Rmw, StmtKind};
 
-use super::process::Lowering;
+use super::layout::{Cell, Layout, Where};
+use super::process::{Local, Lowering};
 use super::value::Values;
 use super::{Context, What};
 use crate::Diagnostic;
 use crate::errors::quote;
 use crate::weir::fold;
-use crate::weir::tree::{self, Atomic, ExprKind, Place, Span};
+use crate::weir::tree::{self, Atomic, ExprKind, Order, Place, Span};
+
+/// What a place stands for.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A variable, or one of several.
+    Shared(program::Place),
+    /// A register.
+    Register(RegId),
+    /// One of several registers.
+    Registers { first: RegId, len: u32, index: Code },
+}
+
+impl Target {
+    fn of_memory(place: Where<VarId>) -> Self {
+        Self::Shared(match place {
+            Where::One(var) => program::Place::var(var),
+            Where::Several { first, len, index } => {
+                program::Place { first, len, index: Some(index) }
+            }
+        })
+    }
+}
+
+/// The sum of expressions, balanced: there may be as many as expressions may nest deep.
+fn sum(list: &[Code]) -> Code {
+    match list {
+        [one] => one.clone(),
+        _ => {
+            let (a, b) = list.split_at(list.len() / 2);
+            Expr::binary(BinOp::Add, sum(a), sum(b))
+        }
+    }
+}
 
 impl<'t> Values<'t> for Lowering<'_, 't> {
     type Atom = RegId;
@@ -30,12 +65,55 @@ impl<'t> Values<'t> for Lowering<'_, 't> {
         }
         match &e.kind {
             ExprKind::Place(place) => self.register_or_constant(place),
+            ExprKind::Call(name, arguments) => self.call(*name, arguments, true, e.span),
+            ExprKind::Quantified(quantified) => {
+                let message = "`exists` and `forall` belong in properties";
+                let error = Diagnostic::new(message, quantified.word.range());
+                self.cx.error(error.help("write a loop: `for i in 0..3 { … }`"));
+                None
+            }
             _ => {
                 let message = "only a property can look into a process";
                 self.cx.error_at(message, e.span);
                 None
             }
         }
+    }
+
+    /// `if c { t = a } else { t = b }`: only one of the two is evaluated.
+    fn conditional(
+        &mut self,
+        c: &tree::Expr<'t>,
+        a: &tree::Expr<'t>,
+        b: &tree::Expr<'t>,
+    ) -> Option<Code> {
+        let (span, free) = (a.span.to(b.span), self.in_use);
+        let condition = self.value(c);
+        if let Some(Expr::Const(value)) = condition {
+            let (taken, other) = if value != 0 { (a, b) } else { (b, a) };
+            self.discarded(|this| this.value(other));
+            return self.value(taken);
+        }
+        self.in_use = free;
+        let result = self.temporary(span)?;
+        let in_use = self.in_use;
+        let mut branch = |e: &tree::Expr<'t>| {
+            self.in_use = in_use;
+            let (block, value) = self.nested(|this| {
+                let value = this.value(e)?;
+                this.set(result, value, e.span);
+                Some(())
+            });
+            value.map(|()| block)
+        };
+        let (then, other) = (branch(a), branch(b));
+        self.in_use = in_use;
+        self.emit(StmtKind::If(condition?, then?, other?), span);
+        Some(Expr::Atom(result))
+    }
+
+    fn either(&mut self, _: Code, _: Code, _: Code, _: Span) -> Option<Code> {
+        None
     }
 
     /// Where the right operand loads: `if a { …; t = b } else { t = 0 }` for
@@ -78,14 +156,18 @@ impl<'t> Lowering<'_, 't> {
     /// value may go to any register.
     pub fn is_effect(&self, e: &tree::Expr<'t>) -> bool {
         match &e.kind {
-            ExprKind::Any(_) | ExprKind::Atomic(..) => true,
-            ExprKind::Place(place) => {
-                let name = place.name.text;
-                let is_global =
-                    matches!(self.cx.globals.get(name), Some(g) if matches!(g.what, What::Var(_)));
-                is_global && !self.inside.registers.contains_key(name)
-            }
+            ExprKind::Any(_) | ExprKind::Atomic(..) | ExprKind::Load(..) => true,
+            ExprKind::Place(place) => self.is_shared(place),
             _ => false,
+        }
+    }
+
+    /// Whether a place is in memory.
+    pub fn is_shared(&self, place: &Place<'t>) -> bool {
+        let name = place.name.text;
+        match self.local(name) {
+            Some(local) => matches!(local, Local::Variable(_) | Local::Cell(Target::Shared(_))),
+            None => self.cx.globals.get(name).is_some_and(|g| matches!(g.what, What::Var(_))),
         }
     }
 
@@ -98,6 +180,7 @@ impl<'t> Lowering<'_, 't> {
         span: Span,
     ) -> Option<RegId> {
         let free = self.in_use;
+        let mut acquires = false;
         let write: Box<dyn FnOnce(RegId) -> StmtKind> = match &e.kind {
             ExprKind::Any(choice) => {
                 self.check_not_waiting("`any`", e.span)?;
@@ -122,7 +205,17 @@ impl<'t> Lowering<'_, 't> {
             }
             ExprKind::Place(place) => {
                 let place = self.place(place, "variable, register or constant")?;
+                self.awaited.0 += 1;
                 Box::new(|r| StmtKind::Load(r, place))
+            }
+            ExprKind::Load(place, order) => {
+                let Target::Shared(target) = self.target(place, "shared variable")? else {
+                    self.no_order(place);
+                    return None;
+                };
+                self.awaited.0 += 1;
+                acquires = *order != Order::Relaxed;
+                Box::new(|r| StmtKind::Load(r, target))
             }
             _ => return None,
         };
@@ -135,7 +228,20 @@ impl<'t> Lowering<'_, 't> {
             }
         };
         self.emit(write(target), span);
+        match self.awaiting {
+            // The fence stands behind the `await`.
+            true if acquires => self.awaited.1 = Some(e.span),
+            false if acquires => self.emit(StmtKind::Fence(FenceKind::Read), span),
+            _ => {}
+        }
         Some(target)
+    }
+
+    /// Reports an order of something that is not in memory.
+    pub fn no_order(&mut self, place: &Place<'t>) {
+        let name = quote(place.name.text);
+        let message = format!("{name} is a register: only an access to memory has an order");
+        self.cx.error_at(message, place.span);
     }
 
     fn atomic(
@@ -168,93 +274,174 @@ impl<'t> Lowering<'_, 't> {
 
     fn register_or_constant(&mut self, place: &Place<'t>) -> Option<Code> {
         let name = place.name;
-        let local = self.inside.registers.get(name.text).map(|(id, _)| Expr::Atom(*id));
-        let parameter = self.parameter.filter(|(p, _)| p.text == name.text);
-        let value = local.or(parameter.map(|(_, value)| Expr::Const(value)));
-        let value = value.or_else(|| match self.cx.globals.get(name.text)?.what {
-            What::Const(value) => Some(Expr::Const(value)),
-            _ => None,
-        });
-        match value {
-            Some(value) if place.index.is_none() => Some(value),
+        if place.selectors.is_empty() {
+            let constant = match self.local(name.text) {
+                Some(Local::Constant(value)) => Some(*value),
+                Some(_) => None,
+                None => match self.cx.globals.get(name.text).map(|g| &g.what) {
+                    Some(What::Const(value)) => Some(*value),
+                    _ => None,
+                },
+            };
+            if let Some(value) = constant {
+                return Some(Expr::Const(value));
+            }
+        }
+        let target = self.target(place, "variable, register or constant")?;
+        self.read(&target, place.span)
+    }
+
+    /// The value of a variable or register. `None` after an error.
+    pub fn read(&mut self, target: &Target, span: Span) -> Option<Code> {
+        match target {
+            Target::Register(register) => Some(Expr::Atom(*register)),
+            Target::Shared(place) => {
+                let register = self.temporary(span)?;
+                self.awaited.0 += 1;
+                self.emit(StmtKind::Load(register, place.clone()), span);
+                Some(Expr::Atom(register))
+            }
+            // The sum of all of them, each times whether it is the one.
+            Target::Registers { first, len, index } => {
+                let index = self.checked(index.clone(), *len, span)?;
+                let elements: Vec<Code> = (0..*len)
+                    .map(|i| {
+                        let test = Expr::Const(i128::from(i));
+                        let is_it = Expr::binary(BinOp::Eq, Expr::Atom(index), test);
+                        let element = Expr::Atom(first.plus(i as usize));
+                        Expr::binary(BinOp::Mul, is_it, element)
+                    })
+                    .collect();
+                Some(sum(&elements))
+            }
+        }
+    }
+
+    /// An index, in a temporary, after it was found to be inside.
+    fn checked(&mut self, index: Code, len: u32, span: Span) -> Option<RegId> {
+        let register = self.temporary(span)?;
+        let index = Expr::binary(BinOp::Index, index, Expr::Const(i128::from(len)));
+        let index = self.bounded(index, span)?;
+        self.set(register, index, span);
+        Some(register)
+    }
+
+    /// Writes a variable or register. `None` after an error.
+    pub fn write(&mut self, target: Target, value: Code, span: Span) -> Option<()> {
+        match target {
+            Target::Register(register) => self.set(register, value, span),
+            Target::Shared(place) => self.emit(StmtKind::Store(place, value), span),
+            Target::Registers { first, len, index } => {
+                let index = self.checked(index, len, span)?;
+                self.write_one(first, 0..len, index, &value, span);
+            }
+        }
+        Some(())
+    }
+
+    /// Writes the register with a number out of a range.
+    fn write_one(&mut self, first: RegId, range: Range<u32>, i: RegId, value: &Code, span: Span) {
+        if range.len() == 1 {
+            return self.set(first.plus(range.start as usize), value.clone(), span);
+        }
+        let middle = range.start + (range.end - range.start) / 2;
+        let is_lower = Expr::binary(BinOp::Lt, Expr::Atom(i), Expr::Const(i128::from(middle)));
+        let mut half =
+            |range: Range<u32>| self.nested(|this| this.write_one(first, range, i, value, span)).0;
+        let (low, high) = (half(range.start..middle), half(middle..range.end));
+        self.emit(StmtKind::If(is_lower, low, high), span);
+    }
+
+    /// A shared variable or an element of an array. `None` after an error; `what` says
+    /// what a name could have stood for.
+    pub fn place(&mut self, place: &Place<'t>, what: &str) -> Option<program::Place> {
+        match self.target(place, what)? {
+            Target::Shared(place) => Some(place),
             _ => {
-                self.place(place, "variable, register or constant");
+                let quoted = quote(place.name.text);
+                self.cx.error_at(format!("{quoted} is a register, not a {what}"), place.span);
                 None
             }
         }
     }
 
-    /// A variable or an element of an array. `None` after an error; `what` says
-    /// what a name could have stood for.
-    pub fn place(&mut self, place: &Place<'t>, what: &str) -> Option<program::Place> {
-        let index = place.index.as_ref().map(|e| (self.value(e), e.span));
+    /// What a place stands for. `None` after an error; `what` says what a name could have stood
+    /// for.
+    pub fn target(&mut self, place: &Place<'t>, what: &str) -> Option<Target> {
         let (name, quoted) = (place.name, quote(place.name.text));
-        let local = self.inside.registers.contains_key(name.text);
-        let parameter = self.parameter.is_some_and(|(p, _)| p.text == name.text);
+        match self.local(name.text).cloned() {
+            Some(Local::Registers(layout)) => {
+                return Some(match self.located(&layout, place, None)? {
+                    Where::One(register) => Target::Register(register),
+                    Where::Several { first, len, index } => Target::Registers { first, len, index },
+                });
+            }
+            Some(Local::Variable(layout)) => {
+                return self.located(&layout, place, None).map(Target::of_memory);
+            }
+            Some(Local::Cell(target)) => {
+                if !place.selectors.is_empty() {
+                    self.cx.error_at(format!("{quoted} is not an array"), place.span);
+                    return None;
+                }
+                return Some(target);
+            }
+            Some(Local::Constant(_)) => {
+                let kind = match self.in_procedure() {
+                    true => "a parameter",
+                    false => "the number of the process",
+                };
+                self.cx.error_at(format!("{quoted} is {kind}, not a {what}"), place.span);
+                return None;
+            }
+            None => {}
+        }
         let global = self.cx.globals.get(name.text).map(|g| (g.span, g.what.clone()));
-        let (span, variable) = match global {
-            Some((span, What::Var(variable))) => (span, variable),
-            Some((_, What::Broken)) => return None,
+        match global {
+            Some((span, What::Var(layout))) => {
+                return self.located(&layout, place, Some(span)).map(Target::of_memory);
+            }
+            Some((_, What::Broken)) => {}
+            Some((_, What::Process(_))) if !place.selectors.is_empty() => {
+                let message = "only a property can look into a process";
+                self.cx.error_at(message, place.span);
+            }
             Some((span, other)) => {
                 let message = format!("{quoted} is {}, not a variable", other.kind());
                 let error = Diagnostic::new(message, place.span.range());
                 self.cx.error(error.note(span.range(), "it is declared here"));
-                return None;
             }
-            None if local || parameter => {
-                let kind = if local { "a register" } else { "the number of the process" };
-                self.cx.error_at(format!("{quoted} is {kind}, not a {what}"), place.span);
-                return None;
-            }
-            None if self.later.contains_key(name.text) => {
-                let message = format!("{quoted} is used before it is declared");
-                let error = Diagnostic::new(message, name.span.range());
-                let declared = self.later[name.text].range();
-                self.cx.error(error.note(declared, "it is declared here"));
-                return None;
-            }
-            None => {
-                let mut names: Vec<_> = self.inside.registers.keys().copied().collect();
-                names.extend(self.parameter.map(|(p, _)| p.text));
-                self.cx.unknown(what, name, &names);
-                return None;
-            }
-        };
-        let wrong = match (variable.len, index) {
-            (None, None) => return Some(program::Place::var(variable.first)),
-            (Some(len), Some((index, at))) => {
-                return self.element(variable.first, len, index?, at, name.text);
-            }
-            (Some(_), None) => {
-                let example: String = name.text.chars().take(40).collect();
-                format!("{quoted} is an array; say which element, as in `{example}[0]`")
-            }
-            (None, Some(_)) => format!("{quoted} is not an array"),
-        };
-        let error = Diagnostic::new(wrong, place.span.range());
-        self.cx.error(error.note(span.range(), "it is declared here"));
+            None => match self.frame().later.get(name.text).copied() {
+                Some(declared) => {
+                    let is_later = declared.range().start > name.span.range().start;
+                    let message = match is_later {
+                        true => format!("{quoted} is used before it is declared"),
+                        false => format!("{quoted} is not known here: it is declared in a block"),
+                    };
+                    let error = Diagnostic::new(message, name.span.range());
+                    self.cx.error(error.note(declared.range(), "it is declared here"));
+                }
+                None => {
+                    let names = self.local_names();
+                    self.cx.unknown(what, name, &names);
+                }
+            },
+        }
         None
     }
 
-    fn element(
+    /// The cells that a place chooses from, after its indices.
+    fn located<C: Cell>(
         &mut self,
-        first: VarId,
-        len: u32,
-        index: Code,
-        span: Span,
-        array: &str,
-    ) -> Option<program::Place> {
-        if let Expr::Const(value) = index {
-            if let Some(element) = u32::try_from(value).ok().filter(|v| *v < len) {
-                let var = VarId::new(first.index() + element as usize);
-                return Some(program::Place::var(var));
-            }
-            if self.cx.dead == 0 {
-                self.cx.outside(array, len, value, span);
-                return None;
-            }
-        }
-        Some(program::Place { first, len, index: Some(index) })
+        layout: &Layout<'t, C>,
+        place: &Place<'t>,
+        declared: Option<Span>,
+    ) -> Option<Where<C>> {
+        let selectors = &place.selectors;
+        let selected = layout.select(self.cx, place.name, selectors, place.span, declared)?;
+        let values: Vec<_> = selected.indices.iter().map(|e| self.value(e)).collect();
+        let values: Option<Vec<Code>> = values.into_iter().collect();
+        selected.locate(self.cx, values?)
     }
 
     fn check_not_waiting(&mut self, what: &str, span: Span) -> Option<()> {

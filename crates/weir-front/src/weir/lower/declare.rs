@@ -5,20 +5,22 @@
 //! the sizes of families.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use weir_model::ids::{EnumId, ProcessId, VarId};
 use weir_model::program::{Decl, Enum, Process};
 
+use super::layout::{Layout, Part};
 use super::process::Instance;
 use super::value::Constants;
-use super::{Context, Family, Global, MAX_ARRAY, MAX_NUMBERED, MAX_PROCESSES, Variable, What};
+use super::{Context, Family, Global, MAX_NUMBERED, MAX_PROCESSES, What};
 use crate::Diagnostic;
 use crate::errors::quote;
-use crate::weir::tree::{self, Declared, Expr, ExprKind, Init, Item, Name};
+use crate::weir::tree::{self, Declared, Expr, ExprKind, Item, Name};
 
 impl<'t> Context<'t> {
     /// Declares everything and says which processes there are.
-    pub fn declare<'i>(&mut self, items: &'i [Item<'t>]) -> Vec<Instance<'i, 't>> {
+    pub fn declare(&mut self, items: &'t [Item<'t>]) -> Vec<Instance<'t, 't>> {
         let mut constants = Vec::new();
         let mut vars = Vec::new();
         let mut processes = Vec::new();
@@ -30,6 +32,14 @@ impl<'t> Context<'t> {
                 Item::Enum(name, members) => self.declare_enum(*name, members),
                 Item::Var(var) if self.introduce(var.name, What::Later("a variable")) => {
                     vars.push(var)
+                }
+                Item::Record(record) if self.introduce(record.name, What::Later("a record")) => {
+                    self.records.insert(record.name.text, record);
+                }
+                Item::Procedure(procedure)
+                    if self.introduce(procedure.name, What::Later("a procedure")) =>
+                {
+                    self.procedures.insert(procedure.name.text, procedure);
                 }
                 Item::Process(process) => processes.push(process),
                 Item::Object(object) => {
@@ -137,7 +147,7 @@ impl<'t> Context<'t> {
                         progress[i] = 2;
                         stack.pop();
                         let (name, e) = constants[i];
-                        let value = Constants { cx: self, parameter: None }.eval(e);
+                        let value = Constants { cx: self, known: Vec::new() }.eval(e);
                         if let (Some(value), Some(global)) =
                             (value, self.globals.get_mut(name.text))
                         {
@@ -153,52 +163,46 @@ impl<'t> Context<'t> {
         if let Some(global) = self.globals.get_mut(var.name.text) {
             global.what = What::Broken;
         }
-        let mut constants = Constants { cx: self, parameter: None };
-        let len = match &var.len {
-            Some(e) => match constants.required(e, 1, MAX_ARRAY, "the length of an array") {
-                Some(len) => Some(len as u32),
-                None => return,
-            },
-            None => None,
-        };
-        let domain = match &var.domain {
-            Some(domain) => match constants.domain(domain) {
-                Some(domain) => Some(domain),
-                None => return,
-            },
-            None => None,
-        };
-        let elements = len.unwrap_or(1) as usize;
-        let init: Option<Vec<_>> = match (&var.init, len) {
-            (Some(Init::List(list, span)), Some(len)) => {
-                if list.len() != elements {
-                    let given = list.len();
-                    let message = format!("the array has {len} elements, but {given} values");
-                    constants.cx.error_at(message, *span);
-                    return;
-                }
-                list.iter().map(|init| constants.init(Some(init), domain)).collect()
-            }
-            (init, _) => (0..elements).map(|_| constants.init(init.as_ref(), domain)).collect(),
-        };
-        let Some(init) = init else { return };
-        if self.var_count + elements > MAX_NUMBERED {
+        let Some(plan) = (Constants { cx: self, known: Vec::new() }).plan(var) else { return };
+        let cells: usize = plan.parts.iter().map(|part| part.inits.len()).sum();
+        if self.var_count + cells > MAX_NUMBERED {
             let message = format!("a program may have at most {MAX_NUMBERED} variables");
             return self.error_at(message, var.name.span);
         }
-        let first = VarId::new(self.var_count);
-        self.var_count += elements;
-        if let Some(global) = self.globals.get_mut(var.name.text) {
-            global.what = What::Var(Variable { first, len });
-        }
         let span = self.span(var.span);
-        self.program.vars.push(Decl { name: var.name.text.to_owned(), len, domain, init, span });
+        let mut parts = Vec::new();
+        for part in plan.parts {
+            let first = VarId::new(self.var_count);
+            self.var_count += part.inits.len();
+            // The last dimension is an array if nothing stands behind its index.
+            let last = match part.field {
+                None => plan.dims.last(),
+                Some(_) => part.dims.last(),
+            };
+            let domain = part.domain;
+            let mut names = part.names.into_iter();
+            let mut inits = part.inits.into_iter();
+            while let Some(name) = names.next() {
+                let rest = last.map_or(0, |len| *len as usize - 1);
+                let init: Vec<_> = inits.by_ref().take(rest + 1).collect();
+                let name = match last {
+                    Some(_) => name.strip_suffix("[0]").unwrap_or(&name).to_owned(),
+                    None => name,
+                };
+                self.program.vars.push(Decl { name, len: last.copied(), domain, init, span });
+                names.by_ref().take(rest).for_each(drop);
+            }
+            parts.push(Part { field: part.field, dims: part.dims, first });
+        }
+        if let Some(global) = self.globals.get_mut(var.name.text) {
+            global.what = What::Var(Rc::new(Layout { dims: plan.dims, parts }));
+        }
     }
 
     /// The processes that one declaration stands for.
     fn instances<'i>(&mut self, process: &'i tree::Process<'t>) -> Vec<Instance<'i, 't>> {
         let name = process.name;
-        let mut constants = Constants { cx: self, parameter: None };
+        let mut constants = Constants { cx: self, known: Vec::new() };
         let (low, high) = match &process.family {
             tree::Family::None => {
                 return self.instance(process, None, None).into_iter().collect();
@@ -287,6 +291,7 @@ fn names_in<'t>(e: &Expr<'t>, visit: &mut impl FnMut(&'t str)) {
     match &e.kind {
         ExprKind::Place(place) => visit(place.name.text),
         ExprKind::Unary(_, e) => names_in(e, visit),
+        ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().for_each(|e| names_in(e, visit)),
         ExprKind::Binary(_, a, b) => {
             names_in(a, visit);
             names_in(b, visit);

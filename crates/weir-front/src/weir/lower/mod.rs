@@ -2,8 +2,9 @@
 //! expanded, and every access to shared memory becomes a separate statement.
 //!
 //! * `declare`: the declarations of the program;
+//! * `layout`: what a name consists of, with its indices and fields;
 //! * `value`: expressions, whatever their atoms are;
-//! * `process`, `object`, `statement`, `code`: the code of processes and methods;
+//! * `process`, `object`, `procedure`, `statement`, `code`: the code of processes and methods;
 //! * `formula`: properties.
 //!
 //! If a constant makes code unreachable (`if i > 0 { x = a[i - 1] }` in the member with
@@ -15,7 +16,9 @@ mod code;
 mod declare;
 mod domain;
 mod formula;
+mod layout;
 mod object;
+mod procedure;
 mod process;
 mod statement;
 mod value;
@@ -23,11 +26,14 @@ mod value;
 pub(crate) use ask::ask;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use weir_model::ids::{EnumId, LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{EvalError, MAX_PROCESSES, Program};
 
-use super::tree::{Item, Name, Span};
+use layout::Layout;
+
+use super::tree::{Item, Name, Procedure, Record, Span};
 use crate::errors::{Errors, did_you_mean, quote};
 use crate::{Diagnostic, MAX_ARRAY, Source};
 
@@ -44,7 +50,7 @@ const MAX_LISTED: usize = 1 << 20;
 /// If any were found, here or before.
 pub fn file<'t>(
     name: &str,
-    items: &[Item<'t>],
+    items: &'t [Item<'t>],
     taken: HashSet<&'t str>,
     source: Source,
     errors: Errors,
@@ -54,11 +60,14 @@ pub fn file<'t>(
         source,
         spans: HashMap::new(),
         globals: HashMap::new(),
+        records: HashMap::new(),
+        procedures: HashMap::new(),
         program: Program { name: name.to_owned(), ..Program::default() },
         insides: Vec::new(),
         taken,
         var_count: 0,
         listed: 0,
+        expanded: 0,
         dead: 0,
     };
     let instances = cx.declare(items);
@@ -87,12 +96,16 @@ struct Context<'t> {
     source: Source,
     spans: HashMap<Span, SpanId>,
     globals: HashMap<&'t str, Global<'t>>,
+    records: HashMap<&'t str, &'t Record<'t>>,
+    procedures: HashMap<&'t str, &'t Procedure<'t>>,
     program: Program,
     /// For each process that has been lowered, the names inside it.
     insides: Vec<Inside<'t>>,
     taken: HashSet<&'t str>,
     var_count: usize,
     listed: usize,
+    /// How many copies of formulas quantifiers have made.
+    expanded: usize,
     /// Above 0 in code that cannot run.
     dead: usize,
 }
@@ -109,7 +122,7 @@ enum What<'t> {
     /// A constant or a member of an enum.
     Const(i128),
     Enum(EnumId),
-    Var(Variable),
+    Var(Variable<'t>),
     Process(Family<'t>),
     /// What kind of thing it will be, once constants are known.
     Later(&'static str),
@@ -117,12 +130,11 @@ enum What<'t> {
     Broken,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Variable {
-    first: VarId,
-    /// `None` for a single variable.
-    len: Option<u32>,
-}
+/// A shared variable.
+type Variable<'t> = Rc<Layout<'t, VarId>>;
+
+/// Registers that have one name.
+type Registers<'t> = Rc<Layout<'t, RegId>>;
 
 /// The processes of one name.
 #[derive(Clone, Debug)]
@@ -135,8 +147,10 @@ enum Family<'t> {
 /// The names inside a process.
 #[derive(Debug, Default)]
 struct Inside<'t> {
-    registers: HashMap<&'t str, (RegId, Span)>,
-    labels: HashMap<&'t str, (LabelId, Span)>,
+    /// Several blocks may have registers of one name.
+    registers: HashMap<&'t str, Vec<(Registers<'t>, Span)>>,
+    /// A label of a procedure is at as many places as the procedure is called.
+    labels: HashMap<&'t str, (Vec<LabelId>, Span)>,
 }
 
 impl<'t> Context<'t> {
@@ -186,8 +200,7 @@ impl What<'_> {
         match self {
             What::Const(_) => "a constant",
             What::Enum(_) => "an enum",
-            What::Var(Variable { len: None, .. }) => "a variable",
-            What::Var(_) => "an array",
+            What::Var(layout) => layout.kind("a variable"),
             What::Process(Family::Single(_)) => "a process",
             What::Process(Family::Members(_)) => "a family of processes",
             What::Later(kind) => kind,

@@ -36,7 +36,11 @@ impl<'t> Context<'t> {
                 Item::Property(_, _, span) | Item::Filter(_, span) | Item::Observe(_, span) => {
                     beside("an object has no properties: use the options of `weir live`", *span);
                 }
-                Item::Const(..) | Item::Enum(..) | Item::Object(_) => {}
+                Item::Const(..)
+                | Item::Enum(..)
+                | Item::Record(_)
+                | Item::Procedure(_)
+                | Item::Object(_) => {}
             }
         }
         if object.methods.is_empty() {
@@ -51,7 +55,7 @@ impl<'t> Context<'t> {
         let mut methods = Vec::new();
         for method in &object.methods {
             let name = method.name.text;
-            let mut lowering = Lowering::new(self, name, None, true);
+            let mut lowering = Lowering::new(self, name, true);
             if let Some(argument) = &method.argument {
                 lowering.declare_argument(argument);
             }

@@ -5,11 +5,12 @@
 
 use weir_model::program::{BinOp, Expr};
 
+use super::domain::constant;
 use super::{Context, What};
 use crate::MAX_NESTING;
 use crate::errors::quote;
 use crate::weir::fold;
-use crate::weir::tree::{self, ExprKind, Name, Span};
+use crate::weir::tree::{self, ExprKind, Span};
 
 /// Something that turns expressions into [`Expr`]s over its own atoms.
 pub trait Values<'t> {
@@ -44,6 +45,38 @@ pub trait Values<'t> {
         }
     }
 
+    /// `c ? a : b`. `None` after an error.
+    fn conditional(
+        &mut self,
+        c: &tree::Expr<'t>,
+        a: &tree::Expr<'t>,
+        b: &tree::Expr<'t>,
+    ) -> Option<Expr<Self::Atom>> {
+        let condition = self.value(c);
+        let truth = condition.as_ref().and_then(constant).map(|c| c != 0);
+        let mut branch = |e: &tree::Expr<'t>, is_dead: bool| {
+            self.context().dead += usize::from(is_dead);
+            let value = self.value(e);
+            self.context().dead -= usize::from(is_dead);
+            value
+        };
+        let (a, b) = (branch(a, truth == Some(false)), branch(b, truth == Some(true)));
+        match truth {
+            Some(true) => a,
+            Some(false) => b,
+            None => self.either(condition?, a?, b?, c.span),
+        }
+    }
+
+    /// `c ? a : b` as an expression, for a condition that is not constant. `None` after an error.
+    fn either(
+        &mut self,
+        c: Expr<Self::Atom>,
+        a: Expr<Self::Atom>,
+        b: Expr<Self::Atom>,
+        span: Span,
+    ) -> Option<Expr<Self::Atom>>;
+
     /// The value of an expression. `None` after an error.
     fn value(&mut self, e: &tree::Expr<'t>) -> Option<Expr<Self::Atom>> {
         let folded = match &e.kind {
@@ -53,6 +86,7 @@ pub trait Values<'t> {
                 fold::unary(*op, inner)
             }
             ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => Ok(self.logical(*op, a, b)?),
+            ExprKind::Conditional(c, a, b) => Ok(self.conditional(c, a, b)?),
             ExprKind::Binary(op, a, b) => {
                 // Both, so that errors in both are found.
                 let (a, b) = (self.value(a), self.value(b));
@@ -87,8 +121,8 @@ pub trait Values<'t> {
 /// Constant expressions: no atoms but a family's parameter.
 pub struct Constants<'c, 't> {
     pub cx: &'c mut Context<'t>,
-    /// A name that stands for a number here.
-    pub parameter: Option<(Name<'t>, i128)>,
+    /// Names that stand for numbers here.
+    pub known: Vec<(&'t str, i128)>,
 }
 
 /// There is no such thing.
@@ -115,22 +149,33 @@ impl<'t> Values<'t> for Constants<'_, 't> {
         self.cx
     }
 
+    fn either(
+        &mut self,
+        _: Expr<NoAtom>,
+        _: Expr<NoAtom>,
+        _: Expr<NoAtom>,
+        span: Span,
+    ) -> Option<Expr<NoAtom>> {
+        self.cx.error_at("this has to be a constant", span);
+        None
+    }
+
     fn leaf(&mut self, e: &tree::Expr<'t>) -> Option<Expr<NoAtom>> {
         let ExprKind::Place(place) = &e.kind else {
             self.cx.error_at("this has to be a constant", e.span);
             return None;
         };
         let name = place.name;
-        if place.index.is_none() {
-            if let Some((_, value)) = self.parameter.filter(|(p, _)| p.text == name.text) {
-                return Some(Expr::Const(value));
+        if place.selectors.is_empty() {
+            if let Some((_, value)) = self.known.iter().rev().find(|(n, _)| *n == name.text) {
+                return Some(Expr::Const(*value));
             }
             match self.cx.globals.get(name.text).map(|g| &g.what) {
                 Some(What::Const(value)) => return Some(Expr::Const(*value)),
                 Some(What::Broken) => return None,
                 Some(_) => {}
                 None => {
-                    let local: Vec<_> = self.parameter.iter().map(|(p, _)| p.text).collect();
+                    let local: Vec<_> = self.known.iter().map(|(name, _)| *name).collect();
                     self.cx.unknown("constant", name, &local);
                     return None;
                 }

@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Access, Asked, Declaration, Mention, Names, Symbol, SymbolKind, TERMINATES};
+use super::{
+    Access, Asked, Declaration, FOR, Mention, Names, PROCEDURE, RECORD, Symbol, SymbolKind,
+    TERMINATES,
+};
 use crate::errors::Errors;
 use crate::weir::tree::{
     Block, Choice, Declared, Domain, Expr, ExprKind, Family, Init, Item, Name, Place, Question,
-    Stmt, StmtKind, Who,
+    Selector, Stmt, StmtKind, Who,
 };
 use crate::weir::{lexer, parse};
 
@@ -17,7 +20,13 @@ pub fn names(text: &str) -> Names {
     let tokens = lexer::tokens(text, &mut errors);
     let parsed = parse::file(&tokens, &mut errors);
     let names = Names::default();
-    let mut finder = Finder { names, globals: HashMap::new(), inner: HashMap::new(), asked: 0 };
+    let mut finder = Finder {
+        names,
+        globals: HashMap::new(),
+        inner: HashMap::new(),
+        fields: HashMap::new(),
+        asked: 0,
+    };
     for item in &parsed.items {
         finder.declare(item);
     }
@@ -38,6 +47,8 @@ struct Finder<'t> {
     names: Names,
     globals: HashMap<&'t str, usize>,
     inner: Inner<'t>,
+    /// Fields of records: those of one name are taken together.
+    fields: HashMap<&'t str, usize>,
     /// How many properties have been looked into.
     asked: usize,
 }
@@ -59,11 +70,13 @@ impl<'t> Finder<'t> {
         owner: Option<usize>,
         whole: Range<usize>,
     ) -> usize {
+        let is_field = kind == SymbolKind::Field;
         let is_inner =
             matches!(kind, SymbolKind::Register | SymbolKind::Label | SymbolKind::Parameter);
         let known = match owner.filter(|_| is_inner) {
             Some(owner) => self.inner.get(&(owner, kind == SymbolKind::Label, name.text)),
             None if kind == SymbolKind::Property => None,
+            None if is_field => self.fields.get(name.text),
             None => self.globals.get(name.text),
         };
         let known = known.copied().filter(|&s| self.names.symbols[s].kind == kind);
@@ -80,6 +93,8 @@ impl<'t> Finder<'t> {
         }
         if let Some(owner) = owner.filter(|_| is_inner) {
             self.inner.entry((owner, kind == SymbolKind::Label, name.text)).or_insert(number);
+        } else if is_field {
+            self.fields.entry(name.text).or_insert(number);
         } else if kind != SymbolKind::Property {
             self.globals.entry(name.text).or_insert(number);
         }
@@ -107,6 +122,23 @@ impl<'t> Finder<'t> {
                 }
             }
             Item::Var(var) => self.variable(var, None),
+            Item::Record(record) => {
+                let whole = record.span.range();
+                let owner = self.symbol(record.name, SymbolKind::Record, None, whole);
+                for field in &record.fields {
+                    let whole = field.span.range();
+                    self.symbol(field.name, SymbolKind::Field, Some(owner), whole);
+                }
+            }
+            Item::Procedure(procedure) => {
+                let whole = procedure.span.range();
+                let owner = self.symbol(procedure.name, SymbolKind::Procedure, None, whole);
+                for parameter in &procedure.parameters {
+                    let whole = parameter.name.span.range();
+                    self.symbol(parameter.name, SymbolKind::Parameter, Some(owner), whole);
+                }
+                self.inside(&procedure.body, owner);
+            }
             Item::Process(process) => {
                 let whole = process.span.range();
                 let owner = self.symbol(process.name, SymbolKind::Process, None, whole);
@@ -143,7 +175,7 @@ impl<'t> Finder<'t> {
     }
 
     fn variable(&mut self, var: &Declared<'t>, owner: Option<usize>) {
-        let kind = if var.len.is_some() { SymbolKind::Array } else { SymbolKind::Variable };
+        let kind = if var.lens.is_empty() { SymbolKind::Variable } else { SymbolKind::Array };
         self.symbol(var.name, kind, owner, var.span.range());
     }
 
@@ -160,6 +192,11 @@ impl<'t> Finder<'t> {
                         self.symbol(register.name, SymbolKind::Register, Some(owner), whole);
                     }
                 }
+                StmtKind::For(name, .., body) => {
+                    let whole = name.span.range();
+                    self.symbol(*name, SymbolKind::Register, Some(owner), whole);
+                    self.inside(body, owner);
+                }
                 kind => each_block(kind, &mut |block| self.inside(block, owner)),
             }
         }
@@ -172,6 +209,18 @@ impl<'t> Finder<'t> {
             Item::Const(_, e) => self.expr(e, outside),
             Item::Enum(..) => {}
             Item::Var(var) => self.declared(var, outside),
+            Item::Record(record) => {
+                let start = record.span.range().start;
+                self.names.keywords.push(start..start + RECORD.len());
+                record.fields.iter().for_each(|field| self.declared(field, outside));
+            }
+            Item::Procedure(procedure) => {
+                let start = procedure.span.range().start;
+                self.names.keywords.push(start..start + PROCEDURE.len());
+                let code = self.globals.get(procedure.name.text).copied();
+                let scope = Scope { code, inside: code, is_question: false };
+                self.block(&procedure.body, scope);
+            }
             Item::Process(process) => {
                 let code = self.globals.get(process.name.text).copied();
                 let scope = Scope { code, inside: code, is_question: false };
@@ -230,9 +279,7 @@ impl<'t> Finder<'t> {
     }
 
     fn declared(&mut self, declared: &Declared<'t>, scope: Scope) {
-        if let Some(len) = &declared.len {
-            self.expr(len, scope);
-        }
+        declared.lens.iter().for_each(|len| self.expr(len, scope));
         if let Some(domain) = &declared.domain {
             self.domain(domain, scope);
         }
@@ -247,7 +294,7 @@ impl<'t> Finder<'t> {
                 self.expr(low, scope);
                 self.expr(high, scope);
             }
-            Domain::Enum(name) => self.named(*name, Access::Reads, scope),
+            Domain::Named(name) => self.named(*name, Access::Reads, scope),
             Domain::Bool | Domain::Int(_) => {}
         }
     }
@@ -274,18 +321,28 @@ impl<'t> Finder<'t> {
                 | StmtKind::Return(None) => {}
                 StmtKind::Undivided(..) => self.names.keywords.push(span.range()),
                 StmtKind::Registers(list) => list.iter().for_each(|r| self.declared(r, scope)),
-                StmtKind::Assign(place, e) => {
+                StmtKind::Assign(place, e) | StmtKind::Store(place, e, _) => {
                     self.place(place, Access::Writes, scope);
                     self.expr(e, scope);
+                }
+                StmtKind::Update(place, _, e) => {
+                    self.place(place, Access::Writes, scope);
+                    self.expr(e, scope);
+                }
+                StmtKind::For(_, low, high, _) => {
+                    let start = span.range().start;
+                    self.names.keywords.push(start..start + FOR.len());
+                    self.expr(low, scope);
+                    self.expr(high, scope);
                 }
                 StmtKind::Goto(name) => {
                     if let Some(label) = self.inner_of(scope.code, true, name.text) {
                         self.mention(*name, label, Access::Jumps, scope.inside);
                     }
                 }
-                StmtKind::Atomic(e)
+                StmtKind::Call(e)
                 | StmtKind::Assume(e)
-                | StmtKind::Assert(e)
+                | StmtKind::Assert(e, _)
                 | StmtKind::If(e, ..)
                 | StmtKind::While(e, _)
                 | StmtKind::Await(_, e)
@@ -293,6 +350,13 @@ impl<'t> Finder<'t> {
             }
             each_block(kind, &mut |block| self.block(block, scope));
         }
+    }
+
+    /// The label of a procedure.
+    fn in_procedures(&self, label: &'t str) -> Option<usize> {
+        let symbols = self.names.symbols.iter().enumerate();
+        let mut procedures = symbols.filter(|(_, s)| s.kind == SymbolKind::Procedure);
+        procedures.find_map(|(p, _)| self.inner_of(Some(p), true, label))
     }
 
     fn inner_of(&self, owner: Option<usize>, is_label: bool, name: &'t str) -> Option<usize> {
@@ -312,6 +376,24 @@ impl<'t> Finder<'t> {
                 self.expr(a, scope);
                 self.expr(b, scope);
             }
+            ExprKind::Conditional(c, a, b) => {
+                [c, a, b].into_iter().for_each(|e| self.expr(e, scope));
+            }
+            ExprKind::Load(place, _) => self.place(place, Access::Reads, scope),
+            ExprKind::Call(name, arguments) => {
+                self.named(*name, Access::Jumps, scope);
+                arguments.iter().for_each(|e| self.expr(e, scope));
+            }
+            ExprKind::Quantified(quantified) => {
+                if quantified.is_all {
+                    self.names.keywords.push(quantified.word.range());
+                }
+                if let Some(range) = &quantified.range {
+                    self.expr(&range.0, scope);
+                    self.expr(&range.1, scope);
+                }
+                self.expr(&quantified.body, scope);
+            }
             ExprKind::Any(Choice::Domain(domain)) => self.domain(domain, scope),
             ExprKind::Any(Choice::List(list)) => list.iter().for_each(|e| self.expr(e, scope)),
             ExprKind::Atomic(_, place, operands) => {
@@ -321,14 +403,26 @@ impl<'t> Finder<'t> {
             ExprKind::At(who, label) | ExprKind::Count(who, label) => {
                 self.member(who, true, *label, scope);
             }
-            ExprKind::Register(who, register) => self.member(who, false, *register, scope),
         }
     }
 
     fn place(&mut self, place: &Place<'t>, access: Access, scope: Scope) {
         self.named(place.name, access, scope);
-        if let Some(index) = &place.index {
-            self.expr(index, scope);
+        let process = self.globals.get(place.name.text).copied();
+        let process = process.filter(|&p| self.names.symbols[p].kind == SymbolKind::Process);
+        for selector in &place.selectors {
+            match selector {
+                Selector::Index(index) => self.expr(index, scope),
+                Selector::Field(field) => {
+                    let symbol = match process {
+                        Some(process) => self.inner_of(Some(process), false, field.text),
+                        None => self.fields.get(field.text).copied(),
+                    };
+                    if let Some(symbol) = symbol {
+                        self.mention(*field, symbol, access, scope.inside);
+                    }
+                }
+            }
         }
     }
 
@@ -343,7 +437,8 @@ impl<'t> Finder<'t> {
     fn member(&mut self, who: &Who<'t>, is_label: bool, name: Name<'t>, scope: Scope) {
         if let Some(&process) = self.globals.get(who.name.text) {
             self.mention(who.name, process, Access::Asks, scope.inside);
-            if let Some(symbol) = self.inner_of(Some(process), is_label, name.text) {
+            let symbol = self.inner_of(Some(process), is_label, name.text);
+            if let Some(symbol) = symbol.or_else(|| self.in_procedures(name.text)) {
                 self.mention(name, symbol, Access::Asks, scope.inside);
             }
         }
@@ -362,13 +457,16 @@ fn each_block<'a, 't>(kind: &'a StmtKind<'t>, visit: &mut dyn FnMut(&'a Block<'t
         }
         StmtKind::While(_, body)
         | StmtKind::Loop(body)
+        | StmtKind::For(.., body)
         | StmtKind::Await(body, _)
         | StmtKind::Undivided(_, body) => visit(body),
         StmtKind::Choose(blocks) => blocks.iter().for_each(visit),
         StmtKind::Label(_)
         | StmtKind::Registers(_)
         | StmtKind::Assign(..)
-        | StmtKind::Atomic(_)
+        | StmtKind::Update(..)
+        | StmtKind::Store(..)
+        | StmtKind::Call(_)
         | StmtKind::Goto(_)
         | StmtKind::Fence(_)
         | StmtKind::Nop
@@ -376,7 +474,7 @@ fn each_block<'a, 't>(kind: &'a StmtKind<'t>, visit: &mut dyn FnMut(&'a Block<'t
         | StmtKind::Continue
         | StmtKind::Exit
         | StmtKind::Assume(_)
-        | StmtKind::Assert(_)
+        | StmtKind::Assert(..)
         | StmtKind::Return(_) => {}
     }
 }

@@ -2,17 +2,19 @@
 
 use weir_model::program::{IntType, UnOp};
 
-use super::{Failed, Parsed, Parser, is};
-use crate::errors::{did_you_mean, quote};
+use super::{Parsed, Parser, is};
 use crate::weir::lexer::Kind;
 use crate::weir::operators;
-use crate::weir::tree::{Atomic, Choice, Domain, Expr, ExprKind, Name, Span, Who};
+use crate::weir::tree::{
+    Atomic, Choice, Domain, Expr, ExprKind, Name, Order, Quantified, Selector, Span, Who,
+};
 use crate::{Diagnostic, MAX_NESTING};
 
 impl<'t> Parser<'_, 't> {
     /// A whole expression.
     pub(super) fn expr(&mut self) -> Parsed<Expr<'t>> {
         let expr = self.infix(0)?;
+        let expr = if self.is("?") { self.conditional_value(expr)? } else { expr };
         while self.is("=") {
             let at = self.tokens.peek().span.range();
             let error = Diagnostic::new("`=` assigns; it is not allowed here", at.clone());
@@ -21,6 +23,48 @@ impl<'t> Parser<'_, 't> {
             self.infix(0)?;
         }
         Ok(expr)
+    }
+
+    /// `c ? a : b`, after `c`.
+    fn conditional_value(&mut self, condition: Expr<'t>) -> Parsed<Expr<'t>> {
+        let mark = self.tokens.next().span;
+        self.enter(mark)?;
+        let then = self.expr()?;
+        self.expect(":", "and the value otherwise")?;
+        let other = self.expr()?;
+        self.brackets -= 1;
+        let span = condition.span.to(other.span);
+        let depth = 1 + condition.depth.max(then.depth).max(other.depth);
+        let parts = [condition, then, other].map(Box::new);
+        let [condition, then, other] = parts;
+        self.node(ExprKind::Conditional(condition, then, other), span, depth)
+    }
+
+    /// Whether `exists i: …` or `forall i in …` begins here.
+    fn begins_quantified(&self) -> bool {
+        (self.is("exists") || self.is_word("forall"))
+            && self.tokens.peek_at(1).kind == Kind::Name
+            && (is(self.tokens.peek_at(2), ":") || self.tokens.peek_at(2).text == "in")
+    }
+
+    fn quantified(&mut self) -> Parsed<Expr<'t>> {
+        let word = self.tokens.next();
+        self.enter(word.span)?;
+        let name = self.name("a name")?;
+        let mut range = None;
+        if !self.is(":") {
+            self.tokens.next();
+            let low = self.bound()?;
+            self.expect("..", "and the last number")?;
+            range = Some(Box::new((low, self.bound()?)));
+        }
+        self.expect(":", &format!("and a formula after `{} …`", word.text))?;
+        let body = Box::new(self.expr()?);
+        self.brackets -= 1;
+        let (span, depth) = (word.span.to(body.span), 1 + body.depth);
+        let is_all = word.text == "forall";
+        let word = word.span;
+        self.node(ExprKind::Quantified(Quantified { is_all, name, range, body, word }), span, depth)
     }
 
     /// Operands joined by operators that bind at least as strongly as `weakest`.
@@ -60,6 +104,8 @@ impl<'t> Parser<'_, 't> {
             (UnOp::Not, operators::NOT)
         } else if self.is("-") {
             (UnOp::Neg, operators::SIGN)
+        } else if self.begins_quantified() {
+            return self.quantified();
         } else {
             return self.primary();
         };
@@ -71,14 +117,19 @@ impl<'t> Parser<'_, 't> {
         self.node(ExprKind::Unary(op, Box::new(inner)), span, depth)
     }
 
-    fn node(&mut self, kind: ExprKind<'t>, span: Span, depth: usize) -> Parsed<Expr<'t>> {
+    pub(super) fn node(
+        &mut self,
+        kind: ExprKind<'t>,
+        span: Span,
+        depth: usize,
+    ) -> Parsed<Expr<'t>> {
         if depth > MAX_NESTING {
             return Err(self.too_deep("operators", span));
         }
         Ok(Expr { kind, span, depth })
     }
 
-    fn enter(&mut self, span: Span) -> Parsed<()> {
+    pub(super) fn enter(&mut self, span: Span) -> Parsed<()> {
         self.brackets += 1;
         if self.brackets > MAX_NESTING {
             return Err(self.too_deep("brackets", span));
@@ -123,21 +174,36 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// `x`, `a[e]`, `p@label`, `p[0].r`, after the name.
+    /// `x`, `a[e]`, `p@label`, `p[0].r`, `x.load(acquire)`, after the name.
     fn named(&mut self, name: Name<'t>) -> Parsed<Expr<'t>> {
         let place = self.place(name)?;
-        let depth = 1 + place.index.as_ref().map_or(0, |i| i.depth);
+        let depth = 1 + place.depth();
         let span = place.span;
-        if !self.is("@") && !self.is(".") {
+        if self.is_method("load") {
+            self.tokens.at += 3;
+            let order = self.order("load", &[Order::Relaxed, Order::Acquire, Order::SeqCst])?;
+            self.expect(")", "after the order of the load")?;
+            return self.node(ExprKind::Load(place, order), span.to(self.last()), depth);
+        }
+        if self.is_method("store") {
+            let message = "a store has no value";
+            let error = Diagnostic::new(message, self.tokens.peek_at(1).span.range());
+            return Err(self.fail(error.help("write it as a statement: `x.store(1, release)`")));
+        }
+        if !self.eat("@") {
             return self.node(ExprKind::Place(place), span, depth);
         }
-        let who = Who { name, index: place.index, span };
-        let kind = if self.eat("@") {
-            ExprKind::At(who, self.name("a label after `@`")?)
-        } else {
-            self.tokens.next();
-            ExprKind::Register(who, self.name("a register after `.`")?)
+        let mut selectors = place.selectors.into_iter();
+        let index = match (selectors.next(), selectors.next()) {
+            (None, _) => None,
+            (Some(Selector::Index(index)), None) => Some(Box::new(index)),
+            _ => {
+                let error = Diagnostic::new("only a process has places", span.range());
+                return Err(self.fail(error));
+            }
         };
+        let who = Who { name, index, span };
+        let kind = ExprKind::At(who, self.name("a label after `@`")?);
         let span = span.to(self.last());
         self.node(kind, span, depth)
     }
@@ -196,7 +262,7 @@ impl<'t> Parser<'_, 't> {
             }
             None => match operators::atomic(name.text) {
                 Some(atomic) => self.atomic(name, atomic)?,
-                None => return Err(self.not_a_call(name)),
+                None => self.procedure_call(name)?,
             },
         };
         self.brackets -= 1;
@@ -225,7 +291,7 @@ impl<'t> Parser<'_, 't> {
             Atomic::Swap | Atomic::Fetch(_) => &["operand"],
             Atomic::Update => &["condition", "new value"],
         };
-        let mut depth = place.index.as_ref().map_or(0, |i| i.depth);
+        let mut depth = place.depth();
         let mut values = Vec::new();
         for operand in operands {
             self.expect(",", &format!("and the {operand} in `{}(`", name.text))?;
@@ -236,9 +302,18 @@ impl<'t> Parser<'_, 't> {
         Ok((ExprKind::Atomic(atomic, place, values), depth + 1))
     }
 
-    fn not_a_call(&mut self, name: Name<'t>) -> Failed {
-        let message = format!("there is no operation {}", quote(name.text));
-        let error = Diagnostic::new(message, name.span.range());
-        self.fail(did_you_mean(error, name.text, operators::call_names()))
+    /// The arguments of a procedure.
+    fn procedure_call(&mut self, name: Name<'t>) -> Parsed<(ExprKind<'t>, usize)> {
+        let mut arguments = Vec::new();
+        let mut depth = 0;
+        while !self.is(")") {
+            let argument = self.expr()?;
+            depth = depth.max(argument.depth);
+            arguments.push(argument);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        Ok((ExprKind::Call(name, arguments), depth + 1))
     }
 }

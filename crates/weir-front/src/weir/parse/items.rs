@@ -1,15 +1,16 @@
 //! Parses declarations and properties.
 
-use weir_model::program::{IntType, Objective, Quantifier};
+use weir_model::program::{IntType, Objective, Quantifier, UnOp};
 
 use super::{Failed, Parsed, Parser, is};
 use crate::Diagnostic;
 use crate::errors::{did_you_mean, quote};
 use crate::weir::lexer::{Kind, TOP_KEYWORDS};
-use crate::weir::operators;
 use crate::weir::tree::{
-    Declared, Domain, Expr, ExprKind, Family, Init, Item, Method, Object, Process, Question,
+    Declared, Domain, Expr, ExprKind, Family, Init, Item, Method, Object, Parameter, Procedure,
+    Process, Question, Record,
 };
+use crate::weir::{foreign, operators};
 
 impl<'t> Parser<'_, 't> {
     pub(super) fn items(&mut self) -> Vec<Item<'t>> {
@@ -28,12 +29,12 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn skip_item(&mut self, start: usize) {
-        let question = ["never", "final", "live", "game", "filter", "observe"];
+        let question = ["never", "always", "final", "live", "game", "filter", "observe"];
         self.lost_names |= !question.iter().any(|k| is(self.tokens.get(start), k));
         while !self.is_end() {
             let property = self.tokens.peek().kind == Kind::Name
                 && is(self.tokens.peek_at(1), ":")
-                && TOP_KEYWORDS.iter().any(|k| is(self.tokens.peek_at(2), k));
+                && TOP_KEYWORDS.iter().chain(&["always"]).any(|k| is(self.tokens.peek_at(2), k));
             if self.tokens.at > start && (self.begins_item() || property) {
                 return;
             }
@@ -51,7 +52,7 @@ impl<'t> Parser<'_, 't> {
         if start.kind == Kind::Name && is(self.tokens.peek_at(1), ":") {
             let name = self.name("a name")?;
             self.tokens.next();
-            let what = "`never`, `no deadlock`, `final`, `live`, `assertions` or `game`";
+            let what = "`never`, `always`, `no deadlock`, `final`, `live`, `assertions` or `game`";
             let question = self.question(what)?;
             items.push(Item::Property(Some(name), question, start.span.to(self.last())));
         } else if self.eat("const") {
@@ -61,9 +62,13 @@ impl<'t> Parser<'_, 't> {
         } else if self.eat("enum") {
             items.push(self.enumeration()?);
         } else if self.eat("var") {
-            for var in self.declared("variable", true)? {
+            for var in self.declared("variable")? {
                 items.push(Item::Var(var));
             }
+        } else if self.is_word("record") && self.tokens.peek_at(1).kind == Kind::Name {
+            items.push(Item::Record(self.record()?));
+        } else if self.is_word("procedure") && self.tokens.peek_at(1).kind == Kind::Name {
+            items.push(Item::Procedure(self.procedure()?));
         } else if self.eat("process") {
             items.push(Item::Process(self.process()?));
         } else if self.eat("object") {
@@ -81,7 +86,7 @@ impl<'t> Parser<'_, 't> {
                 atoms.push(self.expr()?);
             }
             items.push(Item::Observe(atoms, start.span.to(self.last())));
-        } else if self.begins_item() {
+        } else if self.begins_item() || self.is("always") {
             let question = self.question("a property")?;
             items.push(Item::Property(None, question, start.span.to(self.last())));
         } else {
@@ -102,7 +107,11 @@ impl<'t> Parser<'_, 't> {
         }
         let message = format!("expected {what}, found {}", quote(token.text));
         let error = Diagnostic::new(message, token.span.range());
-        let error = did_you_mean(error, token.text, TOP_KEYWORDS);
+        let foreign = foreign::instead(token.text).filter(|_| token.kind == Kind::Name);
+        let error = match foreign {
+            Some(help) => error.help(help),
+            None => did_you_mean(error, token.text, TOP_KEYWORDS),
+        };
         let help = "statements belong inside a process: `process p { … }`";
         let error = if error.help.is_none() { error.help(help) } else { error };
         self.fail(error)
@@ -111,6 +120,11 @@ impl<'t> Parser<'_, 't> {
     fn question(&mut self, what: &str) -> Parsed<Question<'t>> {
         if self.eat("never") {
             Ok(Question::Never(self.expr()?))
+        } else if self.is("always") {
+            let start = self.tokens.next().span;
+            let e = self.expr()?;
+            let (span, depth) = (start.to(e.span), 1 + e.depth);
+            Ok(Question::Never(self.node(ExprKind::Unary(UnOp::Not, Box::new(e)), span, depth)?))
         } else if self.eat("assertions") {
             Ok(Question::Assertions)
         } else if self.eat("no") {
@@ -129,6 +143,7 @@ impl<'t> Parser<'_, 't> {
             let Some(quantifier) = self.quantifier() else {
                 return Err(self.expected("`exists`, `never` or `always` after `final`"));
             };
+            self.check_one_quantifier(&format!("final {}", self.tokens.last().text))?;
             Ok(Question::Final(quantifier, self.expr()?))
         } else if self.eat("live") {
             if self.tokens.peek().kind == Kind::Name && self.tokens.peek().text == "terminates" {
@@ -139,6 +154,7 @@ impl<'t> Parser<'_, 't> {
                 let what = "`exists`, `never`, `always` or `terminates` after `live`";
                 return Err(self.expected(what));
             };
+            self.check_one_quantifier(&format!("live {}", self.tokens.last().text))?;
             Ok(Question::Live(quantifier, self.expr()?))
         } else if self.eat("game") {
             let objective = match self.tokens.peek().text {
@@ -151,6 +167,20 @@ impl<'t> Parser<'_, 't> {
         } else {
             Err(self.expected(what))
         }
+    }
+
+    /// `final exists i: …` says one thing where two are needed.
+    fn check_one_quantifier(&mut self, before: &str) -> Parsed<()> {
+        let name = self.tokens.peek();
+        let after = self.tokens.peek_at(1);
+        if name.kind != Kind::Name || !(is(after, ":") || after.text == "in") {
+            return Ok(());
+        }
+        let message = format!("`{before}` is about states, and needs a formula");
+        let at = format!("expected a formula, found {}", quote(name.text));
+        let help = format!("write `{before} exists {}: …` or `{before} forall {0}: …`", name.text);
+        let error = Diagnostic::new(message, name.span.range()).label(at);
+        Err(self.fail(error.help(help)))
     }
 
     fn quantifier(&mut self) -> Option<Quantifier> {
@@ -179,19 +209,19 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// `x`, `x: domain`, `x = init`, `a[len]: domain = init`, separated by commas.
-    pub(super) fn declared(&mut self, what: &str, arrays: bool) -> Parsed<Vec<Declared<'t>>> {
+    pub(super) fn declared(&mut self, what: &str) -> Parsed<Vec<Declared<'t>>> {
         let mut list = Vec::new();
         loop {
             let name = self.name(&format!("the name of the {what}"))?;
-            let mut len = None;
-            if arrays && self.eat("[") {
-                len = Some(self.expr()?);
+            let mut lens = Vec::new();
+            while self.eat("[") {
+                lens.push(self.expr()?);
                 self.expect("]", "after the length of the array")?;
             }
             let domain = if self.eat(":") { Some(self.domain()?) } else { None };
             let init = if self.eat("=") { Some(self.init()?) } else { None };
             let span = name.span.to(self.last());
-            list.push(Declared { name, len, domain, init, span });
+            list.push(Declared { name, lens, domain, init, span });
             if !self.eat(",") {
                 return Ok(list);
             }
@@ -217,7 +247,7 @@ impl<'t> Parser<'_, 't> {
             return Ok(Domain::Range(Box::new(low), Box::new(self.bound()?)));
         }
         match low.kind {
-            ExprKind::Place(place) if place.index.is_none() => Ok(Domain::Enum(place.name)),
+            ExprKind::Place(place) if place.selectors.is_empty() => Ok(Domain::Named(place.name)),
             _ => Err(self.expected("`..` and the highest value")),
         }
     }
@@ -237,10 +267,9 @@ impl<'t> Parser<'_, 't> {
         }
         let mut list = Vec::new();
         while !self.is("]") {
-            if self.is("[") {
-                return Err(self.expected("an initial value"));
-            }
+            self.enter(start)?;
             list.push(self.init()?);
+            self.brackets -= 1;
             if !self.eat(",") {
                 break;
             }
@@ -258,7 +287,7 @@ impl<'t> Parser<'_, 't> {
             if self.eat(";") {
                 continue;
             } else if self.eat("var") {
-                object.vars.extend(self.declared("variable", true)?);
+                object.vars.extend(self.declared("variable")?);
             } else if self.eat("method") {
                 object.methods.push(self.method()?);
             } else if self.eat("}") {
@@ -283,11 +312,44 @@ impl<'t> Parser<'_, 't> {
             self.expect(":", "and the values of the argument")?;
             let domain = Some(self.domain()?);
             let span = name.span.to(self.last());
-            argument = Some(Declared { name, len: None, domain, init: None, span });
+            argument = Some(Declared { name, lens: Vec::new(), domain, init: None, span });
             self.expect(")", "after the argument; a method has at most one")?;
         }
         let body = self.block(&format!("after the name of method {}", quote(name.text)))?;
         Ok(Method { name, argument, body, span: start.to(self.last()) })
+    }
+
+    fn record(&mut self) -> Parsed<Record<'t>> {
+        let start = self.tokens.next().span;
+        let name = self.name("the name of the record")?;
+        self.expect("{", "and the fields of the record")?;
+        let mut fields = Vec::new();
+        while !self.is("}") {
+            if self.eat(",") || self.eat(";") {
+                continue;
+            }
+            fields.extend(self.declared("field")?);
+        }
+        self.expect("}", "after the fields of the record")?;
+        Ok(Record { name, fields, span: start.to(self.last()) })
+    }
+
+    fn procedure(&mut self) -> Parsed<Procedure<'t>> {
+        let start = self.tokens.next().span;
+        let name = self.name("the name of the procedure")?;
+        let mut parameters = Vec::new();
+        if self.eat("(") {
+            while !self.is(")") {
+                let by_name = self.eat("var");
+                parameters.push(Parameter { name: self.name("the name of a parameter")?, by_name });
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            self.expect(")", "after the parameters")?;
+        }
+        let body = self.block(&format!("after the name of procedure {}", quote(name.text)))?;
+        Ok(Procedure { name, parameters, body, span: start.to(self.last()) })
     }
 
     fn process(&mut self) -> Parsed<Process<'t>> {

@@ -75,6 +75,12 @@ impl<'t> Parser<'_, 't> {
         is(self.tokens.peek(), text)
     }
 
+    /// Whether the next token is this word, which elsewhere may be a name.
+    fn is_word(&self, word: &str) -> bool {
+        let token = self.tokens.peek();
+        token.kind == Kind::Name && token.text == word
+    }
+
     fn eat(&mut self, text: &str) -> bool {
         let found = self.is(text);
         if found {
@@ -207,7 +213,9 @@ impl<'t> Parser<'_, 't> {
 
     /// Whether the next token can only begin a declaration or a property.
     fn begins_item(&self) -> bool {
+        let named = ["record", "procedure"].iter().any(|word| self.is_word(word));
         TOP_KEYWORDS.iter().any(|k| self.is(k))
+            || (named && self.tokens.peek_at(1).kind == Kind::Name)
     }
 }
 

@@ -4,14 +4,33 @@ use weir_model::program::{AtomicKind, FenceKind};
 
 use super::{Failed, Parsed, Parser, is};
 use crate::errors::{did_you_mean_at, quote};
+use crate::weir::foreign;
 use crate::weir::lexer::{Kind, STATEMENT_KEYWORDS};
 use crate::weir::operators;
-use crate::weir::tree::{Block, Expr, ExprKind, Name, Place, Span, Stmt, StmtKind};
+use crate::weir::tree::{
+    Block, Expr, ExprKind, Name, Order, Place, Selector, Span, Stmt, StmtKind,
+};
 use crate::{Diagnostic, MAX_NESTING};
 
 /// Words that begin a block which is one step; elsewhere they are names.
 pub const UNDIVIDED: [(&str, AtomicKind); 2] =
     [("atomic", AtomicKind::Full), ("step", AtomicKind::Statement)];
+
+/// The orders of accesses.
+const ORDERS: [(&str, Order); 4] = [
+    ("relaxed", Order::Relaxed),
+    ("acquire", Order::Acquire),
+    ("release", Order::Release),
+    ("seq_cst", Order::SeqCst),
+];
+
+/// `a, b or c`
+fn or(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.join(""),
+    }
+}
 
 impl<'t> Parser<'_, 't> {
     /// `{ … }`; `context` says after what: "after the condition of `while`".
@@ -84,7 +103,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Whether a statement begins here, even though something else should.
     fn seems_statement(&self) -> bool {
-        let after = ["=", ":", "[", "("];
+        let after = ["=", ":", "[", "(", "."];
         self.begins_statement()
             && (self.tokens.peek().kind != Kind::Name
                 || after.iter().any(|s| is(self.tokens.peek_at(1), s)))
@@ -102,7 +121,7 @@ impl<'t> Parser<'_, 't> {
         self.tokens.next();
         let mut span = None;
         let kind = match start.text {
-            "reg" => StmtKind::Registers(self.declared("register", false)?),
+            "reg" => StmtKind::Registers(self.declared("register")?),
             "goto" => StmtKind::Goto(self.name("a label after `goto`")?),
             "fence" => StmtKind::Fence(FenceKind::Full),
             "wfence" => StmtKind::Fence(FenceKind::Write),
@@ -117,7 +136,11 @@ impl<'t> Parser<'_, 't> {
             }
             "return" => StmtKind::Return(Some(self.expr()?)),
             "assume" => StmtKind::Assume(self.expr()?),
-            "assert" => StmtKind::Assert(self.expr()?),
+            "assert" => {
+                let condition = self.expr()?;
+                let message = if self.eat(",") { Some(self.message()?) } else { None };
+                StmtKind::Assert(condition, message)
+            }
             "if" => {
                 block.push(self.conditional(start.span)?);
                 return Ok(());
@@ -197,15 +220,22 @@ impl<'t> Parser<'_, 't> {
     /// A statement that begins with a name: a label, an assignment or an
     /// atomic operation.
     fn named_statement(&mut self, block: &mut Block<'t>) -> Parsed<()> {
+        if self.is_word("for") && self.tokens.peek_at(2).text == "in" {
+            block.push(self.counting()?);
+            return Ok(());
+        }
         if is(self.tokens.peek_at(1), "(") {
+            if self.is_word("for") {
+                return Err(self.foreign_word());
+            }
             let call = self.primary()?;
-            if !matches!(call.kind, ExprKind::Atomic(..)) {
+            if !matches!(call.kind, ExprKind::Atomic(..) | ExprKind::Call(..)) {
                 let message = "this value is not used";
                 let help = "a statement has to do something: `r = …`, `assume …`";
                 return Err(self.fail(Diagnostic::new(message, call.span.range()).help(help)));
             }
             let span = call.span;
-            block.push(Stmt { kind: StmtKind::Atomic(call), span });
+            block.push(Stmt { kind: StmtKind::Call(call), span });
             return Ok(());
         }
         let name = self.name("a statement")?;
@@ -226,28 +256,103 @@ impl<'t> Parser<'_, 't> {
             return Ok(());
         }
         let place = self.place(name)?;
-        if !self.eat("=") {
+        let kind = if self.is_method("store") {
+            self.tokens.at += 3;
+            let value = self.expr()?;
+            self.expect(",", "and the order of the store")?;
+            let order = self.order("store", &[Order::Relaxed, Order::Release, Order::SeqCst])?;
+            self.expect(")", "after the order of the store")?;
+            StmtKind::Store(place, value, order)
+        } else if self.eat("=") {
+            StmtKind::Assign(place, self.expr()?)
+        } else if let Some(op) = operators::updating(self.tokens.peek().text) {
+            self.tokens.next();
+            StmtKind::Update(place, op, self.expr()?)
+        } else {
             return Err(self.not_an_assignment(&place));
-        }
-        let value = self.expr()?;
-        let span = name.span.to(self.last());
-        block.push(Stmt { kind: StmtKind::Assign(place, value), span });
+        };
+        block.push(Stmt { kind, span: name.span.to(self.last()) });
         Ok(())
+    }
+
+    /// What an assertion says when it fails.
+    fn message(&mut self) -> Parsed<Name<'t>> {
+        let token = self.tokens.peek();
+        if token.kind != Kind::Text {
+            return Err(self.expected("what to say, as in `assert x == 1, \"x is lost\"`"));
+        }
+        self.tokens.next();
+        Ok(Name { text: token.text.trim_matches('"'), span: token.span })
+    }
+
+    /// `for i in low..high { … }`
+    fn counting(&mut self) -> Parsed<Stmt<'t>> {
+        let start = self.tokens.next().span;
+        let name = self.name("the name of what is counted")?;
+        self.tokens.next();
+        let low = self.bound()?;
+        self.expect("..", "and the last number of `for`")?;
+        let high = self.bound()?;
+        let span = start.to(self.last());
+        let body = self.block("after the numbers of `for`")?;
+        Ok(Stmt { kind: StmtKind::For(name, low, high, body), span })
     }
 
     /// The rest of a place after its name.
     pub(super) fn place(&mut self, name: Name<'t>) -> Parsed<Place<'t>> {
-        let mut index = None;
-        if self.eat("[") {
-            index = Some(Box::new(self.bracketed("]", "after the index")?));
+        let mut selectors = Vec::new();
+        loop {
+            if self.eat("[") {
+                selectors.push(Selector::Index(self.bracketed("]", "after the index")?));
+            } else if self.is(".") && !self.is_method("load") && !self.is_method("store") {
+                self.tokens.next();
+                selectors.push(Selector::Field(self.name("a field or a register after `.`")?));
+            } else {
+                return Ok(Place { name, selectors, span: name.span.to(self.last()) });
+            }
+            if selectors.len() > MAX_NESTING {
+                return Err(self.too_deep("indices", name.span));
+            }
         }
-        Ok(Place { name, index, span: name.span.to(self.last()) })
+    }
+
+    /// Whether `.word(` comes next.
+    pub(super) fn is_method(&self, word: &str) -> bool {
+        self.is(".") && self.tokens.peek_at(1).text == word && is(self.tokens.peek_at(2), "(")
+    }
+
+    /// The order of an access.
+    pub(super) fn order(&mut self, access: &str, allowed: &[Order]) -> Parsed<Order> {
+        let token = self.tokens.peek();
+        let order = ORDERS.into_iter().find(|(word, _)| *word == token.text);
+        if let Some((_, order)) = order.filter(|(_, order)| allowed.contains(order)) {
+            self.tokens.next();
+            return Ok(order);
+        }
+        let names = ORDERS.into_iter().filter(|(_, order)| allowed.contains(order));
+        let names: Vec<String> = names.map(|(word, _)| format!("`{word}`")).collect();
+        let message = format!("the order of a {access} is {}", or(&names));
+        Err(self.fail(Diagnostic::new(message, token.span.range())))
+    }
+
+    /// Reports a word of another language, which is the next token.
+    fn foreign_word(&mut self) -> Failed {
+        let token = self.tokens.peek();
+        let message = format!("{} is not a statement", quote(token.text));
+        let error = Diagnostic::new(message, token.span.range());
+        let help = foreign::instead(token.text);
+        self.fail(help.into_iter().fold(error, |error, help| error.help(help)))
     }
 
     fn not_an_assignment(&mut self, place: &Place<'t>) -> Failed {
         let (token, after) = (self.tokens.peek(), self.tokens.peek_at(1));
         let both = token.span.to(after.span).range();
-        let target = if place.index.is_some() {
+        if let Some(help) = foreign::instead(place.name.text).filter(|_| !is(token, "==")) {
+            let message = format!("{} is not a statement", quote(place.name.text));
+            let error = Diagnostic::new(message, place.name.span.range());
+            return self.fail(error.help(help));
+        }
+        let target = if !place.selectors.is_empty() {
             format!("{}[…]", place.name.text)
         } else {
             place.name.text.chars().take(40).collect()
@@ -258,11 +363,10 @@ impl<'t> Parser<'_, 't> {
             return self.fail(error.help("use `=` to assign").fix(both, "="));
         }
         let updates = operators::infix(token.text).is_some() && token.kind == Kind::Symbol;
-        if adjacent && updates && (is(after, "=") || after.text == token.text) {
+        if adjacent && updates && after.text == token.text {
             let op = token.text;
-            let message = format!("`{op}{}` is not an operator", after.text);
-            let operand = if is(after, "=") { "…" } else { "1" };
-            let help = format!("write `{target} = {target} {op} {operand}`");
+            let message = format!("`{op}{op}` is not an operator");
+            let help = format!("write `{target} {op}= 1`");
             return self.fail(Diagnostic::new(message, both).help(help));
         }
         if is(token, "==") {
@@ -270,7 +374,7 @@ impl<'t> Parser<'_, 't> {
             let error = Diagnostic::new(message, token.span.range());
             return self.fail(error.help("use `=` to assign").fix(token.span.range(), "="));
         }
-        let after_name = if place.index.is_none() { "`=`, `[` or `:`" } else { "`=`" };
+        let after_name = if place.selectors.is_empty() { "`=`, `[` or `:`" } else { "`=`" };
         let found = match token.kind {
             Kind::End => "the end of the file".to_owned(),
             _ => quote(token.text),

@@ -18,9 +18,8 @@ impl Printer<'_> {
 
     pub(super) fn declarations(&mut self) {
         self.bounds_given();
-        let memory = self.names.memory.as_ref();
         for (i, (decl, name)) in self.program.vars.iter().zip(&self.names.decls).enumerate() {
-            match memory.filter(|m| m.decls.contains(&i)) {
+            match self.names.memories.iter().find(|m| m.decls.contains(&i)) {
                 Some(memory) if memory.decls.start == i => self.memory(memory),
                 Some(_) => {}
                 None => {
@@ -50,7 +49,7 @@ impl Printer<'_> {
         let inits: Vec<&[i128]> =
             decls.iter().flat_map(|d| d.init.iter().map(Vec::as_slice)).collect();
         let mut element = 0;
-        for Decl { name, init, .. } in decls {
+        for Decl { name, init, .. } in decls.iter().filter(|_| !memory.is_common) {
             for i in 0..init.len() {
                 let part = if init.len() > 1 { format!("[{i}]") } else { String::new() };
                 let name = name.escape_default();

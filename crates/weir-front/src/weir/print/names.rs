@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use weir_model::program::{Atom, Label, Place, Program, Register, Stmt, StmtKind};
+use weir_model::program::{Atom, Decl, Label, Place, Program, Register, Stmt, StmtKind};
 
 use crate::weir::lexer::is_taken_word;
 
@@ -16,8 +16,8 @@ pub struct Names {
     pub decls: Vec<String>,
     /// Each variable: `x`, `a[1]` or `mem[1]`.
     pub vars: Vec<String>,
-    /// The array that variables become which have to be one.
-    pub memory: Option<Memory>,
+    /// The arrays that variables become which have to be one.
+    pub memories: Vec<Memory>,
     /// `p` or `p[0]`.
     pub processes: Vec<String>,
     /// The object, if there is one.
@@ -41,6 +41,8 @@ pub struct Names {
 pub struct Memory {
     /// What it is called.
     pub name: String,
+    /// Whether the name says what its variables are called.
+    pub is_common: bool,
     /// The declarations.
     pub decls: Range<usize>,
     /// The variables.
@@ -56,11 +58,15 @@ impl Names {
             .iter()
             .map(|e| (scope.name(&e.name), e.members.iter().map(|m| scope.name(m)).collect()))
             .collect();
-        let memory = hull(program).map(|(decls, vars)| {
-            let name = scope.name("mem");
-            Memory { name, decls, vars }
-        });
-        let inside = |i: usize| memory.as_ref().filter(|m| m.decls.contains(&i));
+        let memories: Vec<Memory> = hulls(program)
+            .into_iter()
+            .map(|(decls, vars)| {
+                let common = common_name(&program.vars[decls.clone()]);
+                let name = scope.name(common.as_deref().unwrap_or("mem"));
+                Memory { name, is_common: common.is_some(), decls, vars }
+            })
+            .collect();
+        let inside = |i: usize| memories.iter().find(|m| m.decls.contains(&i));
         let decls: Vec<String> = program
             .vars
             .iter()
@@ -71,7 +77,7 @@ impl Names {
             })
             .collect();
         let mut vars = elements(program, &decls);
-        if let Some(memory) = &memory {
+        for memory in &memories {
             for (element, var) in memory.vars.clone().enumerate() {
                 vars[var] = format!("{}[{element}]", memory.name);
             }
@@ -100,7 +106,7 @@ impl Names {
             enums,
             decls,
             vars,
-            memory,
+            memories,
             processes,
             object: object_name,
             methods,
@@ -222,16 +228,24 @@ fn array_at(program: &Program, place: &Place) -> Option<usize> {
     None
 }
 
+/// What the names of declarations have in common: `nodes.next` for `nodes[0].next` and `nodes[1].next`.
+fn common_name(decls: &[Decl]) -> Option<String> {
+    let without_indices = |name: &str| -> String {
+        let parts = name.split('[');
+        parts.map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect()
+    };
+    let mut names = decls.iter().map(|decl| without_indices(&decl.name));
+    names.next().filter(|first| names.all(|name| name == *first))
+}
+
 /// The declarations, and the variables, over which indices range that range over
-/// anything but one array.
-fn hull(program: &Program) -> Option<(Range<usize>, Range<usize>)> {
-    let mut hull: Option<Range<usize>> = None;
+/// anything but one array. Those of two indices are the same, or have nothing in common.
+fn hulls(program: &Program) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut wanted: Vec<Range<usize>> = Vec::new();
     let mut widen = |place: &Place| {
         if place.index.is_some() && array_at(program, place).is_none() {
             let first = place.first.index();
-            let last = first + place.len as usize;
-            let so_far = hull.clone().unwrap_or(first..last);
-            hull = Some(so_far.start.min(first)..so_far.end.max(last));
+            wanted.push(first..first + place.len as usize);
         }
     };
     let methods = program.object.iter().flat_map(|o| &o.methods).map(|m| m.body.as_slice());
@@ -247,17 +261,29 @@ fn hull(program: &Program) -> Option<(Range<usize>, Range<usize>)> {
             }
         }
     }
+    wanted.sort_unstable_by_key(|range| (range.start, range.end));
+    wanted.dedup();
     // Whole declarations only.
-    let hull = hull?;
-    let mut whole: Option<(Range<usize>, Range<usize>)> = None;
+    let mut hulls: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let mut wanted = wanted.into_iter().peekable();
     let mut first = 0;
+    // How far the last hull has to go.
+    let mut end = 0;
     for (i, decl) in program.vars.iter().enumerate() {
         let last = first + decl.init.len();
-        if first < hull.end && hull.start < last {
-            let (decls, vars) = whole.unwrap_or((i..i, first..first));
-            whole = Some((decls.start..i + 1, vars.start..last));
+        let goes_on = first < end;
+        while let Some(range) = wanted.next_if(|range| range.start < last) {
+            end = end.max(range.end);
+        }
+        match hulls.last_mut() {
+            Some((decls, vars)) if goes_on => {
+                decls.end = i + 1;
+                vars.end = last;
+            }
+            _ if first < end => hulls.push((i..i + 1, first..last)),
+            _ => {}
         }
         first = last;
     }
-    whole
+    hulls
 }
