@@ -79,3 +79,24 @@ fn what_is_formatted_stays() {
 fn what_is_wrong_is_not_formatted() {
     assert!(format("process p { x = 1 }").is_err());
 }
+
+#[test]
+fn colons_and_fields() {
+    let text = "record R {\nnext: 0..3\nvalue\n}\nvar r: R\nprocess p {\nreg a\na = r.next ? 1:2\nl:\na+=r.value.load(acquire)\nassert a>0,\"a  b\"\n}\nnever exists i in 0..2:p.a==i\n";
+    let wanted = "record R {
+    next: 0..3
+    value
+}
+var r: R
+process p {
+    reg a
+    a = r.next ? 1 : 2
+l:
+    a += r.value.load(acquire)
+    assert a > 0, \"a  b\"
+}
+never exists i in 0..2: p.a == i
+";
+    assert_eq!(format(text).unwrap(), wanted);
+    assert_eq!(format(wanted).unwrap(), wanted);
+}

@@ -11,9 +11,10 @@ use crate::document::Document;
 
 /// The kinds of tokens, by their place in the legend. The protocol has no kind for labels, so that
 /// editors may need to be told their color.
-const KINDS: [SemanticTokenType; 12] = [
+const KINDS: [SemanticTokenType; 13] = [
     SemanticTokenType::KEYWORD,
     SemanticTokenType::NUMBER,
+    SemanticTokenType::STRING,
     SemanticTokenType::OPERATOR,
     SemanticTokenType::COMMENT,
     SemanticTokenType::VARIABLE,

@@ -79,6 +79,7 @@ function colors(text) {
 const EXPECTED = {
     keyword: /^(keyword|storage|constant\.language|invalid)\./,
     number: /^constant\.numeric\./,
+    string: /^string\./,
     comment: /^comment\./,
     operator: /^(keyword\.operator|punctuation)\.|^null$/,
     label: /^entity\.name\.label\.|^null$/,

@@ -32,9 +32,19 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
         out.extend(std::iter::repeat_n(' ', indent));
         let mut before: Option<&Piece<'_>> = None;
         for (j, piece) in line.pieces.iter().enumerate() {
+            // `c ? a : b`
+            let otherwise = piece.text == ":" && state.questions > 0;
+            match piece.text {
+                "?" => state.questions += 1,
+                ":" => state.questions -= usize::from(otherwise),
+                _ => {}
+            }
             if let Some(before) = before {
-                let wanted =
-                    State::blanks(before, piece, j.checked_sub(2).map(|k| &line.pieces[k]));
+                let earlier = j.checked_sub(2).map(|k| &line.pieces[k]);
+                let wanted = match otherwise {
+                    true => Blanks::Some,
+                    false => State::blanks(before, piece, earlier),
+                };
                 let blanks = match wanted {
                     Blanks::None => 0,
                     Blanks::Some => piece.blanks.max(1),
@@ -104,8 +114,10 @@ enum Blanks {
 /// Where in the text a line is.
 #[derive(Default)]
 struct State {
-    /// The brackets that are open.
+    /// The brackets that are open; `r` is the `{` of a record.
     open: Vec<char>,
+    /// How many `?` have no `:` yet.
+    questions: usize,
     /// Whether the line before ends in the middle of something.
     continues: bool,
     /// The indentation of the line before, in the text and now, and whether it ends in a comment.
@@ -142,9 +154,10 @@ impl State {
             return base - 4;
         }
         let goes_on = self.continues || BEGIN_MORE.iter().any(|w| is(w));
-        match goes_on && self.open.last().is_none_or(|b| *b == '{') {
+        let is_brace = |b: &char| *b == '{' || *b == 'r';
+        match goes_on && self.open.last().is_none_or(is_brace) {
             true => line.indent.max(base + 4),
-            false if self.open.last().is_some_and(|b| *b != '{') => line.indent.max(base),
+            false if self.open.last().is_some_and(|b| !is_brace(b)) => line.indent.max(base),
             false => base,
         }
     }
@@ -177,6 +190,7 @@ impl State {
     fn pass(&mut self, line: &Line<'_>, indent: usize) {
         for piece in line.pieces.iter().filter(|p| p.kind == WordKind::Symbol) {
             match piece.text {
+                "{" if line.pieces[0].text == "record" => self.open.push('r'),
                 "{" | "(" | "[" => self.open.extend(piece.text.chars()),
                 "}" | ")" | "]" => drop(self.open.pop()),
                 _ => {}
@@ -189,7 +203,7 @@ impl State {
             // A list of names in `{ }`, of an enum, is no statement that goes on.
             let lists = self.continues || ["var", "reg", "observe"].contains(&first.text);
             self.continues = match last.text {
-                "," => lists || self.open.last() != Some(&'{'),
+                "," => lists || !matches!(self.open.last(), Some('{' | 'r')),
                 text => END_EARLY.contains(&text),
             };
         }
@@ -197,13 +211,14 @@ impl State {
 }
 
 /// A line that begins with one of these goes on from the line before it.
-const BEGIN_MORE: [&str; 8] = ["and", "or", "&&", "||", "+", "*", "until", "=="];
+const BEGIN_MORE: [&str; 10] = ["and", "or", "&&", "||", "+", "*", "until", "==", "?", ":"];
 
 /// A line that ends with one of these goes on.
-const END_EARLY: [&str; 36] = [
-    "=", "+", "-", "*", "/", "%", "&", "|", "^", "&&", "||", "and", "or", "not", "==", "!=", "<",
-    "<=", ">", ">=", "<<", ">>", "..", "never", "always", "exists", "await", "assert", "assume",
-    "if", "while", "until", "filter", "observe", "reach", "avoid",
+const END_EARLY: [&str; 47] = [
+    "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "?", "=", "+", "-", "*", "/",
+    "%", "&", "|", "^", "&&", "||", "and", "or", "not", "==", "!=", "<", "<=", ">", ">=", "<<",
+    ">>", "..", "never", "always", "exists", "await", "assert", "assume", "if", "while", "until",
+    "filter", "observe", "reach", "avoid",
 ];
 
 fn is_type(word: &str) -> bool {
