@@ -15,7 +15,7 @@
 (defconst weir-mode--keywords
   '("if" "else" "while" "loop" "choose" "or" "until" "goto" "break" "continue" "exit" "return"
     "await" "assume" "assert" "nop" "fence" "wfence" "rfence" "and" "not" "any" "never" "no"
-    "deadlock" "final" "live" "assertions" "game" "filter" "observe" "exists" "always" "reach"
+    "deadlock" "final" "live" "ltl" "assertions" "game" "filter" "observe" "exists" "always" "reach"
     "avoid" "terminates" "call"))
 
 (defconst weir-mode--types

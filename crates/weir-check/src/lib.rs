@@ -34,6 +34,7 @@ pub mod evidence;
 pub mod header;
 pub mod lasso;
 pub mod live_set;
+pub mod ltl;
 mod rejected;
 pub mod replay;
 pub mod robust;

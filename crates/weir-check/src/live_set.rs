@@ -14,6 +14,8 @@
 //! its buffer holds finitely many writes at any time. A part in which a process has updates and
 //! no writes is taken apart further, without these updates.
 
+mod ltl;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weir_model::answer::{Buffered, StoreBuffer};
@@ -133,10 +135,13 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
             updates,
             writes,
             returns: step.returns,
+            waits: step.waits,
         });
     })?;
     let in_block = set.all.iter().map(|config| set.in_block(config).is_some()).collect();
     let graph = Graph { system, nodes: &set.all, in_block, edges, flush_fair: file.flush_fair };
+    let first = set.initial();
+    let initial: Vec<usize> = (0..set.all.len()).filter(|&n| first.contains(&set.all[n])).collect();
     for question in &file.questions {
         let kinds = match question {
             Asked::Progress(_) if file.clients.is_none() => {
@@ -148,17 +153,19 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
                 let live = live.ok_or_else(|| {
                     Rejected::Malformed(format!("the program does not ask for {index}"))
                 })?;
-                vec![graph.settling(&live.kind)]
+                if let LiveKind::Ltl { fair, formula } = &live.kind {
+                    let asked = ltl::Asked { formula, fair: *fair };
+                    let found = ltl::find(&graph, &initial, &asked);
+                    if let Some(node) = found.map_err(Rejected::Malformed)? {
+                        return Err(graph.goes_on(question, node));
+                    }
+                }
+                graph.settling(&live.kind).into_iter().collect()
             }
         };
         for kind in kinds {
             if let Some(node) = graph.find(&kind) {
-                let name = question.name(&system.program);
-                let reason = format!(
-                    "a run that settles `{name}` otherwise can come to configuration {node} again \
-                     and again"
-                );
-                return Err(Rejected::RunsForever(reason));
+                return Err(graph.goes_on(question, node));
             }
         }
     }
@@ -176,6 +183,8 @@ struct Edge {
     /// Whether a write enters the buffer.
     writes: bool,
     returns: bool,
+    /// Whether it is a part of a round of an `await`.
+    waits: bool,
 }
 
 /// A strongly connected part of the graph: its nodes, and the edges between them.
@@ -206,6 +215,14 @@ struct Graph<'s> {
 }
 
 impl Graph<'_> {
+    /// The error for a run that comes to a node again and again.
+    fn goes_on(&self, question: &Asked, node: usize) -> Rejected {
+        let name = question.name(&self.system.program);
+        Rejected::RunsForever(format!(
+            "a run that settles `{name}` otherwise can come to configuration {node} again and again"
+        ))
+    }
+
     /// A node of a part of a kind, if there is one.
     fn find(&self, kind: &Kind<'_>) -> Option<usize> {
         let edges = self
@@ -325,7 +342,7 @@ impl Graph<'_> {
     }
 
     /// The kind of runs that settles what a program asks.
-    fn settling<'g>(&'g self, kind: &'g LiveKind) -> Kind<'g> {
+    fn settling<'g>(&'g self, kind: &'g LiveKind) -> Option<Kind<'g>> {
         let holds = move |formula: &Formula, n: usize| {
             let Buffered { controls, memory, .. } = &self.nodes[n];
             !self.in_block[n] && self.system.holds(formula, controls, memory)
@@ -350,8 +367,10 @@ impl Graph<'_> {
                 wanted.meets.push(Box::new(fair));
             }
             LiveKind::Terminates => wanted.meets.push(Box::new(fair)),
+            // These are looked at moment by moment.
+            LiveKind::Ltl { .. } => return None,
         }
-        wanted
+        Some(wanted)
     }
 
     /// The edges that leave a node: they were found in the order of the nodes.

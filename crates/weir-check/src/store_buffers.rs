@@ -136,6 +136,8 @@ pub(crate) struct Move {
     pub(crate) op: Option<Op>,
     /// Whether a call returns.
     pub(crate) returns: bool,
+    /// Whether it is a part of a round of an `await`.
+    pub(crate) waits: bool,
     /// Where it leads.
     pub(crate) to: Buffered,
 }
@@ -207,7 +209,7 @@ impl<'s> Closed<'s> {
         }
     }
 
-    fn initial(&self) -> Vec<Buffered> {
+    pub(crate) fn initial(&self) -> Vec<Buffered> {
         let controls: Vec<StateId> = self.system.processes.iter().map(|p| p.initial).collect();
         let mut memories: Vec<Vec<ValueId>> = vec![vec![]];
         for var in self.system.vars.iter() {
@@ -254,13 +256,13 @@ impl<'s> Closed<'s> {
                     Op::Read(..) | Op::Arw(..) | Op::Fence(FenceKind::Full) => continue,
                 }
                 let returns = matches!(t.mark, Some(Mark::Return(..)));
-                steps.push(Move { process, op: Some(t.op), returns, to });
+                steps.push(Move { process, op: Some(t.op), returns, waits: t.waits, to });
             }
             for ((x, d), rest) in oldest(buffer) {
                 let mut to = at.clone();
                 to.memory[x.index()] = d;
                 to.buffers[p] = rest;
-                steps.push(Move { process, op: None, returns: false, to });
+                steps.push(Move { process, op: None, returns: false, waits: false, to });
             }
         }
         steps

@@ -143,6 +143,29 @@ fn flush_fairness_changes_what_it_should() {
 }
 
 #[test]
+fn formulas() {
+    let verdicts = |args: &[&str]| -> Vec<String> {
+        let report = json(args);
+        let list = report["properties"].as_array().unwrap();
+        list.iter().map(|p| p["verdict"].as_str().unwrap().to_owned()).collect()
+    };
+    // What the example says at its head.
+    let sc = verdicts(&["examples/ltl.weir", "--model", "sc"]);
+    assert_eq!(sc, ["holds", "holds", "holds", "violated", "violated"]);
+    let tso = verdicts(&["examples/ltl.weir", "--model", "tso"]);
+    assert_eq!(tso, sc);
+    // A run that ends.
+    let text = "var x  process p { x = 1 }  process q { await x == 2 }  ltl eventually x == 2";
+    let found =
+        weir_reading(&["live", "--language", "weir", "--model", "sc", "-"], text.as_bytes());
+    assert_eq!(found.status, 1, "{found:?}");
+    assert!(found.out.contains("a run of 1 step that ends"), "{found:?}");
+    assert!(found.out.contains("the run ends: nobody can go on"), "{found:?}");
+    let next = weir_reading(&["live", "--language", "weir", "-"], b"var x  ltl next x == 1");
+    assert!(next.err.contains("Weir has no `next` in formulas"), "{next:?}");
+}
+
+#[test]
 fn termination() {
     let ask = |text: &str, args: &[&str]| {
         let args = [&["live", "--language", "weir", "-"], args].concat();

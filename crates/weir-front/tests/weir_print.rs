@@ -77,6 +77,14 @@ fn what_is_printed_reads_as_the_same_program() {
             method n() { loop { if cas(x, 0, 1) { return } a[0] = true; break } }
         }",
         "process p { here: nop } a: live exists p@here live never p@here live always 1 b: live terminates",
+        "var x, U, X  process p { here: nop }
+        ltl always (p@here implies eventually x == 1)   a: ltl fair x == 0 until x == 1 until x == 2
+        ltl [] (p@here -> <> x == 1) && ! (x == 1 W x == 2) || <>[] p@here <-> x + (1 - x) == 1
+        ltl (x == 1 or x == 2) and eventually x == 3   ltl always always x == 1
+        ltl (x == 1 V p@here) R ((x + 1) * 2 == 4)     ltl x == 1 unless (x == 2 release x == 3)
+        ltl not (x == 1 and always x == 2) implies x == 3 implies always (x == 4 or not p@here)
+        ltl (eventually x == 1 until x == 2) until x == 3
+        ltl always U == 1 and X == 2 U X == 1",
         "process p { if false { reg r; r = 1 / 0 } while 0 { nop } while 1 { break } }",
     ];
     let (mut count, mut renamed) = (0, 0);

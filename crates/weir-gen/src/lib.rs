@@ -28,7 +28,7 @@ use weir_model::program::{
     StmtKind,
 };
 
-pub use questions::{ask, ask_games, ask_live};
+pub use questions::{ask, ask_games, ask_live, ask_ltl};
 pub use rng::Rng;
 pub use shrink::shrink;
 pub use tools::setting;

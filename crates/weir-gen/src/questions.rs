@@ -2,7 +2,7 @@
 
 use weir_model::ids::{LabelId, ProcessId, RegId, VarId};
 use weir_model::program::{
-    Atom, BinOp, Expr, Formula, Game, Live, LiveKind, Objective, Process, Program, Property,
+    Atom, BinOp, Expr, Formula, Game, Live, LiveKind, Ltl, Objective, Process, Program, Property,
     PropertyKind, Quantifier, UnOp,
 };
 
@@ -37,6 +37,38 @@ pub fn ask_live(rng: &mut Rng, program: &mut Program, count: usize) {
             _ => LiveKind::Always(formula(rng, program)),
         };
         program.live.push(Live { name: None, kind, span: SPAN });
+    }
+}
+
+/// Adds so many random formulas of linear temporal logic to a program.
+pub fn ask_ltl(rng: &mut Rng, program: &mut Program, count: usize) {
+    for _ in 0..count {
+        let depth = 2 + rng.below(2) as usize;
+        let kind =
+            LiveKind::Ltl { fair: rng.once_in(4), formula: ltl(rng, program, depth).folded() };
+        program.live.push(Live { name: None, kind, span: SPAN });
+    }
+}
+
+/// A formula of linear temporal logic that nests so deep.
+fn ltl(rng: &mut Rng, program: &Program, depth: usize) -> Ltl {
+    if depth == 0 {
+        return Ltl::State(literal(rng, program));
+    }
+    let mut part = || Box::new(ltl(rng, program, depth - 1));
+    let (a, b) = (part(), part());
+    match rng.below(13) {
+        0 => Ltl::Not(a),
+        1 => Ltl::And(a, b),
+        2 => Ltl::Or(a, b),
+        3 => Ltl::Implies(a, b),
+        4 => Ltl::Iff(a, b),
+        5..=6 => Ltl::Always(a),
+        7..=8 => Ltl::Eventually(a),
+        9 => Ltl::Until(a, b),
+        10 => Ltl::Unless(a, b),
+        11 => Ltl::Release(a, b),
+        _ => *a,
     }
 }
 

@@ -49,7 +49,9 @@ fn candidates(program: &Program) -> Vec<Program> {
                     LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f) => {
                         *f = smaller.clone();
                     }
-                    LiveKind::Terminates => unreachable!("it has a formula"),
+                    LiveKind::Terminates | LiveKind::Ltl { .. } => {
+                        unreachable!("it has a formula about states")
+                    }
                 });
             }
         }

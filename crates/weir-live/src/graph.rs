@@ -27,6 +27,10 @@ pub struct Edge {
     pub returns: bool,
     /// Whether a write enters the buffer.
     pub writes: bool,
+    /// Whether it is a part of a round of an `await`.
+    pub waits: bool,
+    /// Whether it is no step: a run that has ended stays where it is.
+    pub stutters: bool,
 }
 
 impl Edge {
@@ -44,12 +48,21 @@ impl Edge {
             transition,
             returns: taken.is_some_and(|t| matches!(t.mark, Some(Mark::Return(..)))),
             writes: taken.is_some_and(|t| matches!(t.op, Op::Write(..))),
+            waits: taken.is_some_and(|t| t.waits),
+            stutters: false,
         }
+    }
+
+    /// No step.
+    pub(crate) fn stutter() -> Self {
+        let (process, transition) = (ProcessId(0), None);
+        let (returns, writes, waits) = (false, false, false);
+        Self { to: 0, process, transition, returns, writes, waits, stutters: true }
     }
 
     /// Whether a write leaves the buffer.
     pub fn updates(&self) -> bool {
-        self.transition.is_none()
+        self.transition.is_none() && !self.stutters
     }
 }
 
@@ -108,7 +121,7 @@ impl Unfinished {
         Self::new(stop.to_string(), nodes)
     }
 
-    fn new(reason: impl Into<String>, nodes: usize) -> Self {
+    pub(crate) fn new(reason: impl Into<String>, nodes: usize) -> Self {
         Self { reason: reason.into(), nodes, can_grow: false }
     }
 }
@@ -262,6 +275,11 @@ impl<'s> Graph<'s> {
     /// Whether the buffer of a process is empty in a node.
     pub fn is_drained(&self, node: usize, process: ProcessId) -> bool {
         self.empty[node] >> process.index() & 1 == 1
+    }
+
+    /// A bit for each process whose buffer is empty in a node.
+    pub(crate) fn drained(&self, node: usize) -> u64 {
+        self.empty[node]
     }
 
     /// The node from which a node was reached first.

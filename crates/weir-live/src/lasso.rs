@@ -11,7 +11,7 @@ use crate::search::FAR;
 
 /// A run that ends where its cycle began, but for buffers that nobody flushes in it:
 /// these may have grown, and have the same last write to each variable. So the cycle
-/// can be taken again.
+/// can be taken again. Without a cycle it ends where nobody can go on.
 #[derive(Clone, Debug)]
 pub struct Lasso {
     /// The stem and one round of the cycle.
@@ -21,6 +21,12 @@ pub struct Lasso {
 }
 
 impl Lasso {
+    /// The number of the step that begins the cycle, from 0; nothing if the run ends, and stays in
+    /// its last state for ever.
+    pub fn cycle(&self) -> Option<usize> {
+        (self.stem < self.run.steps.len()).then_some(self.stem)
+    }
+
     /// The lasso of a cycle in a graph of a semantics. It begins with an initial node
     /// of the graph.
     pub(crate) fn new(

@@ -35,6 +35,7 @@ pub mod fair;
 pub mod fold;
 pub mod graph;
 mod lasso;
+mod ltl;
 pub mod property;
 mod search;
 

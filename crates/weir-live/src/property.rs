@@ -95,7 +95,8 @@ impl Question<'_> {
     }
 }
 
-/// The kinds of cycles that settle a question: one of any of them does. `spends`
+/// The kinds of cycles that settle a question: one of any of them does. Formulas of linear
+/// temporal logic are not settled by a kind of cycle. `spends`
 /// says that a graph may have endless flushes without writes, which no run has.
 pub fn hunts<'a>(
     graph: &'a Graph<'a>,
@@ -106,7 +107,7 @@ pub fn hunts<'a>(
     let system = graph.system;
     let mut hunts = match question {
         Question::Progress(progress) => progress_hunts(graph, progress),
-        Question::Live(kind) => vec![live_hunt(graph, kind)],
+        Question::Live(kind) => live_hunt(graph, kind).into_iter().collect(),
     };
     for hunt in &mut hunts {
         for p in system.process_ids() {
@@ -168,7 +169,7 @@ fn progress_hunts<'a>(graph: &'a Graph<'a>, progress: Progress) -> Vec<Hunt<'a>>
     }
 }
 
-fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
+fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Option<Hunt<'a>> {
     let system = graph.system;
     let everywhere = || -> Test<'a> { Box::new(|_| true) };
     // A process takes steps for ever, or again and again has none to take.
@@ -191,17 +192,18 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Hunt<'a> {
             Place::Edge(..) => !wanted,
         })
     };
-    match kind {
+    Some(match kind {
         LiveKind::Exists(f) | LiveKind::Never(f) => {
             Hunt { within: everywhere(), goals: vec![at(f, true)], debts: vec![] }
         }
         LiveKind::Always(f) => Hunt { within: at(f, false), goals: fair(), debts: vec![] },
         LiveKind::Terminates => Hunt { within: everywhere(), goals: fair(), debts: vec![] },
-    }
+        LiveKind::Ltl { .. } => return None,
+    })
 }
 
 /// Whether a process is in the middle of an atomic block. A system for TSO has none.
-fn in_block(system: &System, config: &[Cell]) -> bool {
+pub(crate) fn in_block(system: &System, config: &[Cell]) -> bool {
     system.in_block(MemoryModel::SC, config).is_some()
 }
 
@@ -211,7 +213,7 @@ fn holds(system: &System, formula: &Formula, config: &[Cell]) -> bool {
     !in_block(system, config) && system.holds(formula, controls, &rest[..system.vars.len()])
 }
 
-fn edge_test<'a>(test: impl Fn(&crate::graph::Edge) -> bool + 'a) -> Test<'a> {
+pub(crate) fn edge_test<'a>(test: impl Fn(&crate::graph::Edge) -> bool + 'a) -> Test<'a> {
     Box::new(move |place| matches!(place, Place::Edge(_, e) if test(e)))
 }
 

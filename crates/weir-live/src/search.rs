@@ -3,13 +3,14 @@
 use weir_model::answer::Verdict;
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
+use weir_model::program::LiveKind;
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
 use crate::fair::{Cycle, Hunt};
 use crate::graph::{Extent, Graph, Unfinished};
 use crate::property::{Progress, Question, hunts};
-use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold};
+use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold, ltl};
 
 /// Whether runs without end can be asked about under a model.
 pub fn is_supported(model: MemoryModel) -> bool {
@@ -193,12 +194,16 @@ impl Search<'_> {
             }
             let unfinished = |stop| Unfinished::stopped(stop, graph.len());
             budget.check().map_err(unfinished)?;
-            let kinds = hunts(graph, *question, flush_fair, false);
-            let evidence = match find_any(graph, &kinds, budget).map_err(unfinished)? {
-                Some(cycle) => {
-                    let lasso = Lasso::new(semantics, model, graph, &cycle, budget);
-                    Evidence::Lasso(lasso.map_err(unfinished)?)
-                }
+            let lasso = if let Some(asked) = as_ltl(*question, flush_fair, false) {
+                let found = ltl::find(graph, asked, budget)?;
+                found.map(|found| found.lasso(semantics, model, graph, budget))
+            } else {
+                let kinds = hunts(graph, *question, flush_fair, false);
+                let cycle = find_any(graph, &kinds, budget).map_err(unfinished)?;
+                cycle.map(|cycle| Lasso::new(semantics, model, graph, &cycle, budget))
+            };
+            let evidence = match lasso {
+                Some(lasso) => Evidence::Lasso(lasso.map_err(unfinished)?),
                 None if graph.complete => Evidence::Exhausted(seen(graph)),
                 None => continue,
             };
@@ -217,13 +222,28 @@ impl Search<'_> {
             let unfinished = |stop| Unfinished::stopped(stop, graph.len());
             let budget = &self.extent.budget;
             budget.check().map_err(unfinished)?;
-            let kinds = hunts(&graph, *question, self.options.flush_fair, true);
-            if find_any(&graph, &kinds, budget).map_err(unfinished)?.is_none() {
+            let is_settled = if let Some(asked) = as_ltl(*question, self.options.flush_fair, true) {
+                ltl::find(&graph, asked, budget)?.is_none()
+            } else {
+                let kinds = hunts(&graph, *question, self.options.flush_fair, true);
+                find_any(&graph, &kinds, budget).map_err(unfinished)?.is_none()
+            };
+            if is_settled {
                 let evidence = Evidence::Folded { level, seen: seen(&graph) };
                 *found = Some(answer(*question, evidence));
             }
         }
         Ok(())
+    }
+}
+
+/// What a question asks, if it has a formula of linear temporal logic.
+fn as_ltl(question: Question<'_>, flush_fair: bool, spends: bool) -> Option<ltl::Asked<'_>> {
+    match question {
+        Question::Live(LiveKind::Ltl { fair, formula }) => {
+            Some(ltl::Asked { formula, fair: *fair, flush_fair, spends })
+        }
+        _ => None,
     }
 }
 

@@ -2,5 +2,6 @@
 
 mod common;
 
+mod ltl;
 mod random;
 mod reference;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use weir_check::lasso::{self, Asked};
 use weir_check::live_set::LiveSet;
+use weir_check::ltl::is_checked;
 use weir_check::unblocked::Unblocked;
 use weir_engine::reachable;
 use weir_live::fold;
 use weir_live::graph::Extent;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question};
 use weir_model::answer::Verdict;
-use weir_model::program::Program;
+use weir_model::program::{LiveKind, Program};
 
 use crate::certify::{Unaccepted, accepted};
 use crate::load::Loaded;
@@ -152,7 +153,12 @@ pub fn proof(
     };
     let mut sets: BTreeMap<Option<usize>, Vec<Asked>> = BTreeMap::new();
     for (asked, answer) in asked.iter().zip(answers) {
-        if let Some(level) = level(answer) {
+        // The checker follows small formulas only.
+        let is_checked = match asked.question {
+            Question::Live(LiveKind::Ltl { formula, .. }) => is_checked(formula),
+            _ => true,
+        };
+        if let Some(level) = level(answer).filter(|_| is_checked) {
             sets.entry(level).or_default().push(asked.file.clone());
         }
     }

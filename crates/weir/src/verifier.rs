@@ -343,7 +343,7 @@ impl Verifier {
             match &found.evidence {
                 LiveEvidence::Lasso(lasso) => {
                     let shown = lasso_lines(&loaded, &lasso.run, lasso.stem, Layout::default());
-                    run = Some(Run::new(&loaded, &lasso.run, Some(lasso.stem), &shown));
+                    run = Some(Run::new(&loaded, &lasso.run, lasso.cycle(), &shown));
                     let file = live::lasso_file(&loaded, asked, lasso, options.flush_fair);
                     witness = Some(file.to_json());
                 }

@@ -9,7 +9,7 @@ syntax keyword weirStatement goto break continue exit return assume assert await
 syntax keyword weirConditional if else choose or
 syntax keyword weirRepeat while loop
 syntax keyword weirFence fence wfence rfence
-syntax keyword weirProperty never no deadlock final live assertions game filter observe
+syntax keyword weirProperty never no deadlock final live ltl assertions game filter observe
 syntax keyword weirProperty exists always reach avoid terminates
 syntax keyword weirOperator and not any
 syntax keyword weirBoolean true false

@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{FenceKind, Formula, LiveKind, Program};
+use weir_model::program::{FenceKind, Formula, LiveKind, Ltl, Program};
 use weir_model::system::{Mark, Op, Seen, System};
 
 use super::{Asked, FORMAT, Lasso, VERSION, system};
 use crate::Rejected;
+use crate::ltl;
 use crate::witness::{Configuration, WitnessStep, state_names};
 
 /// Checks that a lasso is a run of the program that settles what it says.
@@ -28,20 +29,39 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
     lasso.header.check((FORMAT, VERSION), &system.program)?;
     let mut replay =
         Replay::new(&system, (model, buffered), &lasso.initial).map_err(Rejected::Start)?;
+    let mut word = Vec::new();
+    replay.moment(&mut word);
     for (i, step) in lasso.stem.iter().enumerate() {
         replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;
+        replay.moment(&mut word);
     }
     let turn = replay.config.clone();
     if !replay.is_at(&lasso.turn) {
         return Err(Rejected::Cycle("the cycle does not begin where the file says".to_owned()));
     }
+    let formula = match &lasso.property {
+        Asked::Live(index) => match system.program.live.get(*index).map(|live| &live.kind) {
+            Some(LiveKind::Ltl { fair, formula }) => Some((*fair, formula)),
+            _ => None,
+        },
+        Asked::Progress(_) => None,
+    };
     if lasso.cycle.is_empty() {
-        return Err(Rejected::Cycle("the cycle has no steps".to_owned()));
+        let Some((_, formula)) = formula else {
+            return Err(Rejected::Cycle("the cycle has no steps".to_owned()));
+        };
+        // The run ends here, and its last state is there for ever.
+        if !replay.is_over() {
+            return Err(Rejected::Cycle("the run ends where somebody can go on".to_owned()));
+        }
+        let back = word.len() - 1;
+        return violates(&system, formula, &word, back);
     }
     let mut round = Round::new(&replay);
     for (i, step) in lasso.cycle.iter().enumerate() {
         let number = lasso.stem.len() + i + 1;
         let done = replay.step(step).map_err(|reason| Rejected::Step { number, reason })?;
+        replay.moment(&mut word);
         round.add(&replay, done);
     }
     if !replay.can_repeat(&turn, &round) {
@@ -49,6 +69,19 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
     }
     if lasso.flush_fair && !round.is_flush_fair() {
         return Err(Rejected::Cycle("some write never reaches memory".to_owned()));
+    }
+    if let Some((fair, formula)) = formula {
+        if round.only_waits {
+            return Err(Rejected::Cycle("nobody does anything but wait in the cycle".to_owned()));
+        }
+        if fair && !round.is_fair() {
+            let reason = "a process that could go on takes no steps";
+            return Err(Rejected::SettlesNothing(reason.to_owned()));
+        }
+        // Once more, since the first round may begin in the middle of a block.
+        word.extend_from_within(lasso.stem.len() + 1..);
+        let back = word.len() - lasso.cycle.len();
+        return violates(&system, formula, &word, back);
     }
     match &lasso.property {
         Asked::Progress(_) if lasso.clients.is_none() => {
@@ -62,6 +95,25 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
             })?;
             round.settles(&system, &live.kind).map_err(Rejected::SettlesNothing)
         }
+    }
+}
+
+/// A control state of each process, and memory; nothing in the middle of an atomic block, in which
+/// no question is asked.
+type Moment = Option<(Vec<StateId>, Vec<ValueId>)>;
+
+/// Checks that a run does not satisfy a formula. After its last moment it goes on at `back`.
+fn violates(system: &System, formula: &Ltl, word: &[Moment], back: usize) -> Result<(), Rejected> {
+    // In the middle of a block the last state before it is seen.
+    let mut seen: Vec<&(Vec<StateId>, Vec<ValueId>)> = Vec::new();
+    for moment in word {
+        let state = moment.as_ref().or(seen.last().copied());
+        seen.push(state.ok_or_else(|| Rejected::Start("it begins in a block".to_owned()))?);
+    }
+    let state = |f: &Formula, i: usize| system.holds(f, &seen[i].0, &seen[i].1);
+    match ltl::on_word(formula, (seen.len(), back), &state).first() {
+        Some(false) => Ok(()),
+        _ => Err(Rejected::SettlesNothing("the run satisfies the formula".to_owned())),
     }
 }
 
@@ -87,6 +139,7 @@ struct Done {
     process: ProcessId,
     flush: bool,
     returns: bool,
+    waits: bool,
 }
 
 impl<'s> Replay<'s> {
@@ -152,7 +205,7 @@ impl<'s> Replay<'s> {
                 return Err(format!("the oldest write is `{name}` = {value}"));
             }
             self.config.memory[x.index()] = d;
-            return Ok(Done { process, flush: true, returns: false });
+            return Ok(Done { process, flush: true, returns: false, waits: false });
         }
         let from = self.config.controls[p];
         let taken = step.taken(self.system, process, from).copied();
@@ -171,7 +224,22 @@ impl<'s> Replay<'s> {
             None => {}
         }
         let returns = matches!(taken.mark, Some(Mark::Return(..)));
-        Ok(Done { process, flush: false, returns })
+        Ok(Done { process, flush: false, returns, waits: taken.waits })
+    }
+
+    /// What can be seen now.
+    fn moment(&self, word: &mut Vec<Moment>) {
+        let Config { controls, memory, .. } = &self.config;
+        word.push(self.in_block().is_none().then(|| (controls.clone(), memory.clone())));
+    }
+
+    /// Whether the run has ended: nothing is under way, and nobody can do anything but wait.
+    fn is_over(&self) -> bool {
+        let Config { controls, memory, buffers } = &self.config;
+        let is_stuck = |p: ProcessId| self.system.is_stuck(p, controls[p.index()], memory);
+        self.in_block().is_none()
+            && buffers.iter().all(VecDeque::is_empty)
+            && self.system.process_ids().all(is_stuck)
     }
 
     /// The process that is in the middle of an atomic block, if one is.
@@ -266,6 +334,8 @@ struct Round {
     returns: Vec<bool>,
     flushes: Vec<bool>,
     rests: Vec<bool>,
+    /// Whether every step is a part of a round of an `await`.
+    only_waits: bool,
 }
 
 impl Round {
@@ -279,6 +349,7 @@ impl Round {
             returns: none.clone(),
             flushes: none.clone(),
             rests: none,
+            only_waits: true,
         };
         round.look(replay);
         round
@@ -298,6 +369,7 @@ impl Round {
     fn add(&mut self, replay: &Replay<'_>, done: Done) {
         let p = done.process.index();
         self.moves[p] = true;
+        self.only_waits &= done.waits;
         self.acts[p] |= !done.flush;
         self.has_flushed[p] |= done.flush;
         self.flushes[p] |= done.flush;
@@ -334,12 +406,18 @@ impl Round {
         }
     }
 
+    /// Whether every process takes steps of its own, or at times has none to take.
+    fn is_fair(&self) -> bool {
+        self.acts.iter().zip(&self.rests).all(|(&acts, &rests)| acts || rests)
+    }
+
     fn settles(&self, system: &System, kind: &LiveKind) -> Result<(), String> {
         let sees = |formula: &Formula| {
             self.seen.iter().any(|(controls, memory)| system.holds(formula, controls, memory))
         };
-        let fair = self.acts.iter().zip(&self.rests).all(|(&acts, &rests)| acts || rests);
+        let fair = self.is_fair();
         let wrong = match kind {
+            LiveKind::Ltl { .. } => "the formula is about every moment of the run",
             LiveKind::Exists(f) | LiveKind::Never(f) if !sees(f) => {
                 "the formula does not hold in the cycle"
             }

@@ -182,7 +182,7 @@ impl Report<'_> {
         let properties = self.asked.iter().zip(answers).map(|(asked, answer)| {
             let (lasso, scene) = match &answer.evidence {
                 Evidence::Lasso(lasso) => {
-                    let scene = Scene::new(self.loaded, &lasso.run, Some(lasso.stem));
+                    let scene = Scene::new(self.loaded, &lasso.run, lasso.cycle());
                     (Some(self.file(asked, lasso)), Some(scene))
                 }
                 _ => (None, None),
@@ -245,7 +245,7 @@ impl Report<'_> {
                 status = status.and(write_json(path, &self.file(asked, lasso)));
             }
             let shows = format!("{} is violated", asked.name);
-            let drawn = pictures.draw(self.loaded, &lasso.run, Some(lasso.stem), &shows);
+            let drawn = pictures.draw(self.loaded, &lasso.run, lasso.cycle(), &shows);
             status = status.and(drawn);
         }
         pictures.note_undrawn();
@@ -286,6 +286,9 @@ fn how(evidence: &Evidence) -> String {
     match evidence {
         Evidence::Lasso(lasso) => {
             let cycle = lasso.run.steps.len() - lasso.stem;
+            if cycle == 0 {
+                return format!("a run of {} that ends", counted(lasso.stem, "step"));
+            }
             format!("a lasso: {}, then a cycle of {cycle}", counted(lasso.stem, "step"))
         }
         Evidence::Exhausted(seen) => {

@@ -81,6 +81,8 @@ const ALL: [(&str, &str, &str, &str, &str); 26] = [
         "--model tso --clients 1 --property lock-free",
     ),
     ("lasso of a program", "live", "examples/live.weir", "--witness", "--model tso"),
+    ("lasso of a formula", "live", "examples/ltl.weir", "--witness", "--model sc"),
+    ("live set of formulas", "live", "examples/ltl.weir", "--certificate", "--model sc"),
     ("lasso of an object", "live", "examples/objects/overwrite.weir", "--witness", "--model tso"),
     (
         "proof without stops",

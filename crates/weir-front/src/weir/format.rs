@@ -165,7 +165,9 @@ impl State {
     /// The blanks between two words, given the one before both.
     fn blanks(a: &Piece<'_>, b: &Piece<'_>, before: Option<&Piece<'_>>) -> Blanks {
         let is_called = |p: &Piece<'_>| {
-            p.kind == WordKind::Name || ["any", "bool"].contains(&p.text) || is_type(p.text)
+            p.kind == WordKind::Name && !TEMPORAL.contains(&p.text)
+                || ["any", "bool"].contains(&p.text)
+                || is_type(p.text)
         };
         let ends_value = |p: &Piece<'_>| {
             p.kind == WordKind::Name
@@ -209,6 +211,10 @@ impl State {
         }
     }
 }
+
+/// Words of formulas that are names elsewhere. Nothing with such a name is called.
+const TEMPORAL: [&str; 10] =
+    ["fair", "eventually", "implies", "unless", "release", "U", "V", "W", "R", "next"];
 
 /// A line that begins with one of these goes on from the line before it.
 const BEGIN_MORE: [&str; 10] = ["and", "or", "&&", "||", "+", "*", "until", "==", "?", ":"];

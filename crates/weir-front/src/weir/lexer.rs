@@ -43,7 +43,7 @@ pub struct Token<'t> {
 
 /// Words that begin a declaration or a property: none of them can stand inside
 /// a process, so they show where a forgotten `}` should have been.
-pub const TOP_KEYWORDS: [&str; 14] = [
+pub const TOP_KEYWORDS: [&str; 15] = [
     "const",
     "enum",
     "var",
@@ -54,6 +54,7 @@ pub const TOP_KEYWORDS: [&str; 14] = [
     "no",
     "final",
     "live",
+    "ltl",
     "assertions",
     "game",
     "filter",
@@ -74,10 +75,10 @@ const OTHER_KEYWORDS: [&str; 14] = [
 const RESERVED: [&str; 1] = ["call"];
 
 /// Longer ones first.
-const SYMBOLS: [&str; 43] = [
-    "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..", "==", "!=", "<=", ">=",
-    "<<", ">>", "&&", "||", "{", "}", "(", ")", "[", "]", ",", ";", ":", "=", "<", ">", "+", "-",
-    "*", "/", "%", "&", "|", "^", "!", ".", "@", "?",
+const SYMBOLS: [&str; 47] = [
+    "<->", "->", "<>", "[]", "<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..",
+    "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "{", "}", "(", ")", "[", "]", ",", ";", ":",
+    "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", ".", "@", "?",
 ];
 
 /// The words of the language that a program may use.

@@ -10,6 +10,7 @@
 mod declarations;
 mod expression;
 mod names;
+mod temporal;
 
 use std::fmt::Write;
 
@@ -340,6 +341,11 @@ impl Printer<'_> {
                 LiveKind::Never(e) => format!("live never {}", formula(e)),
                 LiveKind::Always(e) => format!("live always {}", formula(e)),
                 LiveKind::Terminates => "live terminates".to_owned(),
+                LiveKind::Ltl { fair, formula } => {
+                    let fair = if *fair { "fair " } else { "" };
+                    // A name that is a word of this language would be read as that.
+                    format!("ltl {fair}{}", temporal::text(formula, self, 0))
+                }
             };
             lines.push(name + &question);
         }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use weir_model::program::{AtomicKind, BinOp, FenceKind, IntType, Objective, Quantifier, UnOp};
+use weir_model::program::{
+    AtomicKind, BinOp, FenceKind, IntType, Ltl, Objective, Quantifier, UnOp,
+};
 
 /// A range of bytes of the text, small enough to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -162,6 +164,8 @@ pub enum Question<'t> {
     Assertions,
     Live(Quantifier, Expr<'t>),
     Terminates,
+    /// Of all runs, or of fair ones.
+    Ltl(bool, Ltl<Expr<'t>>),
     Game(Objective, Expr<'t>),
 }
 

@@ -443,6 +443,11 @@ impl<'p> Automaton<'p> {
         matches!(local.at, At::Test(_)) && !self.succeeds(local)
     }
 
+    /// Whether the next step leaves an `await`.
+    pub fn passes(&self, local: &Local) -> bool {
+        matches!(local.at, At::Test(_)) && self.succeeds(local)
+    }
+
     /// Where a process goes that is before an `assume` which does not hold, if it is one of a full
     /// block before which the block writes nothing: to the beginning of the block.
     pub fn back(&self, local: &Local) -> Option<Local> {

@@ -29,13 +29,14 @@ pub fn live(program: &Program, kind: &LiveKind, limit: usize) -> Option<bool> {
         LiveKind::Exists(f) => (f.clone(), true),
         LiveKind::Never(f) | LiveKind::Always(f) => (f.clone(), false),
         LiveKind::Terminates => (Formula::Const(0), false),
+        LiveKind::Ltl { fair, formula } => return super::ltl::ltl(program, formula, *fair, limit),
     };
     let graph = explore(program, &formula, limit)?;
     let found = match kind {
         LiveKind::Exists(_) | LiveKind::Never(_) => {
             components(&graph, |_| true).iter().any(|c| c.iter().any(|n| graph.holds[*n]))
         }
-        LiveKind::Always(_) | LiveKind::Terminates => {
+        LiveKind::Always(_) | LiveKind::Terminates | LiveKind::Ltl { .. } => {
             let cycles = components(&graph, |n| !graph.holds[n]);
             cycles.iter().any(|c| {
                 (0..program.processes.len()).all(|p| {

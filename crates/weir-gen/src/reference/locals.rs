@@ -170,6 +170,38 @@ impl<'p> Locals<'p> {
         (ends, goes_round)
     }
 
+    /// Every step under SC on a memory: where it leads, what memory is then, and whether it is
+    /// waiting. A block is one step; `None` if one may never end.
+    pub fn steps(&mut self, id: LocalId, memory: &[i128]) -> Option<Vec<End>> {
+        if self.is_undivided(id, true) {
+            let (ends, goes_round) = self.ends_of_block(id, memory);
+            return (!goes_round).then_some(ends);
+        }
+        let mut memory = memory.to_vec();
+        let to = match self.next(id) {
+            Next::None => vec![],
+            Next::Silent(to) => to,
+            Next::Fence(_, to) => vec![to],
+            Next::Read(x) => vec![self.after_read(id, memory[x.index()])],
+            Next::Write(x, value, to) => {
+                memory[x.index()] = value;
+                vec![to]
+            }
+            Next::Rmw(x) => match self.after_rmw(id, memory[x.index()]) {
+                Some((new, to)) => {
+                    memory[x.index()] = new;
+                    vec![to]
+                }
+                None => vec![],
+            },
+        };
+        let waits = |to: LocalId| {
+            let (from, to) = (&self.all[id], &self.all[to]);
+            !to.failed && !self.automaton.passes(from) && self.automaton.waits_at(from, to)
+        };
+        Some(to.into_iter().map(|to| (to, memory.clone(), waits(to))).collect())
+    }
+
     /// Whether the process is blocked on a memory that no longer changes; with `undivided`,
     /// statements are steps.
     pub fn is_stuck(&mut self, id: LocalId, memory: &[i128], undivided: bool) -> bool {

@@ -40,6 +40,7 @@ mod code;
 mod domain;
 mod live;
 mod locals;
+mod ltl;
 mod rewriting;
 
 use std::collections::BTreeSet;
@@ -80,6 +81,7 @@ pub fn atoms(program: &Program) -> Vec<Atom> {
     for live in &program.live {
         match &live.kind {
             LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f) => ask(f),
+            LiveKind::Ltl { formula, .. } => formula.states(&mut ask),
             LiveKind::Terminates => {}
         }
     }

@@ -70,13 +70,9 @@ impl Watch {
         for live in &program.live {
             match &live.kind {
                 LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f) => {
-                    watch.formula(f, true);
-                    f.atoms(&mut |a| {
-                        if let Atom::At(p, l) = a {
-                            watch.label(*p, *l, Asked::Exactly);
-                        }
-                    });
+                    watch.exactly(f);
                 }
+                LiveKind::Ltl { formula, .. } => formula.states(&mut |f| watch.exactly(f)),
                 LiveKind::Terminates => {}
             }
         }
@@ -90,6 +86,16 @@ impl Watch {
             watch.atom(*atom, false);
         }
         watch
+    }
+
+    /// A formula of which it matters when it begins to hold and when it ceases to.
+    fn exactly(&mut self, formula: &Formula) {
+        self.formula(formula, true);
+        formula.atoms(&mut |a| {
+            if let Atom::At(p, l) = a {
+                self.label(*p, *l, Asked::Exactly);
+            }
+        });
     }
 
     fn formula(&mut self, formula: &Formula, always: bool) {

@@ -1,6 +1,6 @@
 //! What a program asks about itself: properties, runs without end, games.
 
-use super::{Formula, Program};
+use super::{Formula, Ltl, Program};
 use crate::ids::{LabelId, ProcessId, SpanId};
 
 /// Something asked of the program.
@@ -65,6 +65,14 @@ pub enum LiveKind {
     Always(Formula),
     /// There is no fair run without end.
     Terminates,
+    /// Every run satisfies a formula of linear temporal logic; where it says so, every fair run.
+    /// A run that ends stays in its last state for ever. Waiting is no step.
+    Ltl {
+        /// Whether only fair runs count.
+        fair: bool,
+        /// The formula.
+        formula: Ltl,
+    },
 }
 
 /// A game of the program against its memory (Spengler 2024): one player picks
@@ -102,6 +110,7 @@ impl Program {
             LiveKind::Never(_) => "live never",
             LiveKind::Always(_) => "live always",
             LiveKind::Terminates => "live terminates",
+            LiveKind::Ltl { .. } => "ltl",
         };
         let same = |i: &usize| {
             let other = &self.live[*i];

@@ -38,6 +38,7 @@
 mod asked;
 mod domain;
 mod expression;
+mod ltl;
 mod statement;
 
 use std::collections::BTreeMap;
@@ -47,6 +48,7 @@ use crate::ids::{ProcessId, RegId, SpanId, VarId};
 pub use asked::{Game, Live, LiveKind, Objective, Property, PropertyKind, Quantifier};
 pub use domain::{Domain, Enum, IntType};
 pub use expression::{Atom, BinOp, Code, EvalError, Expr, Formula, UnOp};
+pub use ltl::Ltl;
 pub use statement::{AtomicKind, Call, FenceKind, Place, Rmw, Stmt, StmtKind};
 
 /// The most processes of a program: sets of processes are 64 bits.

@@ -134,8 +134,12 @@ pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -
 pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize, layout: Layout) -> Vec<String> {
     let around = stem.saturating_sub(EDGE) + 1..=stem + EDGE;
     let shown = shown(run.steps.len(), &around.collect(), layout.full);
-    let mut items = items(loaded, run, &shown, Some(stem), layout.full);
-    items.push(Item::Across(format!("back to step {}", stem + 1)));
+    let cycle = (stem < run.steps.len()).then_some(stem);
+    let mut items = items(loaded, run, &shown, cycle, layout.full);
+    items.push(Item::Across(match cycle {
+        Some(stem) => format!("back to step {}", stem + 1),
+        None => "the run ends: nobody can go on".to_owned(),
+    }));
     layout::lines(&loaded.system, &items, layout)
 }
 

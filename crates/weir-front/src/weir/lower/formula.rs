@@ -98,6 +98,10 @@ impl<'t> Context<'t> {
             }
             Question::Game(..) => return None,
             Question::Terminates => return Some(Asked::Live(LiveKind::Terminates)),
+            Question::Ltl(fair, formula) => {
+                let formula = formula.try_map(&mut |e| formulas.value(e))?.folded();
+                return Some(Asked::Live(LiveKind::Ltl { fair: *fair, formula }));
+            }
         };
         Some(Asked::State(kind))
     }

@@ -253,6 +253,13 @@ impl<'t> Finder<'t> {
                 let scope = Scope { code: None, inside, is_question: true };
                 match question {
                     Question::Assertions => {}
+                    Question::Ltl(_, formula) => {
+                        let mut states = Vec::new();
+                        formula.states(&mut |e| states.push(e));
+                        for e in states {
+                            self.expr(e, scope);
+                        }
+                    }
                     Question::NoDeadlock(except) => {
                         for e in except {
                             self.expr(e, scope);

@@ -29,7 +29,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn skip_item(&mut self, start: usize) {
-        let question = ["never", "always", "final", "live", "game", "filter", "observe"];
+        let question = ["never", "always", "final", "live", "ltl", "game", "filter", "observe"];
         self.lost_names |= !question.iter().any(|k| is(self.tokens.get(start), k));
         while !self.is_end() {
             let property = self.tokens.peek().kind == Kind::Name
@@ -52,7 +52,8 @@ impl<'t> Parser<'_, 't> {
         if start.kind == Kind::Name && is(self.tokens.peek_at(1), ":") {
             let name = self.name("a name")?;
             self.tokens.next();
-            let what = "`never`, `always`, `no deadlock`, `final`, `live`, `assertions` or `game`";
+            let what =
+                "`never`, `always`, `no deadlock`, `final`, `live`, `ltl`, `assertions` or `game`";
             let question = self.question(what)?;
             items.push(Item::Property(Some(name), question, start.span.to(self.last())));
         } else if self.eat("const") {
@@ -156,6 +157,13 @@ impl<'t> Parser<'_, 't> {
             };
             self.check_one_quantifier(&format!("live {}", self.tokens.last().text))?;
             Ok(Question::Live(quantifier, self.expr()?))
+        } else if self.eat("ltl") {
+            let next = self.tokens.peek();
+            let fair = next.kind == Kind::Name && next.text == "fair" && !self.is_operand_at(1);
+            if fair {
+                self.tokens.next();
+            }
+            Ok(Question::Ltl(fair, self.ltl()?))
         } else if self.eat("game") {
             let objective = match self.tokens.peek().text {
                 "reach" => Objective::Reach,

@@ -9,6 +9,7 @@
 mod expressions;
 mod items;
 mod statements;
+mod temporal;
 
 pub use statements::UNDIVIDED;
 
