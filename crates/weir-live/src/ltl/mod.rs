@@ -216,10 +216,17 @@ fn violation(product: &Graph<'_>, cycle: &Cycle) -> Violation {
         node = parent;
     }
     stem.reverse();
-    // After the end of a run nobody does anything but wait.
+    // After the end of a run nobody does anything but wait. The cycle may begin in the middle of a
+    // round, from where it is not yet the end.
     stem.retain(|edge| !edge.stutters);
-    let ends = cycle.edges.iter().any(|edge| edge.stutters);
-    let cycle = if ends { Vec::new() } else { cycle.edges.clone() };
+    let end = cycle.edges.iter().position(|edge| edge.stutters);
+    let cycle = match end {
+        Some(end) => {
+            stem.extend(&cycle.edges[..end]);
+            Vec::new()
+        }
+        None => cycle.edges.clone(),
+    };
     Violation { start: product.config(node)[0] as usize, stem, cycle }
 }
 
