@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod channel;
+pub mod cluster;
 pub mod fences;
 pub mod game;
 pub mod litmus;
@@ -291,6 +292,8 @@ pub struct Check {
     pub evidence: EvidenceArgs,
     #[command(flatten)]
     pub page: HtmlArg,
+    #[command(flatten)]
+    pub cluster: cluster::ClusterArgs,
     /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,

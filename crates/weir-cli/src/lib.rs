@@ -12,6 +12,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod cli;
+pub mod cluster;
 mod commands;
 mod files;
 mod limits;
@@ -51,13 +52,19 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         output::say_again(BEGIN);
         return Status::Wrong.into();
     }
-    let (mut cli, matches) = match Cli::parse_with_matches(words) {
+    let (mut cli, matches) = match Cli::parse_with_matches(words.clone()) {
         Ok(parsed) => parsed,
         Err(error) => return output::usage(&error).into(),
     };
     cli.color.choose();
     if cli.command.prints_json() {
         output::print_errors_as_json();
+    }
+    if let Command::Check(args) = &cli.command
+        && args.cluster.is_given()
+        && !cluster::is_here()
+    {
+        return cluster::delegate(&words);
     }
     let expanded = cli.command.expand();
     let batch = match expanded.and_then(|()| batch::of(&cli, &matches)) {

@@ -75,3 +75,25 @@ fn certificates_are_accepted_and_rejected_for_the_same_reason() {
     assert_eq!(rejected.0, 1, "{}", rejected.2);
     assert_eq!((&rejected, &rejected), (&certify("2"), &certify("5")));
 }
+
+/// Without the program that has workers, `weir` says how to install it.
+#[test]
+fn workers_need_another_program() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("alone");
+    fs::create_dir_all(&folder).unwrap();
+    let alone = folder.join("weir-alone");
+    fs::copy(env!("CARGO_BIN_EXE_weir"), &alone).unwrap();
+    let program = common::root().join("examples/peterson.weir");
+    for option in ["--workers=2", "--processes=2", "--wait=1"] {
+        let mut command = std::process::Command::new(&alone);
+        let output = command.arg("check").arg(&program).arg(option).env("PATH", &folder).output();
+        let output = output.unwrap();
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.contains("needs the program `weir-dist`"), "{err}");
+    }
+    // What goes together is said before that.
+    let output = weir(&["check", program.to_str().unwrap(), "--hosts", "hosts"]);
+    assert_eq!(output.status, 2);
+    assert!(output.err.contains("--process") && output.err.contains("--secret"), "{}", output.err);
+}

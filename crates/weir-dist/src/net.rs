@@ -30,7 +30,7 @@ use timely::worker::Worker;
 use crate::fault::Fault;
 
 /// How long a worker sleeps at most while it waits.
-const NAP: Duration = Duration::from_millis(50);
+const NAP: Duration = Duration::from_millis(20);
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -641,7 +641,10 @@ impl<'c, 'w> Search<'c, 'w> {
         let all: Vec<Report> =
             all.into_iter().collect::<Option<_>>().ok_or_else(Fault::confused)?;
         // Nobody says more than what everybody has reported about the same level.
-        if all.iter().any(|r| r.level != self.level || r.sizes != all[0].sizes) {
+        // A worker that stops has not created what the others have.
+        let is_stopping = all.iter().any(|r| r.stopped.is_some());
+        let agrees = |r: &Report| r.level == self.level && (is_stopping || r.sizes == all[0].sizes);
+        if !all.iter().all(agrees) {
             return Err(Fault::confused());
         }
         for (worker, report) in all.iter().enumerate() {

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::cli::Check;
 use crate::cli::options::Format;
+use crate::cluster;
 use crate::output::{HINTS, caveat, paint};
 use crate::progress::Progress;
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
@@ -38,6 +39,11 @@ pub fn run(args: &Check) -> Status {
         Ok(asked) => asked,
         Err(message) => return fail(&message),
     };
+    let cluster = match cluster::of(args) {
+        Ok(cluster) => cluster,
+        Err(message) => return fail(&message),
+    };
+    let engine = cluster.as_ref().map_or(engine, |cluster| cluster.engine);
     let needs_proof = args.evidence.needs_proof();
     if needs_proof && !Views.decides(model) {
         return fail(&format!("there are certificates for SC, TSO, PSO and NSW, not for {model}"));
@@ -83,6 +89,7 @@ pub fn run(args: &Check) -> Status {
                 })
             }
         };
+        drop(progress);
         let (answers, vacuous, stats) = match checked {
             Ok(checked) => checked,
             Err(error) => {
@@ -90,7 +97,14 @@ pub fn run(args: &Check) -> Status {
                 continue;
             }
         };
-        drop(progress);
+        if let Some(cluster) = cluster.as_ref().filter(|cluster| !cluster.reports) {
+            // The report is that of the first process.
+            match (cluster.fault)() {
+                Some(fault) => note(&format!("unknown: {fault}")),
+                None => note("the search is over; process 0 prints the report"),
+            }
+            return answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
+        }
         let proof = match proof(&files, &loaded, model, &answers, &options.budget) {
             Ok(proof) => proof,
             Err(Status::Unknown) => {
@@ -108,7 +122,13 @@ pub fn run(args: &Check) -> Status {
             ..json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS))
         };
         match args.format.of_one() {
-            Format::Human => print(&human(&loaded, model, &answers, &vacuous, &stats, args)),
+            Format::Human => {
+                let mut text = human(&loaded, model, &answers, &vacuous, &stats, args);
+                if let Some(cluster) = cluster.as_ref().filter(|_| args.stats) {
+                    text += &(cluster.details)();
+                }
+                print(&text);
+            }
             Format::Json => print_json(&report()),
         }
         status = status.and(html.add(file, report));
