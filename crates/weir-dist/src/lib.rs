@@ -294,7 +294,8 @@ impl Distributed {
             for builder in builders {
                 let sender = sender.clone();
                 let work = move || {
-                    let mut worker = Worker::new(WorkerConfig::default(), builder.build(), None);
+                    let mut worker =
+                        Worker::new(WorkerConfig::default(), builder.build(), Some(Instant::now()));
                     let net = Net::new(&mut worker, failed);
                     let mut tell = |count| {
                         let _ = sender.send(count);

@@ -19,7 +19,7 @@ pub struct Sample {
 
 /// How to make each: its name, the command, the program, the option that writes it, and
 /// more options.
-const ALL: [(&str, &str, &str, &str, &str); 26] = [
+const ALL: [(&str, &str, &str, &str, &str); 28] = [
     ("witness under SC", "check", "examples/deadlock-violated.weir", "--witness", "--model sc"),
     ("witness under TSO", "check", "examples/store-buffering.weir", "--witness", "--model tso"),
     ("witness under PSO", "check", "examples/spinlock.weir", "--witness", "--model pso"),
