@@ -33,6 +33,13 @@ impl Errors {
         self.list.len()
     }
 
+    /// Forgets all but the first ones.
+    pub fn truncate(&mut self, len: usize) {
+        for error in self.list.drain(len.min(self.list.len())..) {
+            self.places.remove(&(error.range.start, error.range.end));
+        }
+    }
+
     /// Whether no more are reported.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_ERRORS

@@ -59,6 +59,9 @@ pub struct Settings {
     pub bounds: Vec<(String, i128, i128)>,
     /// Bounds and questions for programs with threads.
     pub lowering: Lowering,
+    /// Whether every access is a step of its own under SC too, in languages whose statements are
+    /// steps.
+    pub is_split: bool,
 }
 
 impl Default for Settings {
@@ -71,6 +74,7 @@ impl Default for Settings {
             files: |_| Err(io::Error::new(io::ErrorKind::PermissionDenied, "no files are read")),
             bounds: Vec::new(),
             lowering: Lowering::default(),
+            is_split: false,
         }
     }
 }

@@ -26,55 +26,42 @@ fn wrong_inside(body: &str, message: &str, place: &str) {
 fn what_is_not_supported() {
     let p = "active proctype P() { skip }";
     for (text, message, place) in [
-        ("chan c = [1] of { byte };", "channels are not supported", "chan"),
-        ("ltl safe { [] (x == 0) }", "`ltl` blocks are not supported", "ltl"),
-        ("never { do :: skip od }", "`never` claims are not supported", "never"),
-        ("typedef T { byte a; byte b }", "`typedef` is not supported", "typedef"),
         ("c_code { int x; }", "C code is not supported", "c_code"),
-        ("trace { skip }", "`trace` is not supported", "trace"),
-        ("#include \"other.pml\"", "`#include` is not supported", "include"),
+        ("c_decl { int x; }", "C code is not supported", "c_decl"),
+        ("#include \"other.pml\"", "is not found", "include"),
         ("#error no", "`#error` is not supported", "#error no"),
-        ("byte a[2] = { 1, 2 };", "lists of initial values", "{"),
+        ("chan c = [99] of { byte };", "room for 0 to 64 messages", "99"),
+        ("T t;", "expected a declaration", "T"),
     ] {
         wrong(&format!("{text}\n{p}"), message, place);
     }
     for (body, message, place) in [
-        ("c ! 1", "channels are not supported", "!"),
-        ("c ? r", "channels are not supported", "?"),
-        ("timeout -> skip", "`timeout` is not supported", "timeout"),
-        ("if :: timeout :: x == 1 fi", "`timeout` is not supported", "timeout"),
-        ("{ skip } unless { x == 1 }", "`unless` is not supported", "unless"),
-        ("x = _nr_pr", "`_nr_pr` is not supported", "_nr_pr"),
-        ("x = len(c)", "channels are not supported", "len"),
-        ("x.f = 1", "records are not supported", "."),
-        ("P@here", "a process cannot see where another one stands", "@"),
-        ("run P()", "only `init` can run processes", "P"),
+        ("P@here", "a process cannot see where another one stands", "P"),
         ("r = enabled(0)", "`enabled` is not supported", "enabled"),
+        ("r = pc_value(0)", "`pc_value` is not supported", "pc_value"),
+        ("r = _last", "`_last` is not supported", "_last"),
+        ("np_", "`np_` is not supported", "np_"),
+        ("do :: run P() od", "how many processes this runs is not known", "run"),
+        ("x ! 1", "`x` is not a channel", "x"),
+        ("x.f = 1", "`x` has no fields", "x"),
+        ("(timeout && x == 1)", "`timeout` is only supported as a whole statement", "timeout"),
     ] {
         wrong_inside(body, message, place);
     }
-    wrong("proctype P() provided (x == 1) { skip }", "`provided` is not supported", "provided");
-    wrong("active proctype P() priority 2 { skip }", "`priority` is not supported", "priority");
 }
 
+/// One cause is one error, also if it is in a declaration.
 #[test]
-fn what_one_atomic_read_write_cannot_do() {
-    for (body, message, place) in [
-        ("atomic { x = y }", "two variables", "atomic"),
-        ("d_step { x = 1; y = 1 }", "two variables", "d_step"),
-        ("atomic { a[0] == 0 -> a[1] = 1 }", "two variables", "atomic"),
-        ("atomic { a[r] == 0 -> a[1] = 1 }", "two variables", "atomic"),
-        ("atomic { r = x; y == 0; skip }", "two variables", "atomic"),
-        ("atomic { x = 1; x == 2; x = 3 }", "may wait in the middle", "x"),
-        ("atomic { r = x; if :: r == 0 -> x = 1 :: r == 1 -> x = 2 fi }", "may wait", "if"),
-        ("atomic { do :: x == 0 -> x = 1 :: else -> break od }", "a loop", "do"),
-        ("atomic { x++; fence; skip }", "a fence", "fence"),
-        ("atomic { r = x; r++; a[r] = 1 }", "has to be known before the block begins", "r"),
-        ("atomic { r++; a[r & 1]++ }", "has to be known before the block begins", "r"),
-        ("atomic { a[x]++ }", "has to be known before the block begins", "x"),
-        ("atomic { x++; here: x++ }", "a label is not allowed inside", "here"),
+fn one_error_for_one_cause() {
+    for text in [
+        "byte x[y]; active proctype P() { x[0] = 1; x[1] = 2; assert(x[0] == 1) }",
+        "active proctype P() { byte a[z]; a[0] = 1; a[1] = 2 }",
+        "chan c = [99] of { byte }; active proctype P() { byte x; c ! 1; c ? x; assert(len(c) == 0) }",
+        "active proctype P() { missing = 1 } active proctype Q() { skip }",
+        "byte x; active proctype P() { if :: x == 1 -> y = 2 :: else -> skip fi; x = 2 }",
     ] {
-        wrong_inside(body, message, place);
+        let found = errors(text);
+        assert_eq!(found.len(), 1, "{found:?}\nin\n{text}");
     }
 }
 
@@ -98,7 +85,6 @@ fn what_is_wrong() {
         ("if fi", "expected `::` and an option", "fi"),
         ("x = 99999999999", "does not fit into 32 bits", "99999999999"),
         ("r = 12ab", "is not a number", "12ab"),
-        ("if :: do :: x == 1 od :: y == 1 fi", "an option cannot begin with this", "do"),
         ("_pid = 1", "`_pid` cannot be changed", "_pid"),
     ] {
         wrong_inside(body, message, place);
@@ -108,12 +94,8 @@ fn what_is_wrong() {
     wrong("byte x[y]; active proctype P() { skip }", "has to be a constant", "y");
     wrong("active proctype P() { skip", "this block is not closed", "{");
     wrong("active [99] proctype P() { skip }", "at most 64 processes", "P");
-    wrong("proctype P() { skip } init { run Q() }", "there is no `proctype` `Q`", "run");
-    wrong("proctype P(byte i) { skip } init { run P() }", "takes 1 arguments, not 0", "run");
-    let raced = "byte x; proctype P() { skip } init { run P(); x = 1; run P() }";
-    wrong(raced, "others may see this", "x");
-    let guessed = "byte x; proctype P() { skip } init { if :: x = 1 :: x = 2 fi; run P() }";
-    wrong(guessed, "more than one option", "if");
+    wrong("proctype P() { skip } init { run Q() }", "there is no `proctype` `Q`", "Q");
+    wrong("proctype P(byte i) { skip } init { run P() }", "takes 1 arguments, not 0", "P");
     wrong("/* open", "this comment is not closed", "/*");
     wrong("#ifdef A\nbyte x;", "`#endif` is missing", "ifdef");
 }

@@ -34,8 +34,10 @@ fn survive(text: &str) {
 
 fn models() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/promela");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folders = [folder.clone(), folder.join("suite")];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "pml"));
     files.sort();
     files.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
 }
@@ -62,7 +64,8 @@ fn random_words() {
          do od else skip break goto L L: assert atomic d_step printf byte bit bool int mtype x[ a[1] \
          proctype active init run P P() select for .. inline #define #ifdef #endif \n \n \" ' \\ \
          /* */ // weir: never x == 1 \n fence store( load( _pid chan timeout = active proctype P() { \
-         byte x; } unsigned";
+         byte x; } unsigned chan c = [1] of { byte } ; c ! 1 c ? r ?? !! [ ] unless typedef T { . } ltl \
+         p { [] <> U } provided priority len( empty( eval( _nr_pr end: } run P() never @";
     let words: Vec<&str> = WORDS.split(' ').collect();
     with_seeds(4000, |random| {
         let len = random.below(60);
@@ -138,7 +141,8 @@ fn deep_and_long_texts() {
         "// weir: never\n".repeat(many),
         format!("byte x; active proctype P() {{ x = 1 }} {}", "// weir: never x\n".repeat(many)),
     ];
-    for text in texts {
+    for (i, text) in texts.into_iter().enumerate() {
+        eprintln!("{i}");
         survive(&text);
     }
 }

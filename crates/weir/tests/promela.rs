@@ -4,7 +4,7 @@
 //!
 //! A line `// expect: MODEL PROPERTY VERDICT` names a verdict. What needs Spin and a C
 //! compiler is skipped where they are not installed, and fails if `CI` is `true`. `WEIR_SPIN=100` compares that many
-//! random models.
+//! random models, from the seed `WEIR_SPIN_SEED` on.
 
 #[path = "promela/random.rs"]
 mod random;
@@ -106,18 +106,90 @@ fn spin_agrees_on_every_model() {
     }
 }
 
-/// Compares assertions and, where nothing says that a process may stay somewhere,
-/// deadlocks.
+/// Compares assertions, deadlocks and formulas.
 fn compare(name: &str, text: &str) {
+    if let Err(error) = differs(name, text) {
+        panic!("{name}: {error}\n{text}");
+    }
+}
+
+fn differs(name: &str, text: &str) -> Result<(), String> {
     let loaded = load(name, text);
     let found = verdicts(name, &loaded, MemoryModel::SC);
-    let spin = spin::verify(text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+    let spin = spin::verify(text)?;
     let holds = |property: &str| found.get(property).map(|v| v == "holds");
     // Who asserts nothing, fails in nothing.
-    assert_eq!(holds("assertions").unwrap_or(true), spin.assertions, "{name}: assertions\n{text}");
+    if holds("assertions").unwrap_or(true) != spin.assertions {
+        return Err(format!("assertions hold in Spin: {}", spin.assertions));
+    }
     // Spin goes on after an assertion that it was told to ignore.
-    if let (Some(holds), true) = (holds("no deadlock"), spin.assertions) {
-        assert_eq!(holds, spin.end_states, "{name}: no deadlock\n{text}");
+    if holds("no deadlock") != Some(spin.end_states) && spin.assertions {
+        return Err(format!("end states are valid in Spin: {}", spin.end_states));
+    }
+    for (formula, expected) in spin.formulas.iter().filter(|_| spin.assertions) {
+        if holds(formula) != Some(*expected) {
+            return Err(format!("`{formula}` holds in Spin: {expected}"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares many models, two at a time; gives what differs.
+fn compare_all(models: &[(String, String)]) -> Vec<String> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let wrong = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some((name, text)) = models.get(i) else { return };
+                    if let Err(error) = differs(name, text) {
+                        wrong.lock().unwrap().push(format!("{name}: {error}\n{text}"));
+                    }
+                }
+            });
+        }
+    });
+    wrong.into_inner().unwrap()
+}
+
+/// Small models, each about a part of the language, of which Spin says the same.
+#[test]
+fn spin_agrees_on_the_suite() {
+    if !spin::is_there() {
+        return;
+    }
+    let mut models = Vec::new();
+    for entry in fs::read_dir(root().join("corpus/promela/suite")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "pml") {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            models.push((name, fs::read_to_string(&path).unwrap()));
+        }
+    }
+    models.sort();
+    assert!(models.len() >= 150, "only {} models", models.len());
+    let wrong = compare_all(&models);
+    assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), models.len(), wrong.join("\n\n"));
+}
+
+/// What the models of the suite become can be printed and read, and is the same program then.
+#[test]
+fn the_suite_can_be_converted() {
+    for entry in fs::read_dir(root().join("corpus/promela/suite")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "pml") {
+            let text = fs::read_to_string(&path).unwrap();
+            let loaded = load("suite", &text);
+            let printed = weir_front::weir::print(&loaded.system.program);
+            let again = Loaded::from_text("suite", &printed, Some(&weir_front::weir::LANGUAGE));
+            let again = again.unwrap_or_else(|e| panic!("{}\n{printed}", e.render(false)));
+            let twice = weir_front::weir::print(&again.system.program);
+            assert_eq!(twice, printed, "{}", path.display());
+            let here = verdicts("suite", &loaded, MemoryModel::SC);
+            assert_eq!(verdicts("suite", &again, MemoryModel::SC), here, "{}", path.display());
+        }
     }
 }
 
@@ -126,17 +198,14 @@ fn spin_agrees_on_random_models() {
     if !spin::is_there() {
         return;
     }
-    let count = std::env::var("WEIR_SPIN").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
-    for seed in 1..=count {
-        let (name, text) = (format!("seed {seed}"), random::model(seed));
-        // Where a `byte` is counted round and round, there may be too many states.
-        if let Err(error) = Loaded::from_text(&name, &text, Some(&weir_front::promela::LANGUAGE)) {
-            let error = error.render(false);
-            assert!(error.contains("has more than"), "{error}\nin\n{text}");
-            continue;
-        }
-        compare(&name, &text);
-    }
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let in_ci = std::env::var("CI").is_ok_and(|v| v == "true");
+    let count = number("WEIR_SPIN").unwrap_or(if in_ci { 200 } else { 20 });
+    let first = number("WEIR_SPIN_SEED").unwrap_or(1);
+    let model = |seed: u64| (format!("seed {seed}"), random::model(seed));
+    let models: Vec<_> = (first..first + count).map(model).collect();
+    let wrong = compare_all(&models);
+    assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
 /// Random models as they are, and as Weir writes them, have the same answers.

@@ -109,6 +109,9 @@ pub struct SourceArgs {
     /// What happens if signed arithmetic overflows: it fails like an assertion, or it wraps
     #[arg(help_heading = SOURCES, long, value_name = "WHAT", value_enum, default_value_t = Overflow::Fail)]
     pub overflow: Overflow,
+    /// Make every access of a Promela statement a step of its own under SC too
+    #[arg(help_heading = "Promela", long)]
+    pub split: bool,
 }
 
 /// What happens if signed arithmetic overflows.
@@ -138,6 +141,7 @@ impl SourceArgs {
                 spurious: self.spurious,
                 wraps: self.overflow == Overflow::Wrap,
             },
+            is_split: self.split,
             ..Settings::default()
         }
     }

@@ -24,6 +24,56 @@ pub struct Expanded<'t> {
     pub constants: Vec<(&'t str, i128)>,
 }
 
+/// Adds the semicolons that line ends stand for, as Spin's lexer does (`spinlex.c` of version 6): inside
+/// of a body, outside of brackets, after a token that can end a statement.
+pub fn semicolons<'t>(tokens: &[Token<'t>], is_word: impl Fn(&str) -> bool) -> Vec<Token<'t>> {
+    const BODIES: [&str; 7] =
+        ["proctype", "D_proctype", "init", "never", "trace", "notrace", "typedef"];
+    const ENDS: [&str; 12] =
+        ["}", ")", "]", "od", "fi", "else", "break", "skip", "true", "false", "timeout", "++"];
+    let ends = |token: &Token<'t>| match token.kind {
+        Kind::Number(_) => true,
+        Kind::Name => ENDS.contains(&token.text) || !is_word(token.text),
+        Kind::Symbol => ENDS.contains(&token.text) || token.text == "--",
+        Kind::Text | Kind::End => false,
+    };
+    let mut out: Vec<Token<'t>> = Vec::with_capacity(tokens.len());
+    // Open braces and brackets, and the number of braces around the body.
+    let (mut braces, mut brackets, mut body) = (0usize, 0usize, None);
+    let mut is_next = false;
+    for token in tokens {
+        if let Some(last) = out.last().copied()
+            && token.first
+            && body.is_some()
+            && brackets == 0
+            && ends(&last)
+            && !(last.is("}") && token.text.starts_with('u'))
+        {
+            out.push(Token { kind: Kind::Symbol, text: ";", first: false, ..last });
+        }
+        if body.is_none() && token.kind == Kind::Name {
+            is_next |= BODIES.contains(&token.text);
+        }
+        match token.text {
+            "{" if token.kind == Kind::Symbol => {
+                if std::mem::take(&mut is_next) && body.is_none() {
+                    (body, brackets) = (Some(braces), 0);
+                }
+                braces += 1;
+            }
+            "}" if token.kind == Kind::Symbol => {
+                braces = braces.saturating_sub(1);
+                body = body.filter(|outside| braces > *outside);
+            }
+            "(" if token.kind == Kind::Symbol => brackets += 1,
+            ")" if token.kind == Kind::Symbol => brackets = brackets.saturating_sub(1),
+            _ => {}
+        }
+        out.push(*token);
+    }
+    out
+}
+
 /// Replaces macros and calls of `inline`s.
 pub fn expand<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> Expanded<'t> {
     let mut expander = Expander {
@@ -305,13 +355,19 @@ impl<'t> Expander<'_, 't> {
         };
         let names = found.parameters.unwrap_or_default();
         let mut tokens = Vec::new();
-        let brace = |text| Token { kind: Kind::Symbol, text, ..token };
+        let brace = |text, first| Token { kind: Kind::Symbol, text, first, ..token };
         if is_inline {
-            tokens.push(brace("{"));
+            tokens.push(brace("{", token.first));
         }
         for part in &found.body {
             match names.iter().position(|n| part.kind == Kind::Name && *n == part.text) {
-                Some(i) => tokens.extend(&arguments[i]),
+                Some(i) => {
+                    // A line of the call does not end where the argument is used.
+                    let argument = arguments[i].iter().enumerate();
+                    let moved =
+                        |(i, t): (usize, &Token<'t>)| Token { first: i == 0 && part.first, ..*t };
+                    tokens.extend(argument.map(moved));
+                }
                 None if is_inline => {
                     let via = part.via.or(Some(Via::Inline(token.span)));
                     tokens.push(Token { via, ..*part });
@@ -327,7 +383,9 @@ impl<'t> Expander<'_, 't> {
             }
         }
         if is_inline {
-            tokens.push(brace("}"));
+            tokens.push(brace("}", false));
+        } else if let Some(first) = tokens.first_mut() {
+            first.first = token.first;
         }
         self.frames.push(Frame { tokens, at: 0, name: token.text });
         true

@@ -153,21 +153,45 @@ impl<'t> Lexer<'t, '_> {
         }
         if first == '"' || first == '\'' {
             let inside = &rest[1..];
-            let end = inside.find([first, '\n']).filter(|&e| inside[e..].starts_with(first));
+            let end = self.closing(inside, first);
             if end.is_none() {
                 let message = format!("this text is not closed: `{first}` is missing");
                 self.errors.push(Diagnostic::new(message, self.at..self.at + 1));
             }
             let line = || inside.find('\n').unwrap_or(inside.len());
             self.at += end.map_or_else(|| line() + 1, |e| e + 2);
-            return match end {
-                Some(1) if first == '\'' => Kind::Number(i128::from(inside.as_bytes()[0])),
+            let escaped = |c: u8| match c {
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b't' => b'\t',
+                b'f' => 12,
+                c => c,
+            };
+            return match end.map(|end| &inside.as_bytes()[..end]) {
+                Some([c]) if first == '\'' => Kind::Number(i128::from(*c)),
+                Some([b'\\', c]) if first == '\'' => Kind::Number(i128::from(escaped(*c))),
                 _ => Kind::Text,
             };
         }
         let symbol = SYMBOLS.iter().find(|s| rest.starts_with(**s));
         self.at += symbol.map_or(0, |s| s.len());
         symbol.map_or(Kind::End, |_| Kind::Symbol)
+    }
+
+    /// Where a text ends that began with this quote, on the same line; `\` takes the meaning from
+    /// what follows it.
+    fn closing(&self, inside: &str, quote: char) -> Option<usize> {
+        let mut is_escaped = false;
+        for (at, c) in inside.char_indices() {
+            match c {
+                '\n' => return None,
+                _ if is_escaped => is_escaped = false,
+                '\\' => is_escaped = true,
+                c if c == quote => return Some(at),
+                _ => {}
+            }
+        }
+        None
     }
 
     fn number(&mut self, word: &str) -> Kind {

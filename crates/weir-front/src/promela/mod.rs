@@ -5,8 +5,8 @@
 //! 1. `lexer` makes tokens of the text, and finds what comments ask of Weir;
 //! 2. `expand` replaces macros and calls of `inline`s;
 //! 3. `parse` turns the tokens into a `tree`;
-//! 4. `lower` says which processes there are and makes every access to a global
-//!    variable a load or a store of its own.
+//! 4. `lower` says which processes there are, builds the steps of each as Spin does, and writes them
+//!    as statements.
 //!
 //! What is read how is described in `docs/promela.md`.
 
@@ -21,7 +21,7 @@ use std::path::Path;
 use weir_model::program::{Program, Property, PropertyKind};
 
 use crate::errors::Errors;
-use crate::{Diagnostic, Gap, Language, Source, weir};
+use crate::{Diagnostic, Gap, Language, Settings, Source, weir};
 
 /// Reads a model.
 ///
@@ -33,22 +33,35 @@ use crate::{Diagnostic, Gap, Language, Source, weir};
 /// let (program, _) = weir_front::promela::read("two.pml", text).unwrap();
 /// assert_eq!(program.processes[1].name, "P[1]");
 ///
-/// let errors = weir_front::promela::read("chan.pml", "chan c = [1] of { byte };").unwrap_err();
-/// assert!(errors[0].message.contains("channels are not supported"));
+/// let errors = weir_front::promela::read("code.pml", "c_code { int x; }").unwrap_err();
+/// assert!(errors[0].message.contains("C code is not supported"));
 /// ```
 pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>> {
+    read_with(name, text, &Settings::default())
+}
+
+/// Reads a model with settings.
+///
+/// # Errors
+/// All the errors that were found, in the order of the text; never empty.
+pub fn read_with(
+    name: &str,
+    text: &str,
+    settings: &Settings,
+) -> Result<(Program, Source), Vec<Diagnostic>> {
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
     let mut errors = Errors::default();
     let lexed = lexer::tokens(text, &mut errors);
     let expanded = expand::expand(&lexed.tokens, &mut errors);
-    let (model, _) = parse::model(&expanded.tokens, &mut errors);
+    let tokens = expand::semicolons(&expanded.tokens, parse::is_word);
+    let (model, _) = parse::model(&tokens, &mut errors);
     // After an error that may have swallowed declarations, every use of what they
     // declare would look like another one.
     if !errors.is_empty() {
         return Err(errors.sorted());
     }
     let source = Source::new(name, text);
-    let made = lower::model(&stem, &model, source, errors);
+    let made = lower::model(&stem, &model, settings.is_split, source, errors);
     let (program, source) = made.map_err(Errors::sorted)?;
     // What is asked, at the place where it stands.
     let mut asked = vec![b' '; text.len()];
@@ -74,7 +87,7 @@ pub static LANGUAGE: Language = Language {
     name: "promela",
     endings: &["pml", "prom", "promela"],
     looks_like,
-    read: |name, text, _| read(name, text),
+    read: read_with,
     declare: None,
     gaps,
     fence: |kind| Some(kind.name()),
@@ -86,7 +99,8 @@ fn gaps(text: &str) -> Vec<Gap> {
     let mut errors = Errors::default();
     let lexed = lexer::tokens(text, &mut errors);
     let expanded = expand::expand(&lexed.tokens, &mut errors);
-    let (_, mut gaps) = parse::model(&expanded.tokens, &mut errors);
+    let tokens = expand::semicolons(&expanded.tokens, parse::is_word);
+    let (_, mut gaps) = parse::model(&tokens, &mut errors);
     // The body of an `inline` is parsed at each of its calls.
     gaps.sort_unstable();
     gaps.dedup();

@@ -18,8 +18,46 @@ pub struct Model<'t> {
     /// Members of `mtype`, in the order of the text.
     pub mtypes: Vec<Vec<Name<'t>>>,
     pub globals: Vec<Declared<'t>>,
+    pub records: Vec<Record<'t>>,
     /// What runs and what may be run, in the order of the text.
     pub proctypes: Vec<Proctype<'t>>,
+    pub formulas: Vec<Formula<'t>>,
+    /// `never` claims and `trace`s.
+    pub claims: Vec<Token<'t>>,
+}
+
+/// A `typedef`.
+#[derive(Debug)]
+pub struct Record<'t> {
+    pub name: Name<'t>,
+    pub fields: Vec<Declared<'t>>,
+}
+
+/// An `ltl` block.
+#[derive(Debug)]
+pub struct Formula<'t> {
+    pub name: Option<Name<'t>>,
+    pub formula: Ltl<'t>,
+    pub span: Span,
+}
+
+/// A formula of linear temporal logic.
+#[derive(Clone, Debug)]
+#[allow(dead_code, reason = "formulas that are not asked are read all the same")]
+pub enum Ltl<'t> {
+    /// What is true of a state.
+    State(Expr<'t>),
+    Not(Box<Ltl<'t>>),
+    And(Box<Ltl<'t>>, Box<Ltl<'t>>),
+    Or(Box<Ltl<'t>>, Box<Ltl<'t>>),
+    Implies(Box<Ltl<'t>>, Box<Ltl<'t>>),
+    Equivalent(Box<Ltl<'t>>, Box<Ltl<'t>>),
+    Always(Box<Ltl<'t>>),
+    Eventually(Box<Ltl<'t>>),
+    Next(Box<Ltl<'t>>),
+    Until(Box<Ltl<'t>>, Box<Ltl<'t>>),
+    WeakUntil(Box<Ltl<'t>>, Box<Ltl<'t>>),
+    Release(Box<Ltl<'t>>, Box<Ltl<'t>>),
 }
 
 /// A `proctype`, or `init`.
@@ -29,6 +67,8 @@ pub struct Proctype<'t> {
     /// How many run from the start.
     pub active: Option<Expr<'t>>,
     pub parameters: Vec<Declared<'t>>,
+    /// The process takes steps only while this holds.
+    pub provided: Option<Expr<'t>>,
     pub body: Vec<Stmt<'t>>,
     pub is_init: bool,
 }
@@ -44,16 +84,36 @@ pub enum Type {
     Mtype,
     /// With so many bits.
     Unsigned(u32),
+    /// The number of a channel.
+    Chan,
+}
+
+/// A type, or a `typedef`.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape<'t> {
+    Plain(Type),
+    Record(Name<'t>),
 }
 
 /// A variable or an array.
 #[derive(Clone, Debug)]
 pub struct Declared<'t> {
-    pub kind: Type,
+    pub shape: Shape<'t>,
     pub name: Name<'t>,
     pub len: Option<Expr<'t>>,
-    pub init: Option<Expr<'t>>,
+    pub init: Init<'t>,
     pub span: Span,
+}
+
+/// What a variable begins with.
+#[derive(Clone, Debug)]
+pub enum Init<'t> {
+    Nothing,
+    Value(Expr<'t>),
+    /// `{ 1, 2 }`
+    List(Vec<Expr<'t>>),
+    /// `[2] of { byte, bit }`
+    Channel(Expr<'t>, Vec<Shape<'t>>),
 }
 
 /// A statement. Its span leaves out what is inside it.
@@ -84,14 +144,47 @@ pub enum StmtKind<'t> {
     /// `atomic` and `d_step`.
     Atomic(Vec<Stmt<'t>>),
     Block(Vec<Stmt<'t>>),
+    /// `{ … } unless { … }`
+    Unless(Vec<Stmt<'t>>, Vec<Stmt<'t>>),
     Fence(FenceKind),
+    Send(Send<'t>),
+    Receive(Receive<'t>),
 }
 
-/// A variable, or an element of an array.
+/// `c ! a, b` and `c !! a, b`.
+#[derive(Clone, Debug)]
+pub struct Send<'t> {
+    pub channel: Place<'t>,
+    pub values: Vec<Expr<'t>>,
+    pub is_sorted: bool,
+}
+
+/// `c ? x, 1`, `c ?? x, 1`, `c ? <x, 1>`, and `c ? [x, 1]` in expressions.
+#[derive(Clone, Debug)]
+pub struct Receive<'t> {
+    pub channel: Place<'t>,
+    pub patterns: Vec<Pattern<'t>>,
+    /// Takes the first message that matches, not only the first.
+    pub is_random: bool,
+    /// Leaves the message in the channel.
+    pub keeps: bool,
+}
+
+/// What a field of a message is received by.
+#[derive(Clone, Debug)]
+pub enum Pattern<'t> {
+    /// A variable, or a member of `mtype`.
+    Place(Place<'t>),
+    /// It has to be this value.
+    Value(Expr<'t>),
+}
+
+/// A variable, an element of an array, or a field of either.
 #[derive(Clone, Debug)]
 pub struct Place<'t> {
     pub name: Name<'t>,
     pub index: Option<Box<Expr<'t>>>,
+    pub field: Option<Box<Place<'t>>>,
     pub span: Span,
 }
 
@@ -102,6 +195,16 @@ pub struct Expr<'t> {
     pub span: Span,
     /// How deep it nests, itself included.
     pub depth: usize,
+}
+
+/// What is asked of the length of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    Len,
+    Empty,
+    Full,
+    Nempty,
+    Nfull,
 }
 
 #[derive(Clone, Debug)]
@@ -118,4 +221,146 @@ pub enum ExprKind<'t> {
     Run(Name<'t>, Vec<Expr<'t>>),
     /// The last index of an array.
     LastOf(Name<'t>),
+    Fill(Fill, Box<Place<'t>>),
+    /// `c ? [x, 1]`
+    Poll(Box<Receive<'t>>),
+    Timeout,
+    /// `P[1]@here`
+    At(Box<(Name<'t>, Option<Box<Expr<'t>>>, Name<'t>)>),
+    /// `P[1]:x`
+    Remote(Box<(Name<'t>, Option<Box<Expr<'t>>>, Place<'t>)>),
+}
+
+impl<'t> Expr<'t> {
+    /// Calls `visit` with every expression in it, from the outside.
+    pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr<'t>)) {
+        visit(self);
+        match &self.kind {
+            ExprKind::Number(_) | ExprKind::LastOf(_) | ExprKind::Timeout => {}
+            ExprKind::Place(place) => place.visit(visit),
+            ExprKind::Fill(_, place) => place.visit(visit),
+            ExprKind::Not(e) | ExprKind::Negative(e) | ExprKind::Complement(e) => e.visit(visit),
+            ExprKind::Binary(_, a, b) => {
+                a.visit(visit);
+                b.visit(visit);
+            }
+            ExprKind::Conditional(a, b, c) => {
+                a.visit(visit);
+                b.visit(visit);
+                c.visit(visit);
+            }
+            ExprKind::Run(_, list) => list.iter().for_each(|e| e.visit(visit)),
+            ExprKind::Poll(receive) => {
+                receive.channel.visit(visit);
+                for pattern in &receive.patterns {
+                    match pattern {
+                        Pattern::Place(place) => place.visit(visit),
+                        Pattern::Value(e) => e.visit(visit),
+                    }
+                }
+            }
+            ExprKind::At(at) => at.1.iter().for_each(|e| e.visit(visit)),
+            ExprKind::Remote(remote) => {
+                remote.1.iter().for_each(|e| e.visit(visit));
+                remote.2.visit(visit);
+            }
+        }
+    }
+}
+
+impl<'t> Place<'t> {
+    /// Calls `visit` with every expression in its indices.
+    pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr<'t>)) {
+        let mut place = Some(self);
+        while let Some(this) = place {
+            this.index.iter().for_each(|e| e.visit(visit));
+            place = this.field.as_deref();
+        }
+    }
+
+    /// Its name and those of its fields.
+    pub fn path(&self) -> Vec<&'t str> {
+        let mut path = vec![self.name.text];
+        let mut place = &self.field;
+        while let Some(this) = place {
+            path.push(this.name.text);
+            place = &this.field;
+        }
+        path
+    }
+
+    /// Its indices, from left to right; `None` where there is none.
+    pub fn indices(&self) -> Vec<Option<&Expr<'t>>> {
+        let mut list = vec![self.index.as_deref()];
+        let mut place = &self.field;
+        while let Some(this) = place {
+            list.push(this.index.as_deref());
+            place = &this.field;
+        }
+        list
+    }
+
+    /// How deep it nests.
+    pub fn depth(&self) -> usize {
+        let deep = |e: Option<&Expr<'t>>| e.map_or(0, |e| e.depth);
+        self.indices().into_iter().map(deep).max().unwrap_or(0)
+    }
+}
+
+impl<'t> Stmt<'t> {
+    /// Calls `visit` with this statement and all inside it.
+    pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Stmt<'t>)) {
+        visit(self);
+        match &self.kind {
+            StmtKind::If(options) | StmtKind::Do(options) => {
+                options.iter().flatten().for_each(|s| s.visit(visit));
+            }
+            StmtKind::Atomic(body) | StmtKind::Block(body) => {
+                body.iter().for_each(|s| s.visit(visit));
+            }
+            StmtKind::Unless(body, escape) => {
+                body.iter().chain(escape).for_each(|s| s.visit(visit));
+            }
+            _ => {}
+        }
+    }
+
+    /// Calls `visit` with every expression of this statement, not of those inside it.
+    pub fn expressions<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr<'t>)) {
+        match &self.kind {
+            StmtKind::Declare(list) => {
+                for declared in list {
+                    match &declared.init {
+                        Init::Value(e) => e.visit(visit),
+                        Init::List(list) => list.iter().for_each(|e| e.visit(visit)),
+                        Init::Nothing | Init::Channel(..) => {}
+                    }
+                }
+            }
+            StmtKind::Guard(e) | StmtKind::Assert(e) => e.visit(visit),
+            StmtKind::Assign(place, e) => {
+                place.visit(visit);
+                e.visit(visit);
+            }
+            StmtKind::Select(place, ends) => {
+                place.visit(visit);
+                ends.0.visit(visit);
+                ends.1.visit(visit);
+            }
+            StmtKind::Send(send) => {
+                send.channel.visit(visit);
+                send.values.iter().for_each(|e| e.visit(visit));
+            }
+            StmtKind::Receive(receive) => {
+                receive.channel.visit(visit);
+                for pattern in &receive.patterns {
+                    match pattern {
+                        Pattern::Place(place) => place.visit(visit),
+                        Pattern::Value(e) => e.visit(visit),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
 }

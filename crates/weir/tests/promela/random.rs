@@ -1,5 +1,6 @@
-//! Random models on which Weir and Spin have to agree: each statement accesses a
-//! global variable at most once, and `else` stands beside conditions on one variable.
+//! Random models on which Weir and Spin have to agree under SC: channels with and without room, arrays,
+//! statements over several variables, `atomic`, `d_step`, `unless`, processes that run others, and
+//! formulas.
 
 use std::fmt::Write as _;
 
@@ -21,11 +22,21 @@ impl Random {
 
 /// A model; the same one for the same seed.
 pub fn model(seed: u64) -> String {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     for _ in 0..4 {
         random.below(2);
     }
-    let mut writer = Writer { random, text: String::new(), labels: 0 };
+    let with_channels = random.below(3) > 0;
+    let with_meetings = with_channels && random.below(2) > 0;
+    let mut writer = Writer {
+        random,
+        text: String::new(),
+        labels: 0,
+        with_channels,
+        with_meetings,
+        helper: false,
+        in_step: false,
+    };
     writer.whole()
 }
 
@@ -33,6 +44,12 @@ struct Writer {
     random: Random,
     text: String,
     labels: usize,
+    with_channels: bool,
+    with_meetings: bool,
+    /// Whether a process may still run the helper.
+    helper: bool,
+    /// Whether this is a `d_step`.
+    in_step: bool,
 }
 
 /// Shared by all.
@@ -41,9 +58,27 @@ const GLOBALS: [&str; 4] = ["x", "y", "a[0]", "a[i]"];
 impl Writer {
     fn whole(&mut self) -> String {
         self.text += "byte x; bit y = 1; byte a[2];\n";
+        if self.with_channels {
+            let room = 1 + self.random.below(2);
+            let _ = writeln!(self.text, "chan c = [{room}] of {{ byte, bit }};");
+        }
+        if self.with_meetings {
+            self.text += "chan d = [0] of { byte };\n";
+        }
         self.text += "inline get(where) { where == 1 -> where = 0 }\n#define SAME(v, c) (v == c)\n";
+        if self.random.below(3) == 0 {
+            let formula = ["x + y < 4", "x != 2 || y == 1", "!(a[0] == 1 && a[1] == 1)"];
+            let formula = self.random.pick(&formula);
+            let _ = writeln!(self.text, "ltl p {{ [] ({formula}) }}");
+        }
         let count = 2 + self.random.below(2);
         let with_init = self.random.below(2) == 0;
+        let with_helper = self.random.below(3) == 0;
+        if with_helper {
+            self.text += "proctype H(byte v) {\n  byte i = v % 2; byte r = v; byte s; bit l[2];\n";
+            self.list(2, 1, false);
+            self.text += "}\n";
+        }
         for p in 0..count {
             let active = if with_init { "" } else { "active " };
             let parameter = if with_init { "byte i" } else { "" };
@@ -52,12 +87,19 @@ impl Writer {
                 let _ = writeln!(self.text, "  byte i = {};", self.random.below(2));
             }
             self.text += "  byte r; byte s = 2; bit l[2];\n";
-            let length = 3 + self.random.below(3);
+            self.helper = with_helper && p == 0;
+            let length = 2 + self.random.below(3);
             self.list(length, 0, false);
+            if self.helper {
+                self.text += "  run H(r);\n";
+                self.helper = false;
+                self.list(1, 1, false);
+            }
             self.text += "}\n";
         }
         if with_init {
-            self.text += "init { byte k; atomic {";
+            let atomic = self.random.below(3) > 0;
+            self.text += if atomic { "init { byte k; atomic {" } else { "init { byte k; {" };
             if self.random.below(2) == 0 {
                 self.text += " x = 1;";
             }
@@ -81,67 +123,119 @@ impl Writer {
     }
 
     fn value(&mut self) -> String {
-        match self.random.below(4) {
+        let on = self.global();
+        match self.random.below(6) {
             0 => "r".to_owned(),
             1 => "(r > 1 -> 1 : s)".to_owned(),
-            2 => "1 - r".to_owned(),
+            2 => format!("(1 + {on}) % 3"),
+            3 => format!("({on} + y) % 3"),
             _ => self.random.below(3).to_string(),
         }
     }
 
-    /// A condition on one global variable at most.
     fn condition(&mut self, on: &str) -> String {
-        let c = self.random.below(3);
-        match self.random.below(5) {
+        let (c, other) = (self.random.below(3), self.global());
+        match self.random.below(if self.with_channels { 8 } else { 7 }) {
             0 => format!("SAME({on}, {c})"),
             1 => format!("{on} != {c}"),
-            2 => format!("{on} < r || {on} == 2"),
+            2 => format!("{on} < r || {other} == 2"),
             3 => format!("!{on}"),
-            _ => format!("r <= {c}"),
+            4 => format!("{on} == {other}"),
+            5 => format!("({on} + {other} > {c} && y == 1)"),
+            6 => format!("r <= {c}"),
+            _ => {
+                self.random.pick(&["len(c) > 0", "nempty(c)", "nfull(c)", "c ? [1, _]"]).to_owned()
+            }
         }
+    }
+
+    /// Something about a channel.
+    fn message(&mut self) -> String {
+        let r = self.random.below(if self.with_meetings && !self.in_step { 12 } else { 7 });
+        match r {
+            0 | 1 => "c ! r, 1",
+            2 => "c !! s, 0",
+            3 => "c ? r, _",
+            4 => "c ? r, l[0]",
+            5 => "c ?? 1, l[1]",
+            6 => "c ? x, 1",
+            7 | 8 => "d ! r",
+            9 => "d ? r",
+            10 => "d ? x",
+            _ => "d ? 1",
+        }
+        .to_owned()
     }
 
     fn statement(&mut self, depth: usize, in_loop: bool) {
         self.text += "  ";
         let on = self.global();
         let value = self.value();
-        let text = match self.random.below(if depth < 2 { 20 } else { 14 }) {
+        let text = match self.random.below(if depth < 2 { 26 } else { 16 }) {
             0..=2 => format!("{on} = {value}"),
             3..=5 => format!("{} = {on}", self.random.pick(&["r", "s", "l[i]"])),
             6 => format!("r = (r + {value}) % 3"),
-            7 => self.condition(on),
+            7 if !self.in_step => self.condition(on),
             8 => {
                 let condition = self.condition(on);
                 format!("assert({condition} || s == 2)")
             }
             9 => format!("assert({on} != {} || s < 2)", self.random.below(4)),
-            10 => match self.random.below(4) {
-                0 => format!("atomic {{ {on}++ }}"),
+            10 if !self.in_step => match self.random.below(4) {
+                0 => format!("atomic {{ {on} = ({on} + 1) % 3 }}"),
                 1 => format!("d_step {{ r = {on}; {on} = 2; s = r }}"),
                 2 => format!("get({on})"),
                 _ => format!(
                     "atomic {{ if :: {on} == 0 -> {on} = 1; r = 1 :: else -> r = 0 fi; s = r + 1 }}"
                 ),
             },
-            11 if in_loop => "break".to_owned(),
-            11 | 12 => self.random.pick(&["skip", "select (r : 0 .. 1)", "l[1] = r"]).to_owned(),
-            13 => format!("atomic {{ {on} > 0 -> {on}--; r = {on} }}"),
-            14..=17 => return self.selection(depth, "if", in_loop),
-            18 => return self.selection(depth, "do", true),
-            _ => return self.jump(depth, in_loop),
+            11 if in_loop && !self.in_step => "break".to_owned(),
+            12 => self.random.pick(&["skip", "l[1] = r"]).to_owned(),
+            13 | 14 if self.with_channels && !self.in_step => self.message(),
+            16..=18 => return self.selection(depth, "if", in_loop),
+            19 if !self.in_step => return self.selection(depth, "do", true),
+            20 if !self.in_step => return self.jump(depth, in_loop),
+            21 | 22 if !self.in_step => {
+                self.text += "atomic {\n";
+                let length = 2 + self.random.below(2);
+                self.list(length, depth + 1, false);
+                self.text += "}";
+                return;
+            }
+            23 if !self.in_step => {
+                let condition = self.condition(on);
+                let _ = writeln!(self.text, "d_step {{ {condition};");
+                self.in_step = true;
+                self.list(2, depth + 1, false);
+                self.in_step = false;
+                self.text += "}";
+                return;
+            }
+            24 if !self.in_step => {
+                self.text += "{\n";
+                self.list(2, depth + 1, false);
+                let condition = self.condition(on);
+                let _ = write!(self.text, "}} unless {{ {condition} -> r = 2 }}");
+                return;
+            }
+            25 if self.helper && !in_loop && depth == 0 => {
+                self.helper = false;
+                "run H(s)".to_owned()
+            }
+            _ => "r = 1 - (r % 2)".to_owned(),
         };
         self.text += &text;
     }
 
     fn selection(&mut self, depth: usize, word: &str, in_loop: bool) {
         let _ = writeln!(self.text, "{word}");
-        let one = self.global();
-        let other = self.random.below(2) == 0;
+        let other = self.in_step || self.random.below(2) == 0;
         for _ in 0..1 + self.random.below(2) {
-            let on = if other { one } else { self.global() };
-            let condition = match self.random.below(6) {
-                0 => format!("atomic {{ {on} == 1 -> {on} = 0 }}"),
+            let on = self.global();
+            let condition = match self.random.below(8) {
+                0 if !self.in_step => format!("atomic {{ {on} == 1 -> {on} = 0 }}"),
                 1 if !other => format!("{on} = 1"),
+                2 if self.with_channels && !self.in_step && !other => self.message(),
                 _ => self.condition(on),
             };
             let _ = write!(self.text, "  :: {condition} -> ");

@@ -11,6 +11,8 @@ pub struct Found {
     pub assertions: bool,
     /// No process stays where it may not.
     pub end_states: bool,
+    /// The `ltl` formulas of the model, and whether they hold.
+    pub formulas: Vec<(String, bool)>,
 }
 
 /// Whether Spin and a compiler are installed.
@@ -51,10 +53,10 @@ pub fn verify(text: &str) -> Result<Found, String> {
     fs::create_dir_all(folder).map_err(|e| e.to_string())?;
     fs::write(folder.join("model.pml"), text).map_err(|e| e.to_string())?;
     run(folder, "spin", &["-a", "model.pml"])?;
-    run(folder, "gcc", &["-w", "-DSAFETY", "-o", "pan", "pan.c"])?;
+    run(folder, "gcc", &["-w", "-O0", "-DSAFETY", "-DNOCLAIM", "-o", "pan", "pan.c"])?;
     // One option leaves out end states, the other one assertions.
-    let errors = |option: &str| {
-        let text = run(folder, "./pan", &["-m100000", option])?;
+    let errors = |options: &[&str]| {
+        let text = run(folder, "./pan", options)?;
         let count = text.split("errors: ").nth(1).and_then(|t| t.split_whitespace().next());
         let count = count.ok_or_else(|| format!("no answer in {text}"))?;
         if text.contains("max search depth too small") {
@@ -62,5 +64,17 @@ pub fn verify(text: &str) -> Result<Found, String> {
         }
         Ok(count == "0")
     };
-    Ok(Found { assertions: errors("-E")?, end_states: errors("-A")? })
+    let assertions = errors(&["-m100000", "-E"])?;
+    let end_states = errors(&["-m100000", "-A"])?;
+    let named = text.lines().filter_map(|line| line.trim().strip_prefix("ltl "));
+    let names: Vec<&str> = named.filter_map(|line| line.split_whitespace().next()).collect();
+    let mut formulas = Vec::new();
+    if !names.is_empty() {
+        run(folder, "gcc", &["-w", "-O0", "-o", "pan", "pan.c"])?;
+    }
+    for name in names {
+        let holds = errors(&["-m100000", "-a", "-E", "-N", name])?;
+        formulas.push((name.to_owned(), holds));
+    }
+    Ok(Found { assertions, end_states, formulas })
 }

@@ -8,24 +8,24 @@
 use weir_model::ids::{RegId, VarId};
 use weir_model::program::{BinOp, Code, Expr, Place, StmtKind, UnOp};
 
-use super::Global;
-use super::process::{LocalPlace, Lowering};
-use super::value::{Bounds, Value, binary, not};
+use super::place::Lowering;
+use super::value::{Bounds, Value, all, any, binary, not};
+use super::variable::{Leaf, Storage, Variable};
 use crate::errors::quote;
-use crate::promela::tree::{self, ExprKind, Type};
+use crate::promela::tree::{self, ExprKind, Fill, Type};
 use crate::weir::fold;
 use crate::weir::tree::Span;
 
-impl<'t> Lowering<'_, 't> {
+impl<'t> Lowering<'_, '_, 't> {
     /// Loads what an expression mentions, as far as that can do no harm.
     pub fn prepare(&mut self, e: &tree::Expr<'t>) -> Option<()> {
         match &e.kind {
             ExprKind::Number(_) | ExprKind::LastOf(_) => {}
             ExprKind::Place(place) => {
-                if let Some(index) = &place.index {
+                for index in place.indices().into_iter().flatten() {
                     self.prepare(index)?;
                 }
-                if self.global(place).is_some() && self.is_safe(e) {
+                if self.is_safe(e) && self.is_global(place) {
                     self.read(place, e)?;
                 }
             }
@@ -42,11 +42,16 @@ impl<'t> Lowering<'_, 't> {
                 self.prepare(c)?;
             }
             ExprKind::Run(name, _) => {
-                let message = "only `init` can run processes";
-                let error = name.token.error(message);
-                self.cx.errors.push(error.help("processes are there from the start: say `active`"));
+                let message = "`run` may only stand alone or on the right of `=`";
+                self.cx.errors.push(name.token.error(message));
                 return None;
             }
+            ExprKind::Fill(_, place) => {
+                for index in place.indices().into_iter().flatten() {
+                    self.prepare(index)?;
+                }
+            }
+            ExprKind::Poll(_) | ExprKind::Timeout | ExprKind::At(..) | ExprKind::Remote(..) => {}
         }
         Some(())
     }
@@ -88,13 +93,79 @@ impl<'t> Lowering<'_, 't> {
             }
             ExprKind::Conditional(c, a, b) => self.conditional(c, a, b, e.span)?,
             ExprKind::Run(..) => return None,
+            ExprKind::Fill(fill, place) => self.fill(*fill, place, e)?,
+            ExprKind::Poll(receive) => self.poll(receive, e)?,
+            ExprKind::Timeout => {
+                let message = "`timeout` is only supported as a whole statement";
+                self.cx.error_at(message, e.token);
+                return None;
+            }
+            ExprKind::At(..) | ExprKind::Remote(..) => {
+                let message = "a process cannot see where another one stands or what it holds; \
+                               ask in `ltl`, or in a comment, as in `// weir: never P@label`";
+                self.cx.error_at(message, e.token);
+                return None;
+            }
         };
         let code = self.bounded(value.code, e.token)?;
         Some(Value { code, ..value })
     }
 
+    /// `len(c)` and its like.
+    fn fill(&mut self, fill: Fill, place: &tree::Place<'t>, e: &tree::Expr<'t>) -> Option<Value> {
+        let ways = self.channels(place, e.span)?;
+        let mut found: Option<Value> = None;
+        for (condition, number) in ways.into_iter().rev() {
+            let channel = self.cx.channels[number].clone();
+            let len = match channel.len {
+                Some(len) => Expr::Atom(self.load(Place::var(len), e.span)?),
+                None => Expr::Const(0),
+            };
+            let capacity = i128::from(channel.capacity);
+            let compared = |op, with| Value {
+                code: binary(op, len.clone(), Expr::Const(with)),
+                bounds: Bounds::TRUTH,
+            };
+            let value = match fill {
+                Fill::Len => Value { code: len.clone(), bounds: Bounds { low: 0, high: capacity } },
+                Fill::Empty => compared(BinOp::Eq, 0),
+                Fill::Nempty => compared(BinOp::Ne, 0),
+                Fill::Full => compared(BinOp::Eq, capacity),
+                Fill::Nfull => compared(BinOp::Ne, capacity),
+            };
+            found = Some(match found {
+                None => value,
+                Some(other) => {
+                    let bounds = value.bounds.join(other.bounds);
+                    let result = self.temporary(e.span)?;
+                    let (yes, ()) = self.nested(|this| {
+                        this.emit(StmtKind::Assign(result, value.code), e.span);
+                    });
+                    let (no, ()) = self.nested(|this| {
+                        this.emit(StmtKind::Assign(result, other.code), e.span);
+                    });
+                    self.emit(StmtKind::If(condition, yes, no), e.span);
+                    Value { code: Expr::Atom(result), bounds }
+                }
+            });
+        }
+        found
+    }
+
+    /// `c ? [x, 1]`
+    fn poll(&mut self, receive: &tree::Receive<'t>, e: &tree::Expr<'t>) -> Option<Value> {
+        let ways = self.channels(&receive.channel, e.span)?;
+        let mut found = Vec::new();
+        for (condition, number) in ways {
+            for (matches, _) in self.matches(receive, number, e.span)? {
+                found.push(all(&[condition.clone(), matches]));
+            }
+        }
+        Some(Value { code: any(&found), bounds: Bounds::TRUTH })
+    }
+
     /// A value that may be written down more than once: a register or a constant.
-    fn simple(&mut self, value: Value, span: Span) -> Option<Value> {
+    pub fn simple(&mut self, value: Value, span: Span) -> Option<Value> {
         if matches!(value.code, Expr::Const(_) | Expr::Atom(_)) {
             return Some(value);
         }
@@ -157,7 +228,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// A block of its own whose loads nobody else may count on.
-    fn apart<R>(
+    pub fn apart<R>(
         &mut self,
         write: impl FnOnce(&mut Self) -> R,
     ) -> (Vec<weir_model::program::Stmt>, R) {
@@ -167,55 +238,114 @@ impl<'t> Lowering<'_, 't> {
         written
     }
 
-    /// The global variable that a place names, if it does.
-    pub fn global(&self, place: &tree::Place<'t>) -> Option<Global> {
-        match self.local(place.name.text) {
-            Some(_) => None,
-            None => self.cx.globals.get(place.name.text).copied(),
-        }
+    /// The variable of a name.
+    pub fn variable(&self, name: &str) -> Option<&Variable<'t>> {
+        self.bodies[self.me].local(self.scope, name).or_else(|| self.cx.globals.get(name))
+    }
+
+    fn is_global(&self, place: &tree::Place<'t>) -> bool {
+        let leaf = self.variable(place.name.text).and_then(|v| v.leaf(place));
+        leaf.is_some_and(|leaf| matches!(leaf.storage, Storage::Global(..)))
     }
 
     pub fn array_length(&self, name: tree::Name<'t>) -> Option<i128> {
-        match self.local(name.text).map(|l| &l.place) {
-            Some(LocalPlace::Array(list)) => Some(list.len() as i128),
-            Some(_) => None,
-            None => self.cx.globals.get(name.text).and_then(|g| g.len).map(i128::from),
+        self.variable(name.text).and_then(|v| v.len).map(i128::from)
+    }
+
+    /// The leaf that a place means; `None` after an error.
+    pub fn leaf(&mut self, place: &tree::Place<'t>) -> Option<Leaf<'t>> {
+        let Some(variable) = self.variable(place.name.text) else {
+            let body = &self.bodies[self.me];
+            let names: Vec<_> = body.scopes.iter().flat_map(|s| s.vars.keys().copied()).collect();
+            self.cx.unknown(place.name, &names);
+            return None;
+        };
+        if let Some(leaf) = variable.leaf(place) {
+            return Some(leaf.clone());
         }
+        let is_plain = variable.is_plain();
+        let last = *place.path().last()?;
+        let message = match (is_plain, &place.field) {
+            (true, Some(_)) => format!("{} has no fields", quote(place.name.text)),
+            (false, None) => format!("{} is a record; say which field", quote(place.name.text)),
+            _ => format!("{} has no field {}", quote(place.name.text), quote(last)),
+        };
+        self.cx.error_at(message, place.name.token);
+        None
     }
 
     /// The value of a variable, an element or a constant.
-    fn read(&mut self, place: &tree::Place<'t>, e: &tree::Expr<'t>) -> Option<Value> {
-        if let Some(global) = self.global(place) {
-            let at = self.place(place, &global)?;
-            let register = self.load(at, e.span)?;
-            return Some(Value { code: Expr::Atom(register), bounds: global.kind.bounds() });
-        }
-        if let Some(local) = self.local(place.name.text).cloned() {
-            return match (&local.place, &place.index) {
-                (LocalPlace::Constant(value), None) => Some(Value::constant(*value)),
-                (LocalPlace::Register(r), None) => {
-                    Some(Value { code: Expr::Atom(*r), bounds: local.kind.bounds() })
+    pub fn read(&mut self, place: &tree::Place<'t>, e: &tree::Expr<'t>) -> Option<Value> {
+        let name = place.name.text;
+        if self.variable(name).is_none() && place.field.is_none() {
+            match name {
+                "_pid" => return Some(self.own_pid()),
+                "_nr_pr" if let Some(var) = self.cx.running => {
+                    let code = Expr::Atom(self.load(Place::var(var), e.span)?);
+                    return Some(Value { code, bounds: Type::Byte.bounds() });
                 }
-                (LocalPlace::Array(list), Some(index)) => {
-                    let index = self.compute(index)?;
-                    self.check_constant(&index, list.len() as i128, place)?;
-                    let index = self.simple(index, e.span)?;
-                    let code = element(list, &index);
-                    Some(Value { code, bounds: local.kind.bounds() })
-                }
-                (LocalPlace::Array(_), None) => self.not_scalar(place),
-                (_, Some(_)) => self.not_array(place),
-            };
-        }
-        match (self.cx.constants.get(place.name.text), &place.index) {
-            (Some(value), None) => Some(Value::constant(*value)),
-            (Some(_), Some(_)) => self.not_array(place),
-            (None, _) => {
-                let names: Vec<_> = self.scopes.iter().flat_map(|s| s.keys().copied()).collect();
-                self.cx.unknown(place.name, &names);
-                None
+                _ => {}
+            }
+            match (self.cx.constants.get(name), &place.index) {
+                (Some(value), None) => return Some(Value::constant(*value)),
+                (Some(_), Some(_)) => return self.not_array(place),
+                (None, _) => {}
             }
         }
+        let leaf = self.leaf(place)?;
+        let bounds = leaf.kind.bounds();
+        let index = self.index(place, &leaf)?;
+        match (&leaf.storage, index) {
+            (Storage::Global(first, _), index) => {
+                let at = memory_place(*first, &leaf, index);
+                let register = self.load(at, e.span)?;
+                Some(Value { code: Expr::Atom(register), bounds })
+            }
+            (Storage::Constants(list), None) => Some(Value::constant(list[0])),
+            (Storage::Constants(list), Some(index)) => match index.known() {
+                Some(known) => Some(Value::constant(list[usize::try_from(known).ok()?])),
+                None => {
+                    let index = self.simple(index, e.span)?;
+                    let list: Vec<Code> = list.iter().map(|v| Expr::Const(*v)).collect();
+                    Some(Value { code: element(&list, &index), bounds })
+                }
+            },
+            (Storage::Registers(list), None) => Some(Value { code: Expr::Atom(list[0]), bounds }),
+            (Storage::Registers(list), Some(index)) => {
+                let index = self.simple(index, e.span)?;
+                let list: Vec<Code> = list.iter().map(|r| Expr::Atom(*r)).collect();
+                Some(Value { code: element(&list, &index), bounds })
+            }
+        }
+    }
+
+    /// The index of a place in its leaf, with the loads that it needs; the outer `None` after an
+    /// error, the inner one where there is no array.
+    pub fn index(&mut self, place: &tree::Place<'t>, leaf: &Leaf<'t>) -> Option<Option<Value>> {
+        let mut found: Option<Value> = None;
+        let arrays = leaf.dims.iter().flatten().count();
+        for (index, dim) in place.indices().into_iter().zip(&leaf.dims) {
+            let (index, dim) = match (index, dim) {
+                (None, None) => continue,
+                (None, Some(_)) => return self.not_scalar(place),
+                (Some(_), None) => return self.not_array(place),
+                (Some(index), Some(dim)) => (index, i128::from(*dim)),
+            };
+            let mut value = self.compute(index)?;
+            self.check_constant(&value, dim, place)?;
+            if arrays > 1 && !value.bounds.is_within(0, dim - 1) {
+                let code = checked(dim as usize, value.code);
+                value = Value { code, bounds: Bounds { low: 0, high: dim - 1 } };
+            }
+            found = Some(match found {
+                None => value,
+                Some(outer) => {
+                    let outer = Value::binary(BinOp::Mul, outer, Value::constant(dim));
+                    Value::binary(BinOp::Add, outer, value)
+                }
+            });
+        }
+        Some(found)
     }
 
     pub fn not_scalar<T>(&mut self, place: &tree::Place<'t>) -> Option<T> {
@@ -233,12 +363,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// Reports a constant index outside of its array.
-    pub fn check_constant(
-        &mut self,
-        index: &Value,
-        len: i128,
-        place: &tree::Place<'t>,
-    ) -> Option<()> {
+    fn check_constant(&mut self, index: &Value, len: i128, place: &tree::Place<'t>) -> Option<()> {
         match index.known() {
             Some(known) if !(0..len).contains(&known) => {
                 let name = quote(place.name.text);
@@ -251,30 +376,8 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// The place in memory that is meant, with the loads that its index needs.
-    pub fn place(&mut self, place: &tree::Place<'t>, global: &Global) -> Option<Place> {
-        match (global.len, &place.index) {
-            (None, None) => Some(Place::var(global.first)),
-            (None, Some(_)) => self.not_array(place),
-            (Some(_), None) => self.not_scalar(place),
-            (Some(len), Some(index)) => {
-                let index = self.compute(index)?;
-                self.check_constant(&index, i128::from(len), place)?;
-                Some(match index.known() {
-                    Some(known) => Place::var(VarId::new(global.first.index() + known as usize)),
-                    None => Place { first: global.first, len, index: Some(index.code) },
-                })
-            }
-        }
-    }
-
     /// The register that holds what is at a place, loaded if it was not.
     pub fn load(&mut self, place: Place, span: Span) -> Option<RegId> {
-        if let Some((held, register)) = &self.held
-            && *held == place
-        {
-            return Some(*register);
-        }
         if let Some((_, register)) = self.loaded.iter().find(|(known, _)| *known == place) {
             return Some(*register);
         }
@@ -289,19 +392,23 @@ impl<'t> Lowering<'_, 't> {
     pub fn is_safe(&self, e: &tree::Expr<'t>) -> bool {
         match &e.kind {
             ExprKind::Number(_) | ExprKind::LastOf(_) => true,
-            ExprKind::Run(..) => false,
-            ExprKind::Place(place) => match (&place.index, self.array_length(place.name)) {
-                (Some(index), Some(len)) => {
-                    self.is_safe(index) && self.bounds(index).is_within(0, len - 1)
-                }
-                _ => true,
-            },
+            ExprKind::Place(place) => {
+                let Some(leaf) = self.variable(place.name.text).and_then(|v| v.leaf(place)) else {
+                    return true;
+                };
+                place.indices().into_iter().zip(&leaf.dims).all(|(index, dim)| match (index, dim) {
+                    (Some(index), Some(dim)) => {
+                        self.is_safe(index) && self.bounds(index).is_within(0, i128::from(*dim) - 1)
+                    }
+                    _ => true,
+                })
+            }
             ExprKind::Not(e) | ExprKind::Negative(e) | ExprKind::Complement(e) => self.is_safe(e),
             ExprKind::Binary(op, a, b) => {
                 let divides = matches!(op, BinOp::Div | BinOp::Mod);
                 self.is_safe(a) && self.is_safe(b) && (!divides || self.bounds(b).low > 0)
             }
-            ExprKind::Conditional(..) => false,
+            _ => false,
         }
     }
 
@@ -309,42 +416,41 @@ impl<'t> Lowering<'_, 't> {
     pub fn bounds(&self, e: &tree::Expr<'t>) -> Bounds {
         match &e.kind {
             ExprKind::Number(n) => Bounds::exactly(*n),
-            ExprKind::Place(place) => match self.local(place.name.text) {
-                Some(local) => match local.place {
-                    LocalPlace::Constant(value) => Bounds::exactly(value),
-                    _ => local.kind.bounds(),
+            ExprKind::Place(place) => match self.variable(place.name.text) {
+                Some(variable) => match variable.leaf(place) {
+                    Some(leaf) => match &leaf.storage {
+                        Storage::Constants(list) if list.len() == 1 => Bounds::exactly(list[0]),
+                        _ => leaf.kind.bounds(),
+                    },
+                    None => Bounds::ANY,
                 },
                 None => match self.cx.constants.get(place.name.text) {
                     Some(value) => Bounds::exactly(*value),
-                    None => {
-                        let global = self.cx.globals.get(place.name.text);
-                        global.map_or(Bounds::ANY, |g| g.kind.bounds())
-                    }
+                    None if place.name.text == "_pid" => self.own_pid().bounds,
+                    None if place.name.text == "_nr_pr" => Type::Byte.bounds(),
+                    None => Bounds::ANY,
                 },
             },
             ExprKind::LastOf(name) => {
                 self.array_length(*name).map_or(Bounds::ANY, |len| Bounds::exactly(len - 1))
             }
-            ExprKind::Not(_) => Bounds::TRUTH,
+            ExprKind::Not(_) | ExprKind::Poll(_) => Bounds::TRUTH,
             ExprKind::Negative(e) => Bounds::binary(BinOp::Sub, Bounds::exactly(0), self.bounds(e)),
             ExprKind::Complement(e) => {
                 Bounds::binary(BinOp::Sub, Bounds::exactly(-1), self.bounds(e))
             }
             ExprKind::Binary(op, a, b) => Bounds::binary(*op, self.bounds(a), self.bounds(b)),
             ExprKind::Conditional(_, a, b) => self.bounds(a).join(self.bounds(b)),
-            ExprKind::Run(..) => Bounds::ANY,
+            _ => Bounds::ANY,
         }
     }
 
     /// Whether a value that is assigned to an `mtype` is one of its members.
     pub fn is_member(&self, e: &tree::Expr<'t>) -> bool {
         match &e.kind {
-            ExprKind::Place(place) => match self.local(place.name.text) {
-                Some(local) => local.kind == Type::Mtype,
-                None => {
-                    self.cx.constants.contains_key(place.name.text)
-                        || self.global(place).is_some_and(|g| g.kind == Type::Mtype)
-                }
+            ExprKind::Place(place) => match self.variable(place.name.text) {
+                Some(variable) => variable.leaf(place).is_some_and(|l| l.kind == Type::Mtype),
+                None => self.cx.constants.contains_key(place.name.text),
             },
             ExprKind::Conditional(_, a, b) => self.is_member(a) && self.is_member(b),
             ExprKind::Number(n) => *n == 0,
@@ -353,14 +459,24 @@ impl<'t> Lowering<'_, 't> {
     }
 }
 
-/// The element of an array of registers that an index means. The program fails if
-/// there is none.
-pub fn element(list: &[RegId], index: &Value) -> Code {
+/// The place in memory of an element.
+pub fn memory_place(first: VarId, leaf: &Leaf<'_>, index: Option<Value>) -> Place {
+    match index {
+        None => Place::var(first),
+        Some(index) => match index.known() {
+            Some(known) => Place::var(VarId::new(first.index() + known as usize)),
+            None => Place { first, len: leaf.count() as u32, index: Some(index.code) },
+        },
+    }
+}
+
+/// The element of a list that an index means. The program fails if there is none.
+pub fn element(list: &[Code], index: &Value) -> Code {
     if let Some(known) = index.known() {
         return usize::try_from(known)
             .ok()
             .and_then(|i| list.get(i))
-            .map_or_else(|| checked(list.len(), Expr::Const(known)), |r| Expr::Atom(*r));
+            .map_or_else(|| checked(list.len(), Expr::Const(known)), Clone::clone);
     }
     let is_safe = index.bounds.is_within(0, list.len() as i128 - 1);
     // All of the sum is worked out, so that one check is enough.
@@ -378,13 +494,13 @@ pub fn checked(len: usize, index: Code) -> Code {
 
 /// The chosen one of `list`, whose first element has the number `from`. The
 /// element 0 is compared with `first`, all others with `index`.
-fn sum(list: &[RegId], from: usize, first: &Code, index: &Code) -> Code {
+fn sum(list: &[Code], from: usize, first: &Code, index: &Code) -> Code {
     match list {
         [] => Expr::Const(0),
         [one] => {
             let compared = if from == 0 { first } else { index };
             let chosen = binary(BinOp::Eq, compared.clone(), Expr::Const(from as i128));
-            binary(BinOp::Mul, chosen, Expr::Atom(*one))
+            binary(BinOp::Mul, chosen, one.clone())
         }
         _ => {
             let (a, b) = list.split_at(list.len() / 2);

@@ -1,31 +1,46 @@
 //! From a tree to a [`Program`]: which processes there are, what the variables hold
-//! at first, and every access to a global variable as a statement of its own.
+//! at first, and what a process does, step by step.
+//!
+//! A process of Spin is a graph: at each *place* there are steps, each of which may be possible or not,
+//! and one of the possible ones is taken. A place becomes an `await` for one of its steps, the choice,
+//! and what the step does; where that is more than one access, all of it is a block that is one step.
 //!
 //! * [`start`]: what runs, and what `init` does before it runs it;
-//! * [`process`]: one process, its names and registers;
+//! * [`graph`]: the places and steps of a process;
+//! * [`variable`], [`process`]: names and registers;
 //! * [`expression`], [`value`]: expressions;
-//! * [`statement`], [`select`]: statements; everything that may wait or choose is a
-//!   selection;
-//! * [`atomic`]: what one atomic read-write can do.
+//! * [`place`], [`effect`]: what becomes of a place and its steps;
+//! * [`channel`]: messages;
+//! * [`tidy`]: the same code with fewer jumps and blocks;
+//! * [`ltl`]: formulas.
 
-mod atomic;
+mod channel;
+mod effect;
 mod expression;
+mod graph;
+mod ltl;
+mod place;
 mod process;
-mod select;
 mod start;
-mod statement;
+mod tidy;
 mod value;
+mod variable;
 
 use std::collections::{HashMap, HashSet};
 
-use weir_model::ids::{EnumId, SpanId, VarId};
+use weir_model::ids::{EnumId, LabelId, ProcessId, SpanId, VarId};
 use weir_model::program::{Decl, Domain, Enum, MAX_PROCESSES, Program, Property, PropertyKind};
 
 use super::lexer::Token;
-use super::tree::{Declared, Expr, ExprKind, Model, Name, Type};
+use super::tree::{
+    Declared, Expr, ExprKind, Init, Model, Name, Pattern, Record, Shape, Stmt, StmtKind, Type,
+};
 use crate::errors::{Errors, did_you_mean, quote};
 use crate::weir::tree::Span;
-use crate::{Diagnostic, MAX_ARRAY, Source};
+use crate::{Diagnostic, MAX_ARRAY, MAX_NESTING, Source};
+use channel::Channel;
+use process::Body;
+use variable::{Leaf, Storage, Variable};
 
 /// How many variables, and how many statements, registers or labels in one process:
 /// their numbers have 16 bits.
@@ -40,6 +55,7 @@ const MAX_LOCAL_ARRAY: i128 = 64;
 pub fn model<'t>(
     name: &str,
     model: &Model<'t>,
+    is_split: bool,
     source: Source,
     errors: Errors,
 ) -> Result<(Program, Source), Errors> {
@@ -49,57 +65,83 @@ pub fn model<'t>(
         spans: HashMap::new(),
         globals: HashMap::new(),
         constants: HashMap::new(),
+        records: HashMap::new(),
+        channels: Vec::new(),
+        count: 0,
+        names: HashSet::new(),
+        assigned: HashSet::new(),
         program: Program { name: name.to_owned(), ..Program::default() },
         numbers: HashSet::new(),
-        has_end: false,
+        except: Vec::new(),
+        is_split,
+        hand: None,
+        running: None,
+        broken: HashSet::new(),
+        relabeled: Vec::new(),
     };
+    cx.survey(model);
     cx.declare_mtypes(&model.mtypes);
+    for record in &model.records {
+        if cx.records.insert(record.name.text, record).is_some() {
+            cx.declared_twice(record.name, None);
+        }
+    }
     for declared in &model.globals {
         cx.declare_global(declared);
     }
-    let instances = cx.start(model);
-    if instances.is_empty() && cx.errors.is_empty() {
+    let bodies = cx.start(model);
+    if bodies.is_empty() && cx.errors.is_empty() {
         let end = cx.source.text.trim_end().len();
         let error = Diagnostic::new("nothing runs: the model has no process", end..end);
         cx.errors.push(error.help("write `active proctype`, or `init { run … }`"));
     }
-    for instance in instances {
+    let bodies = cx.meet(bodies);
+    for me in 0..bodies.len() {
         // Copies of what is too long would be too long as well.
-        if cx.errors.is_full() || !process::lower(&mut cx, instance) {
+        if cx.errors.is_full() || !place::lower(&mut cx, &bodies, me) {
             break;
         }
     }
-    cx.finish()
+    if cx.errors.is_empty() {
+        ltl::ask(&mut cx, model, &bodies);
+    }
+    cx.finish(&bodies)
 }
 
 /// What lowering knows, and the program so far.
-struct Context<'t> {
+struct Context<'m, 't> {
     errors: Errors,
     source: Source,
     spans: HashMap<Span, SpanId>,
-    globals: HashMap<&'t str, Global>,
+    globals: HashMap<&'t str, Variable<'t>>,
     /// The members of `mtype`.
     constants: HashMap<&'t str, i128>,
+    records: HashMap<&'t str, &'m Record<'t>>,
+    channels: Vec<Channel>,
+    /// How many variables there are in memory, and what they are called.
+    count: usize,
+    names: HashSet<String>,
+    /// Names of variables that are assigned or received into somewhere.
+    assigned: HashSet<&'t str>,
     program: Program,
     /// Declarations of type `mtype` that hold numbers without a name as well.
     numbers: HashSet<usize>,
-    /// Whether a label says that a process may stay there.
-    has_end: bool,
+    /// Where processes may stay.
+    except: Vec<(ProcessId, LabelId)>,
+    /// Whether every access is a step of its own.
+    is_split: bool,
+    /// The variable that says who is to take a message before anybody else does anything, if that
+    /// matters.
+    hand: Option<VarId>,
+    /// `_nr_pr`, if the model asks for it.
+    running: Option<VarId>,
+    /// Names whose declaration was wrong: uses of them are no errors of their own.
+    broken: HashSet<&'t str>,
+    /// What labels of processes have become.
+    relabeled: Vec<Vec<Option<LabelId>>>,
 }
 
-/// A global variable or an array.
-#[derive(Clone, Copy, Debug)]
-struct Global {
-    kind: Type,
-    first: VarId,
-    /// `None` for a single variable.
-    len: Option<u32>,
-    /// Its place in `Program::vars`.
-    decl: usize,
-    span: Span,
-}
-
-impl<'t> Context<'t> {
+impl<'m, 't> Context<'m, 't> {
     fn error_at(&mut self, message: impl Into<String>, token: Token<'t>) {
         self.errors.push(token.error(message));
     }
@@ -120,10 +162,51 @@ impl<'t> Context<'t> {
 
     /// Reports a name that stands for nothing.
     fn unknown(&mut self, name: Name<'t>, local: &[&'t str]) {
+        if self.broken.contains(name.text) {
+            return;
+        }
         let error = name.token.error(format!("there is no variable {}", quote(name.text)));
         let candidates = self.globals.keys().chain(self.constants.keys()).chain(local).copied();
         let error = did_you_mean(error, name.text, candidates);
         self.errors.push(error);
+    }
+
+    /// Finds the names that are assigned, and whether `_nr_pr` is asked for.
+    fn survey(&mut self, model: &'m Model<'t>) {
+        let mut asks = false;
+        let mut assigned = HashSet::new();
+        for proctype in &model.proctypes {
+            for stmt in &proctype.body {
+                stmt.visit(&mut |stmt: &Stmt<'t>| {
+                    match &stmt.kind {
+                        StmtKind::Assign(place, _) | StmtKind::Select(place, _) => {
+                            assigned.insert(place.name.text);
+                        }
+                        StmtKind::Receive(receive) => {
+                            for pattern in &receive.patterns {
+                                if let Pattern::Place(place) = pattern {
+                                    assigned.insert(place.name.text);
+                                }
+                            }
+                        }
+                        _ => {}
+                    }
+                    stmt.expressions(&mut |e| {
+                        asks |= matches!(&e.kind, ExprKind::Place(p) if p.name.text == "_nr_pr");
+                    });
+                });
+            }
+        }
+        self.assigned = assigned;
+        if asks {
+            self.running = self.new_var(
+                "_nr_pr".to_owned(),
+                None,
+                Some(Domain::Int(weir_model::program::IntType::U8)),
+                vec![0],
+                SpanId::NONE,
+            );
+        }
     }
 
     /// Numbers the members of `mtype` as Spin does: each list from its end, after
@@ -159,37 +242,164 @@ impl<'t> Context<'t> {
         }
     }
 
+    /// A new variable or array in memory; `None` after an error.
+    fn new_var(
+        &mut self,
+        name: String,
+        len: Option<u32>,
+        domain: Option<Domain>,
+        init: Vec<i128>,
+        span: SpanId,
+    ) -> Option<VarId> {
+        let first = self.count;
+        if first + init.len() > MAX_NUMBERED {
+            let message = format!("a model may have at most {MAX_NUMBERED} variables");
+            let range = self.source.range(span);
+            self.errors.push(Diagnostic::new(message, range));
+            return None;
+        }
+        let taken = |name: &String| self.names.contains(name);
+        let name = match taken(&name) {
+            false => name,
+            true => (2..).map(|i| format!("{name}_{i}")).find(|n| !taken(n)).unwrap_or(name),
+        };
+        self.count += init.len();
+        self.names.insert(name.clone());
+        let init = init.into_iter().map(|v| vec![v]).collect();
+        self.program.vars.push(Decl { name, len, domain, init, span });
+        Some(VarId::new(first))
+    }
+
     fn declare_global(&mut self, declared: &Declared<'t>) {
         let name = declared.name;
         let first = self.globals.get(name.text).map(|g| g.span);
         if first.is_some() || self.constants.contains_key(name.text) {
             return self.declared_twice(name, first);
         }
-        let Some(len) = self.length(declared, MAX_ARRAY) else { return };
-        let init = declared.init.as_ref().map_or(Some(0), |e| self.constant(e));
-        let Some(init) = init else { return };
-        let init = declared.kind.cut(init);
-        let var = self.program.var_count();
-        let count = len.unwrap_or(1) as usize;
-        if var + count > MAX_NUMBERED {
-            let message = format!("a model may have at most {MAX_NUMBERED} variables");
-            return self.error_at(message, name.token);
+        match self.global_variable(declared) {
+            Some(variable) => drop(self.globals.insert(name.text, variable)),
+            None => drop(self.broken.insert(name.text)),
         }
-        let decl = self.program.vars.len();
-        let kind = declared.kind;
-        let global = Global { kind, first: VarId::new(var), len, decl, span: name.token.span };
-        self.globals.insert(name.text, global);
-        if kind == Type::Mtype && declared.init.as_ref().is_some_and(|e| !self.is_named(e)) {
-            self.numbers.insert(decl);
-        }
+    }
+
+    fn global_variable(&mut self, declared: &Declared<'t>) -> Option<Variable<'t>> {
+        let len = self.length(declared, MAX_ARRAY)?;
+        let leaves = self.leaves(declared.shape, len, declared.name.text, 0)?;
         let span = self.span(declared.span);
-        self.program.vars.push(Decl {
-            name: name.text.to_owned(),
-            len,
-            domain: self.domain(kind),
-            init: vec![vec![init]; count],
-            span,
-        });
+        let mut made = Vec::new();
+        for (path, dims, kind) in leaves {
+            let mut leaf = Leaf { path, dims, kind, storage: Storage::Constants(Vec::new()) };
+            let values = self.initial(declared, &leaf)?;
+            let is_member = match &declared.init {
+                Init::Value(e) => self.is_named(e),
+                Init::List(list) => list.iter().all(|e| self.is_named(e)),
+                _ => true,
+            };
+            let full: Vec<&str> =
+                std::iter::once(declared.name.text).chain(leaf.path.iter().copied()).collect();
+            if kind == Type::Chan && !self.assigned.contains(declared.name.text) {
+                leaf.storage = Storage::Constants(values);
+            } else {
+                let count = leaf.count() as u32;
+                let len = leaf.dims.iter().any(Option::is_some).then_some(count);
+                let decl = self.program.vars.len();
+                let domain = self.domain(kind);
+                let first = self.new_var(full.join("."), len, domain, values, span)?;
+                if kind == Type::Mtype && !is_member {
+                    self.numbers.insert(decl);
+                }
+                leaf.storage = Storage::Global(first, decl);
+            }
+            made.push(leaf);
+        }
+        Some(Variable { leaves: made, len, span: declared.name.token.span })
+    }
+
+    /// The plain parts of a variable: their fields, numbers of elements, and types.
+    #[allow(clippy::type_complexity)]
+    fn leaves(
+        &mut self,
+        shape: Shape<'t>,
+        len: Option<u32>,
+        name: &'t str,
+        depth: usize,
+    ) -> Option<Vec<(Vec<&'t str>, Vec<Option<u32>>, Type)>> {
+        let record = match shape {
+            Shape::Plain(kind) => return Some(vec![(vec![], vec![len], kind)]),
+            Shape::Record(record) => record,
+        };
+        let Some(known) = self.records.get(record.text).copied() else {
+            self.error_at(format!("there is no type {}", quote(record.text)), record.token);
+            return None;
+        };
+        if depth >= MAX_NESTING {
+            self.error_at(format!("{} contains itself", quote(record.text)), record.token);
+            return None;
+        }
+        let mut all = Vec::new();
+        for field in &known.fields {
+            let inner = self.length(field, MAX_ARRAY)?;
+            for (path, dims, kind) in self.leaves(field.shape, inner, name, depth + 1)? {
+                let path = std::iter::once(field.name.text).chain(path).collect();
+                let dims = std::iter::once(len).chain(dims).collect();
+                all.push((path, dims, kind));
+            }
+            let count = |dims: &Vec<Option<u32>>| {
+                dims.iter().map(|d| i128::from(d.unwrap_or(1))).product::<i128>()
+            };
+            if all.len() > MAX_NUMBERED || all.iter().any(|(_, dims, _)| count(dims) > MAX_ARRAY) {
+                let message =
+                    format!("{} has more than {MAX_ARRAY} elements of a kind", quote(name));
+                self.error_at(message, record.token);
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    /// The initial values of a leaf; channels are made here.
+    fn initial(&mut self, declared: &Declared<'t>, leaf: &Leaf<'t>) -> Option<Vec<i128>> {
+        let count = leaf.count();
+        // The fields of a record begin with what is given in the `typedef`.
+        let mut init = &declared.init;
+        let mut shape = declared.shape;
+        for field in &leaf.path {
+            let Shape::Record(record) = shape else { break };
+            let fields = &self.records.get(record.text).copied()?.fields;
+            let found = fields.iter().find(|f| f.name.text == *field)?;
+            (init, shape) = (&found.init, found.shape);
+        }
+        match init {
+            Init::Nothing => Some(vec![0; count]),
+            Init::Value(e) => Some(vec![leaf.kind.cut(self.constant(e)?); count]),
+            Init::List(list) => {
+                let mut values = Vec::new();
+                for e in list {
+                    values.push(leaf.kind.cut(self.constant(e)?));
+                }
+                // Spin repeats the last one.
+                let last = values.last().copied().unwrap_or(0);
+                values.resize(count, last);
+                Some(values)
+            }
+            Init::Channel(capacity, shapes) => {
+                if leaf.kind != Type::Chan {
+                    self.error_at("only a `chan` begins with a channel", declared.name.token);
+                    return None;
+                }
+                let mut name = declared.name.text.to_owned();
+                leaf.path.iter().for_each(|field| name = format!("{name}.{field}"));
+                (0..count)
+                    .map(|i| {
+                        let name = match count {
+                            1 => name.clone(),
+                            _ => format!("{name}[{i}]"),
+                        };
+                        self.new_channel(&name, capacity, shapes, declared)
+                    })
+                    .collect()
+            }
+        }
     }
 
     /// How many elements a declaration has; `None` after an error.
@@ -237,14 +447,18 @@ impl<'t> Context<'t> {
         let value = match &e.kind {
             ExprKind::Number(n) => Ok(*n),
             ExprKind::Place(place) => {
-                if let (Some(value), None) = (self.constants.get(place.name.text), &place.index) {
+                if place.field.is_none()
+                    && let (Some(value), None) = (self.constants.get(place.name.text), &place.index)
+                {
                     return Some(*value);
                 }
                 let index = match &place.index {
                     Some(index) => Some(self.evaluate(index, read)?),
                     None => None,
                 };
-                return read(Read { name: place.name.text, index, run: None, token: e.token });
+                // Fields are not known here.
+                let name = if place.field.is_some() { "." } else { place.name.text };
+                return read(Read { name, index, run: None, token: e.token });
             }
             ExprKind::LastOf(name) => match self.globals.get(name.text).and_then(|g| g.len) {
                 Some(len) => Ok(i128::from(len) - 1),
@@ -259,6 +473,13 @@ impl<'t> Context<'t> {
                 }
                 let run = Some((*name, values));
                 return read(Read { name: name.text, index: None, run, token: e.token });
+            }
+            ExprKind::Fill(..)
+            | ExprKind::Poll(_)
+            | ExprKind::Timeout
+            | ExprKind::At(..)
+            | ExprKind::Remote(..) => {
+                return read(Read { name: ".", index: None, run: None, token: e.token });
             }
             ExprKind::Not(e) => Ok(i128::from(self.evaluate(e, read)? == 0)),
             ExprKind::Negative(e) => Ok(self.evaluate(e, read)?.wrapping_neg()),
@@ -289,18 +510,23 @@ impl<'t> Context<'t> {
     }
 
     /// Puts the last things right and asks for what Spin asks for by itself.
-    fn finish(mut self) -> Result<(Program, Source), Errors> {
+    fn finish(mut self, bodies: &[Body<'_, 't>]) -> Result<(Program, Source), Errors> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        for decl in self.numbers {
+        for decl in std::mem::take(&mut self.numbers) {
             self.program.vars[decl].domain = None;
         }
-        if !self.has_end {
-            let span = SpanId::NONE;
-            let kind = PropertyKind::NoDeadlock(Vec::new());
-            self.program.properties.push(Property { name: None, kind, span });
+        let mut except = std::mem::take(&mut self.except);
+        for (p, body) in bodies.iter().enumerate() {
+            let ends = body.label_ids.iter().filter(|(name, _)| name.starts_with("end"));
+            let now = |label: LabelId| self.relabeled[p].get(label.index()).copied().flatten();
+            except.extend(ends.filter_map(|(_, (l, _))| Some((ProcessId::new(p), now(*l)?))));
         }
+        except.sort_unstable();
+        except.dedup();
+        let kind = PropertyKind::NoDeadlock(except);
+        self.program.properties.insert(0, Property { name: None, kind, span: SpanId::NONE });
         Ok((self.program, self.source))
     }
 }

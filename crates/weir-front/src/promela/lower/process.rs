@@ -1,323 +1,324 @@
-//! One process: its names, its registers, and the statements that are written for it.
+//! One process: its names, its registers and its labels.
 
 use std::collections::{HashMap, HashSet};
-use std::mem;
 
-use weir_model::ids::{LabelId, RegId};
-use weir_model::program::{Code, Domain, Label, Place, Process, Register, Stmt, StmtKind};
+use weir_model::ids::{LabelId, RegId, VarId};
+use weir_model::program::{Domain, Label, Register};
 
+use super::channel::Rendezvous;
+use super::graph::Graph;
+use super::variable::{Leaf, Storage, Variable};
 use super::{Context, MAX_LOCAL_ARRAY, MAX_NUMBERED};
-use crate::MAX_NESTING;
-use crate::errors::quote;
-use crate::promela::lexer::Token;
-use crate::promela::tree::{self, Declared, Name, Proctype, Type};
+use crate::promela::tree::{Declared, Init, Name, Proctype, Type};
 use crate::weir::tree::Span;
 
-/// A process that runs.
-pub struct Instance<'m, 't> {
+/// How a process comes to run.
+#[derive(Clone, Debug)]
+pub enum Begin {
+    /// It runs from the start.
+    AtOnce,
+    /// Another one runs it: the variable that says so, and those of its arguments.
+    Run {
+        flag: VarId,
+        arguments: Vec<(VarId, Type)>,
+        pid: Option<VarId>,
+        /// For each of [`Body::computed`] the variable that holds it, if whoever runs the process
+        /// works it out.
+        computed: Vec<Option<VarId>>,
+    },
+}
+
+/// Where a message is handed over without a buffer: one for a process that receives so.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting {
+    /// The place at which the process waits for messages, or 0.
+    pub at: VarId,
+    /// Which of its receives has got a message, counted from 1, or 0.
+    pub got: VarId,
+    /// The fields of the message, and what the receives at the place ask for.
+    pub fields: VarId,
+    pub wanted: VarId,
+}
+
+/// Names that are known in a block.
+#[derive(Debug, Default)]
+pub struct Scope<'t> {
+    pub parent: Option<usize>,
+    pub vars: HashMap<&'t str, Variable<'t>>,
+}
+
+/// A process with its graph, before it is written as statements.
+#[derive(Debug)]
+pub struct Body<'m, 't> {
     pub proctype: &'m Proctype<'t>,
     /// `P`, or `P[2]` where several run.
     pub name: String,
     pub pid: i128,
-    /// One for each parameter.
-    pub arguments: Vec<i128>,
-    /// How many statements of the body have been done already, and what they left in
-    /// the local variables.
-    pub done: usize,
-    pub locals: HashMap<&'t str, Vec<i128>>,
-}
-
-/// A name inside a process.
-#[derive(Clone, Debug)]
-pub struct Local {
-    pub kind: Type,
-    pub place: LocalPlace,
-    pub span: Span,
-}
-
-#[derive(Clone, Debug)]
-pub enum LocalPlace {
-    Register(RegId),
-    /// One register for each element.
-    Array(Vec<RegId>),
-    /// It never changes.
-    Constant(i128),
-}
-
-/// Lowers one process; `false` if it is too long.
-pub fn lower<'t>(cx: &mut Context<'t>, instance: Instance<'_, 't>) -> bool {
-    let mut this = Lowering {
-        cx,
-        name: instance.name,
-        scopes: vec![HashMap::new()],
-        labels: HashMap::new(),
-        registers: Vec::new(),
-        label_list: Vec::new(),
-        temporaries: Vec::new(),
-        in_use: 0,
-        base: 0,
-        out: Vec::new(),
-        statements: 0,
-        blocks: 0,
-        loops: 0,
-        loaded: Vec::new(),
-        held: None,
-        numbers: HashSet::new(),
-        taken: HashSet::new(),
-    };
-    let proctype = instance.proctype;
-    let mut assigned = HashSet::new();
-    this.survey(&proctype.body, &mut assigned);
-    let pid = Local {
-        kind: Type::Byte,
-        place: LocalPlace::Constant(instance.pid),
-        span: proctype.name.token.span,
-    };
-    this.scopes[0].insert("_pid", pid);
-    for (parameter, value) in proctype.parameters.iter().zip(&instance.arguments) {
-        let value = parameter.kind.cut(*value);
-        if assigned.contains(parameter.name.text) {
-            this.declare(parameter, Some(value));
-        } else {
-            let (kind, span) = (parameter.kind, parameter.name.token.span);
-            let place = LocalPlace::Constant(value);
-            this.scopes[0].insert(parameter.name.text, Local { kind, place, span });
-        }
-    }
-    for stmt in &proctype.body[..instance.done] {
-        if let tree::StmtKind::Declare(list) = &stmt.kind {
-            for declared in list {
-                this.declare(declared, Some(0));
-                let known = instance.locals.get(declared.name.text);
-                for (i, value) in known.into_iter().flatten().enumerate() {
-                    this.begin_with(declared.name.text, i, *value);
-                }
-            }
-        }
-    }
-    this.body(&proctype.body[instance.done..]);
-    for register in &this.numbers {
-        this.registers[register.index()].domain = None;
-    }
-    let fits = !this.is_too_long();
-    let process = Process {
-        name: this.name,
-        registers: this.registers,
-        labels: this.label_list,
-        body: this.out,
-    };
-    cx.program.processes.push(process);
-    fits
-}
-
-pub struct Lowering<'c, 't> {
-    pub cx: &'c mut Context<'t>,
-    pub name: String,
-    pub scopes: Vec<HashMap<&'t str, Local>>,
-    pub labels: HashMap<&'t str, (LabelId, Span)>,
+    pub begin: Begin,
+    pub scopes: Vec<Scope<'t>>,
+    pub graph: Graph<'m, 't>,
     pub registers: Vec<Register>,
-    label_list: Vec<Label>,
-    temporaries: Vec<RegId>,
-    /// How many temporaries hold something that is still needed.
-    pub in_use: usize,
-    /// How many of them a statement has to leave alone.
-    pub base: usize,
-    /// The block that is being written.
-    pub out: Vec<Stmt>,
-    statements: usize,
-    blocks: usize,
-    pub loops: usize,
-    /// What the statement has loaded so far.
-    pub loaded: Vec<(Place, RegId)>,
-    /// The variable of an atomic read-write, and the register that stands for it.
-    pub held: Option<(Place, RegId)>,
+    pub labels: Vec<Label>,
+    pub label_ids: HashMap<&'t str, (LabelId, Span)>,
     /// Registers of type `mtype` that hold numbers without a name as well.
     pub numbers: HashSet<RegId>,
-    /// Names that registers and labels have.
-    taken: HashSet<String>,
+    /// Names that registers have.
+    pub taken: HashSet<String>,
+    /// Variables with a value that is worked out when the process begins.
+    pub computed: Vec<(usize, &'m Declared<'t>)>,
+    /// The processes that its steps run: by the place of the word `run` in the text.
+    pub runs: HashMap<Span, usize>,
+    pub meeting: Option<Meeting>,
+    /// Where messages are handed over to it.
+    pub receives: Vec<Rendezvous<'m, 't>>,
 }
 
-impl<'t> Lowering<'_, 't> {
-    /// Adds a statement to the block that is being written.
-    pub fn emit(&mut self, kind: StmtKind, span: Span) {
-        self.statements += 1;
-        let range = span.range();
-        if self.blocks > MAX_NESTING {
-            let message = format!("this nests more than {MAX_NESTING} deep");
-            return self.cx.errors.push(crate::Diagnostic::new(message, range));
+impl<'m, 't> Body<'m, 't> {
+    pub fn new(proctype: &'m Proctype<'t>, name: String, pid: i128, begin: Begin) -> Self {
+        Self {
+            proctype,
+            name,
+            pid,
+            begin,
+            scopes: vec![Scope::default()],
+            graph: Graph::default(),
+            registers: Vec::new(),
+            labels: Vec::new(),
+            label_ids: HashMap::new(),
+            numbers: HashSet::new(),
+            taken: HashSet::new(),
+            computed: Vec::new(),
+            runs: HashMap::new(),
+            meeting: None,
+            receives: Vec::new(),
         }
-        if self.is_too_long() {
-            let name = quote(&self.name);
-            let message = format!("process {name} has more than {MAX_NUMBERED} statements");
-            return self.cx.errors.push(crate::Diagnostic::new(message, range));
+    }
+
+    pub fn new_scope(&mut self, parent: usize) -> usize {
+        self.scopes.push(Scope { parent: Some(parent), vars: HashMap::new() });
+        self.scopes.len() - 1
+    }
+
+    /// The variable of a name, seen from a scope.
+    pub fn local(&self, scope: usize, name: &str) -> Option<&Variable<'t>> {
+        let mut scope = Some(scope);
+        while let Some(id) = scope {
+            if let Some(found) = self.scopes[id].vars.get(name) {
+                return Some(found);
+            }
+            scope = self.scopes[id].parent;
         }
-        let span = self.cx.span(span);
-        self.out.push(Stmt::new(kind, span));
+        None
     }
 
-    pub fn is_too_long(&self) -> bool {
-        self.statements > MAX_NUMBERED
-    }
-
-    /// What `write` writes, as a block of its own.
-    pub fn nested<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> (Vec<Stmt>, R) {
-        let around = mem::take(&mut self.out);
-        self.blocks += 1;
-        let result = write(self);
-        self.blocks -= 1;
-        (mem::replace(&mut self.out, around), result)
-    }
-
-    /// The next temporary. `None` after an error.
-    pub fn temporary(&mut self, span: Span) -> Option<RegId> {
-        if self.in_use == self.temporaries.len() {
-            let name = self.fresh("t", self.temporaries.len());
-            let id = self.add_register(name, None, 0, true, span)?;
-            self.temporaries.push(id);
-        }
-        self.in_use += 1;
-        Some(self.temporaries[self.in_use - 1])
-    }
-
-    /// A name that nothing else in the process has.
-    fn fresh(&mut self, word: &str, from: usize) -> String {
-        let is_free = |name: &String| {
-            !self.taken.contains(name) && !self.cx.globals.contains_key(name.as_str())
+    /// A name for a register that nothing else has.
+    pub fn free_name(&mut self, cx: &Context<'m, 't>, name: &str) -> String {
+        let globals = &cx.globals;
+        let is_free = |n: &String, taken: &HashSet<String>| {
+            !taken.contains(n) && !globals.contains_key(n.as_str())
         };
-        let name = (from..).map(|i| format!("{word}{i}")).find(is_free).unwrap_or_default();
-        self.taken.insert(name.clone());
-        name
+        let mut found = name.to_owned();
+        if !is_free(&found, &self.taken) {
+            let from = self.registers.len();
+            let mut names = (from..).map(|i| format!("{name}_{i}"));
+            found = names.find(|n| is_free(n, &self.taken)).unwrap_or_default();
+        }
+        self.taken.insert(found.clone());
+        found
     }
 
-    fn add_register(
+    pub fn add_register(
         &mut self,
+        cx: &mut Context<'m, 't>,
         name: String,
         domain: Option<Domain>,
         init: i128,
-        temporary: bool,
         span: Span,
     ) -> Option<RegId> {
         if self.registers.len() >= MAX_NUMBERED {
             let message = format!("a process may have at most {MAX_NUMBERED} local variables");
-            self.cx.errors.push(crate::Diagnostic::new(message, span.range()));
+            cx.errors.push(crate::Diagnostic::new(message, span.range()));
             return None;
         }
         let id = RegId::new(self.registers.len());
         let display = format!("{}.{name}", self.name);
-        let span = self.cx.span(span);
-        self.registers.push(Register { name, display, domain, init, temporary, span });
+        let span = cx.span(span);
+        self.registers.push(Register { name, display, domain, init, temporary: false, span });
         Some(id)
     }
 
-    /// Declares a local variable that begins with a value.
-    pub fn declare(&mut self, declared: &Declared<'t>, init: Option<i128>) -> Option<()> {
+    /// Declares a local variable. If `early`, it begins with its initial value; a value that is
+    /// not constant is worked out when the process begins.
+    pub fn declare(
+        &mut self,
+        cx: &mut Context<'m, 't>,
+        declared: &'m Declared<'t>,
+        scope: usize,
+        early: bool,
+    ) -> Option<()> {
         let name = declared.name;
-        let scope = self.scopes.last()?;
-        if let Some(first) = scope.get(name.text).map(|l| l.span) {
-            self.cx.declared_twice(name, Some(first));
+        if let Some(first) = self.scopes[scope].vars.get(name.text).map(|l| l.span) {
+            cx.declared_twice(name, Some(first));
             return None;
         }
-        let len = self.cx.length(declared, MAX_LOCAL_ARRAY)?;
-        let domain = self.cx.domain(declared.kind);
-        let init = init.unwrap_or(0);
-        let mut registers = Vec::new();
-        for i in 0..len.unwrap_or(1) {
-            let base = match len {
-                Some(_) => format!("{}_{i}", name.text),
-                None => name.text.to_owned(),
-            };
-            // Another block may have a variable of that name.
-            let free = if self.taken.contains(&base) || self.cx.globals.contains_key(&*base) {
-                self.fresh(&format!("{base}_"), self.registers.len())
-            } else {
-                self.taken.insert(base.clone());
-                base
-            };
-            let register = self.add_register(free, domain, init, false, declared.span)?;
-            registers.push(register);
+        let made = self.local_variable(cx, declared, scope, early);
+        match made {
+            Some(variable) => drop(self.scopes[scope].vars.insert(name.text, variable)),
+            None => drop(cx.broken.insert(name.text)),
         }
-        let place = match len {
-            Some(_) => LocalPlace::Array(registers),
-            None => LocalPlace::Register(registers[0]),
+        Some(())
+    }
+
+    fn local_variable(
+        &mut self,
+        cx: &mut Context<'m, 't>,
+        declared: &'m Declared<'t>,
+        scope: usize,
+        early: bool,
+    ) -> Option<Variable<'t>> {
+        let name = declared.name;
+        let len = cx.length(declared, MAX_LOCAL_ARRAY)?;
+        let leaves = cx.leaves(declared.shape, len, name.text, 0)?;
+        let mut made = Vec::new();
+        for (path, dims, kind) in leaves {
+            let mut leaf = Leaf { path, dims, kind, storage: Storage::Constants(Vec::new()) };
+            let count = leaf.count();
+            if count as i128 > MAX_LOCAL_ARRAY {
+                let message =
+                    format!("an array has 1 to {MAX_LOCAL_ARRAY} elements here, not {count}");
+                cx.error_at(message, name.token);
+                return None;
+            }
+            let is_constant = match &declared.init {
+                Init::Value(e) => {
+                    let mut wrong = false;
+                    e.visit(&mut |e| {
+                        wrong |= match &e.kind {
+                            crate::promela::tree::ExprKind::Place(p) => {
+                                !cx.constants.contains_key(p.name.text)
+                                    || self.local(scope, p.name.text).is_some()
+                            }
+                            crate::promela::tree::ExprKind::Number(_)
+                            | crate::promela::tree::ExprKind::Not(_)
+                            | crate::promela::tree::ExprKind::Negative(_)
+                            | crate::promela::tree::ExprKind::Complement(_)
+                            | crate::promela::tree::ExprKind::Binary(..) => false,
+                            _ => true,
+                        };
+                    });
+                    !wrong
+                }
+                _ => true,
+            };
+            let values = match is_constant && (early || matches!(declared.init, Init::Channel(..)))
+            {
+                true => cx.initial(declared, &leaf)?,
+                false => vec![0; count],
+            };
+            if early && !is_constant {
+                self.computed.push((scope, declared));
+            }
+            if kind == Type::Chan
+                && !cx.assigned.contains(name.text)
+                && matches!(declared.init, Init::Channel(..))
+            {
+                leaf.storage = Storage::Constants(values);
+                made.push(leaf);
+                continue;
+            }
+            let domain = cx.domain(kind);
+            let is_member = match &declared.init {
+                Init::Value(e) => cx.is_named(e),
+                Init::List(list) => list.iter().all(|e| cx.is_named(e)),
+                _ => true,
+            };
+            let mut registers = Vec::new();
+            for (i, value) in values.into_iter().enumerate() {
+                let mut full = name.text.to_owned();
+                leaf.path.iter().for_each(|field| full = format!("{full}_{field}"));
+                if leaf.dims.iter().any(Option::is_some) {
+                    full = format!("{full}_{i}");
+                }
+                let full = self.free_name(cx, &full);
+                let register = self.add_register(cx, full, domain, value, declared.span)?;
+                if kind == Type::Mtype && !is_member {
+                    self.numbers.insert(register);
+                }
+                registers.push(register);
+            }
+            leaf.storage = Storage::Registers(registers);
+            made.push(leaf);
+        }
+        Some(Variable { leaves: made, len, span: name.token.span })
+    }
+
+    /// Declares a parameter that has a value from the start.
+    pub fn parameter(
+        &mut self,
+        cx: &mut Context<'m, 't>,
+        declared: &'m Declared<'t>,
+        value: Option<i128>,
+    ) -> Option<()> {
+        let name = declared.name;
+        let crate::promela::tree::Shape::Plain(kind) = declared.shape else {
+            cx.error_at("a parameter is a plain variable", name.token);
+            return None;
         };
-        let local = Local { kind: declared.kind, place, span: name.token.span };
-        self.scopes.last_mut()?.insert(name.text, local);
+        let span = name.token.span;
+        let storage = match value {
+            Some(value) if !cx.assigned.contains(name.text) => {
+                Storage::Constants(vec![kind.cut(value)])
+            }
+            value => {
+                let text = self.free_name(cx, name.text);
+                let domain = cx.domain(kind);
+                let value = kind.cut(value.unwrap_or(0));
+                let register = self.add_register(cx, text, domain, value, declared.span)?;
+                if kind == Type::Mtype {
+                    self.numbers.insert(register);
+                }
+                Storage::Registers(vec![register])
+            }
+        };
+        let leaf = Leaf { path: vec![], dims: vec![None], kind, storage };
+        let variable = Variable { leaves: vec![leaf], len: None, span };
+        if let Some(first) = self.scopes[0].vars.insert(name.text, variable) {
+            cx.declared_twice(name, Some(first.span));
+        }
         Some(())
     }
 
     /// Makes a local variable, or an element of it, begin with a value.
-    fn begin_with(&mut self, name: &str, element: usize, value: i128) {
-        let register = match self.local(name).map(|l| &l.place) {
-            Some(LocalPlace::Register(r)) if element == 0 => *r,
-            Some(LocalPlace::Array(list)) if element < list.len() => list[element],
-            _ => return,
-        };
-        self.registers[register.index()].init = value;
-    }
-
-    pub fn local(&self, name: &str) -> Option<&Local> {
-        self.scopes.iter().rev().find_map(|scope| scope.get(name))
-    }
-
-    /// Finds labels and the local variables that are assigned, all through a body.
-    fn survey(&mut self, list: &[tree::Stmt<'t>], assigned: &mut HashSet<&'t str>) {
-        for stmt in list {
-            match &stmt.kind {
-                tree::StmtKind::Label(name) => self.declare_label(*name),
-                tree::StmtKind::Assign(place, _) | tree::StmtKind::Select(place, ..) => {
-                    assigned.insert(place.name.text);
-                }
-                tree::StmtKind::If(options) | tree::StmtKind::Do(options) => {
-                    for option in options {
-                        self.survey(option, assigned);
-                    }
-                }
-                tree::StmtKind::Atomic(body) | tree::StmtKind::Block(body) => {
-                    self.survey(body, assigned);
-                }
-                _ => {}
-            }
+    pub fn begin_with(&mut self, name: &str, element: usize, value: i128) {
+        let leaves = self.scopes[0].vars.get(name).map(|v| &v.leaves[..]);
+        if let Some([leaf]) = leaves
+            && let Storage::Registers(list) = &leaf.storage
+            && let Some(register) = list.get(element)
+        {
+            self.registers[register.index()].init = value;
         }
     }
 
-    fn declare_label(&mut self, name: Name<'t>) {
-        if let Some((_, first)) = self.labels.get(name.text) {
-            let first = *first;
-            return self.cx.declared_twice(name, Some(first));
-        }
-        self.cx.has_end |= name.text.starts_with("end");
-        if let Some(id) = self.add_label(name.text.to_owned(), name.token.span) {
-            self.labels.insert(name.text, (id, name.token.span));
-        }
-    }
-
-    /// A generated label.
-    pub fn new_label(&mut self, span: Span) -> Option<LabelId> {
-        let from = self.label_list.len();
-        let mut names = (from..).map(|i| format!("again{i}"));
-        let free = names.find(|n| !self.labels.contains_key(n.as_str()))?;
-        self.add_label(free, span)
-    }
-
-    fn add_label(&mut self, name: String, span: Span) -> Option<LabelId> {
-        if self.label_list.len() >= MAX_NUMBERED {
-            let message = format!("a process may have at most {MAX_NUMBERED} labels");
-            self.cx.errors.push(crate::Diagnostic::new(message, span.range()));
-            return None;
-        }
-        let id = LabelId::new(self.label_list.len());
-        let span = self.cx.span(span);
-        self.label_list.push(Label { name, span });
+    pub fn declare_label(&mut self, cx: &mut Context<'m, 't>, name: Name<'t>) -> Option<LabelId> {
+        let id = self.add_label(cx, name.text.to_owned(), name.token.span)?;
+        self.label_ids.insert(name.text, (id, name.token.span));
         Some(id)
     }
 
-    /// Reports code that nests too deep to be worked with.
-    pub fn bounded(&mut self, code: Code, token: Token<'t>) -> Option<Code> {
-        if crate::weir::fold::depth(&code) < MAX_NESTING {
-            return Some(code);
+    pub fn add_label(
+        &mut self,
+        cx: &mut Context<'m, 't>,
+        name: String,
+        span: Span,
+    ) -> Option<LabelId> {
+        if self.labels.len() >= MAX_NUMBERED {
+            let message = format!("a process may have at most {MAX_NUMBERED} labels");
+            cx.errors.push(crate::Diagnostic::new(message, span.range()));
+            return None;
         }
-        let message = format!("this expression nests more than {MAX_NESTING} deep");
-        self.cx.error_at(message, token);
-        None
+        let id = LabelId::new(self.labels.len());
+        let span = cx.span(span);
+        self.labels.push(Label { name, span });
+        Some(id)
     }
 }

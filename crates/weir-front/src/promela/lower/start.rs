@@ -7,12 +7,17 @@
 
 use std::collections::HashMap;
 
-use super::process::Instance;
-use super::{Context, Global, MAX_PROCESSES, Read};
+use weir_model::ids::SpanId;
+use weir_model::program::{Domain, IntType};
+
+use super::graph::{self, Action, Graph, NodeId};
+use super::process::{Begin, Body};
+use super::variable::{Storage, Variable};
+use super::{Context, MAX_PROCESSES, Read};
 use crate::errors::{did_you_mean, quote};
 use crate::promela::lexer::Token;
 use crate::promela::tree::{
-    Declared, Expr, ExprKind, Model, Name, Place, Proctype, Stmt, StmtKind, Type,
+    Declared, Expr, ExprKind, Init, Model, Name, Place, Proctype, Shape, Stmt, StmtKind, Type,
 };
 
 /// How much `init` may do before its processes run.
@@ -21,9 +26,9 @@ const MAX_STEPS: usize = 100_000;
 /// A process that is to run: its `proctype`, its number, its arguments.
 type Run = (usize, i128, Vec<i128>);
 
-impl<'t> Context<'t> {
-    /// All the processes, in the order of their numbers.
-    pub fn start<'m>(&mut self, model: &'m Model<'t>) -> Vec<Instance<'m, 't>> {
+impl<'m, 't> Context<'m, 't> {
+    /// All the processes, in the order of their numbers, with their graphs.
+    pub fn start(&mut self, model: &'m Model<'t>) -> Vec<Body<'m, 't>> {
         let mut names: HashMap<&str, usize> = HashMap::new();
         let mut runs: Vec<Run> = Vec::new();
         let mut init = None;
@@ -56,51 +61,269 @@ impl<'t> Context<'t> {
             }
         }
         let mut done = (0, HashMap::new());
-        if let Some((i, pid)) = init {
+        if let Some((i, pid)) = init
+            && self.running.is_none()
+        {
             let body = &model.proctypes[i].body;
             if let Some(last) = body.iter().rposition(runs_something) {
                 let others = runs.len() > 1;
-                let Some(locals) = self.prelude(model, &names, &body[..=last], &mut runs, others)
-                else {
-                    return Vec::new();
-                };
-                done = (last + 1, locals);
-                let idle = |s: &Stmt<'t>| {
-                    matches!(s.kind, StmtKind::Skip)
-                        || matches!(&s.kind, StmtKind::Declare(l) if l.iter().all(|d| d.init.is_none()))
-                };
-                if body[last + 1..].iter().all(idle) {
-                    runs.retain(|(_, p, _)| *p != pid);
+                let (errors, mut all) = (self.errors.len(), runs.clone());
+                match self.prelude(model, &names, &body[..=last], &mut all, others) {
+                    Some(locals) => {
+                        runs = all;
+                        done = (last + 1, locals);
+                        let idle = |s: &Stmt<'t>| {
+                            matches!(s.kind, StmtKind::Skip)
+                                || matches!(&s.kind, StmtKind::Declare(l)
+                                    if l.iter().all(|d| matches!(d.init, Init::Nothing)))
+                        };
+                        if body[last + 1..].iter().all(idle) {
+                            runs.retain(|(_, p, _)| *p != pid);
+                        }
+                    }
+                    // It starts them while it runs.
+                    None => self.errors.truncate(errors),
                 }
             }
         }
-        self.instances(model, runs, done)
+        self.bodies(model, &names, runs, done)
     }
 
-    fn instances<'m>(
+    /// Builds the graphs of processes, and of those that they run.
+    fn bodies(
         &mut self,
         model: &'m Model<'t>,
+        names: &HashMap<&str, usize>,
         runs: Vec<Run>,
         (done, locals): (usize, HashMap<&'t str, Vec<i128>>),
-    ) -> Vec<Instance<'m, 't>> {
-        let count = |i: usize| runs.iter().filter(|(j, ..)| *j == i).count();
-        let counts: Vec<usize> = (0..model.proctypes.len()).map(count).collect();
-        let instance = |(i, pid, arguments): Run| {
-            let proctype = &model.proctypes[i];
-            let name = match counts[i] {
-                1 => proctype.name.text.to_owned(),
+    ) -> Vec<Body<'m, 't>> {
+        let counts = |i: usize| runs.iter().filter(|(j, ..)| *j == i).count();
+        let mut bodies: Vec<Body<'m, 't>> = Vec::new();
+        let later = model.proctypes.iter().any(|p| {
+            let done = if p.is_init { done } else { 0 };
+            p.body[done.min(p.body.len())..].iter().any(runs_something)
+        });
+        if later && self.running.is_none() && counts_processes(model) {
+            let byte = Some(Domain::Int(IntType::U8));
+            self.running = self.new_var("_nr_pr".to_owned(), None, byte, vec![0], SpanId::NONE);
+        }
+        if let Some(var) = self.running {
+            let decl = self.program.decl(var).0.name.clone();
+            if let Some(decl) = self.program.vars.iter_mut().find(|d| d.name == decl) {
+                decl.init = vec![vec![runs.len() as i128]];
+            }
+        }
+        for (i, pid, arguments) in &runs {
+            let proctype = &model.proctypes[*i];
+            let name = match counts(*i) {
+                1 if !later || !runs_name(model, proctype.name.text) => {
+                    proctype.name.text.to_owned()
+                }
                 _ => format!("{}[{pid}]", proctype.name.text),
             };
-            let (done, locals) =
-                if proctype.is_init { (done, locals.clone()) } else { (0, HashMap::new()) };
-            Instance { proctype, name, pid, arguments, done, locals }
-        };
-        runs.into_iter().map(instance).collect()
+            let mut body = Body::new(proctype, name, *pid, Begin::AtOnce);
+            for (parameter, value) in proctype.parameters.iter().zip(arguments) {
+                body.parameter(self, parameter, Some(*value));
+            }
+            let done = if proctype.is_init { done.min(proctype.body.len()) } else { 0 };
+            for stmt in &proctype.body[..done] {
+                if let StmtKind::Declare(list) = &stmt.kind {
+                    for declared in list {
+                        body.declare(self, declared, 0, false);
+                        let known = locals.get(declared.name.text);
+                        for (i, value) in known.into_iter().flatten().enumerate() {
+                            body.begin_with(declared.name.text, i, *value);
+                        }
+                    }
+                }
+            }
+            graph::build(self, &mut body, &proctype.body[done..]);
+            self.compute(&mut body);
+            bodies.push(body);
+            if self.errors.is_full() {
+                return bodies;
+            }
+        }
+        // Processes that are run by others.
+        let mut next = 0;
+        while next < bodies.len() && !self.errors.is_full() {
+            if self.add_runs(model, names, &mut bodies, next).is_none() {
+                break;
+            }
+            next += 1;
+        }
+        bodies
+    }
+
+    /// Works out what local variables of a process begin with that runs from the start.
+    fn compute(&mut self, body: &mut Body<'m, 't>) {
+        for (scope, declared) in std::mem::take(&mut body.computed) {
+            let Init::Value(e) = &declared.init else { continue };
+            let memory: Vec<i128> =
+                self.program.vars.iter().flat_map(|d| d.init.iter().map(|v| v[0])).collect();
+            let globals = self.globals.clone();
+            let (pid, mut wrong) = (body.pid, None);
+            let value = self.evaluate(e, &mut |read: Read<'_, 't>| {
+                if read.name == "_pid" {
+                    return Some(pid);
+                }
+                let variable = body.local(scope, read.name).or_else(|| globals.get(read.name));
+                let index = usize::try_from(read.index.unwrap_or(0)).ok();
+                let found = match (variable.map(|v| &v.leaves[..]), index) {
+                    (Some([leaf]), Some(index)) if index < leaf.count() => match &leaf.storage {
+                        Storage::Global(first, _) => memory.get(first.index() + index).copied(),
+                        Storage::Registers(list) => Some(body.registers[list[index].index()].init),
+                        Storage::Constants(list) => Some(list[index]),
+                    },
+                    _ => None,
+                };
+                if found.is_none() {
+                    wrong.get_or_insert(read.token);
+                }
+                found
+            });
+            if let Some(token) = wrong {
+                self.error_at("this cannot be worked out when the process begins", token);
+            }
+            let Some(value) = value else { continue };
+            let Some(variable) = body.local(scope, declared.name.text).cloned() else { continue };
+            for leaf in &variable.leaves {
+                if let Storage::Registers(list) = &leaf.storage {
+                    for register in list {
+                        body.registers[register.index()].init = leaf.kind.cut(value);
+                        if leaf.kind == Type::Mtype {
+                            body.numbers.insert(*register);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the processes that one process runs.
+    fn add_runs(
+        &mut self,
+        model: &'m Model<'t>,
+        names: &HashMap<&str, usize>,
+        bodies: &mut Vec<Body<'m, 't>>,
+        me: usize,
+    ) -> Option<()> {
+        let mut found: Vec<(&'m Expr<'t>, bool)> = Vec::new();
+        let graph = &bodies[me].graph;
+        for (node, place) in graph.nodes.iter().enumerate() {
+            for edge in &place.edges {
+                let e = match edge.action {
+                    Action::Guard(e) | Action::Assign(_, e) => e,
+                    _ => continue,
+                };
+                if let ExprKind::Run(..) = e.kind {
+                    if found.len() > MAX_PROCESSES {
+                        let message = format!("a model may have at most {MAX_PROCESSES} processes");
+                        self.error_at(message, e.token);
+                        return None;
+                    }
+                    if found.iter().all(|(known, _)| known.token.span != e.token.span) {
+                        found.push((e, leads_to(graph, edge.to, node)));
+                    }
+                }
+            }
+        }
+        for (e, repeats) in found {
+            let ExprKind::Run(name, arguments) = &e.kind else { continue };
+            let known = names.get(name.text).filter(|i| !model.proctypes[**i].is_init);
+            let Some(&i) = known else {
+                let error =
+                    name.token.error(format!("there is no `proctype` {}", quote(name.text)));
+                self.errors.push(did_you_mean(error, name.text, names.keys().copied()));
+                return None;
+            };
+            let proctype = &model.proctypes[i];
+            let wanted = proctype.parameters.len();
+            if arguments.len() != wanted {
+                let count = arguments.len();
+                let message = format!("{} takes {wanted} arguments, not {count}", quote(name.text));
+                self.error_at(message, name.token);
+                return None;
+            }
+            if repeats {
+                let message = "how many processes this runs is not known: it may be repeated";
+                let help =
+                    "run them one by one, or at the beginning of `init` with a loop that counts";
+                self.errors.push(e.token.error(message).help(help));
+                return None;
+            }
+            if bodies.len() >= MAX_PROCESSES {
+                let message = format!("a model may have at most {MAX_PROCESSES} processes");
+                self.error_at(message, e.token);
+                return None;
+            }
+            let number = bodies.len();
+            let pid = number as i128;
+            let title = format!("{}[{pid}]", name.text);
+            let span = self.span(e.span);
+            let flag =
+                self.new_var(format!("{title}.runs"), None, Some(Domain::Bool), vec![0], span)?;
+            let mut slots = Vec::new();
+            for parameter in &proctype.parameters {
+                let Shape::Plain(kind) = parameter.shape else { continue };
+                let domain = if kind == Type::Mtype { None } else { self.domain(kind) };
+                let name = format!("{title}.{}", parameter.name.text);
+                slots.push((self.new_var(name, None, domain, vec![0], span)?, kind));
+            }
+            let pid_var = match self.running {
+                Some(_) => {
+                    Some(self.new_var(format!("{title}._pid"), None, None, vec![0], span)?)
+                }
+                None => None,
+            };
+            let computed = Vec::new();
+            let begin = Begin::Run { flag, arguments: slots, pid: pid_var, computed };
+            let mut body = Body::new(proctype, title, pid, begin);
+            for parameter in &proctype.parameters {
+                body.parameter(self, parameter, None);
+            }
+            graph::build(self, &mut body, &proctype.body);
+            let mut values = Vec::new();
+            for (scope, declared) in &body.computed {
+                let (mut locals, mut globals) = (false, false);
+                if let Init::Value(e) = &declared.init {
+                    e.visit(&mut |e| {
+                        if let ExprKind::Place(place) = &e.kind {
+                            let is_local = place.name.text == "_pid"
+                                || body.local(*scope, place.name.text).is_some();
+                            locals |= is_local;
+                            globals |= !is_local && self.globals.contains_key(place.name.text);
+                        }
+                    });
+                }
+                if locals && globals {
+                    let message = "an initial value may depend on global variables or on others of \
+                                   the process, not on both";
+                    self.error_at(message, declared.name.token);
+                }
+                values.push(match globals {
+                    true => {
+                        let name = format!("{}.{}", body.name, declared.name.text);
+                        Some(self.new_var(name, None, None, vec![0], span)?)
+                    }
+                    false => None,
+                });
+            }
+            if let Begin::Run { computed, .. } = &mut body.begin {
+                *computed = values;
+            }
+            bodies.push(body);
+            bodies[me].runs.insert(e.token.span, number);
+            if self.errors.is_full() {
+                return None;
+            }
+        }
+        Some(())
     }
 
     fn check_parameters(&mut self, proctype: &Proctype<'t>) {
         for Declared { name, len, init, .. } in &proctype.parameters {
-            if len.is_some() || init.is_some() {
+            if len.is_some() || !matches!(init, Init::Nothing) {
                 let message = "a parameter is a single variable without an initial value";
                 self.error_at(message, name.token);
             }
@@ -141,23 +364,64 @@ impl<'t> Context<'t> {
     }
 }
 
-/// Whether a statement runs a process.
-fn runs_something(stmt: &Stmt<'_>) -> bool {
-    let is_run = |e: &Expr<'_>| matches!(e.kind, ExprKind::Run(..));
-    match &stmt.kind {
-        StmtKind::Guard(e) | StmtKind::Assign(_, e) => is_run(e),
-        StmtKind::Declare(list) => list.iter().any(|d| d.init.as_ref().is_some_and(is_run)),
-        StmtKind::If(options) | StmtKind::Do(options) => {
-            options.iter().any(|o| o.iter().any(runs_something))
+/// Whether one place can be reached from another.
+fn leads_to(graph: &Graph<'_, '_>, from: NodeId, to: NodeId) -> bool {
+    let mut seen = vec![false; graph.nodes.len()];
+    let mut open = vec![from];
+    while let Some(node) = open.pop() {
+        if node == to {
+            return true;
         }
-        StmtKind::Atomic(body) | StmtKind::Block(body) => body.iter().any(runs_something),
-        _ => false,
+        if std::mem::replace(&mut seen[node], true) {
+            continue;
+        }
+        for edge in &graph.nodes[node].edges {
+            open.push(edge.to);
+            open.extend(edge.escapes.iter().map(|e| graph.resolve(*e)));
+        }
     }
+    false
 }
 
-struct Prelude<'c, 'm, 't> {
-    cx: &'c mut Context<'t>,
-    globals: HashMap<&'t str, Global>,
+/// Whether a model asks for numbers of processes, or for how many there are.
+fn counts_processes(model: &Model<'_>) -> bool {
+    let mut found = false;
+    for stmt in model.proctypes.iter().flat_map(|p| &p.body) {
+        stmt.visit(&mut |stmt| {
+            found |= matches!(&stmt.kind, StmtKind::Assign(_, e) if matches!(e.kind, ExprKind::Run(..)));
+            stmt.expressions(&mut |e| {
+                found |= matches!(&e.kind, ExprKind::Place(p) if ["_pid", "_nr_pr"].contains(&p.name.text));
+            });
+        });
+    }
+    found
+}
+
+/// Whether some process runs that `proctype`.
+fn runs_name(model: &Model<'_>, name: &str) -> bool {
+    let mut found = false;
+    for stmt in model.proctypes.iter().flat_map(|p| &p.body) {
+        stmt.visit(&mut |stmt| {
+            stmt.expressions(&mut |e| {
+                found |= matches!(&e.kind, ExprKind::Run(n, _) if n.text == name);
+            });
+        });
+    }
+    found
+}
+
+/// Whether a statement runs a process.
+fn runs_something(stmt: &Stmt<'_>) -> bool {
+    let mut found = false;
+    stmt.visit(&mut |stmt| {
+        stmt.expressions(&mut |e| found |= matches!(e.kind, ExprKind::Run(..)));
+    });
+    found
+}
+
+struct Prelude<'c, 'm, 'x, 't> {
+    cx: &'c mut Context<'x, 't>,
+    globals: HashMap<&'t str, Variable<'t>>,
     model: &'m Model<'t>,
     names: &'m HashMap<&'m str, usize>,
     locals: HashMap<&'t str, (Type, Vec<i128>)>,
@@ -176,7 +440,7 @@ enum End {
     Break,
 }
 
-impl<'t> Prelude<'_, '_, 't> {
+impl<'t> Prelude<'_, '_, '_, 't> {
     fn wrong<T>(&mut self, message: &str, token: Token<'t>) -> Option<T> {
         let help = "up to its last `run`, `init` may only do what can be worked out beforehand";
         self.cx.errors.push(token.error(message).help(help));
@@ -205,13 +469,17 @@ impl<'t> Prelude<'_, '_, 't> {
             StmtKind::Skip | StmtKind::Fence(_) => {}
             StmtKind::Declare(list) => {
                 for declared in list {
+                    let Shape::Plain(kind) = declared.shape else {
+                        return self.wrong("a record is not allowed before a `run`", stmt.token);
+                    };
                     let init = match &declared.init {
-                        Some(e) => declared.kind.cut(self.value(e)?),
-                        None => 0,
+                        Init::Value(e) => kind.cut(self.value(e)?),
+                        Init::Nothing if kind != Type::Chan => 0,
+                        _ => return self.wrong("this is not allowed before a `run`", stmt.token),
                     };
                     let len = self.cx.length(declared, super::MAX_LOCAL_ARRAY)?.unwrap_or(1);
                     let values = vec![init; len as usize];
-                    self.locals.insert(declared.name.text, (declared.kind, values));
+                    self.locals.insert(declared.name.text, (kind, values));
                 }
             }
             StmtKind::Assign(place, e) => {
@@ -234,7 +502,7 @@ impl<'t> Prelude<'_, '_, 't> {
             StmtKind::Else => {
                 return self.wrong("`else` can only begin an option", stmt.token);
             }
-            StmtKind::Label(_) | StmtKind::Goto(_) | StmtKind::Select(..) => {
+            _ => {
                 return self.wrong("this is not allowed before a `run`", stmt.token);
             }
         }
@@ -276,7 +544,8 @@ impl<'t> Prelude<'_, '_, 't> {
         let value = cx.evaluate(e, &mut |read: Read<'_, 't>| {
             let error = |message: String| (message, read.token);
             if let Some((name, arguments)) = read.run {
-                let found = begin(model, names, runs, name, arguments);
+                let is_late = *others && counts_processes(model);
+                let found = begin(model, names, runs, name, arguments, is_late);
                 return found.map_err(|message| wrong = Some(error(message))).ok();
             }
             let index = usize::try_from(read.index.unwrap_or(0)).unwrap_or(usize::MAX);
@@ -286,14 +555,20 @@ impl<'t> Prelude<'_, '_, 't> {
             } else if read.name == "_pid" {
                 let init = |r: &&Run| model.proctypes[r.0].is_init;
                 runs.iter().find(init).map(|(_, pid, _)| *pid)
-            } else if let Some(global) = globals.get(read.name) {
-                if *others {
-                    let message = format!("others may change {name} before this");
-                    wrong = Some(error(message));
-                    return None;
+            } else if let Some([leaf]) = globals.get(read.name).map(|v| &v.leaves[..]) {
+                match &leaf.storage {
+                    Storage::Constants(list) => list.get(index).copied(),
+                    _ if *others => {
+                        let message = format!("others may change {name} before this");
+                        wrong = Some(error(message));
+                        return None;
+                    }
+                    Storage::Global(first, _) => {
+                        let inside = index < leaf.count();
+                        memory.get(first.index().saturating_add(index)).copied().filter(|_| inside)
+                    }
+                    Storage::Registers(_) => None,
                 }
-                let inside = index < global.len.unwrap_or(1) as usize;
-                memory.get(global.first.index().saturating_add(index)).copied().filter(|_| inside)
             } else {
                 wrong = Some(error(format!("there is no variable {name}")));
                 return None;
@@ -325,21 +600,24 @@ impl<'t> Prelude<'_, '_, 't> {
                 None => self.wrong("there is no such element", name.token),
             };
         }
-        let Some(global) = self.globals.get(name.text).copied() else {
-            self.cx.unknown(name, &[]);
-            return None;
+        let leaf = self.globals.get(name.text).and_then(|v| v.leaf(place)).cloned();
+        let Some(leaf) = leaf.filter(|_| place.field.is_none()) else {
+            return self.wrong("this is not allowed before a `run`", name.token);
+        };
+        let Storage::Global(first, decl) = leaf.storage else {
+            return self.wrong("this is not allowed before a `run`", name.token);
         };
         if self.others {
             return self.wrong("others may see this before the next `run`", name.token);
         }
-        if index >= global.len.unwrap_or(1) as usize {
+        if index >= leaf.count() {
             return self.wrong("there is no such element", name.token);
         }
-        let value = global.kind.cut(value);
-        if self.cx.domain(global.kind).is_some_and(|d| !self.cx.program.admits(d, value)) {
-            self.cx.numbers.insert(global.decl);
+        let value = leaf.kind.cut(value);
+        if self.cx.domain(leaf.kind).is_some_and(|d| !self.cx.program.admits(d, value)) {
+            self.cx.numbers.insert(decl);
         }
-        self.memory[global.first.index() + index] = value;
+        self.memory[first.index() + index] = value;
         Some(())
     }
 }
@@ -351,6 +629,7 @@ fn begin<'t>(
     runs: &mut Vec<Run>,
     name: Name<'t>,
     arguments: Vec<i128>,
+    is_late: bool,
 ) -> Result<i128, String> {
     let known = names.get(name.text).filter(|i| !model.proctypes[**i].is_init);
     let Some(&i) = known else {
@@ -363,6 +642,9 @@ fn begin<'t>(
     if arguments.len() != wanted {
         let count = arguments.len();
         return Err(format!("{} takes {wanted} arguments, not {count}", quote(name.text)));
+    }
+    if is_late {
+        return Err("the number of this process depends on whether others have ended".to_owned());
     }
     if runs.len() >= MAX_PROCESSES {
         return Err(format!("a model may have at most {MAX_PROCESSES} processes"));

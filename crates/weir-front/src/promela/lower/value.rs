@@ -31,11 +31,6 @@ impl Bounds {
         low <= self.low && self.high <= high
     }
 
-    /// Whether all from `low` to `high` lie between.
-    pub fn covers(self, low: i128, high: i128) -> bool {
-        self.low <= low && high <= self.high
-    }
-
     pub fn join(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
@@ -87,7 +82,7 @@ impl Type {
     pub fn bounds(self) -> Bounds {
         let (low, high) = match self {
             Self::Bit | Self::Bool => (0, 1),
-            Self::Byte | Self::Mtype => (0, 255),
+            Self::Byte | Self::Mtype | Self::Chan => (0, 255),
             Self::Short => (-(1 << 15), (1 << 15) - 1),
             Self::Int => (-(1 << 31), (1 << 31) - 1),
             Self::Unsigned(bits) => (0, (1 << bits) - 1),
@@ -206,6 +201,20 @@ pub fn any(list: &[Code]) -> Code {
     }
 }
 
+/// Whether all of these are true.
+pub fn all(list: &[Code]) -> Code {
+    let mut made = Expr::Const(1);
+    for code in list {
+        made = match (made, code) {
+            (Expr::Const(0), _) | (_, Expr::Const(0)) => Expr::Const(0),
+            (Expr::Const(_), code) => fold::truth(code.clone()),
+            (made, Expr::Const(_)) => made,
+            (made, code) => binary(BinOp::And, made, code.clone()),
+        };
+    }
+    made
+}
+
 /// Code with registers replaced.
 pub fn replace(code: &Code, with: &impl Fn(RegId) -> Option<Code>) -> Code {
     match code {
@@ -214,11 +223,4 @@ pub fn replace(code: &Code, with: &impl Fn(RegId) -> Option<Code>) -> Code {
         Expr::Unary(op, e) => unary(*op, replace(e, with)),
         Expr::Binary(op, a, b) => binary(*op, replace(a, with), replace(b, with)),
     }
-}
-
-/// Whether code uses a register.
-pub fn uses(code: &Code, register: RegId) -> bool {
-    let mut found = false;
-    code.atoms(&mut |r| found |= *r == register);
-    found
 }

@@ -5,7 +5,7 @@ use weir_model::program::BinOp;
 use super::{Parsed, Parser};
 use crate::MAX_NESTING;
 use crate::promela::lexer::{Kind, Token};
-use crate::promela::tree::{Expr, ExprKind, Name, Place};
+use crate::promela::tree::{Expr, ExprKind, Fill, Name, Pattern, Place, Receive};
 
 /// Infix operators, and how strongly they bind.
 const INFIX: [(&str, BinOp, u8); 18] = [
@@ -48,7 +48,7 @@ impl<'t> Parser<'_, 't> {
         Ok(Expr { kind, token: first, span: self.span_from(first), depth: below + 1 })
     }
 
-    fn infix(&mut self, strength: u8) -> Parsed<Expr<'t>> {
+    pub(super) fn infix(&mut self, strength: u8) -> Parsed<Expr<'t>> {
         let first = self.tokens.peek();
         let mut left = self.prefix()?;
         loop {
@@ -109,7 +109,7 @@ impl<'t> Parser<'_, 't> {
                     Ok(list)
                 })?;
                 self.expect(")", "after the arguments")?;
-                self.check(self.tokens.peek())?;
+                self.priority()?;
                 let depth = arguments.iter().map(|a| a.depth).max().unwrap_or(0);
                 self.made(ExprKind::Run(name, arguments), first, depth)
             }
@@ -119,11 +119,27 @@ impl<'t> Parser<'_, 't> {
                 self.expect(")", "after the expression")?;
                 Ok(Expr { span: self.span_from(first), token: first, ..inner })
             }
-            (Kind::Name, _) => {
-                let place = self.place()?;
-                let depth = place.index.as_ref().map_or(0, |i| i.depth);
-                self.made(ExprKind::Place(place), first, depth)
+            (Kind::Name, "timeout") => {
+                self.tokens.next();
+                self.made(ExprKind::Timeout, first, 0)
             }
+            (Kind::Name, "len" | "empty" | "full" | "nempty" | "nfull") => {
+                self.tokens.next();
+                let fill = match first.text {
+                    "len" => Fill::Len,
+                    "empty" => Fill::Empty,
+                    "full" => Fill::Full,
+                    "nempty" => Fill::Nempty,
+                    _ => Fill::Nfull,
+                };
+                self.expect("(", "after this word")?;
+                let place = self.nested(Self::place)?;
+                self.expect(")", "after the channel")?;
+                let depth = place.depth();
+                self.made(ExprKind::Fill(fill, place.into()), first, depth)
+            }
+            (Kind::Name, _) => self.named(first),
+
             _ => Err(self.expected("an expression")),
         }
     }
@@ -154,23 +170,110 @@ impl<'t> Parser<'_, 't> {
         } else {
             None
         };
-        for (symbol, why) in [
-            (".", "records are not supported: declare an array for each field"),
-            (
-                "@",
-                "a process cannot see where another one stands; ask in a comment, as in \
-                   `// weir: never P@label`",
-            ),
-        ] {
-            if self.is(symbol) {
-                let error = self.tokens.peek().error(why);
-                return Err(self.fail(error));
-            }
-        }
-        if self.is("(") {
+        let field = match self.eat(".") {
+            true => Some(Box::new(self.nested(Self::place)?)),
+            false => None,
+        };
+        if self.is("(") && index.is_none() && !self.in_message {
             return Err(self.unknown_call(name));
         }
-        Ok(Place { name, index, span: self.span_from(first) })
+        Ok(Place { name, index, field, span: self.span_from(first) })
+    }
+
+    /// What begins with a name: a variable, a test of a channel, or something of another process.
+    fn named(&mut self, first: Token<'t>) -> Parsed<Expr<'t>> {
+        let place = self.place()?;
+        let depth = place.depth();
+        let is_random = self.is("??");
+        if (is_random || self.is("?")) && self.tokens.peek_at(1).is("[") {
+            self.tokens.next();
+            self.tokens.next();
+            let patterns = self.nested(Self::patterns)?;
+            self.expect("]", "after the message")?;
+            let receive = Receive { channel: place, patterns, is_random, keeps: true };
+            return self.made(ExprKind::Poll(receive.into()), first, depth);
+        }
+        if place.field.is_none() && self.eat("@") {
+            let label = self.name("a label")?;
+            return self.made(
+                ExprKind::At(Box::new((place.name, place.index, label))),
+                first,
+                depth,
+            );
+        }
+        if place.field.is_none()
+            && self.is(":")
+            && (place.index.is_some() || self.is_remote)
+            && self.tokens.peek_at(1).kind == Kind::Name
+        {
+            self.tokens.next();
+            let inner = self.nested(Self::place)?;
+            let depth = depth.max(inner.depth());
+            return self.made(
+                ExprKind::Remote(Box::new((place.name, place.index, inner))),
+                first,
+                depth,
+            );
+        }
+        self.made(ExprKind::Place(place), first, depth)
+    }
+
+    /// What a message is received by: `x, 1, eval(y)`, `m(x, y)` or `(x, y)`.
+    pub(super) fn patterns(&mut self) -> Parsed<Vec<Pattern<'t>>> {
+        let was = std::mem::replace(&mut self.in_message, true);
+        let patterns = self.pattern_list();
+        self.in_message = was;
+        patterns
+    }
+
+    fn pattern_list(&mut self) -> Parsed<Vec<Pattern<'t>>> {
+        let mut list = Vec::new();
+        loop {
+            let token = self.tokens.peek();
+            if self.eat("(") {
+                list.extend(self.nested(Self::pattern_list)?);
+                self.expect(")", "after the message")?;
+            } else if self.eat("eval") {
+                self.expect("(", "after `eval`")?;
+                let was = std::mem::replace(&mut self.in_message, false);
+                let e = self.nested(Self::expr);
+                self.in_message = was;
+                list.push(Pattern::Value(e?));
+                self.expect(")", "after the value")?;
+            } else if matches!(token.kind, Kind::Number(_))
+                || ["-", "true", "false", "skip"].iter().any(|t| token.is(t))
+            {
+                list.push(Pattern::Value(self.prefix()?));
+            } else {
+                list.push(Pattern::Place(self.place()?));
+            }
+            if self.is("(") {
+                continue;
+            }
+            if !self.eat(",") {
+                return Ok(list);
+            }
+        }
+    }
+
+    /// The fields of a message that is sent: `a, b` or `m(a, b)`.
+    pub(super) fn message(&mut self) -> Parsed<Vec<Expr<'t>>> {
+        let was = std::mem::replace(&mut self.in_message, true);
+        let first = self.expr();
+        self.in_message = was;
+        let mut list = vec![first?];
+        if self.eat("(") {
+            list.push(self.nested(Self::expr)?);
+            while self.eat(",") {
+                list.push(self.nested(Self::expr)?);
+            }
+            self.expect(")", "after the message")?;
+            return Ok(list);
+        }
+        while self.eat(",") {
+            list.push(self.expr()?);
+        }
+        Ok(list)
     }
 
     fn unknown_call(&mut self, name: Name<'t>) -> super::Failed {

@@ -24,7 +24,17 @@ pub type Place = (usize, usize, bool);
 /// there were no errors.
 pub fn model<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> (Model<'t>, Vec<Place>) {
     let tokens = Tokens::new(tokens);
-    let mut parser = Parser { tokens, errors, nesting: 0, guard: None, gaps: vec![] };
+    let records = vec![];
+    let mut parser = Parser {
+        tokens,
+        errors,
+        nesting: 0,
+        guard: None,
+        gaps: vec![],
+        records,
+        in_message: false,
+        is_remote: false,
+    };
     (parser.model(), parser.gaps)
 }
 
@@ -42,45 +52,32 @@ struct Parser<'a, 't> {
     /// The token that begins the guard of an option.
     guard: Option<usize>,
     gaps: Vec<Place>,
+    /// The names of `typedef`s.
+    records: Vec<&'t str>,
+    /// Whether a bracket after a name may begin the rest of a message.
+    in_message: bool,
+    /// Whether `P:x` is a variable of a process, as in formulas and assertions.
+    is_remote: bool,
 }
 
 /// What belongs to Promela and not to Weir, and what to do instead.
-const UNSUPPORTED: [(&str, &str); 31] = [
-    ("chan", "channels are not supported: processes share variables here"),
-    ("ltl", "`ltl` blocks are not supported: Weir checks reachable states"),
-    ("never", "`never` claims are not supported: Weir checks reachable states"),
-    ("trace", "`trace` is not supported"),
-    ("notrace", "`notrace` is not supported"),
-    ("typedef", "`typedef` is not supported: declare an array for each field"),
-    ("timeout", "`timeout` is not supported: no program can see that all others wait"),
-    ("unless", "`unless` is not supported"),
-    ("provided", "`provided` is not supported"),
-    ("priority", "`priority` is not supported"),
-    ("xr", "channels are not supported: processes share variables here"),
-    ("xs", "channels are not supported: processes share variables here"),
-    ("len", "channels are not supported: processes share variables here"),
-    ("empty", "channels are not supported: processes share variables here"),
-    ("nempty", "channels are not supported: processes share variables here"),
-    ("full", "channels are not supported: processes share variables here"),
-    ("nfull", "channels are not supported: processes share variables here"),
-    ("eval", "channels are not supported: processes share variables here"),
+const UNSUPPORTED: [(&str, &str); 12] = [
     ("c_code", "C code is not supported"),
     ("c_decl", "C code is not supported"),
     ("c_expr", "C code is not supported"),
     ("c_state", "C code is not supported"),
     ("c_track", "C code is not supported"),
-    ("_nr_pr", "`_nr_pr` is not supported: no program can see how many processes run"),
     ("_last", "`_last` is not supported"),
-    ("np_", "`np_` is not supported"),
+    ("np_", "`np_` is not supported: ask `weir live` about progress"),
     ("enabled", "`enabled` is not supported"),
     ("pc_value", "`pc_value` is not supported"),
-    ("get_priority", "`priority` is not supported"),
-    ("set_priority", "`priority` is not supported"),
-    ("_priority", "`priority` is not supported"),
+    ("get_priority", "priorities that change are not supported"),
+    ("set_priority", "priorities that change are not supported"),
+    ("_priority", "priorities that change are not supported"),
 ];
 
 /// Words that are no names.
-const WORDS: [&str; 37] = [
+const WORDS: [&str; 54] = [
     "active",
     "assert",
     "atomic",
@@ -88,37 +85,59 @@ const WORDS: [&str; 37] = [
     "bool",
     "break",
     "byte",
+    "chan",
+    "D_proctype",
     "d_step",
     "do",
-    "D_proctype",
     "else",
+    "empty",
+    "eval",
     "false",
     "fi",
     "for",
+    "full",
     "goto",
     "hidden",
     "if",
-    "in",
     "init",
     "inline",
     "int",
+    "len",
     "local",
+    "ltl",
     "mtype",
+    "nempty",
+    "never",
+    "nfull",
+    "notrace",
     "od",
     "of",
     "pid",
     "printf",
     "printm",
+    "priority",
     "proctype",
+    "provided",
     "return",
     "run",
     "select",
     "short",
     "show",
     "skip",
+    "timeout",
+    "trace",
     "true",
+    "typedef",
+    "unless",
     "unsigned",
+    "xr",
+    "xs",
 ];
+
+/// Whether a word is no name.
+pub fn is_word(word: &str) -> bool {
+    WORDS.contains(&word)
+}
 
 /// Why a word cannot be used, if it cannot.
 fn unsupported(word: &str) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use weir_model::program::{BinOp, FenceKind};
 
 use super::{Parsed, Parser};
 use crate::promela::lexer::{Kind, Token, Via};
-use crate::promela::tree::{Expr, ExprKind, Place, Stmt, StmtKind};
+use crate::promela::tree::{Expr, ExprKind, Place, Receive, Send, Stmt, StmtKind};
 
 /// Whether a token comes from a macro, so that it does not stand in the text where it is used.
 fn is_macro(token: &Token<'_>) -> bool {
@@ -15,6 +15,10 @@ fn is_macro(token: &Token<'_>) -> bool {
 fn ends_in_label(list: &[Stmt<'_>]) -> bool {
     matches!(list.last(), Some(Stmt { kind: StmtKind::Label(_), .. }))
 }
+
+/// Words that begin expressions.
+const EXPRESSIONS: [&str; 9] =
+    ["true", "false", "run", "timeout", "len", "empty", "full", "nempty", "nfull"];
 
 impl<'t> Parser<'_, 't> {
     /// `{ … }`
@@ -107,7 +111,7 @@ impl<'t> Parser<'_, 't> {
                 let body = self.block("after this word")?;
                 self.gaps.truncate(gaps);
                 list.push(Stmt { kind: StmtKind::Atomic(body), token: first, span });
-                return Ok(());
+                return self.unless(list);
             }
             "if" | "do" => {
                 self.tokens.next();
@@ -115,9 +119,20 @@ impl<'t> Parser<'_, 't> {
                 let is_if = first.is("if");
                 let kind = if is_if { StmtKind::If(options) } else { StmtKind::Do(options) };
                 list.push(Stmt { kind, token: first, span: first.span });
-                return self.no_unless();
+                return self.unless(list);
             }
-            "for" => return self.for_loop(list),
+            "for" => {
+                self.for_loop(list)?;
+                return self.unless(list);
+            }
+            "xr" | "xs" => {
+                self.tokens.next();
+                self.place()?;
+                while self.eat(",") {
+                    self.place()?;
+                }
+                return Ok(());
+            }
             "select" => {
                 self.tokens.next();
                 self.expect("(", "after `select`")?;
@@ -134,7 +149,10 @@ impl<'t> Parser<'_, 't> {
             "skip" => self.word(StmtKind::Skip),
             "assert" => {
                 self.tokens.next();
-                StmtKind::Assert(self.expr()?)
+                let was = std::mem::replace(&mut self.is_remote, true);
+                let e = self.expr();
+                self.is_remote = was;
+                StmtKind::Assert(e?)
             }
             "printf" | "printm" => {
                 self.tokens.next();
@@ -148,7 +166,7 @@ impl<'t> Parser<'_, 't> {
             _ => self.plain()?,
         };
         self.push(list, kind, first)?;
-        self.no_unless()
+        self.unless(list)
     }
 
     fn push(&self, list: &mut Vec<Stmt<'t>>, kind: StmtKind<'t>, token: Token<'t>) -> Parsed<()> {
@@ -156,11 +174,19 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    fn no_unless(&mut self) -> Parsed<()> {
-        match self.is("unless") {
-            true => self.check(self.tokens.peek()),
-            false => Ok(()),
+    /// `unless` and a statement, after the last one of the list.
+    fn unless(&mut self, list: &mut Vec<Stmt<'t>>) -> Parsed<()> {
+        let token = self.tokens.peek();
+        if !self.eat("unless") {
+            return Ok(());
         }
+        let body: Vec<Stmt<'t>> = list.pop().into_iter().collect();
+        let mut escape = Vec::new();
+        let gaps = self.gaps.len();
+        self.nested(|this| this.statement(&mut escape))?;
+        self.gaps.truncate(gaps);
+        list.push(Stmt { kind: StmtKind::Unless(body, escape), token, span: token.span });
+        Ok(())
     }
 
     fn word(&mut self, kind: StmtKind<'t>) -> StmtKind<'t> {
@@ -195,7 +221,7 @@ impl<'t> Parser<'_, 't> {
         if word.is("store") {
             return Ok(StmtKind::Assign(place, value));
         }
-        let depth = value.depth.max(place.index.as_ref().map_or(0, |i| i.depth) + 1);
+        let depth = value.depth.max(place.depth() + 1);
         let span = place.span;
         let read = Expr { kind: ExprKind::Place(place), token: first, span, depth };
         let kind = ExprKind::Binary(BinOp::Eq, read.into(), value.into());
@@ -260,16 +286,23 @@ impl<'t> Parser<'_, 't> {
     fn for_loop(&mut self, list: &mut Vec<Stmt<'t>>) -> Parsed<()> {
         let first = self.tokens.next();
         self.expect("(", "after `for`")?;
-        let (place, low, high) = if self.tokens.peek_at(1).is("in") {
-            let place = self.place()?;
+        let start = self.tokens.at;
+        let place = self.place()?;
+        let (place, low, high) = if self.is("in") {
             let token = self.tokens.next();
-            let array = self.name("the name of an array")?;
-            let kind = ExprKind::LastOf(array);
+            let array = self.place()?;
+            if array.index.is_some() || array.field.is_some() {
+                let message = "only an array that is a variable of its own is allowed here";
+                return Err(self.fail(array.name.token.error(message)));
+            }
+            let kind = ExprKind::LastOf(array.name);
             (place, Self::number(0, token), Expr { kind, token, span: token.span, depth: 1 })
         } else {
+            self.tokens.at = start;
             self.range()?
         };
         self.expect(")", "after the range")?;
+        self.eat(";");
         let span = self.span_from(first);
         let body = self.block("after the range")?;
         let stmt = |kind| Stmt { kind, token: first, span };
@@ -289,7 +322,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn read(place: &Place<'t>, token: Token<'t>) -> Expr<'t> {
-        let depth = place.index.as_ref().map_or(0, |i| i.depth) + 1;
+        let depth = place.depth() + 1;
         Expr { kind: ExprKind::Place(place.clone()), token, span: place.span, depth }
     }
 
@@ -301,13 +334,24 @@ impl<'t> Parser<'_, 't> {
     /// An assignment or a condition.
     fn plain(&mut self) -> Parsed<StmtKind<'t>> {
         let first = self.tokens.peek();
-        if first.kind == Kind::Name && !["true", "false", "run"].contains(&first.text) {
+        if first.kind == Kind::Name && !EXPRESSIONS.contains(&first.text) {
             let start = self.tokens.at;
             let place = self.place()?;
             let token = self.tokens.peek();
-            if ["!", "!!", "?", "??"].iter().any(|t| token.is(t)) {
-                let why = super::unsupported("chan").unwrap_or_default();
-                return Err(self.fail(token.error(why)));
+            if self.eat("!") || self.eat("!!") {
+                let (values, is_sorted) = (self.message()?, token.is("!!"));
+                return Ok(StmtKind::Send(Send { channel: place, values, is_sorted }));
+            }
+            if (token.is("?") || token.is("??")) && !self.tokens.peek_at(1).is("[") {
+                self.tokens.next();
+                let keeps = self.eat("<");
+                let patterns = self.patterns()?;
+                if keeps {
+                    self.expect(">", "after the message")?;
+                }
+                let is_random = token.is("??");
+                let receive = Receive { channel: place, patterns, is_random, keeps };
+                return Ok(StmtKind::Receive(receive));
             }
             if self.eat("=") {
                 let value = self.expr()?;

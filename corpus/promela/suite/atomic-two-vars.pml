@@ -1,0 +1,3 @@
+byte x, y;
+active proctype P() { atomic { x = 1; y = 1 } }
+active proctype Q() { assert(x == y) }

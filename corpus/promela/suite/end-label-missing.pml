@@ -1,0 +1,3 @@
+byte x;
+active proctype Server() { do :: x == 1 -> x = 0 od }
+active proctype P() { x = 1; x == 0 }

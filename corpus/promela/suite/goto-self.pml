@@ -1,0 +1,2 @@
+byte x;
+active proctype P() { L: x = 1 - x; goto L }

@@ -1,0 +1,1 @@
+active proctype P() { byte i; i == 1 }

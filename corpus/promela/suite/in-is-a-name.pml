@@ -1,0 +1,2 @@
+byte in;
+active proctype P() { in = 1; assert(in == 1) }

@@ -1,0 +1,3 @@
+byte x;
+proctype P() { x = 1 }
+init { run P(); x == 1; assert(x == 1) }

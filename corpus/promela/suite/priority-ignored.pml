@@ -1,0 +1,3 @@
+byte x;
+active proctype P() priority 2 { x = 1 }
+active proctype Q() { assert(x <= 1) }

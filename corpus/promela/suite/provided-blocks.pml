@@ -1,0 +1,2 @@
+byte turn;
+active proctype P() provided (turn == 1) { skip }

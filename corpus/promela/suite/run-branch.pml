@@ -1,0 +1,3 @@
+byte x;
+proctype Q() { assert(x == 1) }
+active proctype P() { if :: x = 1; run Q() :: skip fi }

@@ -1,0 +1,3 @@
+byte x;
+proctype Q() { assert(false) }
+active proctype P() { if :: x == 1 -> run Q() :: else -> skip fi }

@@ -1,0 +1,3 @@
+byte got;
+proctype Q() { got = _pid }
+init { run Q(); got == 1 }

@@ -1,0 +1,3 @@
+chan c = [0] of { byte };
+active proctype P() { c ! 1 }
+active proctype Q() { byte x; end: do :: c ? x od }

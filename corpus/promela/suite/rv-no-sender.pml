@@ -1,0 +1,2 @@
+chan c = [0] of { byte };
+active proctype P() { byte x; c ? x }

@@ -1,0 +1,3 @@
+byte x;
+active proctype P() { skip; skip; x = 1 }
+active proctype Q() { skip; assert(x < 2) }

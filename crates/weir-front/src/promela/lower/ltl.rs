@@ -1,0 +1,211 @@
+//! Formulas: what `ltl` asks.
+//!
+//! `[] p` of a formula `p` about one state is the property `never !p`. [`state`] translates what is
+//! true of a state; formulas that are more than that are not asked here, and reports say so.
+
+use weir_model::ids::ProcessId;
+use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind, UnOp};
+
+use super::Context;
+use super::process::Body;
+use super::variable::{Storage, Variable};
+use crate::errors::quote;
+use crate::promela::tree::{self, ExprKind, Fill, Ltl, Model, Name};
+
+/// Asks the formulas of a model.
+pub fn ask<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, 't>]) {
+    for claim in &model.claims {
+        let note = format!("the `{}` in this model is not checked", claim.text);
+        cx.source.notes.push(note);
+    }
+    for formula in &model.formulas {
+        let e = match &formula.formula {
+            Ltl::Always(inner) => match &**inner {
+                Ltl::State(e) => Some(e),
+                _ => None,
+            },
+            _ => None,
+        };
+        let name = formula.name.map(|n| n.text.to_owned());
+        let Some(e) = e else {
+            let name = name.map_or(String::new(), |n| format!(" {}", quote(&n)));
+            let note = format!("the formula{name} is not checked: only `[] p` is, for one state");
+            cx.source.notes.push(note);
+            continue;
+        };
+        let Some(holds) = state(cx, e, bodies) else { continue };
+        let span = cx.span(formula.span);
+        let kind = PropertyKind::Never(Expr::unary(UnOp::Not, holds));
+        cx.program.properties.push(Property { name, kind, span });
+    }
+}
+
+/// An expression about a state as a formula. `None` after an error.
+pub fn state<'t>(
+    cx: &mut Context<'_, 't>,
+    e: &tree::Expr<'t>,
+    bodies: &[Body<'_, 't>],
+) -> Option<Formula> {
+    let mut inner = |e: &tree::Expr<'t>| state(cx, e, bodies);
+    Some(match &e.kind {
+        ExprKind::Number(n) => Expr::Const(*n),
+        ExprKind::Not(e) => Expr::unary(UnOp::Not, inner(e)?),
+        ExprKind::Negative(e) => Expr::unary(UnOp::Neg, inner(e)?),
+        ExprKind::Complement(e) => Expr::binary(BinOp::Sub, Expr::Const(-1), inner(e)?),
+        ExprKind::Binary(BinOp::Mod, a, b) => {
+            // What C leaves has the sign of the left operand.
+            let (a, b) = (inner(a)?, inner(b)?);
+            let whole = Expr::binary(BinOp::Div, a.clone(), b.clone());
+            Expr::binary(BinOp::Sub, a, Expr::binary(BinOp::Mul, whole, b))
+        }
+        ExprKind::Binary(op, a, b) => Expr::binary(*op, inner(a)?, inner(b)?),
+        ExprKind::Conditional(c, a, b) => {
+            let (c, a, b) = (inner(c)?, inner(a)?, inner(b)?);
+            let yes = Expr::unary(UnOp::Not, Expr::unary(UnOp::Not, c.clone()));
+            let yes = Expr::binary(BinOp::Mul, yes, a);
+            let no = Expr::binary(BinOp::Mul, Expr::unary(UnOp::Not, c), b);
+            Expr::binary(BinOp::Add, yes, no)
+        }
+        ExprKind::Place(place) => {
+            if place.field.is_none() && place.index.is_none() {
+                if let Some(value) = cx.constants.get(place.name.text)
+                    && !cx.globals.contains_key(place.name.text)
+                {
+                    return Some(Expr::Const(*value));
+                }
+                if let ("_nr_pr", Some(var)) = (place.name.text, cx.running) {
+                    return Some(Expr::Atom(Atom::Var(var)));
+                }
+            }
+            let Some(variable) = cx.globals.get(place.name.text).cloned() else {
+                cx.unknown(place.name, &[]);
+                return None;
+            };
+            element(cx, &variable, place, 0)?
+        }
+        ExprKind::Fill(fill, place) => {
+            let Some(variable) = cx.globals.get(place.name.text).cloned() else {
+                cx.unknown(place.name, &[]);
+                return None;
+            };
+            let number = match element(cx, &variable, place, 0)? {
+                Expr::Const(n) => usize::try_from(n - 1).ok(),
+                _ => None,
+            };
+            let Some(channel) = number.and_then(|n| cx.channels.get(n)).cloned() else {
+                cx.error_at("only a channel that is known beforehand is allowed here", e.token);
+                return None;
+            };
+            let len = channel.len.map_or(Expr::Const(0), |len| Expr::Atom(Atom::Var(len)));
+            let capacity = Expr::Const(i128::from(channel.capacity));
+            match fill {
+                Fill::Len => len,
+                Fill::Empty => Expr::binary(BinOp::Eq, len, Expr::Const(0)),
+                Fill::Nempty => Expr::binary(BinOp::Ne, len, Expr::Const(0)),
+                Fill::Full => Expr::binary(BinOp::Eq, len, capacity),
+                Fill::Nfull => Expr::binary(BinOp::Ne, len, capacity),
+            }
+        }
+        ExprKind::At(at) => {
+            let (process, number, label) = &**at;
+            let p = self::process(cx, *process, number.as_deref(), bodies)?;
+            let Some((id, _)) = bodies[p].label_ids.get(label.text) else {
+                let name = quote(process.text);
+                let message = format!("{} is not a label of {name}", quote(label.text));
+                cx.error_at(message, label.token);
+                return None;
+            };
+            match cx.relabeled.get(p).and_then(|list| list[id.index()]) {
+                Some(id) => Expr::Atom(Atom::At(ProcessId::new(p), id)),
+                None => Expr::Const(0),
+            }
+        }
+        ExprKind::Remote(remote) => {
+            let (process, number, place) = &**remote;
+            let p = self::process(cx, *process, number.as_deref(), bodies)?;
+            let scopes = &bodies[p].scopes;
+            let found = scopes.iter().find_map(|scope| scope.vars.get(place.name.text)).cloned();
+            let Some(variable) = found else {
+                let name = quote(process.text);
+                let message = format!("{name} has no variable {}", quote(place.name.text));
+                cx.error_at(message, place.name.token);
+                return None;
+            };
+            element(cx, &variable, place, p)?
+        }
+        ExprKind::LastOf(_) | ExprKind::Run(..) | ExprKind::Poll(_) | ExprKind::Timeout => {
+            cx.error_at("this is not allowed in a formula", e.token);
+            return None;
+        }
+    })
+}
+
+fn element<'t>(
+    cx: &mut Context<'_, 't>,
+    variable: &Variable<'t>,
+    place: &tree::Place<'t>,
+    process: usize,
+) -> Option<Formula> {
+    let Some(leaf) = variable.leaf(place) else {
+        cx.error_at(format!("{} has no such field", quote(place.name.text)), place.name.token);
+        return None;
+    };
+    let mut at = 0;
+    for (index, dim) in place.indices().into_iter().zip(&leaf.dims) {
+        match (index, dim) {
+            (None, None) => {}
+            (Some(index), Some(dim)) => {
+                let value = cx.constant(index)?;
+                if !(0..i128::from(*dim)).contains(&value) {
+                    cx.error_at(format!("index {value} is outside of the array"), index.token);
+                    return None;
+                }
+                at = at * *dim as usize + value as usize;
+            }
+            (None, Some(_)) | (Some(_), None) => {
+                let message = match dim {
+                    Some(_) => "this is an array; say which element",
+                    None => "this is not an array",
+                };
+                cx.error_at(message, place.name.token);
+                return None;
+            }
+        }
+    }
+    Some(match &leaf.storage {
+        Storage::Global(first, _) => {
+            Expr::Atom(Atom::Var(weir_model::ids::VarId::new(first.index() + at)))
+        }
+        Storage::Registers(list) => Expr::Atom(Atom::Reg(ProcessId::new(process), list[at])),
+        Storage::Constants(list) => Expr::Const(list[at]),
+    })
+}
+
+/// The process that is meant by a `proctype` and a number.
+fn process<'t>(
+    cx: &mut Context<'_, 't>,
+    name: Name<'t>,
+    number: Option<&tree::Expr<'t>>,
+    bodies: &[Body<'_, 't>],
+) -> Option<usize> {
+    let pid = match number {
+        Some(e) => Some(cx.constant(e)?),
+        None => None,
+    };
+    let is = |body: &Body<'_, 't>| {
+        body.proctype.name.text == name.text && pid.is_none_or(|pid| pid == body.pid)
+    };
+    let found: Vec<usize> = (0..bodies.len()).filter(|p| is(&bodies[*p])).collect();
+    match found[..] {
+        [one] => Some(one),
+        [] => {
+            cx.error_at(format!("there is no such process {}", quote(name.text)), name.token);
+            None
+        }
+        _ => {
+            let message = format!("several processes are called {}; say which", quote(name.text));
+            cx.error_at(message, name.token);
+            None
+        }
+    }
+}
