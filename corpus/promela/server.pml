@@ -2,8 +2,10 @@
    nobody is asked for deadlocks. The client is told apart from others by its number. */
 // expect: sc assertions holds
 // expect: sc answered holds
+// expect: sc no deadlock holds
 // expect: tso assertions holds
 // expect: tso answered holds
+// expect: tso no deadlock holds
 
 byte request, answer;
 

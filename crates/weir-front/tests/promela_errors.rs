@@ -44,7 +44,7 @@ fn what_is_not_supported() {
         ("do :: run P() od", "how many processes this runs is not known", "run"),
         ("x ! 1", "`x` is not a channel", "x"),
         ("x.f = 1", "`x` has no fields", "x"),
-        ("(timeout && x == 1)", "`timeout` is only supported as a whole statement", "timeout"),
+        ("(timeout && x == 1)", "`timeout` has to be a whole statement", "timeout"),
     ] {
         wrong_inside(body, message, place);
     }
@@ -98,6 +98,28 @@ fn what_is_wrong() {
     wrong("proctype P(byte i) { skip } init { run P() }", "takes 1 arguments, not 0", "P");
     wrong("/* open", "this comment is not closed", "/*");
     wrong("#ifdef A\nbyte x;", "`#endif` is missing", "ifdef");
+}
+
+/// Files that a model includes, and errors in them.
+#[test]
+fn included_files() {
+    use weir_front::Settings;
+    use weir_front::promela::read_with;
+    let files = |path: &std::path::Path| match path.to_str() {
+        Some("models/one.pml") => Ok("#include \"two.pml\"\n#define N 3\n".to_owned()),
+        Some("models/two.pml") => Ok("byte x;\n".to_owned()),
+        Some("models/bad.pml") => Ok("byte y = \n;\n".to_owned()),
+        _ => Err(std::io::Error::from(std::io::ErrorKind::NotFound)),
+    };
+    let settings = Settings { files, ..Settings::default() };
+    let text = "#include \"one.pml\"\nactive proctype P() { x = N; assert(x == 3) }\n";
+    let (program, _) = read_with("models/main.pml", text, &settings).unwrap();
+    assert_eq!(program.vars[0].name, "x");
+    let text = "#ifdef NO\n#include \"none.pml\"\n#endif\nactive proctype P() { skip }\n";
+    assert!(read_with("models/main.pml", text, &settings).is_ok());
+    let text = "#include \"bad.pml\"\nactive proctype P() { skip }\n";
+    let error = &read_with("models/main.pml", text, &settings).unwrap_err()[0];
+    assert!(error.file.as_ref().is_some_and(|file| file.0.ends_with("bad.pml")), "{error:?}");
 }
 
 /// An error in what a macro or an `inline` became has both places.

@@ -191,14 +191,26 @@ fn read_at_most(name: &str, most: usize, budget: &Budget) -> Result<String, Load
     if read.map_err(|e| unreadable(plain(&e)))? > most {
         return Err(too_large());
     }
-    let text = String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        unreadable(format!("it is not UTF-8 text (byte {at})"))
-    })?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        // Models for Spin have comments in other encodings; elsewhere such a letter is an error.
+        Err(e) if is_promela(name) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+        Err(e) => {
+            let at = e.utf8_error().valid_up_to();
+            return Err(unreadable(format!("it is not UTF-8 text (byte {at})")));
+        }
+    };
     Ok(match without_mark(&text) {
         rest if rest.len() < text.len() => rest.to_owned(),
         _ => text,
     })
+}
+
+/// Whether the name of a file says that it is a model for Spin.
+fn is_promela(name: &str) -> bool {
+    let ending = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let endings = weir_front::promela::LANGUAGE.endings;
+    endings.iter().any(|e| ending.eq_ignore_ascii_case(e))
 }
 
 /// The largest evidence that is read, in bytes.

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use weir_model::program::BinOp;
+
 use super::lexer::{Kind, Token, Via};
 use crate::errors::{Errors, quote};
 use crate::weir::tree::Span;
@@ -22,6 +24,57 @@ pub struct Expanded<'t> {
     pub tokens: Vec<Token<'t>>,
     /// Macros that stand for a number.
     pub constants: Vec<(&'t str, i128)>,
+}
+
+/// The value of an expression of numbers whose operators bind at least so strongly.
+fn condition_value(
+    tokens: &[Token<'_>],
+    at: &mut usize,
+    strength: u8,
+    depth: usize,
+) -> Option<i128> {
+    const INFIX: [(&str, u8, BinOp); 13] = [
+        ("||", 1, BinOp::Or),
+        ("&&", 2, BinOp::And),
+        ("==", 3, BinOp::Eq),
+        ("!=", 3, BinOp::Ne),
+        ("<", 4, BinOp::Lt),
+        ("<=", 4, BinOp::Le),
+        (">", 4, BinOp::Gt),
+        (">=", 4, BinOp::Ge),
+        ("+", 5, BinOp::Add),
+        ("-", 5, BinOp::Sub),
+        ("*", 6, BinOp::Mul),
+        ("/", 6, BinOp::Div),
+        ("%", 6, BinOp::Mod),
+    ];
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let first = tokens.get(*at)?;
+    *at += 1;
+    let mut left = match (first.kind, first.text) {
+        (Kind::Number(n), _) => n,
+        (_, "!") => i128::from(condition_value(tokens, at, 7, depth + 1)? == 0),
+        (_, "-") => condition_value(tokens, at, 7, depth + 1)?.checked_neg()?,
+        (_, "(") => {
+            let inner = condition_value(tokens, at, 0, depth + 1)?;
+            tokens.get(*at).filter(|t| t.is(")"))?;
+            *at += 1;
+            inner
+        }
+        _ => return None,
+    };
+    while let Some(token) = tokens.get(*at) {
+        let Some((_, binds, op)) = INFIX.iter().find(|(text, ..)| token.is(text)) else { break };
+        if *binds < strength {
+            break;
+        }
+        *at += 1;
+        let right = condition_value(tokens, at, binds + 1, depth + 1)?;
+        left = op.apply(left, right).ok()?;
+    }
+    Some(left)
 }
 
 /// Adds the semicolons that line ends stand for, as Spin's lexer does (`spinlex.c` of version 6): inside
@@ -213,24 +266,24 @@ impl<'t> Expander<'_, 't> {
                 self.conditions.push(Condition { span: word.span, active: holds, other: !holds });
             }
             ("if", _) => {
-                let number = match line {
-                    [_, Token { kind: Kind::Number(n), .. }] => Some(*n),
-                    _ => None,
-                };
-                if number.is_none() && active {
-                    let message = "after `#if` only a number is read; use `#ifdef`";
-                    self.errors.push(word.error(message));
-                }
-                let holds = number.is_some_and(|n| n != 0);
+                let holds = active && self.condition(*word, &line[1..]);
                 self.conditions.push(Condition { span: word.span, active: holds, other: !holds });
             }
-            ("else", _) | ("endif", _) if self.conditions.is_empty() => {
+            ("else" | "elif" | "endif", _) if self.conditions.is_empty() => {
                 let message = format!("`#{}` without `#ifdef`", word.text);
                 self.errors.push(word.error(message));
             }
             ("else", _) => {
                 let condition = self.conditions.last_mut().expect("there is one");
                 condition.active = std::mem::take(&mut condition.other);
+            }
+            ("elif", _) => {
+                let outside = self.conditions.len() - 1;
+                let is_read = self.conditions[..outside].iter().all(|c| c.active);
+                let may = std::mem::take(&mut self.conditions[outside].other) && is_read;
+                let holds = may && self.condition(*word, &line[1..]);
+                let condition = &mut self.conditions[outside];
+                (condition.active, condition.other) = (holds, may && !holds);
             }
             ("endif", _) => drop(self.conditions.pop()),
             _ if !active => {}
@@ -241,14 +294,59 @@ impl<'t> Expander<'_, 't> {
                 self.errors.push(word.error(message));
             }
             ("include", _) => {
-                let error = word.error("`#include` is not supported: a model is one file");
-                self.errors.push(error.help("put the text of that file here"));
+                let file = line.get(1).map_or("", |t| t.text.trim_matches('"'));
+                let error = word.error(format!("the file {} is not found", quote(file)));
+                self.errors
+                    .push(error.help("`-I DIR` names a folder that files are looked for in"));
             }
+            ("ident" | "line" | "pragma", _) => {}
+            _ if matches!(word.kind, Kind::Number(_)) => {}
             _ => {
                 let message = format!("`#{}` is not supported", word.text);
                 let end = line.last().map_or(start.span, |t| t.span);
                 let range = start.span.to(end).range();
                 self.errors.push(crate::Diagnostic::new(message, range));
+            }
+        }
+    }
+
+    /// Whether the condition of an `#if` holds. Names that are no macros are 0, as in C.
+    fn condition(&mut self, word: Token<'t>, line: &[Token<'t>]) -> bool {
+        let mut values: Vec<Token<'t>> = Vec::new();
+        let mut rest = line.iter();
+        while let Some(token) = rest.next() {
+            if token.is("defined") {
+                let names = rest.as_slice();
+                let (name, used) = match names {
+                    [open, name, close, ..] if open.is("(") && close.is(")") => (name, 3),
+                    [name, ..] => (name, 1),
+                    [] => break,
+                };
+                let value = i128::from(self.macros.contains_key(name.text));
+                values.push(Token { kind: Kind::Number(value), ..*token });
+                rest = names[used..].iter();
+                continue;
+            }
+            let mut token = *token;
+            // Macros that stand for a number, perhaps by others.
+            for _ in 0..MAX_DEPTH {
+                match self.macros.get(token.text).map(|m| &m.body[..]) {
+                    Some([one]) if token.kind == Kind::Name => token = *one,
+                    _ => break,
+                }
+            }
+            if token.kind == Kind::Name {
+                token.kind = Kind::Number(i128::from(token.text == "true"));
+            }
+            values.push(token);
+        }
+        let mut at = 0;
+        match condition_value(&values, &mut at, 0, 0) {
+            Some(value) if at == values.len() => value != 0,
+            _ => {
+                let message = "this condition cannot be worked out";
+                self.errors.push(word.error(message));
+                false
             }
         }
     }

@@ -11,6 +11,7 @@
 //! What is read how is described in `docs/promela.md`.
 
 mod expand;
+mod include;
 mod lexer;
 mod lower;
 mod parse;
@@ -52,17 +53,26 @@ pub fn read_with(
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
     let mut errors = Errors::default();
     let lexed = lexer::tokens(text, &mut errors);
-    let expanded = expand::expand(&lexed.tokens, &mut errors);
+    let mut source = Source::new(name, text);
+    let files = include::files(name, text, settings, &mut source);
+    let defines: Vec<String> =
+        settings.defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
+    let defines = defines.concat();
+    let tokens = include::tokens(&defines, &lexed.tokens, &files, &mut errors);
+    let expanded = expand::expand(&tokens, &mut errors);
     let tokens = expand::semicolons(&expanded.tokens, parse::is_word);
     let (model, _) = parse::model(&tokens, &mut errors);
+    let inside = |errors: Errors, source: &Source| -> Vec<Diagnostic> {
+        errors.sorted().into_iter().map(|error| error.inside(source)).collect()
+    };
     // After an error that may have swallowed declarations, every use of what they
     // declare would look like another one.
     if !errors.is_empty() {
-        return Err(errors.sorted());
+        return Err(inside(errors, &source));
     }
-    let source = Source::new(name, text);
+    let plain = source.clone();
     let made = lower::model(&stem, &model, settings.is_split, source, errors);
-    let (program, source) = made.map_err(Errors::sorted)?;
+    let (program, source) = made.map_err(|errors| inside(errors, &plain))?;
     // What is asked, at the place where it stands.
     let mut asked = vec![b' '; text.len()];
     for question in &lexed.questions {

@@ -44,6 +44,7 @@ pub struct Formula<'t> {
 /// A formula of linear temporal logic.
 #[derive(Clone, Debug)]
 #[allow(dead_code, reason = "formulas that are not asked are read all the same")]
+#[allow(clippy::large_enum_variant, reason = "a model has few of them")]
 pub enum Ltl<'t> {
     /// What is true of a state.
     State(Expr<'t>),

@@ -201,7 +201,10 @@ impl<'t> Lowering<'_, '_, 't> {
     fn run(&mut self, arguments: &[tree::Expr<'t>], e: &tree::Expr<'t>) -> Option<Value> {
         let bodies = self.bodies;
         let Some(number) = bodies[self.me].runs.get(&e.token.span).copied() else {
-            self.cx.error_at("`run` is not allowed here", e.token);
+            // Otherwise the reason has been said.
+            if self.cx.errors.is_empty() {
+                self.cx.error_at("`run` is not allowed here", e.token);
+            }
             return None;
         };
         let body = &bodies[number];

@@ -96,7 +96,7 @@ impl<'t> Lowering<'_, '_, 't> {
             ExprKind::Fill(fill, place) => self.fill(*fill, place, e)?,
             ExprKind::Poll(receive) => self.poll(receive, e)?,
             ExprKind::Timeout => {
-                let message = "`timeout` is only supported as a whole statement";
+                let message = "`timeout` has to be a whole statement";
                 self.cx.error_at(message, e.token);
                 return None;
             }

@@ -10,9 +10,9 @@
 //! * [`variable`], [`process`]: names and registers;
 //! * [`expression`], [`value`]: expressions;
 //! * [`place`], [`effect`]: what becomes of a place and its steps;
-//! * [`channel`]: messages;
+//! * [`channel`]: channels and their messages;
 //! * [`tidy`]: the same code with fewer jumps and blocks;
-//! * [`ltl`]: formulas.
+//! * [`ltl`]: what formulas ask.
 
 mod channel;
 mod effect;
@@ -76,6 +76,7 @@ pub fn model<'t>(
         is_split,
         hand: None,
         running: None,
+        is_shared: false,
         broken: HashSet::new(),
         relabeled: Vec::new(),
     };
@@ -135,6 +136,9 @@ struct Context<'m, 't> {
     hand: Option<VarId>,
     /// `_nr_pr`, if the model asks for it.
     running: Option<VarId>,
+    /// Whether all that processes know is in memory, so that each can tell what the others can do:
+    /// for `timeout`.
+    is_shared: bool,
     /// Names whose declaration was wrong: uses of them are no errors of their own.
     broken: HashSet<&'t str>,
     /// What labels of processes have become.
@@ -173,7 +177,7 @@ impl<'m, 't> Context<'m, 't> {
 
     /// Finds the names that are assigned, and whether `_nr_pr` is asked for.
     fn survey(&mut self, model: &'m Model<'t>) {
-        let mut asks = false;
+        let (mut asks, mut shares) = (false, false);
         let mut assigned = HashSet::new();
         for proctype in &model.proctypes {
             for stmt in &proctype.body {
@@ -193,11 +197,13 @@ impl<'m, 't> Context<'m, 't> {
                     }
                     stmt.expressions(&mut |e| {
                         asks |= matches!(&e.kind, ExprKind::Place(p) if p.name.text == "_nr_pr");
+                        shares |= matches!(e.kind, ExprKind::Timeout);
                     });
                 });
             }
         }
         self.assigned = assigned;
+        self.is_shared = shares;
         if asks {
             self.running = self.new_var(
                 "_nr_pr".to_owned(),

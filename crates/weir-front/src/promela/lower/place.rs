@@ -53,6 +53,7 @@ pub fn lower<'m, 't>(cx: &mut Context<'m, 't>, bodies: &[Body<'m, 't>], me: usiz
         put: HashSet::new(),
         generated: HashSet::new(),
         inner: None,
+        in_timeout: false,
     };
     let done = this.body();
     if done.is_none() && this.cx.errors.is_empty() {
@@ -112,6 +113,8 @@ pub struct Lowering<'c, 'm, 't> {
     /// Labels that are nowhere in the text.
     generated: HashSet<LabelId>,
     inner: Option<Inner>,
+    /// Whether this works out what others can do.
+    in_timeout: bool,
 }
 
 /// One way to go on from a place.
@@ -208,6 +211,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             if enters {
                 this.enter(body.graph.start, span)?;
             }
+            this.move_to(body.graph.start, span);
             Some(())
         });
         done?;
@@ -233,6 +237,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             return self.go_to(node, span);
         }
         let is_full = self.is_full(node);
+        self.in_timeout = false;
         if is_full {
             self.inner = Some(Inner::default());
         }
@@ -345,6 +350,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             edge.region.is_some() || body.meets_at(edge.to) || is_about_channels(edge)
         };
         self.cx.hand.is_some()
+            || self.cx.is_shared
             || body.meets_at(node)
             || edges(node).iter().any(|edge| {
                 is_full(edge)
@@ -486,6 +492,13 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             self.scope = edge.scope;
             let way = |enabled, transfer| Way { edge: edge.clone(), enabled, transfer, rank };
             match edge.action {
+                Action::Guard(e) if matches!(e.kind, ExprKind::Timeout) => {
+                    let enabled = match self.in_timeout {
+                        true => Expr::Const(0),
+                        false => self.timeout(edge.span)?,
+                    };
+                    ways.push(way(enabled, None));
+                }
                 Action::Guard(e) if !matches!(e.kind, ExprKind::Run(..)) => {
                     let enabled = self.compute(e)?.code;
                     ways.push(way(enabled, None));
@@ -592,6 +605,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
         {
             self.emit(StmtKind::Store(Place::var(meeting.at), Expr::Const(0)), edge.span);
         }
+        self.move_to(to, edge.span);
         let region = body.graph.nodes[to].region;
         let is_met = matches!(way.transfer, Some(Transfer::Meet(_)));
         let keeps = edge.region.is_some()
@@ -603,6 +617,75 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             true => self.go_inside(to, edge.span),
             false => self.go_to(to, edge.span),
         }
+    }
+
+    /// Says where the process stands, if others have to know.
+    fn move_to(&mut self, node: NodeId, span: Span) {
+        if let Some(counter) = self.bodies[self.me].counter {
+            let here = Expr::Const(node as i128);
+            self.emit(StmtKind::Store(Place::var(counter), here), span);
+        }
+    }
+
+    /// Whether no process can take a step, those that wait for this aside.
+    fn timeout(&mut self, span: Span) -> Option<Code> {
+        let possible = self.temporary(span)?;
+        self.emit(StmtKind::Assign(possible, Expr::Const(0)), span);
+        let own = (self.me, self.scope);
+        let was = mem::replace(&mut self.in_timeout, true);
+        for process in 0..self.bodies.len() {
+            let body = &self.bodies[process];
+            let at = Expr::Atom(self.load(Place::var(body.counter?), span)?);
+            for (node, place) in body.graph.nodes.iter().enumerate() {
+                let dies = self.cx.running.filter(|_| node == body.graph.end);
+                if place.edges.is_empty() && dies.is_none() {
+                    continue;
+                }
+                let mark = self.in_use;
+                let (block, done) = self.apart(|this| {
+                    (this.me, this.scope) = (process, 0);
+                    let enabled = match dies {
+                        Some(running) => {
+                            let count = Expr::Atom(this.load(Place::var(running), span)?);
+                            let pid = match &body.begin {
+                                Begin::Run { pid: Some(pid), .. } => {
+                                    Expr::Atom(this.load(Place::var(*pid), span)?)
+                                }
+                                _ => Expr::Const(body.pid),
+                            };
+                            binary(BinOp::Eq, count, binary(BinOp::Add, pid, Expr::Const(1)))
+                        }
+                        None => {
+                            let ways = this.ways(node)?;
+                            any(&ways.into_iter().map(|w| w.enabled).collect::<Vec<_>>())
+                        }
+                    };
+                    let enabled = this.bounded(enabled, body.proctype.name.token)?;
+                    this.emit(StmtKind::Assign(possible, fold::truth(enabled)), span);
+                    Some(())
+                });
+                (self.me, self.scope) = own;
+                self.in_use = mark;
+                done?;
+                let here = binary(BinOp::Eq, at.clone(), Expr::Const(node as i128));
+                self.emit(StmtKind::If(here, block, Vec::new()), span);
+                if self.is_too_long() {
+                    return None;
+                }
+            }
+        }
+        // Processes that have been run and have not begun.
+        for body in self.bodies {
+            if let Begin::Run { flag, .. } = &body.begin {
+                let at = Expr::Atom(self.load(Place::var(body.counter?), span)?);
+                let flag = Expr::Atom(self.load(Place::var(*flag), span)?);
+                let waits = all(&[flag, binary(BinOp::Eq, at, Expr::Const(-1))]);
+                let begins = any(&[Expr::Atom(possible), waits]);
+                self.emit(StmtKind::Assign(possible, fold::truth(begins)), span);
+            }
+        }
+        self.in_timeout = was;
+        Some(not(Expr::Atom(possible)))
     }
 
     fn go_inside(&mut self, node: NodeId, span: Span) -> Option<()> {

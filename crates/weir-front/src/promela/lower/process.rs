@@ -69,6 +69,8 @@ pub struct Body<'m, 't> {
     /// The processes that its steps run: by the place of the word `run` in the text.
     pub runs: HashMap<Span, usize>,
     pub meeting: Option<Meeting>,
+    /// The variable that says where the process stands, if others have to know.
+    pub counter: Option<VarId>,
     /// Where messages are handed over to it.
     pub receives: Vec<Rendezvous<'m, 't>>,
 }
@@ -90,6 +92,7 @@ impl<'m, 't> Body<'m, 't> {
             computed: Vec::new(),
             runs: HashMap::new(),
             meeting: None,
+            counter: None,
             receives: Vec::new(),
         }
     }
@@ -232,6 +235,18 @@ impl<'m, 't> Body<'m, 't> {
                 Init::List(list) => list.iter().all(|e| cx.is_named(e)),
                 _ => true,
             };
+            if cx.is_shared {
+                let mut full = format!("{}.{}", self.name, name.text);
+                leaf.path.iter().for_each(|field| full = format!("{full}.{field}"));
+                let len = leaf.dims.iter().any(Option::is_some).then_some(count as u32);
+                let domain = if kind == Type::Mtype { None } else { domain };
+                let span = cx.span(declared.span);
+                let decl = cx.program.vars.len();
+                let first = cx.new_var(full, len, domain, values, span)?;
+                leaf.storage = Storage::Global(first, decl);
+                made.push(leaf);
+                continue;
+            }
             let mut registers = Vec::new();
             for (i, value) in values.into_iter().enumerate() {
                 let mut full = name.text.to_owned();
@@ -269,6 +284,14 @@ impl<'m, 't> Body<'m, 't> {
             Some(value) if !cx.assigned.contains(name.text) => {
                 Storage::Constants(vec![kind.cut(value)])
             }
+            value if cx.is_shared => {
+                let domain = if kind == Type::Mtype { None } else { cx.domain(kind) };
+                let value = kind.cut(value.unwrap_or(0));
+                let decl = cx.program.vars.len();
+                let id = cx.span(declared.span);
+                let text = format!("{}.{}", self.name, name.text);
+                Storage::Global(cx.new_var(text, None, domain, vec![value], id)?, decl)
+            }
             value => {
                 let text = self.free_name(cx, name.text);
                 let domain = cx.domain(kind);
@@ -289,8 +312,20 @@ impl<'m, 't> Body<'m, 't> {
     }
 
     /// Makes a local variable, or an element of it, begin with a value.
-    pub fn begin_with(&mut self, name: &str, element: usize, value: i128) {
+    pub fn begin_with(
+        &mut self,
+        cx: &mut Context<'m, 't>,
+        name: &str,
+        element: usize,
+        value: i128,
+    ) {
         let leaves = self.scopes[0].vars.get(name).map(|v| &v.leaves[..]);
+        if let Some([leaf]) = leaves
+            && let Storage::Global(_, decl) = leaf.storage
+            && let Some(init) = cx.program.vars[decl].init.get_mut(element)
+        {
+            *init = vec![value];
+        }
         if let Some([leaf]) = leaves
             && let Storage::Registers(list) = &leaf.storage
             && let Some(register) = list.get(element)

@@ -132,7 +132,7 @@ impl<'m, 't> Context<'m, 't> {
                         body.declare(self, declared, 0, false);
                         let known = locals.get(declared.name.text);
                         for (i, value) in known.into_iter().flatten().enumerate() {
-                            body.begin_with(declared.name.text, i, *value);
+                            body.begin_with(self, declared.name.text, i, *value);
                         }
                     }
                 }
@@ -144,6 +144,7 @@ impl<'m, 't> Context<'m, 't> {
                 return bodies;
             }
         }
+        let is_shared = self.is_shared;
         // Processes that are run by others.
         let mut next = 0;
         while next < bodies.len() && !self.errors.is_full() {
@@ -151,6 +152,14 @@ impl<'m, 't> Context<'m, 't> {
                 break;
             }
             next += 1;
+        }
+        for body in bodies.iter_mut().filter(|_| is_shared) {
+            let start = match body.begin {
+                Begin::AtOnce => body.graph.start as i128,
+                Begin::Run { .. } => -1,
+            };
+            let name = format!("{}.at", body.name);
+            body.counter = self.new_var(name, None, None, vec![start], SpanId::NONE);
         }
         bodies
     }
@@ -188,6 +197,10 @@ impl<'m, 't> Context<'m, 't> {
             let Some(value) = value else { continue };
             let Some(variable) = body.local(scope, declared.name.text).cloned() else { continue };
             for leaf in &variable.leaves {
+                if let Storage::Global(_, decl) = leaf.storage {
+                    let init = vec![leaf.kind.cut(value)];
+                    self.program.vars[decl].init.fill(init);
+                }
                 if let Storage::Registers(list) = &leaf.storage {
                     for register in list {
                         body.registers[register.index()].init = leaf.kind.cut(value);

@@ -1,0 +1,3 @@
+byte x;
+active proctype P() { x == 1 -> x = 2 }
+active proctype Q() { timeout -> x = 1; x == 2 }

@@ -1,0 +1,3 @@
+byte x;
+proctype H(byte v) { x = v }
+init { run H(3); timeout; assert(x == 3) }
