@@ -661,7 +661,8 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                         }
                     };
                     let enabled = this.bounded(enabled, body.proctype.name.token)?;
-                    this.emit(StmtKind::Assign(possible, fold::truth(enabled)), span);
+                    let either = any(&[Expr::Atom(possible), enabled]);
+                    this.emit(StmtKind::Assign(possible, fold::truth(either)), span);
                     Some(())
                 });
                 (self.me, self.scope) = own;
