@@ -20,17 +20,6 @@ fn files(folder: &str, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// The blocks of a statement.
-fn blocks(kind: &mut StmtKind) -> Vec<&mut Vec<Stmt>> {
-    match kind {
-        StmtKind::If(_, then, other) => vec![then, other],
-        StmtKind::Loop(block) | StmtKind::Await(block, _) => vec![block],
-        StmtKind::Choose(blocks) => blocks.iter_mut().collect(),
-        StmtKind::Call(calls) => calls.iter_mut().map(|call| &mut call.body).collect(),
-        _ => vec![],
-    }
-}
-
 /// Removes the fences that stand at some places of the text, and finds out which of them there are.
 fn remove(block: &mut Vec<Stmt>, source: &Source, at: &[usize], found: &mut BTreeSet<usize>) {
     block.retain(|stmt| {
@@ -41,7 +30,7 @@ fn remove(block: &mut Vec<Stmt>, source: &Source, at: &[usize], found: &mut BTre
         inserted.is_none()
     });
     for stmt in block {
-        blocks(&mut stmt.kind).into_iter().for_each(|block| remove(block, source, at, found));
+        stmt.kind.blocks_mut().into_iter().for_each(|block| remove(block, source, at, found));
     }
 }
 

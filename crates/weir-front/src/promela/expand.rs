@@ -102,7 +102,9 @@ pub fn semicolons<'t>(tokens: &[Token<'t>], is_word: impl Fn(&str) -> bool) -> V
             && ends(&last)
             && !(last.is("}") && token.text.starts_with('u'))
         {
-            out.push(Token { kind: Kind::Symbol, text: ";", first: false, ..last });
+            let end = last.span.range().end;
+            let span = Span::new(end, end);
+            out.push(Token { kind: Kind::Symbol, text: ";", first: false, span, ..last });
         }
         if body.is_none() && token.kind == Kind::Name {
             is_next |= BODIES.contains(&token.text);

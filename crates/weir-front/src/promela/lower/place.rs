@@ -268,7 +268,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                 }
                 false => AtomicKind::Statement,
             };
-            match tidy::as_update(&block).filter(|_| is_full && !has_more) {
+            match tidy::as_update(&block).filter(|_| is_full) {
                 Some(plain) => self.out.extend(plain),
                 None => self.emit(StmtKind::Atomic(kind, block), span),
             }
@@ -706,10 +706,35 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
     }
 
     fn go_to(&mut self, node: NodeId, span: Span) -> Option<()> {
+        let node = self.fences(node);
         self.queue.push(node);
         let label = self.place_label(node, span)?;
         self.emit(StmtKind::Goto(label), span);
         Some(())
+    }
+
+    /// Writes the fences that stand alone at a place, and gives what comes after them: a process
+    /// with a fence has the places that it has without.
+    fn fences(&mut self, node: NodeId) -> NodeId {
+        let bodies = self.bodies;
+        let body = &bodies[self.me];
+        let mut node = node;
+        for _ in 0..body.graph.nodes.len() {
+            let place = &body.graph.nodes[node];
+            let [edge] = &place.edges[..] else { break };
+            let Action::Fence(kind) = edge.action else { break };
+            let is_plain = place.labels.is_empty()
+                && place.region.is_none()
+                && edge.escapes.is_empty()
+                && !self.is_full(node)
+                && body.proctype.provided.is_none();
+            if !is_plain || body.meets_at(edge.to) {
+                break;
+            }
+            self.emit(StmtKind::Fence(kind), edge.span);
+            node = edge.to;
+        }
+        node
     }
 
     fn place_label(&mut self, node: NodeId, span: Span) -> Option<LabelId> {

@@ -129,7 +129,27 @@ pub fn weight(list: &[Stmt]) -> usize {
 
 /// A block on one variable that reads it, waits perhaps, and writes it, as one atomic read-write.
 pub fn as_update(block: &[Stmt]) -> Option<Vec<Stmt>> {
-    let (first, rest) = block.split_first()?;
+    // Without jumps to what comes next.
+    let mut passed = Vec::new();
+    let mut flat: Vec<&Stmt> = Vec::new();
+    for stmt in block {
+        match (&stmt.kind, flat.last().map(|s| &s.kind)) {
+            (StmtKind::Label(here), Some(StmtKind::Goto(to))) if here == to => {
+                passed.push(*here);
+                flat.pop();
+            }
+            (StmtKind::Label(_), _) => return None,
+            _ => flat.push(stmt),
+        }
+    }
+    let mut is_loop = false;
+    jumps(block, &mut |label| passed.push(label));
+    passed.sort_unstable();
+    passed.chunk_by(|a, b| a == b).for_each(|same| is_loop |= same.len() > 2);
+    if is_loop {
+        return None;
+    }
+    let (first, rest) = flat.split_first()?;
     let (value, place, when, span, rest): (RegId, &Place, Code, _, _) = match &first.kind {
         StmtKind::Load(value, place) => (*value, place, Expr::Const(1), first.span, rest),
         StmtKind::Await(loads, when) => match &loads[..] {
@@ -147,13 +167,17 @@ pub fn as_update(block: &[Stmt]) -> Option<Vec<Stmt>> {
     let mut held: Vec<(RegId, Code)> = vec![(value, Expr::Atom(value))];
     let mut now = Expr::Atom(value);
     let mut writes = false;
-    let mut last = None;
-    for (i, stmt) in rest.iter().enumerate() {
+    let mut last = Vec::new();
+    for stmt in rest {
         let known = |code: &Code, held: &[(RegId, Code)]| {
             let of = |r: RegId| held.iter().rev().find(|(h, _)| *h == r).map(|(_, c)| c.clone());
             let code = replace(code, &of);
             (fold::depth(&code) < MAX_NESTING / 2).then_some(code)
         };
+        let is_end = matches!(stmt.kind, StmtKind::Fence(_) | StmtKind::Goto(_));
+        if !last.is_empty() && !is_end {
+            return None;
+        }
         match &stmt.kind {
             StmtKind::Load(r, p) if p == place && *r != value => {
                 let code = now.clone();
@@ -170,7 +194,7 @@ pub fn as_update(block: &[Stmt]) -> Option<Vec<Stmt>> {
                 writes = true;
             }
             StmtKind::Nop => {}
-            StmtKind::Goto(_) if i + 1 == rest.len() => last = Some(stmt.clone()),
+            StmtKind::Fence(_) | StmtKind::Goto(_) => last.push(stmt.clone()),
             _ => return None,
         }
     }

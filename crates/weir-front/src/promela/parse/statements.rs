@@ -79,7 +79,8 @@ impl<'t> Parser<'_, 't> {
         if list.is_empty() || ends_in_label(list) || is_macro(&last) || is_macro(&next) {
             return;
         }
-        self.gaps.push(match last.is(";") || last.is("->") {
+        let is_written = !last.span.range().is_empty();
+        self.gaps.push(match (last.is(";") || last.is("->")) && is_written {
             true => (next.span.range().start, like, false),
             false => (last.span.range().end, like, true),
         });
