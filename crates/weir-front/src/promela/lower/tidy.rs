@@ -194,7 +194,7 @@ pub fn as_update(block: &[Stmt]) -> Option<Vec<Stmt>> {
                 writes = true;
             }
             StmtKind::Nop => {}
-            StmtKind::Fence(_) | StmtKind::Goto(_) => last.push(stmt.clone()),
+            StmtKind::Fence(_) | StmtKind::Goto(_) => last.push(*stmt),
             _ => return None,
         }
     }
@@ -215,6 +215,6 @@ pub fn as_update(block: &[Stmt]) -> Option<Vec<Stmt>> {
             made.push(Stmt::new(StmtKind::Assign(register, code), span));
         }
     }
-    made.extend(last);
+    made.extend(last.into_iter().cloned());
     Some(made)
 }
