@@ -160,7 +160,8 @@ impl Truth {
             }
             "weir-live-set" => {
                 let fair = if said["flush_fair"] == true { " --flush-fair" } else { "" };
-                let clients = format!(" --clients {}", said["clients"]);
+                let clients = said["clients"].as_u64().map(|n| format!(" --clients {n}"));
+                let clients = clients.unwrap_or_default();
                 let model = found.model.to_lowercase();
                 let line = format!("live {file} --model {model}{fair}{clients}");
                 for name in &found.properties {
