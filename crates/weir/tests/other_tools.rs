@@ -221,3 +221,30 @@ fn assembly_of_compilers() {
     let verifier = Verifier::new(text.replace("0:rax=0 /\\", "x=7 \\/")).name("t.litmus");
     assert!(final_states(&verifier, &["x"]).iter().all(|state| state[0] == 1));
 }
+
+/// Formulas of Promela models other than `[] p` are about runs.
+#[test]
+fn formulas_of_promela() {
+    let text = "
+        byte x, y;
+        active proctype p() { do :: x == 0 -> x = 1 :: x == 1 -> x = 2; x = 0 od }
+        active proctype q() { (x == 2); y = 1 }
+        ltl small { [] (x < 3) }
+        ltl again { []<> (x == 1) }
+        ltl comes { <> (y == 1) }
+        ltl before { (y == 0) W (x == 2) }
+        ltl answered { [] ((x == 1) -> <> (x == 2)) }
+        ltl next { [] ((x == 1) -> X (x == 1)) }";
+    let verifier = Verifier::new(text).name("t.pml").model(MemoryModel::SC);
+    let small = verifier.check().unwrap();
+    assert_eq!(small.answer("small").unwrap().verdict, Verdict::Holds);
+    let report = verifier.live().unwrap();
+    let verdict = |name: &str| report.answer(name).map(|answer| answer.verdict);
+    assert_eq!(verdict("again"), Some(Verdict::Holds));
+    assert_eq!(verdict("comes"), Some(Verdict::Violated));
+    assert_eq!(verdict("before"), Some(Verdict::Holds));
+    assert_eq!(verdict("answered"), Some(Verdict::Holds));
+    assert_eq!(verdict("next"), None);
+    let (_, source) = weir_front::read("t.pml", text, None).unwrap();
+    assert!(source.notes.iter().any(|note| note.contains("`next`")), "{:?}", source.notes);
+}

@@ -1,10 +1,12 @@
 //! Formulas: what `ltl` asks.
 //!
-//! `[] p` of a formula `p` about one state is the property `never !p`. [`state`] translates what is
-//! true of a state; formulas that are more than that are not asked here, and reports say so.
+//! `[] p` of a formula `p` about one state is the property `never !p`, which `weir check` answers.
+//! Others are properties `ltl`, which `weir live` answers. [`state`] translates what is true of a state.
 
 use weir_model::ids::ProcessId;
-use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind, UnOp};
+use weir_model::program::{
+    self, Atom, BinOp, Expr, Formula, Live, LiveKind, Property, PropertyKind, UnOp,
+};
 
 use super::Context;
 use super::process::Body;
@@ -19,25 +21,69 @@ pub fn ask<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, '
         cx.source.notes.push(note);
     }
     for formula in &model.formulas {
-        let e = match &formula.formula {
-            Ltl::Always(inner) => match &**inner {
-                Ltl::State(e) => Some(e),
-                _ => None,
-            },
-            _ => None,
-        };
-        let name = formula.name.map(|n| n.text.to_owned());
-        let Some(e) = e else {
-            let name = name.map_or(String::new(), |n| format!(" {}", quote(&n)));
-            let note = format!("the formula{name} is not checked: only `[] p` is, for one state");
-            cx.source.notes.push(note);
-            continue;
-        };
-        let Some(holds) = state(cx, e, bodies) else { continue };
         let span = cx.span(formula.span);
-        let kind = PropertyKind::Never(Expr::unary(UnOp::Not, holds));
-        cx.program.properties.push(Property { name, kind, span });
+        let name = formula.name.map(|n| n.text.to_owned());
+        if let Ltl::Always(inner) = &formula.formula
+            && let Ltl::State(e) = &**inner
+        {
+            let Some(holds) = state(cx, e, bodies) else { continue };
+            let kind = PropertyKind::Never(Expr::unary(UnOp::Not, holds));
+            cx.program.properties.push(Property { name, kind, span });
+            continue;
+        }
+        if has_next(&formula.formula) {
+            let which =
+                name.map_or("a formula".to_owned(), |name| format!("the formula {}", quote(&name)));
+            cx.source
+                .notes
+                .push(format!("{which} has `X`, which Weir does not have, and is not asked"));
+            continue;
+        }
+        let Some(formula) = temporal(cx, &formula.formula, bodies) else { continue };
+        let kind = LiveKind::Ltl { fair: false, formula: formula.folded() };
+        cx.program.live.push(Live { name, kind, span });
     }
+}
+
+fn has_next(formula: &Ltl<'_>) -> bool {
+    match formula {
+        Ltl::Next(_) => true,
+        Ltl::State(_) => false,
+        Ltl::Not(a) | Ltl::Always(a) | Ltl::Eventually(a) => has_next(a),
+        Ltl::And(a, b)
+        | Ltl::Or(a, b)
+        | Ltl::Implies(a, b)
+        | Ltl::Equivalent(a, b)
+        | Ltl::Until(a, b)
+        | Ltl::WeakUntil(a, b)
+        | Ltl::Release(a, b) => has_next(a) || has_next(b),
+    }
+}
+
+/// A formula without `X`. `None` after an error.
+///
+/// Recursive: the parser bounds how deep formulas nest.
+fn temporal<'t>(
+    cx: &mut Context<'_, 't>,
+    formula: &Ltl<'t>,
+    bodies: &[Body<'_, 't>],
+) -> Option<program::Ltl> {
+    use program::Ltl as To;
+    let mut of = |part: &Ltl<'t>| temporal(cx, part, bodies).map(Box::new);
+    Some(match formula {
+        Ltl::State(e) => To::State(state(cx, e, bodies)?),
+        Ltl::Not(a) => To::Not(of(a)?),
+        Ltl::Always(a) => To::Always(of(a)?),
+        Ltl::Eventually(a) => To::Eventually(of(a)?),
+        Ltl::And(a, b) => To::And(of(a)?, of(b)?),
+        Ltl::Or(a, b) => To::Or(of(a)?, of(b)?),
+        Ltl::Implies(a, b) => To::Implies(of(a)?, of(b)?),
+        Ltl::Equivalent(a, b) => To::Iff(of(a)?, of(b)?),
+        Ltl::Until(a, b) => To::Until(of(a)?, of(b)?),
+        Ltl::WeakUntil(a, b) => To::Unless(of(a)?, of(b)?),
+        Ltl::Release(a, b) => To::Release(of(a)?, of(b)?),
+        Ltl::Next(_) => return None,
+    })
 }
 
 /// An expression about a state as a formula. `None` after an error.
