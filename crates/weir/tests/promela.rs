@@ -205,8 +205,12 @@ fn spin_agrees_on_random_models() {
     let model = |seed: u64| (format!("seed {seed}"), random::model(seed));
     let models: Vec<_> = (first..first + count).map(model).collect();
     let mut wrong = compare_all(&models);
-    // A loop in `atomic` that does not end is no answer.
-    wrong.retain(|error| !error.contains("the search was cut short"));
+    // A loop in `atomic` that does not end is no answer, and Spin refuses some jumps and `else`s.
+    let refused = ["the search was cut short", "jump into d_step", "dubious use of 'else'"];
+    let all = wrong.len();
+    wrong.retain(|error| !refused.iter().any(|why| error.contains(why)));
+    let skipped = all - wrong.len();
+    assert!(10 * skipped as u64 <= count + 10, "{skipped} of {count} are not compared");
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
