@@ -43,7 +43,7 @@ pub fn ask_live(rng: &mut Rng, program: &mut Program, count: usize) {
 /// Adds so many random formulas of linear temporal logic to a program.
 pub fn ask_ltl(rng: &mut Rng, program: &mut Program, count: usize) {
     for _ in 0..count {
-        let depth = 2 + rng.below(2) as usize;
+        let depth = 2 + rng.below(2);
         let kind =
             LiveKind::Ltl { fair: rng.once_in(4), formula: ltl(rng, program, depth).folded() };
         program.live.push(Live { name: None, kind, span: SPAN });

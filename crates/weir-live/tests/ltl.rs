@@ -217,7 +217,7 @@ fn random(seed: u64) -> Program {
         atomics: rng.once_in(2),
         fences: false,
         blocks: rng.once_in(3),
-        statements: 2 + rng.below(2) as usize,
+        statements: 2 + rng.below(2),
         ..Shape::default()
     };
     let mut made = program(rng, &shape);

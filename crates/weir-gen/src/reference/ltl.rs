@@ -16,6 +16,9 @@ use super::{is_true, memories};
 /// The most temporal operators.
 const MAX_TEMPORAL: usize = 7;
 
+/// The truth of a formula; for each temporal part its truth, and whether that is settled.
+type Truth = (bool, Vec<(bool, bool)>);
+
 /// A configuration of the program.
 struct Config {
     /// The truth of each formula about states, from left to right.
@@ -95,7 +98,7 @@ pub(super) fn ltl(program: &Program, formula: &Ltl, fair: bool, limit: usize) ->
     let (graph, initial) = explore(program, formula, limit)?;
     let bits = |guess: usize| (0..guesses).map(|i| guess >> i & 1 == 1).collect::<Vec<bool>>();
     // For each configuration and guess: the truth of the formula and of its temporal parts.
-    let all: Vec<Vec<(bool, Vec<(bool, bool)>)>> = graph
+    let all: Vec<Vec<Truth>> = graph
         .iter()
         .map(|config| {
             (0..1 << guesses)
@@ -131,8 +134,8 @@ pub(super) fn ltl(program: &Program, formula: &Ltl, fair: bool, limit: usize) ->
         on.extend(graph[config].ends.then_some((None, false, config)));
         let mut here = Vec::new();
         for (who, waits, to) in on {
-            for next in 0..1 << guesses {
-                let holds = all[to][next].1.iter().map(|(value, _)| *value);
+            for (next, (_, parts)) in all[to].iter().enumerate() {
+                let holds = parts.iter().map(|(value, _)| *value);
                 if holds.eq(bits(guess)) {
                     here.push((who, waits, add((to, next), &mut nodes)));
                 }
