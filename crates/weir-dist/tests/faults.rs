@@ -353,8 +353,9 @@ fn private(path: &std::path::Path) {
 #[test]
 fn processes_that_are_killed() {
     for i in 0..times() {
-        let more = ["--bound", "6", "--wait", "2"];
-        let mut cluster = Cluster::start("killed", &[LARGE; 3], &more);
+        // It would take many seconds.
+        let more = ["--bound", "12", "--wait", "2"];
+        let mut cluster = Cluster::start("killed", &["burns-4-fenced"; 3], &more);
         thread::sleep(Duration::from_millis(20 + (i * 137) % 500));
         let killed = i as usize % 3;
         cluster.kill(killed);
