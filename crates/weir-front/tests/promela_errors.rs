@@ -151,3 +151,19 @@ fn errors_in_questions() {
     let text = "byte x; active proctype P() { x = 1 }\n// weir: var y\n";
     wrong(text, "only properties", "var y");
 }
+
+#[test]
+fn what_is_not_heeded_is_said() {
+    let text = "chan c = [1] of { byte };
+        active proctype P() priority 2 { xs c; c ! 1 }
+        active proctype Q() priority 3 { byte x; xr c; c ? x }
+        never { do :: skip od }";
+    let (_, source) = read("notes.pml", text).unwrap();
+    let notes = [
+        "the `never` in this model is not checked",
+        "`priority` is ignored: every process may take steps",
+        "the `xs` in this model is not checked",
+        "the `xr` in this model is not checked",
+    ];
+    assert_eq!(source.notes, notes);
+}

@@ -17,7 +17,10 @@ use crate::promela::tree::{self, ExprKind, Fill, Ltl, Model, Name};
 /// Asks the formulas of a model.
 pub fn ask<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, 't>]) {
     for claim in &model.claims {
-        let note = format!("the `{}` in this model is not checked", claim.text);
+        let note = match claim.text {
+            "priority" => "`priority` is ignored: every process may take steps".to_owned(),
+            word => format!("the `{word}` in this model is not checked"),
+        };
         cx.source.notes.push(note);
     }
     for formula in &model.formulas {

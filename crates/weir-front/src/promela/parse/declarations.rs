@@ -5,7 +5,7 @@ use weir_model::program::BinOp;
 use super::{Parsed, Parser, WORDS, misspelt, unsupported};
 use crate::MAX_NESTING;
 use crate::errors::quote;
-use crate::promela::lexer::Kind;
+use crate::promela::lexer::{Kind, Token};
 use crate::promela::tree::{
     Declared, Expr, ExprKind, Formula, Init, Ltl, Model, Name, Proctype, Record, Shape, Type,
 };
@@ -267,9 +267,18 @@ impl<'t> Parser<'_, 't> {
         Ok(Proctype { name, active, parameters, provided, body, is_init: false })
     }
 
-    /// `priority 2`, which means nothing unless Spin is told so.
+    /// Remembers a word that has no effect.
+    pub(super) fn unheeded(&mut self, word: Token<'t>) {
+        if self.unheeded.iter().all(|w| w.text != word.text) {
+            self.unheeded.push(word);
+        }
+    }
+
+    /// `priority 2`, which is not heeded.
     pub(super) fn priority(&mut self) -> Parsed<()> {
+        let word = self.tokens.peek();
         if self.eat("priority") {
+            self.unheeded(word);
             let token = self.tokens.next();
             if !matches!(token.kind, Kind::Number(_)) {
                 return Err(self.fail(token.error("expected a number after `priority`")));

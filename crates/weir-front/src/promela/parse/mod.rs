@@ -34,8 +34,11 @@ pub fn model<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> (Model<'t>, Vec<P
         records,
         in_message: false,
         is_remote: false,
+        unheeded: vec![],
     };
-    (parser.model(), parser.gaps)
+    let mut model = parser.model();
+    model.claims.append(&mut parser.unheeded);
+    (model, parser.gaps)
 }
 
 /// An error that has been reported.
@@ -58,6 +61,8 @@ struct Parser<'a, 't> {
     in_message: bool,
     /// Whether `P:x` is a variable of a process, as in formulas and assertions.
     is_remote: bool,
+    /// What is read and has no effect: its first use.
+    unheeded: Vec<Token<'t>>,
 }
 
 /// What belongs to Promela and not to Weir, and what to do instead.

@@ -128,6 +128,7 @@ impl<'t> Parser<'_, 't> {
             }
             "xr" | "xs" => {
                 self.tokens.next();
+                self.unheeded(first);
                 self.place()?;
                 while self.eat(",") {
                     self.place()?;

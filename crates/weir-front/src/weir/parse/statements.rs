@@ -101,6 +101,13 @@ impl<'t> Parser<'_, 't> {
         token.kind == Kind::Name || STATEMENT_KEYWORDS.iter().any(|k| is(token, k))
     }
 
+    /// Whether a value may begin here, and no statement does.
+    fn begins_value(&self) -> bool {
+        let token = self.tokens.peek();
+        let ends = self.is("}") || self.is(";") || token.kind == Kind::End;
+        !ends && !STATEMENT_KEYWORDS.iter().any(|k| is(token, k))
+    }
+
     /// Whether a statement begins here, even though something else should.
     fn seems_statement(&self) -> bool {
         let after = ["=", ":", "[", "(", "."];
@@ -130,10 +137,8 @@ impl<'t> Parser<'_, 't> {
             "break" => StmtKind::Break,
             "continue" => StmtKind::Continue,
             "exit" => StmtKind::Exit,
-            // What follows on the same line is what is returned.
-            "return" if self.tokens.peek().first || self.is("}") || self.is(";") => {
-                StmtKind::Return(None)
-            }
+            // What follows on the same line is what is returned, unless it is a statement.
+            "return" if self.tokens.peek().first || !self.begins_value() => StmtKind::Return(None),
             "return" => StmtKind::Return(Some(self.expr()?)),
             "assume" => StmtKind::Assume(self.expr()?),
             "assert" => {
