@@ -301,6 +301,10 @@ fn every_file_is_read() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        // Tests in C are read through the C reader.
+        if path.is_dir() {
+            continue;
+        }
         let text = std::fs::read_to_string(&path).unwrap();
         let program = read(&text);
         assert_eq!(program.name, path.file_stem().unwrap().to_str().unwrap());

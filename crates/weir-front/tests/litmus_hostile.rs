@@ -52,6 +52,7 @@ fn files() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus");
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.is_file());
     paths.sort();
     paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }

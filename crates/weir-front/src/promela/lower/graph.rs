@@ -3,7 +3,7 @@
 //! It is Spin's: a statement is one step; the steps of a selection begin at one place; `goto`, `break`
 //! and brackets are no steps, unless an option has nothing else.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use weir_model::program::FenceKind;
@@ -28,8 +28,6 @@ pub struct Graph<'m, 't> {
     pub start: NodeId,
     /// Where the process ends.
     pub end: NodeId,
-    /// Where a `d_step` begins: only there it may wait.
-    pub firsts: HashSet<NodeId>,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +54,8 @@ pub struct Edge<'m, 't> {
     pub region: Option<usize>,
     /// The `d_step` that it is in.
     pub d_step: Option<usize>,
+    /// Whether it begins the `d_step`: only there it may wait.
+    pub begins: bool,
     /// Whether it jumps.
     pub jumps: bool,
     /// Where `unless` leads, from outside: these go first.
@@ -145,8 +145,6 @@ pub fn build<'m, 't>(cx: &mut Context<'m, 't>, body: &mut Body<'m, 't>, list: &'
         let to = graph.resolve(node);
         graph.nodes[to].labels.extend(labels);
     }
-    let firsts = graph.firsts.iter().map(|first| graph.resolve(*first)).collect();
-    graph.firsts = firsts;
     graph.start = graph.resolve(graph.start);
     for i in 0..graph.nodes.len() {
         for e in 0..graph.nodes[i].edges.len() {
@@ -253,6 +251,7 @@ impl<'m, 't> Builder<'_, 'm, 't> {
             groups: Vec::new(),
             region: around.region,
             d_step: around.d_step,
+            begins: false,
             jumps: false,
             escapes: around.escapes.clone(),
         }
@@ -344,8 +343,7 @@ impl<'m, 't> Builder<'_, 'm, 't> {
                 inside.d_step = Some(self.regions);
                 inside.escapes = Rc::default();
                 let first = self.sequence(body, next, &inside, early);
-                self.graph.firsts.insert(first);
-                first
+                self.entry(first, next, around)
             }
             StmtKind::Block(body) => {
                 let scope = self.body.new_scope(around.scope);
@@ -362,6 +360,24 @@ impl<'m, 't> Builder<'_, 'm, 't> {
                 self.sequence(body, next, &inside, early)
             }
         }
+    }
+
+    /// The place before a `d_step`, which something inside may come back to without leaving it: there
+    /// the process waits, and there `unless` is looked at, and nowhere inside.
+    fn entry(&mut self, first: NodeId, next: NodeId, around: &Around) -> NodeId {
+        let begin = self.graph.resolve(first);
+        let edges: Vec<_> = self.graph.nodes[begin]
+            .edges
+            .iter()
+            .map(|edge| Edge { begins: true, escapes: around.escapes.clone(), ..edge.clone() })
+            .collect();
+        if begin == self.graph.resolve(next) || edges.is_empty() {
+            return first;
+        }
+        let entry = self.node(self.graph.nodes[begin].span);
+        self.graph.nodes[entry].region = self.graph.nodes[begin].region;
+        self.graph.nodes[entry].edges = edges;
+        entry
     }
 
     /// The options of a selection: their first steps begin at `node`.

@@ -387,8 +387,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
         };
         let has_loads = tidy::weight(&loads) > 0;
         let graph = &bodies[self.me].graph;
-        let is_inside = graph.nodes[node].edges.iter().all(|e| e.d_step.is_some())
-            && !graph.firsts.contains(&node);
+        let is_inside = graph.nodes[node].edges.iter().all(|e| e.d_step.is_some() && !e.begins);
         if is_sure {
             self.out.extend(loads);
         } else if is_inside {

@@ -34,6 +34,7 @@ pub fn names(text: &str) -> Names {
         finder.item(item);
     }
     let mut names = finder.names;
+    names.keywords.extend(parsed.words.iter().map(|word| word.range()));
     names.keywords.sort_by_key(|range| range.start);
     names.mentions.sort_by_key(|mention| mention.range.start);
     names.mentions.dedup_by_key(|mention| mention.range.start);

@@ -161,7 +161,7 @@ impl<'t> Parser<'_, 't> {
             let next = self.tokens.peek();
             let fair = next.kind == Kind::Name && next.text == "fair" && !self.is_operand_at(1);
             if fair {
-                self.tokens.next();
+                self.word();
             }
             Ok(Question::Ltl(fair, self.ltl()?))
         } else if self.eat("game") {

@@ -27,6 +27,8 @@ pub struct File<'t> {
     pub lost_names: bool,
     /// Where fences can be inserted: before what, and which statement begins the block.
     pub gaps: Vec<(usize, usize)>,
+    /// Words of formulas that could be names.
+    pub words: Vec<Span>,
 }
 
 /// Parses a whole file.
@@ -40,9 +42,10 @@ pub fn file<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> File<'t> {
         unclosed: false,
         stopped: false,
         gaps: vec![],
+        words: vec![],
     };
     let items = parser.items();
-    File { items, lost_names: parser.lost_names, gaps: parser.gaps }
+    File { items, lost_names: parser.lost_names, gaps: parser.gaps, words: parser.words }
 }
 
 /// An error that has been reported.
@@ -63,6 +66,7 @@ struct Parser<'a, 't> {
     stopped: bool,
     /// As in [`File`].
     gaps: Vec<(usize, usize)>,
+    words: Vec<Span>,
 }
 
 impl<'t> Parser<'_, 't> {

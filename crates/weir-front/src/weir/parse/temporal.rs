@@ -41,13 +41,21 @@ impl<'t> Parser<'_, 't> {
         token.kind == Kind::Name && words.contains(&token.text)
     }
 
+    /// Reads a word of formulas, which may be a name elsewhere.
+    pub(super) fn word(&mut self) {
+        let token = self.tokens.next();
+        if token.kind == Kind::Name {
+            self.words.push(token.span);
+        }
+    }
+
     /// Reads one of these words or signs.
     fn one_of(&mut self, words: &[&str]) -> bool {
         let token = self.tokens.peek();
         let found = words.contains(&token.text)
             && matches!(token.kind, Kind::Name | Kind::Keyword | Kind::Symbol);
         if found {
-            self.tokens.next();
+            self.word();
         }
         found
     }
@@ -137,7 +145,7 @@ impl<'t> Parser<'_, 't> {
         }
         let eventually = self.is_word_at(0, &["eventually"]) && !self.is_operand_at(1);
         if eventually || self.is("<>") {
-            self.tokens.next();
+            self.word();
             return Ok(Ltl::Eventually(Box::new(self.deeper(Self::unary)?)));
         }
         if self.is("(") && self.is_group() {
