@@ -1,13 +1,13 @@
 //! Formulas of linear temporal logic, by their definition.
 //!
-//! [`on_word`] evaluates a formula on a word that repeats its end for ever: for each position, from
+//! `on_word` evaluates a formula on a word that repeats its end for ever: for each position, from
 //! small formulas to large ones, `until` as the least solution of its equation and `always` as the
-//! greatest. [`Tableau`] says which truth values the parts of a formula may have at a moment, given what
+//! greatest. `Tableau` says which truth values the parts of a formula may have at a moment, given what
 //! they are at the next one. Neither builds an automaton, which is how runs are searched.
 
 use weir_model::program::{Formula, Ltl};
 
-/// The most parts of a formula with a temporal operator that a [`Tableau`] may have.
+/// The most parts of a formula with a temporal operator that a `Tableau` may have.
 pub const MAX_TEMPORAL: usize = 10;
 
 /// The most formulas about states.
