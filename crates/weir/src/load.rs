@@ -271,13 +271,14 @@ impl Loaded {
     pub fn running(
         name: &str,
         text: &str,
-        language: Option<&'static Language>,
+        (language, settings): (Option<&'static Language>, &Settings),
         clients: usize,
         budget: &Budget,
     ) -> Result<Self, LoadError> {
         let wrong =
             |errors| LoadError::Wrong { name: name.to_owned(), text: text.to_owned(), errors };
-        let (program, source) = weir_front::read(name, text, language).map_err(wrong)?;
+        let (program, source) =
+            weir_front::read_with(name, text, language, settings).map_err(wrong)?;
         let program = match &program.object {
             None => program,
             Some(object) => program.with_clients(clients).ok_or_else(|| {

@@ -317,8 +317,13 @@ impl Verifier {
         }
         self.no_domains("a question about runs without end")?;
         let search = self.search_options();
-        let loaded =
-            Loaded::running(&self.name, &self.text, self.language, self.clients, &search.budget);
+        let loaded = Loaded::running(
+            &self.name,
+            &self.text,
+            (self.language, &self.settings),
+            self.clients,
+            &search.budget,
+        );
         let (loaded, stopped) = unbuilt(loaded, |program| !live::asked(program, &[]).is_empty())?;
         let program = &loaded.system.program;
         let asked = live::asked(program, &[]);

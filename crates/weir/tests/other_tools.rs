@@ -248,3 +248,34 @@ fn formulas_of_promela() {
     let (_, source) = weir_front::read("t.pml", text, None).unwrap();
     assert!(source.notes.iter().any(|note| note.contains("`next`")), "{:?}", source.notes);
 }
+
+/// A formula is about the states before `init` runs processes too; where that cannot be told, it is not asked.
+#[test]
+fn formulas_about_what_init_does() {
+    let text = "
+        byte x;
+        proctype p() { here: x = 2; there: skip }
+        init { x = 1; RUN }
+        ltl one { [] (x >= 1) }
+        ltl two { (x == 0) U (x == 1) }
+        ltl begins { [] !p[1]@here }
+        ltl goes { <> (p[2]@there) }";
+    let notes = |text: &str| {
+        let (_, source) = weir_front::read("t.pml", text, None).unwrap();
+        source.notes.join("\n")
+    };
+    let staggered = text.replace("RUN", "run p(); run p()");
+    let found = notes(&staggered);
+    assert!(found.contains("`one` is violated before `init` has run its processes"), "{found}");
+    assert!(found.contains("`begins` is not asked: it tells where processes begin"), "{found}");
+    assert!(!found.contains("goes"), "{found}");
+    let verifier = Verifier::new(staggered).name("t.pml").model(MemoryModel::SC);
+    let report = verifier.check().unwrap();
+    assert_eq!(report.answer("one").unwrap().verdict, Verdict::Violated);
+    assert_eq!(report.answer("two").unwrap().verdict, Verdict::Holds);
+    assert!(report.answer("begins").is_none());
+    let at_once = text.replace("RUN", "atomic { run p(); run p() }");
+    assert!(!notes(&at_once).contains("begins"), "{}", notes(&at_once));
+    let verifier = Verifier::new(at_once).name("t.pml").model(MemoryModel::SC);
+    assert_eq!(verifier.check().unwrap().answer("begins").unwrap().verdict, Verdict::Violated);
+}

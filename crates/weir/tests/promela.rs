@@ -4,7 +4,7 @@
 //!
 //! A line `// expect: MODEL PROPERTY VERDICT` names a verdict. What needs Spin and a C
 //! compiler is skipped where they are not installed, and fails if `CI` is `true`. `WEIR_SPIN=100` compares that many
-//! random models, from the seed `WEIR_SPIN_SEED` on.
+//! random models, from the seed `WEIR_SPIN_SEED` on; with `--nocapture` the test says how many formulas there were.
 
 #[path = "promela/random.rs"]
 mod random;
@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weir::report::json::witness;
-use weir::{ENGINES, Loaded, MemoryModel};
+use weir::{ENGINES, Loaded, MemoryModel, Settings};
 use weir_engine::{SearchOptions, Task};
 use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
@@ -57,6 +57,19 @@ fn verdicts(name: &str, loaded: &Loaded, model: MemoryModel) -> BTreeMap<String,
         (property, answer.verdict.name().to_owned())
     };
     answers.into_iter().map(verdict).collect()
+}
+
+/// The verdict for each formula about runs; every run is checked.
+fn live_verdicts(name: &str, text: &str) -> BTreeMap<String, String> {
+    let language = (Some(&weir_front::promela::LANGUAGE), &Settings::default());
+    let loaded = Loaded::running(name, text, language, 2, &Budget::new())
+        .unwrap_or_else(|error| panic!("{}\nin\n{text}", error.render(false)));
+    let asked = weir::live::asked(&loaded.system.program, &[]);
+    let options = weir_live::Options::new(MemoryModel::SC);
+    let answers = weir::live::answers(&loaded, &asked, &options)
+        .unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+    let named = asked.into_iter().zip(answers);
+    named.map(|(asked, answer)| (asked.name, answer.verdict.name().to_owned())).collect()
 }
 
 /// The expectations of a text: what becomes of each property under each model.
@@ -113,7 +126,25 @@ fn compare(name: &str, text: &str) {
     }
 }
 
-fn differs(name: &str, text: &str) -> Result<(), String> {
+/// What was compared of formulas.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    /// Of those that are answered by `weir check`.
+    states: usize,
+    /// Of all.
+    holds: usize,
+    violated: usize,
+}
+
+impl Compared {
+    fn add(&mut self, other: Self) {
+        self.states += other.states;
+        self.holds += other.holds;
+        self.violated += other.violated;
+    }
+}
+
+fn differs(name: &str, text: &str) -> Result<Compared, String> {
     let loaded = load(name, text);
     let found = verdicts(name, &loaded, MemoryModel::SC);
     let spin = spin::verify(text)?;
@@ -126,32 +157,51 @@ fn differs(name: &str, text: &str) -> Result<(), String> {
     if holds("no deadlock") != Some(spin.end_states) && spin.assertions {
         return Err(format!("end states are valid in Spin: {}", spin.end_states));
     }
-    for (formula, expected) in spin.formulas.iter().filter(|_| spin.assertions) {
-        if holds(formula) != Some(*expected) {
+    let mut compared = Compared::default();
+    let about_runs = match spin.formulas.is_empty() || loaded.system.program.live.is_empty() {
+        true => BTreeMap::new(),
+        false => live_verdicts(name, text),
+    };
+    for (formula, expected) in &spin.formulas {
+        compared.states += usize::from(found.contains_key(formula));
+        let verdict = found.get(formula).or_else(|| about_runs.get(formula));
+        let holds = match verdict.map(String::as_str) {
+            Some("holds") => true,
+            Some("violated") => false,
+            other => {
+                return Err(format!("`{formula}` is {other:?}, and holds in Spin: {expected}"));
+            }
+        };
+        if holds != *expected {
             return Err(format!("`{formula}` holds in Spin: {expected}"));
         }
+        compared.holds += usize::from(holds);
+        compared.violated += usize::from(!holds);
     }
-    Ok(())
+    Ok(compared)
 }
 
 /// Compares many models, two at a time; gives what differs.
-fn compare_all(models: &[(String, String)]) -> Vec<String> {
+fn compare_all(models: &[(String, String)]) -> (Vec<String>, Compared) {
     let next = std::sync::atomic::AtomicUsize::new(0);
-    let wrong = std::sync::Mutex::new(Vec::new());
+    let found = std::sync::Mutex::new((Vec::new(), Compared::default()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
                     let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     let Some((name, text)) = models.get(i) else { return };
-                    if let Err(error) = differs(name, text) {
-                        wrong.lock().unwrap().push(format!("{name}: {error}\n{text}"));
+                    let compared = differs(name, text);
+                    let (wrong, all) = &mut *found.lock().unwrap();
+                    match compared {
+                        Ok(compared) => all.add(compared),
+                        Err(error) => wrong.push(format!("{name}: {error}\n{text}")),
                     }
                 }
             });
         }
     });
-    wrong.into_inner().unwrap()
+    found.into_inner().unwrap()
 }
 
 /// Small models, each about a part of the language, of which Spin says the same.
@@ -170,7 +220,7 @@ fn spin_agrees_on_the_suite() {
     }
     models.sort();
     assert!(models.len() >= 150, "only {} models", models.len());
-    let wrong = compare_all(&models);
+    let (wrong, _) = compare_all(&models);
     assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), models.len(), wrong.join("\n\n"));
 }
 
@@ -204,14 +254,21 @@ fn spin_agrees_on_random_models() {
     let first = number("WEIR_SPIN_SEED").unwrap_or(1);
     let model = |seed: u64| (format!("seed {seed}"), random::model(seed));
     let models: Vec<_> = (first..first + count).map(model).collect();
-    let mut wrong = compare_all(&models);
+    let (mut wrong, formulas) = compare_all(&models);
     // A loop in `atomic` that does not end is no answer, and Spin refuses some jumps and `else`s.
     let refused = ["the search was cut short", "jump into d_step", "dubious use of 'else'"];
     let all = wrong.len();
     wrong.retain(|error| !refused.iter().any(|why| error.contains(why)));
     let skipped = all - wrong.len();
+    println!("{count} models, {} differ, {skipped} are not compared; {formulas:?}", wrong.len());
     assert!(10 * skipped as u64 <= count + 10, "{skipped} of {count} are not compared");
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n\n"));
+    // Formulas that all hold, or all do not, would not tell much.
+    let Compared { states, holds, violated } = formulas;
+    if count >= 100 {
+        let least = (holds + violated) / 5;
+        assert!(holds >= least && violated >= least && states <= 2 * least, "{formulas:?}");
+    }
 }
 
 /// Random models as they are, and as Weir writes them, have the same answers.

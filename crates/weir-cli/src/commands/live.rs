@@ -40,7 +40,7 @@ pub fn run(args: &Live) -> Status {
         Loaded::running(
             args.language.name_of(file),
             &text,
-            language,
+            (language, &args.language.sources.settings()),
             args.clients.into(),
             &limits::budget(),
         )

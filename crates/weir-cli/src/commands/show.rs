@@ -43,9 +43,13 @@ fn load(args: &Show) -> Result<Loaded, LoadError> {
     let text = read_text(&args.file)?;
     let (name, reading) = (args.language.name_of(&args.file), args.language.reading());
     match program(name, &text, &reading)?.0.object {
-        Some(_) => {
-            Loaded::running(name, &text, reading.language, args.clients.into(), &limits::budget())
-        }
+        Some(_) => Loaded::running(
+            name,
+            &text,
+            (reading.language, &reading.settings),
+            args.clients.into(),
+            &limits::budget(),
+        ),
         None => Loaded::read(name, &text, &reading),
     }
 }

@@ -1,6 +1,6 @@
 //! Random models on which Weir and Spin have to agree under SC: channels with and without room, arrays,
 //! statements over several variables, `atomic`, `d_step`, `unless`, processes that run others, and
-//! formulas.
+//! formulas of linear temporal logic.
 
 use std::fmt::Write as _;
 
@@ -34,8 +34,12 @@ pub fn model(seed: u64) -> String {
         labels: 0,
         with_channels,
         with_meetings,
+        with_formulas: false,
+        asserts: true,
         helper: false,
         in_step: false,
+        process: 0,
+        at: Vec::new(),
     };
     writer.whole()
 }
@@ -46,10 +50,17 @@ struct Writer {
     labels: usize,
     with_channels: bool,
     with_meetings: bool,
+    with_formulas: bool,
+    /// Whether there are assertions. Formulas are not compared if one fails.
+    asserts: bool,
     /// Whether a process may still run the helper.
     helper: bool,
     /// Whether this is a `d_step`.
     in_step: bool,
+    /// Which process this is.
+    process: usize,
+    /// The processes and labels that formulas can be about.
+    at: Vec<(usize, usize)>,
 }
 
 /// Shared by all.
@@ -66,16 +77,14 @@ impl Writer {
             self.text += "chan d = [0] of { byte };\n";
         }
         self.text += "inline get(where) { where == 1 -> where = 0 }\n#define SAME(v, c) (v == c)\n";
-        if self.random.below(3) == 0 {
-            let formula = ["x + y < 4", "x != 2 || y == 1", "!(a[0] == 1 && a[1] == 1)"];
-            let formula = self.random.pick(&formula);
-            let _ = writeln!(self.text, "ltl p {{ [] ({formula}) }}");
-        }
+        self.with_formulas = self.random.below(9) < 4;
+        self.asserts = !self.with_formulas || self.random.below(5) == 0;
         let count = 2 + self.random.below(2);
         let with_init = self.random.below(2) == 0;
         let with_helper = self.random.below(3) == 0;
         if with_helper {
             self.text += "proctype H(byte v) {\n  byte i = v % 2; byte r = v; byte s; bit l[2];\n";
+            self.process = usize::MAX;
             self.list(2, 1, false);
             self.text += "}\n";
         }
@@ -87,9 +96,18 @@ impl Writer {
                 let _ = writeln!(self.text, "  byte i = {};", self.random.below(2));
             }
             self.text += "  byte r; byte s = 2; bit l[2];\n";
+            self.process = p;
             self.helper = with_helper && p == 0;
             let length = 2 + self.random.below(3);
-            self.list(length, 0, false);
+            // Formulas tell more about processes that go on for ever.
+            let for_ever = self.with_formulas && !self.helper && self.random.below(3) == 0;
+            if for_ever {
+                self.text += "do ::\n";
+            }
+            self.list(length, 0, for_ever);
+            if for_ever {
+                self.text += "od\n";
+            }
             if self.helper {
                 self.text += "  run H(r);\n";
                 self.helper = false;
@@ -107,6 +125,14 @@ impl Writer {
                 let _ = write!(self.text, " run P{p}({}); k++;", self.random.below(2));
             }
             self.text += " } }\n";
+        }
+        if self.with_formulas {
+            // The number of a process that has ended is free for another one.
+            let numbered = !with_init && !with_helper;
+            for number in 0..2 + self.random.below(3) {
+                let formula = self.formula(numbered);
+                let _ = writeln!(self.text, "ltl f{number} {{ {formula} }}");
+            }
         }
         std::mem::take(&mut self.text)
     }
@@ -176,11 +202,11 @@ impl Writer {
             3..=5 => format!("{} = {on}", self.random.pick(&["r", "s", "l[i]"])),
             6 => format!("r = (r + {value}) % 3"),
             7 if !self.in_step => self.condition(on),
-            8 => {
+            8 if self.asserts => {
                 let condition = self.condition(on);
                 format!("assert({condition} || s == 2)")
             }
-            9 => format!("assert({on} != {} || s < 2)", self.random.below(4)),
+            9 if self.asserts => format!("assert({on} != {} || s < 2)", self.random.below(4)),
             10 if !self.in_step => match self.random.below(4) {
                 0 => format!("atomic {{ {on} = ({on} + 1) % 3 }}"),
                 1 => format!("d_step {{ r = {on}; {on} = 2; s = r }}"),
@@ -257,6 +283,74 @@ impl Writer {
         let label = format!("L{}", self.labels);
         let _ = writeln!(self.text, "if :: r == 1 -> goto {label} :: r != 1 -> skip fi;");
         self.list(1, depth + 1, in_loop);
-        let _ = write!(self.text, "{label}: skip");
+        self.at.push((self.process, self.labels));
+        let on = self.global();
+        let target = match self.random.below(4) {
+            0 if !self.in_step => self.condition(on),
+            1 => format!("{on} = r"),
+            _ => "skip".to_owned(),
+        };
+        let _ = write!(self.text, "{label}: {target}");
+    }
+
+    /// Something that is true of a state or not.
+    fn fact(&mut self, numbered: bool) -> String {
+        let places: Vec<_> = self.at.iter().filter(|(p, _)| *p != usize::MAX).copied().collect();
+        let c = self.random.below(3);
+        match self.random.below(10) {
+            0 => format!("x == {c}"),
+            1 => format!("x < {c}"),
+            2 => "y == 1".to_owned(),
+            3 => "!y".to_owned(),
+            4 => format!("a[0] == {c}"),
+            5 => "a[0] == a[1]".to_owned(),
+            6 => format!("x + a[1] != {c}"),
+            7 if self.with_channels => self.random.pick(&["len(c) > 0", "len(c) == 2"]).to_owned(),
+            _ if !places.is_empty() => {
+                let (process, label) = places[self.random.below(places.len())];
+                match numbered && self.random.below(2) == 0 {
+                    true => format!("P{process}[{process}]@L{label}"),
+                    false => format!("P{process}@L{label}"),
+                }
+            }
+            _ => "y == 0 || x == 2".to_owned(),
+        }
+    }
+
+    /// A formula without `X`: one of the common forms, or any.
+    fn formula(&mut self, numbered: bool) -> String {
+        let (p, q) = (self.fact(numbered), self.fact(numbered));
+        match self.random.below(16) {
+            0 | 1 => format!("[] ({p})"),
+            2 => format!("<> ({p})"),
+            3 => format!("[] <> ({p})"),
+            4 => format!("<> [] ({p})"),
+            5 | 6 => format!("[] (({p}) -> <> ({q}))"),
+            7 => format!("({p}) U ({q})"),
+            8 => format!("({p}) W ({q})"),
+            9 => format!("({p}) V ({q})"),
+            10 => format!("!(([] <> ({p})) && (<> [] ({q})))"),
+            11 => format!("([] <> ({p})) -> ([] <> ({q}))"),
+            12 => format!("always (({p}) implies (({p}) until ({q})))"),
+            _ => self.temporal(numbered, 3),
+        }
+    }
+
+    fn temporal(&mut self, numbered: bool, depth: usize) -> String {
+        if depth == 0 {
+            return format!("({})", self.fact(numbered));
+        }
+        let a = self.temporal(numbered, depth - 1);
+        let two = ["&&", "||", "->", "<->", "U", "W", "V"];
+        match self.random.below(8) {
+            0 | 1 => format!("({} {a})", self.random.pick(&["!", "[]", "<>"])),
+            2 => format!("([] <> {a})"),
+            3 => a,
+            _ => {
+                let word = self.random.pick(&two);
+                let depth = self.random.below(depth);
+                format!("({a} {word} {})", self.temporal(numbered, depth))
+            }
+        }
     }
 }

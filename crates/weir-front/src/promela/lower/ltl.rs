@@ -26,25 +26,229 @@ pub fn ask<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, '
     for formula in &model.formulas {
         let span = cx.span(formula.span);
         let name = formula.name.map(|n| n.text.to_owned());
-        if let Ltl::Always(inner) = &formula.formula
-            && let Ltl::State(e) = &**inner
+        let which =
+            name.as_ref().map_or("a formula".to_owned(), |n| format!("the formula {}", quote(n)));
+        let note = |cx: &mut Context<'_, 't>, why: &str| {
+            cx.source.notes.push(format!("{which} {why}"));
+        };
+        if has_next(&formula.formula) {
+            note(cx, "has `X`, which Weir does not have, and is not asked");
+            continue;
+        }
+        let Some(whole) = temporal(cx, &formula.formula, bodies) else { continue };
+        if cx.staggered && sees_beginnings(&formula.formula, bodies) {
+            note(
+                cx,
+                "is not asked: it tells where processes begin, which `init` does not run at one moment; \
+                 put the `run`s into `atomic`",
+            );
+            continue;
+        }
+        let Some(rest) = after(whole, &cx.moments, &cx.program) else {
+            note(cx, "is not asked: it becomes too large by what `init` does before processes run");
+            continue;
+        };
+        let rest = match rest {
+            Left::Open(rest) => rest,
+            Left::Known(holds) => {
+                if !holds {
+                    note(cx, "is violated before `init` has run its processes");
+                }
+                let kind = PropertyKind::Never(Expr::Const(i128::from(!holds)));
+                cx.program.properties.push(Property { name, kind, span });
+                continue;
+            }
+        };
+        let now = rest.now().folded();
+        if let program::Ltl::Always(inner) = &now
+            && let program::Ltl::State(holds) = &**inner
         {
-            let Some(holds) = state(cx, e, bodies) else { continue };
-            let kind = PropertyKind::Never(Expr::unary(UnOp::Not, holds));
+            let kind = PropertyKind::Never(Expr::unary(UnOp::Not, holds.clone()));
             cx.program.properties.push(Property { name, kind, span });
             continue;
         }
-        if has_next(&formula.formula) {
-            let which =
-                name.map_or("a formula".to_owned(), |name| format!("the formula {}", quote(&name)));
-            cx.source
-                .notes
-                .push(format!("{which} has `X`, which Weir does not have, and is not asked"));
+        let kind = LiveKind::Ltl { fair: false, formula: now };
+        cx.program.live.push(Live { name, kind, span });
+    }
+}
+
+/// How many parts a formula may have after what `init` does.
+const MAX_PARTS: usize = 2_000;
+
+/// A state formula: what it is while the processes of the program run, and what it was before.
+#[derive(Clone, PartialEq)]
+struct Fact {
+    now: Formula,
+    before: Formula,
+}
+
+/// What is left to ask of a formula.
+enum Left {
+    Known(bool),
+    Open(program::Ltl<Fact>),
+}
+
+impl Left {
+    fn not(self) -> Self {
+        match self {
+            Self::Known(holds) => Self::Known(!holds),
+            Self::Open(a) => Self::Open(program::Ltl::Not(Box::new(a))),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Known(false), _) | (_, Self::Known(false)) => Self::Known(false),
+            (Self::Known(true), a) | (a, Self::Known(true)) => a,
+            (Self::Open(a), Self::Open(b)) if a == b => Self::Open(a),
+            (Self::Open(a), Self::Open(b)) => {
+                Self::Open(program::Ltl::And(Box::new(a), Box::new(b)))
+            }
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        self.not().and(other.not()).not()
+    }
+}
+
+trait Now {
+    fn now(&self) -> program::Ltl;
+}
+
+impl Now for program::Ltl<Fact> {
+    /// What the formula is while the processes run.
+    fn now(&self) -> program::Ltl {
+        use program::Ltl as L;
+        let of = |a: &Self| Box::new(a.now());
+        match self {
+            L::State(fact) => L::State(fact.now.clone()),
+            // Twice not is what `or` leaves.
+            L::Not(a) => match &**a {
+                L::Not(a) => a.now(),
+                a => L::Not(of(a)),
+            },
+            L::And(a, b) => L::And(of(a), of(b)),
+            L::Or(a, b) => L::Or(of(a), of(b)),
+            L::Implies(a, b) => L::Implies(of(a), of(b)),
+            L::Iff(a, b) => L::Iff(of(a), of(b)),
+            L::Always(a) => L::Always(of(a)),
+            L::Eventually(a) => L::Eventually(of(a)),
+            L::Until(a, b) => L::Until(of(a), of(b)),
+            L::Unless(a, b) => L::Unless(of(a), of(b)),
+            L::Release(a, b) => L::Release(of(a), of(b)),
+        }
+    }
+}
+
+/// What has to be true of the rest of a run after some moments, so that a formula is true of all of it.
+/// `None` if that is too large.
+fn after(
+    formula: program::Ltl<Fact>,
+    moments: &[Vec<i128>],
+    program: &program::Program,
+) -> Option<Left> {
+    let initial: Vec<i128> =
+        program.vars.iter().flat_map(|d| d.init.iter().map(|v| v[0])).collect();
+    let mut facts = Vec::new();
+    collect(&formula, &mut facts);
+    let mut last = None;
+    let mut left = formula;
+    for memory in moments {
+        let letter: Vec<bool> = facts
+            .iter()
+            .map(|fact| {
+                let value = fact.before.eval(&mut |atom| match atom {
+                    Atom::Var(var) => {
+                        let value = memory.get(var.index()).or_else(|| initial.get(var.index()));
+                        value.copied().unwrap_or(0)
+                    }
+                    Atom::Reg(..) | Atom::At(..) => 0,
+                });
+                value.is_ok_and(|value| value != 0)
+            })
+            .collect();
+        // Without `X` it does not matter how often something is true.
+        if last.as_ref() == Some(&letter) {
             continue;
         }
-        let Some(formula) = temporal(cx, &formula.formula, bodies) else { continue };
-        let kind = LiveKind::Ltl { fair: false, formula: formula.folded() };
-        cx.program.live.push(Live { name, kind, span });
+        match step(&left, &mut |fact| {
+            facts.iter().position(|known| known == fact).is_some_and(|i| letter[i])
+        }) {
+            Left::Open(next) if size(&next) <= MAX_PARTS => left = next,
+            Left::Open(_) => return None,
+            known => return Some(known),
+        }
+        last = Some(letter);
+    }
+    Some(Left::Open(left))
+}
+
+fn collect(formula: &program::Ltl<Fact>, facts: &mut Vec<Fact>) {
+    match formula {
+        program::Ltl::State(fact) if !facts.contains(fact) => facts.push(fact.clone()),
+        other => other.parts().into_iter().for_each(|part| collect(part, facts)),
+    }
+}
+
+fn size(formula: &program::Ltl<Fact>) -> usize {
+    1 + formula.parts().into_iter().map(size).sum::<usize>()
+}
+
+/// What is left after one moment.
+fn step(formula: &program::Ltl<Fact>, holds: &mut impl FnMut(&Fact) -> bool) -> Left {
+    use program::Ltl as L;
+    let again = || Left::Open(formula.clone());
+    match formula {
+        L::State(fact) => Left::Known(holds(fact)),
+        L::Not(a) => step(a, holds).not(),
+        L::And(a, b) => step(a, holds).and(step(b, holds)),
+        L::Or(a, b) => step(a, holds).or(step(b, holds)),
+        L::Implies(a, b) => step(a, holds).not().or(step(b, holds)),
+        L::Iff(a, b) => {
+            let both = step(a, holds).and(step(b, holds));
+            both.or(step(a, holds).not().and(step(b, holds).not()))
+        }
+        L::Always(a) => step(a, holds).and(again()),
+        L::Eventually(a) => step(a, holds).or(again()),
+        L::Until(a, b) | L::Unless(a, b) => step(b, holds).or(step(a, holds).and(again())),
+        L::Release(a, b) => step(b, holds).and(step(a, holds).or(again())),
+    }
+}
+
+/// Whether a formula tells a process that has not begun from one that has, in which it does not
+/// matter what it has done.
+fn sees_beginnings<'t>(formula: &Ltl<'t>, bodies: &[Body<'_, 't>]) -> bool {
+    let state = |e: &tree::Expr<'t>| {
+        let mut sees = false;
+        e.visit(&mut |e| {
+            let (name, label) = match &e.kind {
+                ExprKind::At(at) => (at.0, Some(at.2)),
+                ExprKind::Remote(remote) => (remote.0, None),
+                _ => return,
+            };
+            let late = |body: &&Body<'_, 't>| {
+                body.proctype.name.text == name.text && body.proctype.active.is_none()
+            };
+            sees |= bodies.iter().filter(late).any(|body| {
+                let begin = &body.graph.nodes[body.graph.resolve(body.graph.start)];
+                label.is_none_or(|label| begin.labels.contains(&label.text))
+            });
+        });
+        sees
+    };
+    match formula {
+        Ltl::State(e) => state(e),
+        Ltl::Not(a) | Ltl::Always(a) | Ltl::Eventually(a) | Ltl::Next(a) => {
+            sees_beginnings(a, bodies)
+        }
+        Ltl::And(a, b)
+        | Ltl::Or(a, b)
+        | Ltl::Implies(a, b)
+        | Ltl::Equivalent(a, b)
+        | Ltl::Until(a, b)
+        | Ltl::WeakUntil(a, b)
+        | Ltl::Release(a, b) => sees_beginnings(a, bodies) || sees_beginnings(b, bodies),
     }
 }
 
@@ -70,11 +274,14 @@ fn temporal<'t>(
     cx: &mut Context<'_, 't>,
     formula: &Ltl<'t>,
     bodies: &[Body<'_, 't>],
-) -> Option<program::Ltl> {
+) -> Option<program::Ltl<Fact>> {
     use program::Ltl as To;
     let mut of = |part: &Ltl<'t>| temporal(cx, part, bodies).map(Box::new);
     Some(match formula {
-        Ltl::State(e) => To::State(state(cx, e, bodies)?),
+        Ltl::State(e) => To::State(Fact {
+            now: state(cx, e, bodies, false)?,
+            before: state(cx, e, bodies, true)?,
+        }),
         Ltl::Not(a) => To::Not(of(a)?),
         Ltl::Always(a) => To::Always(of(a)?),
         Ltl::Eventually(a) => To::Eventually(of(a)?),
@@ -89,13 +296,14 @@ fn temporal<'t>(
     })
 }
 
-/// An expression about a state as a formula. `None` after an error.
-pub fn state<'t>(
+/// An expression about a state as a formula, while processes run or `before` they do. `None` after an error.
+fn state<'t>(
     cx: &mut Context<'_, 't>,
     e: &tree::Expr<'t>,
     bodies: &[Body<'_, 't>],
+    before: bool,
 ) -> Option<Formula> {
-    let mut inner = |e: &tree::Expr<'t>| state(cx, e, bodies);
+    let mut inner = |e: &tree::Expr<'t>| state(cx, e, bodies, before);
     Some(match &e.kind {
         ExprKind::Number(n) => Expr::Const(*n),
         ExprKind::Not(e) => Expr::unary(UnOp::Not, inner(e)?),
@@ -155,6 +363,8 @@ pub fn state<'t>(
                 Fill::Nfull => Expr::binary(BinOp::Ne, len, capacity),
             }
         }
+        // Spin reads zero from a process that does not run.
+        ExprKind::At(_) | ExprKind::Remote(_) if before => Expr::Const(0),
         ExprKind::At(at) => {
             let (process, number, label) = &**at;
             let p = self::process(cx, *process, number.as_deref(), bodies)?;

@@ -79,6 +79,8 @@ pub fn model<'t>(
         is_shared: false,
         broken: HashSet::new(),
         relabeled: Vec::new(),
+        moments: Vec::new(),
+        staggered: false,
     };
     cx.survey(model);
     cx.declare_mtypes(&model.mtypes);
@@ -143,6 +145,11 @@ struct Context<'m, 't> {
     broken: HashSet<&'t str>,
     /// What labels of processes have become.
     relabeled: Vec<Vec<Option<LabelId>>>,
+    /// What the global variables held at the moments before `init` ran processes, if it did that during
+    /// translation: formulas are about these moments too.
+    moments: Vec<Vec<i128>>,
+    /// Whether it ran them at different moments.
+    staggered: bool,
 }
 
 impl<'m, 't> Context<'m, 't> {

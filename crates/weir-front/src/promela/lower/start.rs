@@ -23,6 +23,9 @@ use crate::promela::tree::{
 /// How much `init` may do before its processes run.
 const MAX_STEPS: usize = 100_000;
 
+/// How many values of variables are remembered for formulas.
+const MAX_SEEN: usize = 1_000_000;
+
 /// A process that is to run: its `proctype`, its number, its arguments.
 type Run = (usize, i128, Vec<i128>);
 
@@ -363,10 +366,16 @@ impl<'m, 't> Context<'m, 't> {
             runs,
             others,
             steps: 0,
+            moment: 0,
+            ran: None,
+            staggered: false,
+            moments: Vec::new(),
             cx: self,
         };
         prelude.sequence(list, false)?;
-        let Prelude { locals, memory, .. } = prelude;
+        let Prelude { locals, memory, moments, staggered, .. } = prelude;
+        self.moments = moments;
+        self.staggered = staggered;
         let mut memory = memory.into_iter();
         for decl in &mut self.program.vars {
             for (init, value) in decl.init.iter_mut().zip(&mut memory) {
@@ -444,6 +453,13 @@ struct Prelude<'c, 'm, 'x, 't> {
     /// Whether others run already.
     others: bool,
     steps: usize,
+    /// How many moments others could have seen, and at which one processes began to run.
+    moment: usize,
+    ran: Option<usize>,
+    /// Whether not all processes began at the same moment.
+    staggered: bool,
+    /// What the global variables held at each moment before processes ran.
+    moments: Vec<Vec<i128>>,
 }
 
 /// How a list of statements ends.
@@ -462,6 +478,9 @@ impl<'t> Prelude<'_, '_, '_, 't> {
 
     fn sequence(&mut self, list: &[Stmt<'t>], atomic: bool) -> Option<End> {
         for stmt in list {
+            if !atomic {
+                self.see(stmt)?;
+            }
             let before = self.runs.len();
             let end = self.statement(stmt, atomic)?;
             // Inside `atomic` no other process takes a step.
@@ -471,6 +490,20 @@ impl<'t> Prelude<'_, '_, '_, 't> {
             }
         }
         Some(End::Through)
+    }
+
+    /// Remembers what is true before a step, for formulas.
+    fn see(&mut self, stmt: &Stmt<'t>) -> Option<()> {
+        self.moment += 1;
+        // With others running, `init` changes nothing that they see.
+        let is_asked = !self.model.formulas.is_empty() && !self.others;
+        if is_asked && self.moments.last() != Some(&self.memory) {
+            if (self.moments.len() + 1) * self.memory.len() > MAX_SEEN {
+                return self.wrong("`init` does too much before its processes run", stmt.token);
+            }
+            self.moments.push(self.memory.clone());
+        }
+        Some(())
     }
 
     fn statement(&mut self, stmt: &Stmt<'t>, atomic: bool) -> Option<End> {
@@ -553,10 +586,13 @@ impl<'t> Prelude<'_, '_, '_, 't> {
 
     fn value(&mut self, e: &Expr<'t>) -> Option<i128> {
         let Self { cx, globals, model, names, locals, memory, runs, others, .. } = self;
+        let (moment, ran, staggered) = (self.moment, &mut self.ran, &mut self.staggered);
         let mut wrong = None;
         let value = cx.evaluate(e, &mut |read: Read<'_, 't>| {
             let error = |message: String| (message, read.token);
             if let Some((name, arguments)) = read.run {
+                *staggered |= *others || ran.is_some_and(|ran| ran != moment);
+                *ran = Some(moment);
                 let is_late = *others && counts_processes(model);
                 let found = begin(model, names, runs, name, arguments, is_late);
                 return found.map_err(|message| wrong = Some(error(message))).ok();
