@@ -8,12 +8,13 @@
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Buffered, StoreBuffer};
 use weir_model::memory_model::MemoryModel;
+use weir_model::question::Question;
 use weir_model::system::System;
 
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
 use crate::header::Header;
-use crate::store_buffers::{Closed, Configuration};
+use crate::store_buffers::{Closed, Configuration, Rules};
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-closed-set";
@@ -85,29 +86,49 @@ impl Evidence for ClosedSet {
 /// The first thing that is wrong with it.
 pub fn check(system: &System, file: &ClosedSet) -> Result<(), Rejected> {
     file.header.check((FORMAT, VERSION), &system.program)?;
-    if file.properties.is_empty() {
-        return Err(Rejected::SettlesNothing("it names no property".to_owned()));
-    }
-    let asked = file.properties.iter().map(|&p| system.questions.get(p));
-    let asked = asked.collect::<Option<Vec<_>>>().ok_or_else(Rejected::no_property)?;
-    let about = ("closed sets", file.model.as_str());
+    let asked = asked(system, &file.properties)?;
+    let about = (WHAT, file.model.as_str());
     let contents = (file.variables.as_slice(), file.configurations.as_slice());
     let set = Closed::check(system, about, None, contents, &mut |_, _, _| {})?;
     for (i, config) in set.all.iter().enumerate() {
-        let Buffered { controls, memory, buffers } = config;
-        if buffers.iter().any(|b| b.tail.is_some()) {
+        if config.buffers.iter().any(|b| b.tail.is_some()) {
             return Err(Rejected::malformed("a closed set has no tails"));
         }
-        let drained = buffers.iter().all(|b| *b == StoreBuffer::default());
-        let settles = asked.iter().find(|question| {
-            set.in_block(config).is_none()
-                && (drained || !question.is_about_rest())
-                && question.is_settled(system, controls, memory)
-        });
-        if let Some(question) = settles {
+        if let Some(question) = settled(&set.rules, &asked, config) {
             let (place, property) = (format!("configuration {i}"), question.name.clone());
             return Err(Rejected::Settled { place, property });
         }
     }
     Ok(())
+}
+
+/// What closed sets are called in errors.
+pub(crate) const WHAT: &str = "closed sets";
+
+/// The questions that a set names, of which there has to be one.
+pub(crate) fn asked<'s>(
+    system: &'s System,
+    properties: &[usize],
+) -> Result<Vec<&'s Question>, Rejected> {
+    if properties.is_empty() {
+        return Err(Rejected::SettlesNothing("it names no property".to_owned()));
+    }
+    let asked = properties.iter().map(|&p| system.questions.get(p));
+    asked.collect::<Option<Vec<_>>>().ok_or_else(Rejected::no_property)
+}
+
+/// The first of some questions that a configuration settles.
+pub(crate) fn settled<'q>(
+    rules: &Rules<'_>,
+    asked: &[&'q Question],
+    config: &Buffered,
+) -> Option<&'q Question> {
+    let Buffered { controls, memory, buffers } = config;
+    let drained = buffers.iter().all(|b| *b == StoreBuffer::default());
+    let settles = |question: &&&Question| {
+        rules.in_block(config).is_none()
+            && (drained || !question.is_about_rest())
+            && question.is_settled(rules.system(), controls, memory)
+    };
+    asked.iter().find(settles).copied()
 }

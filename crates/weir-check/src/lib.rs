@@ -38,6 +38,8 @@ pub mod ltl;
 mod rejected;
 pub mod replay;
 pub mod robust;
+pub mod sha256;
+pub mod shards;
 pub mod store_buffers;
 pub mod strategy;
 pub mod unblocked;

@@ -138,9 +138,9 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
             waits: step.waits,
         });
     })?;
-    let in_block = set.all.iter().map(|config| set.in_block(config).is_some()).collect();
+    let in_block = set.all.iter().map(|config| set.rules.in_block(config).is_some()).collect();
     let graph = Graph { system, nodes: &set.all, in_block, edges, flush_fair: file.flush_fair };
-    let first = set.initial();
+    let first = set.rules.initial();
     let initial: Vec<usize> = (0..set.all.len()).filter(|&n| first.contains(&set.all[n])).collect();
     for question in &file.questions {
         let kinds = match question {

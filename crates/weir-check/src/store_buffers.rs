@@ -142,14 +142,19 @@ pub(crate) struct Move {
     pub(crate) to: Buffered,
 }
 
-/// A set of configurations of a system that is closed under every step.
-pub(crate) struct Closed<'s> {
+/// The steps of a system with store buffers.
+pub(crate) struct Rules<'s> {
     system: &'s System,
     model: MemoryModel,
     /// Whether there are store buffers: TSO.
     buffered: bool,
     /// How many writes are told apart; all of them if nothing is folded.
     level: usize,
+}
+
+/// A set of configurations of a system that is closed under every step.
+pub(crate) struct Closed<'s> {
+    pub(crate) rules: Rules<'s>,
     /// The configurations, in order.
     pub(crate) all: Vec<Buffered>,
 }
@@ -160,10 +165,46 @@ impl<'s> Closed<'s> {
     /// place that it leads to.
     pub(crate) fn check(
         system: &'s System,
-        (what, model): (&'static str, &str),
+        about: (&'static str, &str),
         level: Option<usize>,
         (variables, configurations): (&[String], &[Configuration]),
         visit: &mut dyn FnMut(usize, &Move, usize),
+    ) -> Result<Self, Rejected> {
+        let rules = Rules::new(system, about, level, variables)?;
+        let all = configurations.iter().map(|c| c.read(system)).collect::<Result<Vec<_>, _>>()?;
+        let set = Self { rules, all };
+        let mut places = BTreeMap::new();
+        for (i, config) in set.all.iter().enumerate() {
+            if places.insert(config, i).is_some() {
+                return Err(Rejected::Malformed(format!("configuration {i} is there twice")));
+            }
+        }
+        for config in set.rules.initial() {
+            if !places.contains_key(&config) {
+                return Err(Rejected::InitialOutside);
+            }
+        }
+        for (i, config) in set.all.iter().enumerate() {
+            for step in set.rules.steps(config) {
+                let Some(to) = places.get(&step.to) else {
+                    let place = format!("configuration {i}");
+                    return Err(Rejected::LeadsOut { place, step: set.rules.show(&step) });
+                };
+                visit(i, &step, *to);
+            }
+        }
+        Ok(set)
+    }
+}
+
+impl<'s> Rules<'s> {
+    /// The steps of a system under SC or TSO, for evidence (its kind, and the model that it
+    /// names) with these variables.
+    pub(crate) fn new(
+        system: &'s System,
+        (what, model): (&'static str, &str),
+        level: Option<usize>,
+        variables: &[String],
     ) -> Result<Self, Rejected> {
         let model: MemoryModel = model.parse().map_err(Rejected::no_model)?;
         let buffered = match model.normal() {
@@ -174,34 +215,15 @@ impl<'s> Closed<'s> {
         if !variables.iter().eq(system.vars.iter().map(|v| &v.name)) {
             return Err(Rejected::malformed("the variables are not those of the program"));
         }
-        let all = configurations.iter().map(|c| c.read(system)).collect::<Result<Vec<_>, _>>()?;
-        let level = level.unwrap_or(usize::MAX);
-        let set = Self { system, model, buffered, level, all };
-        let mut places = BTreeMap::new();
-        for (i, config) in set.all.iter().enumerate() {
-            if places.insert(config, i).is_some() {
-                return Err(Rejected::Malformed(format!("configuration {i} is there twice")));
-            }
-        }
-        for config in set.initial() {
-            if !places.contains_key(&config) {
-                return Err(Rejected::InitialOutside);
-            }
-        }
-        for (i, config) in set.all.iter().enumerate() {
-            for step in set.steps(config) {
-                let Some(to) = places.get(&step.to) else {
-                    let place = format!("configuration {i}");
-                    return Err(Rejected::LeadsOut { place, step: set.show(&step) });
-                };
-                visit(i, &step, *to);
-            }
-        }
-        Ok(set)
+        Ok(Self { system, model, buffered, level: level.unwrap_or(usize::MAX) })
+    }
+
+    pub(crate) fn system(&self) -> &'s System {
+        self.system
     }
 
     /// What a step is, in words.
-    fn show(&self, step: &Move) -> String {
+    pub(crate) fn show(&self, step: &Move) -> String {
         let name = &self.system.processes[step.process.index()].name;
         match step.op {
             Some(op) => format!("{} of `{name}`", self.system.show_op(op)),
@@ -230,7 +252,7 @@ impl<'s> Closed<'s> {
     }
 
     /// Every step from a configuration.
-    fn steps(&self, at: &Buffered) -> Vec<Move> {
+    pub(crate) fn steps(&self, at: &Buffered) -> Vec<Move> {
         let mut steps = Vec::new();
         let only = self.in_block(at);
         for process in self.system.process_ids().filter(|p| only.is_none_or(|q| q == *p)) {

@@ -370,12 +370,23 @@ pub struct Robust {
 
 #[derive(Debug, Args)]
 pub struct Certify {
-    /// A witness or a certificate, as `weir check` writes them, of at most 1024 MiB
+    /// A witness or a certificate, as `weir check` writes them, of at most 1024 MiB; or a folder
+    /// with the shards of one
     #[arg(value_name = "EVIDENCE")]
     pub evidence: String,
     /// The program
     #[arg(value_name = "FILE")]
     pub file: String,
+    /// Check the steps from one shard, and write a receipt and what it expects of others to the
+    /// folder
+    #[arg(help_heading = "Shards", long, value_name = "I", conflicts_with_all = ["discharge", "join"])]
+    pub shard: Option<usize>,
+    /// Check that one shard has what all others expect of it, and write a receipt to the folder
+    #[arg(help_heading = "Shards", long, value_name = "I", conflicts_with = "join")]
+    pub discharge: Option<usize>,
+    /// Accept the shards if the folder has all receipts
+    #[arg(help_heading = "Shards", long)]
+    pub join: bool,
     #[command(flatten)]
     pub language: LanguageArg,
     #[arg(long, value_enum, default_value_t = Format::Human)]

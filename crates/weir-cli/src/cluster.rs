@@ -9,7 +9,8 @@ use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 use weir::ENGINES;
-use weir_engine::{Engine, Explicit};
+use weir_check::shards::{Folder, Manifest};
+use weir_engine::{Engine, Explicit, Task};
 
 use crate::cli::Check;
 pub use crate::cli::cluster::ClusterArgs;
@@ -29,6 +30,22 @@ pub struct Cluster {
     pub details: Box<dyn Fn() -> String + Send + Sync>,
     /// What went wrong in the last search, if something did.
     pub fault: Box<dyn Fn() -> Option<String> + Send + Sync>,
+    /// Writes the proof that some properties hold, in shards.
+    pub write_shards: Box<WriteShards>,
+}
+
+/// Writes all configurations of a program in shards, as a proof of these properties. Every process
+/// calls it.
+pub type WriteShards =
+    dyn Fn(Task<'_>, Vec<usize>, &dyn Folder) -> Result<Manifest, Unmade> + Send + Sync;
+
+/// Why a proof was not made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmade {
+    /// A limit was reached, or a process was lost.
+    Unknown(String),
+    /// A file cannot be written.
+    Unwritten(String),
 }
 
 /// Makes an engine with workers.
@@ -62,6 +79,21 @@ pub fn of(args: &Check) -> Result<Option<Cluster>, String> {
     if args.programs.files.len() != 1 || args.programs.is_expanded || args.models.models.len() > 1 {
         return Err(
             "a search with several workers is about one program and one memory model".to_owned()
+        );
+    }
+    if let Some(path) = &args.evidence.certificate
+        && path.exists()
+        && !path.is_dir()
+    {
+        return Err(format!(
+            "with several workers a proof is a folder of shards, and `{}` is a file",
+            path.display()
+        ));
+    }
+    if args.evidence.verify && args.cluster.hosts.is_some() {
+        return Err(
+            "the shards of several machines are not verified by the search: `weir certify` checks them"
+                .to_owned(),
         );
     }
     if args.programs.files[0] == "-" && args.cluster.processes.is_some_and(|n| n > 1) {

@@ -8,6 +8,7 @@
 //! * Files are written whole or not at all: see [`file`].
 
 mod file;
+mod folder;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
@@ -25,7 +26,8 @@ use weir_front::escape::{escape, escape_line, is_control};
 use crate::commands::Status;
 use crate::terminal;
 
-pub use file::{check_targets, rewrite, write_json, write_whole};
+pub use file::{Pieces, check_targets, rewrite, write_json, write_whole};
+pub use folder::ShardFolder;
 
 /// Whether something that was printed is lost.
 static LOST: AtomicBool = AtomicBool::new(false);

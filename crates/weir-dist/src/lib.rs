@@ -8,11 +8,13 @@
 //! * `net` has rounds of messages, on timely's progress tracking.
 //! * `worker` is the search of one worker, `store` keeps its configurations, and `rank`
 //!   replaces keys by ranks.
+//! * `listing` writes all configurations, for proofs.
 //! * `connect` brings the processes together, `wire` is a connection between two of them.
 //! * [`Distributed`] is the engine.
 
 mod connect;
 mod fault;
+mod listing;
 mod net;
 mod rank;
 mod store;
@@ -36,7 +38,9 @@ use timely::communication::allocator::zero_copy::initialize::{
 use timely::communication::allocator::{ProcessBuilder, Thread};
 use timely::communication::{Allocator, Hooks};
 use timely::worker::Worker;
+use weir_check::shards::{Folder, Listed, MANIFEST, Manifest, shard_name};
 use weir_engine::explicit::shared::Shared;
+use weir_engine::reachable::{self, NotListed};
 use weir_engine::{Engine, Explicit, Progress, Refusal, Stats, Task};
 use weir_model::answer::Answer;
 use weir_model::fingerprint::Fingerprint;
@@ -44,8 +48,10 @@ use weir_model::memory_model::MemoryModel;
 
 pub use connect::{Hosts, SHORTEST_SECRET, Subject, hex, unhex};
 pub use fault::Fault;
+pub use listing::NoShards;
 pub use worker::{Tuning, WorkerStats};
 
+use listing::Listing;
 use net::Net;
 use wire::{Lost, Pulse, Wire};
 use worker::{Common, Count, Outcome, Search};
@@ -213,6 +219,7 @@ impl Distributed {
         shared: &Shared<'_>,
         task: Task<'_>,
         connections: Option<Connections>,
+        listing: Option<&Listing<'_>>,
         progress: &mut dyn FnMut(Count),
     ) -> Result<Outcome, Fault> {
         silence_panics();
@@ -226,7 +233,8 @@ impl Distributed {
                     .map(Builder::Process)
                     .collect(),
             };
-            return self.work(shared, task, builders, process, &AtomicBool::new(false), progress);
+            let failed = AtomicBool::new(false);
+            return self.work(shared, task, builders, listing, &failed, progress);
         };
         let hooks = Hooks::default();
         let local = ProcessBuilder::new_typed_vector(
@@ -256,7 +264,7 @@ impl Distributed {
                     thread::sleep(Duration::from_millis(5));
                 }
             });
-            let outcome = self.work(shared, task, builders, process, &failed, progress);
+            let outcome = self.work(shared, task, builders, listing, &failed, progress);
             if outcome.is_err() {
                 // The threads of timely end when their connections do.
                 pulses.iter().zip(&streams).for_each(|(pulse, stream)| pulse.cut(stream));
@@ -280,13 +288,13 @@ impl Distributed {
         shared: &Shared<'_>,
         task: Task<'_>,
         builders: Vec<Builder>,
-        process: usize,
+        listing: Option<&Listing<'_>>,
         failed: &AtomicBool,
         progress: &mut dyn FnMut(Count),
     ) -> Result<Outcome, Fault> {
-        let bytes = AtomicUsize::new(0);
-        let common =
-            Common { shared, budget: &task.options.budget, tuning: self.tuning, bytes: &bytes };
+        let process = self.process();
+        let (bytes, budget) = (AtomicUsize::new(0), &task.options.budget);
+        let common = Common { shared, budget, tuning: self.tuning, bytes: &bytes, listing };
         let common = &common;
         let (sender, receiver) = mpsc::channel::<Count>();
         thread::scope(|scope| {
@@ -342,6 +350,59 @@ impl Distributed {
                 }
             }
         })
+    }
+}
+
+impl Distributed {
+    /// Writes all configurations of a program in shards, one for each worker, as a proof of these
+    /// properties. Every process writes its own shards, and the same manifest. Only SC and TSO have
+    /// such proofs.
+    ///
+    /// # Errors
+    /// If the configurations are not all known, or a file cannot be written by some process. Then
+    /// there is no manifest.
+    pub fn write_shards(
+        &self,
+        task: Task<'_>,
+        properties: Vec<usize>,
+        folder: &dyn Folder,
+    ) -> Result<Manifest, NoShards> {
+        let Task { system, model, options, .. } = task;
+        let failed = |name: &str| {
+            let name = name.to_owned();
+            move |error| NoShards::Unwritten(format!("cannot write `{name}`: {error}"))
+        };
+        // Whatever is there is not about what is written from now on.
+        folder.remove(MANIFEST).map_err(failed(MANIFEST))?;
+        let options = reachable::listing_options(model, options)?;
+        let task = Task { system, questions: &[], model, options: &options };
+        let unknown = |reason: &dyn fmt::Display| NoShards::Unknown(reason.to_string());
+        let connections = self.connect(task).map_err(|fault| unknown(&fault))?;
+        let shared = Shared::listing(task).map_err(|stop| unknown(&stop))?;
+        let listing = Listing { system, model, folder };
+        let found = self.run(&shared, task, connections, Some(&listing), &mut |_| {});
+        let outcome = found.map_err(|fault| unknown(&fault))?;
+        if let Some(reason) = outcome.stopped {
+            return Err(NoShards::Unknown(reason));
+        }
+        if !outcome.workers.iter().all(|worker| worker.within_bound) {
+            return Err(NotListed::Unbounded.into());
+        }
+        let shards: Result<Vec<Listed>, String> = outcome.shards.into_iter().collect();
+        let written = shards.map_err(NoShards::Unwritten).and_then(|shards| {
+            let manifest = Manifest::new(system, model, properties, shards);
+            let written = manifest.write(folder);
+            written.map_err(|error| NoShards::Unwritten(error.to_string()))?;
+            Ok(manifest)
+        });
+        if written.is_err() {
+            // Shards without a manifest are nothing.
+            let first = self.process() * self.workers;
+            for shard in first..first + self.workers {
+                let _ = folder.remove(&shard_name(shard));
+            }
+        }
+        written
     }
 }
 
@@ -424,7 +485,7 @@ impl Engine for Distributed {
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let outcome = match self.hosts.is_some() && connections.is_none() {
             true => Err(Fault::Lost("the processes were not connected".to_owned())),
-            false => self.run(&shared, task, connections, &mut |count| {
+            false => self.run(&shared, task, connections, None, &mut |count| {
                 stats.stored = count.stored as usize;
                 stats.expanded = count.expanded as usize;
                 stats.steps = count.steps as usize;

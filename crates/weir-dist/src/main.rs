@@ -8,8 +8,8 @@ mod table;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use weir_cli::cluster::{Cluster, ClusterArgs, run_with};
-use weir_dist::{Distributed, Hosts};
+use weir_cli::cluster::{Cluster, ClusterArgs, Unmade, run_with};
+use weir_dist::{Distributed, Hosts, NoShards};
 
 /// How long to wait for other processes, and how long they may be silent.
 const WAIT: Duration = Duration::from_secs(30);
@@ -63,5 +63,11 @@ fn start(args: &ClusterArgs) -> Result<Cluster, String> {
         reports: me == 0,
         details: Box::new(move || engine.report().map_or_else(String::new, |r| table::table(&r))),
         fault: Box::new(move || Some(engine.report()?.fault?.to_string())),
+        write_shards: Box::new(move |task, properties, folder| {
+            engine.write_shards(task, properties, folder).map_err(|why| match why {
+                NoShards::Unknown(reason) => Unmade::Unknown(reason),
+                NoShards::Unwritten(reason) => Unmade::Unwritten(reason),
+            })
+        }),
     })
 }

@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use weir_check::shards::{Listed, Router};
 use weir_engine::explicit::shared::{Expansion, Room, Shared};
 use weir_engine::store::{pack, unpack};
 use weir_model::grow::without_growth;
@@ -35,6 +36,7 @@ use weir_model::ids::Cell;
 use weir_model::limits::{Budget, INTERVAL};
 
 use crate::fault::Fault;
+use crate::listing::Listing;
 use crate::net::{Net, Packet, Topic};
 use crate::rank;
 use crate::store::{Hash, NOWHERE, Place, StepKey, Store};
@@ -69,6 +71,8 @@ pub struct Common<'t> {
     pub tuning: Tuning,
     /// The bytes that the stores of this process take up.
     pub bytes: &'t AtomicUsize,
+    /// Where all configurations are written to, if they are.
+    pub listing: Option<&'t Listing<'t>>,
 }
 
 /// What a worker did.
@@ -122,6 +126,8 @@ pub struct Outcome {
     pub workers: Vec<WorkerStats>,
     /// The number of rounds.
     pub rounds: u64,
+    /// What each worker has written, or why it has not, if all configurations are written.
+    pub shards: Vec<Result<Listed, String>>,
 }
 
 /// What a worker says about a round.
@@ -171,6 +177,8 @@ pub struct Search<'c, 'w> {
     end: Option<u64>,
     /// For each worker, what is to be sent to it.
     outgoing: Vec<Vec<u8>>,
+    /// Who keeps which configuration, if that is not a matter of its packed bytes.
+    router: Option<Router<'c>>,
     room: Room,
     config: Vec<Cell>,
     /// What one configuration leads to: where each ends in the bytes.
@@ -252,6 +260,7 @@ impl<'c, 'w> Search<'c, 'w> {
             reports: vec![],
             end: None,
             outgoing: vec![Vec::new(); peers],
+            router: common.listing.map(|listing| listing.router(peers)),
             room: Room::default(),
             config: vec![],
             reached: vec![],
@@ -270,6 +279,7 @@ impl<'c, 'w> Search<'c, 'w> {
     /// # Errors
     /// If a worker or a connection fails.
     pub fn run(mut self, progress: &mut dyn FnMut(Count)) -> Result<Outcome, Fault> {
+        let me = self.net.index();
         self.begin();
         while self.search_level(progress)? {}
         let paths = self.paths()?;
@@ -286,12 +296,24 @@ impl<'c, 'w> Search<'c, 'w> {
         let all = self.net.gather(Topic::Data, own)?;
         let read = |bytes: &Vec<u8>| serde_json::from_slice(bytes).map_err(|_| Fault::garbled());
         let workers = all.iter().map(read).collect::<Result<Vec<WorkerStats>, Fault>>()?;
-        let rounds = self.net.round();
-        self.net.end();
         // A worker that stopped in the last round has not counted everything.
         let late = workers.iter().find_map(|worker| worker.stopping.clone());
+        let mut shards = Vec::new();
+        if let Some(listing) = self.common.listing
+            && late.is_none()
+            && self.stopped.is_none()
+            && workers.iter().all(|worker| worker.within_bound)
+        {
+            let written = listing.write(self.common, &self.store, (me, self.net.peers()));
+            let own = serde_json::to_vec(&written).map_err(|_| Fault::garbled())?;
+            for bytes in self.net.gather(Topic::Data, own)? {
+                shards.push(serde_json::from_slice(&bytes).map_err(|_| Fault::garbled())?);
+            }
+        }
+        let rounds = self.net.round();
+        self.net.end();
         let stopped = late.or(self.stopped);
-        Ok(Outcome { paths, depth: self.level, stopped, workers, rounds })
+        Ok(Outcome { paths, depth: self.level, stopped, workers, rounds, shards })
     }
 
     /// Stores the initial configurations.
@@ -302,9 +324,13 @@ impl<'c, 'w> Search<'c, 'w> {
             packed.clear();
             pack(&config, &mut packed);
             let hash = Hash::of(&packed);
+            let owner = match &mut self.router {
+                Some(router) => router.shard(&self.common.shared.buffered(&config)),
+                None => hash.worker(peers),
+            };
             // Their keys are their numbers, so this stands in for a step.
             let key = StepKey { parent: i as u64, index: 0 };
-            if hash.worker(peers) == me && self.store.insert(&packed, hash, key, NOWHERE).is_err() {
+            if owner == me && self.store.insert(&packed, hash, key, NOWHERE).is_err() {
                 self.stopping = Some(TOO_MANY.to_owned());
             }
             if i.is_multiple_of(INTERVAL)
@@ -435,7 +461,15 @@ impl<'c, 'w> Search<'c, 'w> {
         for (index, &end) in self.reached.iter().enumerate() {
             let packed = &self.bytes[begin..end];
             begin = end;
-            let outgoing = &mut self.outgoing[Hash::of(packed).worker(peers)];
+            let owner = match &mut self.router {
+                Some(router) => {
+                    self.config.clear();
+                    unpack(packed, &mut self.config);
+                    router.shard(&self.common.shared.buffered(&self.config))
+                }
+                None => Hash::of(packed).worker(peers),
+            };
+            let outgoing = &mut self.outgoing[owner];
             outgoing.extend_from_slice(&key.to_le_bytes());
             outgoing.extend_from_slice(&id.to_le_bytes());
             push_number(index as u64, outgoing);

@@ -13,6 +13,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{EventKind, Form};
 use weir_model::system::System;
 
+use crate::stats::SearchOptions;
 use crate::store::{Full, Store};
 
 /// A bound that no buffer of a set that fits into memory comes to.
@@ -66,6 +67,27 @@ pub fn is_listed(model: MemoryModel) -> bool {
     [MemoryModel::SC, MemoryModel::TSO].contains(&model.normal())
 }
 
+fn form(model: MemoryModel) -> Result<Form, NotListed> {
+    match model.normal() {
+        m if m == MemoryModel::SC => Ok(Form::Sc),
+        m if m == MemoryModel::TSO => Ok(Form::Tso),
+        _ => Err(NotListed::Model(model)),
+    }
+}
+
+/// The options of an explicit search that lists all configurations
+/// ([`Shared::listing`](crate::explicit::shared::Shared::listing)), within the limits of these options.
+///
+/// # Errors
+/// If there is no such list for the memory model.
+pub fn listing_options(
+    model: MemoryModel,
+    options: &SearchOptions,
+) -> Result<SearchOptions, NotListed> {
+    let (bound, form) = (Some(FAR), Some(form(model)?));
+    Ok(SearchOptions { bound, form, guesses: None, ..options.clone() })
+}
+
 /// All reachable configurations under SC or TSO, in the order in which a breadth-first search
 /// finds them.
 ///
@@ -76,11 +98,7 @@ pub fn configurations(
     model: MemoryModel,
     budget: &Budget,
 ) -> Result<Vec<Buffered>, NotListed> {
-    let form = match model.normal() {
-        m if m == MemoryModel::SC => Form::Sc,
-        m if m == MemoryModel::TSO => Form::Tso,
-        _ => return Err(NotListed::Model(model)),
-    };
+    let form = form(model)?;
     let semantics = form.semantics(system, model, FAR);
     let mut store = Store::within(budget);
     for config in semantics.initial() {
@@ -105,7 +123,7 @@ pub fn configurations(
     Ok(all)
 }
 
-fn buffered(snapshot: Snapshot) -> Buffered {
+pub(crate) fn buffered(snapshot: Snapshot) -> Buffered {
     let buffer = |events: &Vec<weir_model::semantics::Event>| StoreBuffer {
         oldest: events
             .iter()

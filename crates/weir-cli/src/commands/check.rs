@@ -1,8 +1,11 @@
 //! `weir check`
 
 use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
 
 use anstyle::Style;
+use weir::certify::Unaccepted;
 use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
 use weir::report::{counted, json, reason, says};
@@ -10,6 +13,7 @@ use weir::solver::check_with;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
 use weir_check::Evidence;
+use weir_check::shards::{Failure, Manifest, check};
 use weir_engine::{Engine, SearchOptions, Stats, Task, Views, reachable};
 use weir_model::answer::{Answer, Evidence as Shown};
 use weir_model::limits::Budget;
@@ -23,8 +27,8 @@ use super::{
 };
 use crate::cli::Check;
 use crate::cli::options::Format;
-use crate::cluster;
-use crate::output::{HINTS, caveat, paint};
+use crate::cluster::{self, Cluster, Unmade};
+use crate::output::{HINTS, ShardFolder, caveat, internal, paint, plain};
 use crate::progress::Progress;
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
@@ -97,6 +101,23 @@ pub fn run(args: &Check) -> Status {
                 continue;
             }
         };
+        let mut sharded = None;
+        if let Some((cluster, path)) = cluster.as_ref().zip(files.certificate) {
+            let task = Task::new(&loaded.system, model, &options);
+            match write_shards(cluster, &loaded, task, &answers, path, files.verify) {
+                Ok(None) => {}
+                Ok(Some(report)) => {
+                    sharded = report;
+                    files.certificate = None;
+                    files.verify = false;
+                }
+                Err(unmade) => {
+                    files.certificate = None;
+                    files.verify = false;
+                    status = status.and(unmade);
+                }
+            }
+        }
         if let Some(cluster) = cluster.as_ref().filter(|cluster| !cluster.reports) {
             // The report is that of the first process.
             match (cluster.fault)() {
@@ -118,7 +139,7 @@ pub fn run(args: &Check) -> Status {
         };
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
         let report = || json::Report {
-            certificate: proof.as_ref().map(|proof| proof.report.clone()),
+            certificate: proof.as_ref().map(|p| p.report.clone()).or_else(|| sharded.clone()),
             ..json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS))
         };
         match args.format.of_one() {
@@ -150,6 +171,63 @@ fn accepted_proof<E: Evidence>(evidence: E, subject: &E::Subject) -> Result<Proo
     let what = evidence.what();
     let text = accepted_text(evidence, subject)?;
     Ok(Proof { report: json::ProofReport { what, bytes: text.len() }, text })
+}
+
+/// Has the workers write the proof of the answers that rest on an exhaustive search, if there are
+/// some: what was written, if it was also checked.
+///
+/// # Errors
+/// If it was not written, or its checker rejects it.
+fn write_shards(
+    cluster: &Cluster,
+    loaded: &Loaded,
+    task: Task<'_>,
+    answers: &[Answer],
+    path: &Path,
+    verify: bool,
+) -> Result<Option<Option<json::ProofReport>>, Status> {
+    let properties = json::exhausted(task.model, answers);
+    if properties.is_empty() {
+        return Ok(None);
+    }
+    let unwritten =
+        |error: io::Error| fail(&format!("cannot write `{}`: {}", path.display(), plain(&error)));
+    let folder = ShardFolder::make(path).map_err(unwritten)?;
+    let manifest = (cluster.write_shards)(task, properties, &folder).map_err(|why| match why {
+        Unmade::Unknown(reason) => {
+            note(&format!("the proof was not made: {reason}"));
+            Status::Unknown
+        }
+        Unmade::Unwritten(reason) => fail(&format!("in `{}`: {reason}", path.display())),
+    })?;
+    if !cluster.reports {
+        return Ok(Some(None));
+    }
+    if !verify {
+        note(&format!(
+            "{} is in `{}` and was not checked yet: `weir certify` does that",
+            manifest.what(),
+            path.display()
+        ));
+        return Ok(Some(None));
+    }
+    let (budget, what) = (&task.options.budget, manifest.what());
+    let checked = Manifest::read(&folder)
+        .and_then(|signed| check(&loaded.system, &signed, &folder, budget.threads(), budget));
+    match checked {
+        Ok(()) => {
+            let bytes = manifest.shards.iter().map(|shard| shard.bytes as usize).sum();
+            Ok(Some(Some(json::ProofReport { what, bytes })))
+        }
+        Err(Failure::Rejected(why)) => Err(internal(&Unaccepted { what, why })),
+        Err(Failure::Stopped(stop)) => {
+            note(&format!("the proof was written and not checked: {stop}"));
+            Err(Status::Unknown)
+        }
+        Err(Failure::File(name, error)) => {
+            Err(fail(&format!("cannot read `{}`: {}", folder.path(&name), plain(&error))))
+        }
+    }
 }
 
 /// The proof of the answers that rest on one, if it is to be written or checked.

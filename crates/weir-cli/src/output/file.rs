@@ -7,7 +7,7 @@
 //! is read is never written, under any name.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -248,6 +248,65 @@ fn write_part(part: &Path, old: Option<&Metadata>, text: &str) -> io::Result<()>
     }
     // Some file systems say only now that there is no room.
     file.sync_all()
+}
+
+/// A file that is written in pieces: it has its name when it is finished, and not before. One that is
+/// dropped before leaves nothing behind.
+pub struct Pieces {
+    out: BufWriter<File>,
+    part: PathBuf,
+    target: PathBuf,
+    is_finished: bool,
+}
+
+impl Pieces {
+    /// Begins a file, which must not be one that is read.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let Target::Regular { path: target, old } = Target::of(path)? else {
+            return Err(io::Error::other("it is not a regular file"));
+        };
+        refuse_input(READ.get().map_or(&[], Vec::as_slice), path, &target, old.as_ref())
+            .map_err(io::Error::other)?;
+        let folder = folder(&target);
+        sweep(folder);
+        let part = folder.join(part_name());
+        let file = OpenOptions::new().write(true).create_new(true).open(&part)?;
+        let out = BufWriter::with_capacity(1 << 16, file);
+        Ok(Self { out, part, target, is_finished: false })
+    }
+
+    /// Finishes the file.
+    ///
+    /// # Errors
+    /// If not everything can be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.out.get_ref().sync_all()?;
+        fs::rename(&self.part, &self.target)?;
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            let _ = fs::remove_file(&self.part);
+        }
+    }
 }
 
 /// Gives a new file the owner of the old one, where that is allowed.

@@ -8,19 +8,22 @@
 use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
-use weir_model::answer::{Answer, Run};
+use weir_model::answer::{Answer, Buffered, Run, Snapshot};
 use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
 
 use super::search::{Search, Space};
 use super::{Settling, answers};
 use crate::engine::Task;
+use crate::reachable::buffered;
 use crate::stats::Stats;
 
 /// A search whose configurations are kept elsewhere.
 pub struct Shared<'t> {
     search: Search<'t>,
     settling: Settling<'t>,
+    /// Whether every single step is taken, and nothing is left out.
+    lists_all: bool,
 }
 
 /// Space to work in: one for each thread.
@@ -44,7 +47,22 @@ impl<'t> Shared<'t> {
     pub fn new(task: Task<'t>) -> Result<Self, Stop> {
         let Task { system, questions, .. } = task;
         let search = Search::new(task, questions)?;
-        Ok(Self { search, settling: Settling::new(system, questions) })
+        Ok(Self { search, settling: Settling::new(system, questions), lists_all: false })
+    }
+
+    /// A search that stores every configuration, also those that are not at rest and the images of
+    /// others: for proofs, which have to be closed under every single step. The options are those
+    /// of [`crate::reachable::listing_options`].
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn listing(task: Task<'t>) -> Result<Self, Stop> {
+        Ok(Self { lists_all: true, ..Self::new(task)? })
+    }
+
+    /// A configuration under SC or TSO.
+    pub fn buffered(&self, config: &[Cell]) -> Buffered {
+        buffered(Snapshot::new(self.search.semantics.as_ref(), config))
     }
 
     /// Statistics of a search that has not begun: the engine, the bound and the form.
@@ -58,8 +76,11 @@ impl<'t> Shared<'t> {
     }
 
     /// The configurations to begin with, in their order. The same one may come twice.
-    pub fn initial(&self) -> impl Iterator<Item = Vec<Cell>> + '_ {
-        self.search.initial()
+    pub fn initial(&self) -> Box<dyn Iterator<Item = Vec<Cell>> + '_> {
+        match self.lists_all {
+            true => self.search.semantics.initial(),
+            false => Box::new(self.search.initial()),
+        }
     }
 
     /// The open questions that a configuration settles, if there are any.
@@ -80,7 +101,10 @@ impl<'t> Shared<'t> {
         reduced.is_whole = true;
         let mut steps = 0;
         let within_bound = semantics.successors(config, scratch, &mut |step, next| {
-            if !semantics.can_wait(config, &step) {
+            if self.lists_all {
+                steps += 1;
+                reached(next);
+            } else if !semantics.can_wait(config, &step) {
                 steps += 1;
                 reached(self.search.reduction.follow(semantics, &step, next, reduced));
             }

@@ -303,6 +303,12 @@ pub fn robust_sets(
     Ok(Some(RobustSets::new(&loaded.system, &sets, properties)))
 }
 
+/// The properties whose answers rest on an exhaustive search, if the memory model has closed sets.
+pub fn exhausted(model: MemoryModel, answers: &[Answer]) -> Vec<usize> {
+    let shown = answers.iter().filter(|a| matches!(a.evidence, Evidence::Exhausted));
+    shown.filter(|_| reachable::is_listed(model)).map(|a| a.property).collect()
+}
+
 /// The closed set of all answers that rest on an exhaustive search, if any does and the memory
 /// model has closed sets.
 ///
@@ -314,9 +320,8 @@ pub fn closed_set(
     answers: &[Answer],
     budget: &Budget,
 ) -> Result<Option<ClosedSet>, NotListed> {
-    let shown = answers.iter().filter(|a| matches!(a.evidence, Evidence::Exhausted));
-    let properties: Vec<usize> = shown.map(|a| a.property).collect();
-    if properties.is_empty() || !reachable::is_listed(model) {
+    let properties = exhausted(model, answers);
+    if properties.is_empty() {
         return Ok(None);
     }
     let set = reachable::configurations(&loaded.system, model, budget)?;
