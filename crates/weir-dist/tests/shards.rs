@@ -166,8 +166,7 @@ fn write(
                 silence: Duration::from_secs(10),
             };
             scope.spawn(move || {
-                let engine =
-                    Distributed::new(workers).with_hosts(hosts).with_listener(listener);
+                let engine = Distributed::new(workers).with_hosts(hosts).with_listener(listener);
                 let (system, options) = (load(name), SearchOptions::default());
                 let task = Task::new(&system, model, &options);
                 engine.write_shards(task, properties.to_vec(), &folders[me])
@@ -213,9 +212,8 @@ fn configurations(files: &Files) -> BTreeSet<String> {
                 continue;
             }
             let states = value[0].as_array().unwrap().iter().enumerate();
-            let named: Vec<&String> = states
-                .map(|(p, s)| &names[&(p as u64)][s.as_u64().unwrap() as usize])
-                .collect();
+            let named: Vec<&String> =
+                states.map(|(p, s)| &names[&(p as u64)][s.as_u64().unwrap() as usize]).collect();
             assert!(all.insert(format!("{named:?} {} {}", value[1], value[2])), "{line}");
         }
     }
@@ -509,7 +507,8 @@ fn nothing_is_accepted_without_all_receipts() {
         // A shard does not have what another expects.
         let more = files.copy();
         let swapped = String::from_utf8(files.get(&obligations_name(from, 3 - from - to))).unwrap();
-        let foreign = swapped.replace(&format!("\"to\":{}", 3 - from - to), &format!("\"to\":{to}"));
+        let foreign =
+            swapped.replace(&format!("\"to\":{}", 3 - from - to), &format!("\"to\":{to}"));
         more.set(&name, foreign.into_bytes());
         let reason = discharge(&system, &signed, to, &more, &budget).unwrap_err();
         assert!(reason.to_string().contains("is not in shard"), "{reason}");
@@ -559,10 +558,12 @@ fn limits_hold_and_failures_are_told_to_all() {
     let engine = Distributed::new(2);
     let options =
         SearchOptions { budget: Budget::new().with_store(1 << 10), ..SearchOptions::default() };
-    let result = engine.write_shards(Task::new(&system, MemoryModel::TSO, &options), vec![0], &files);
+    let result =
+        engine.write_shards(Task::new(&system, MemoryModel::TSO, &options), vec![0], &files);
     let Err(NoShards::Unknown(reason)) = result else { panic!("{result:?}") };
     assert!(reason.contains("memory limit"), "{reason}");
-    let result = engine.write_shards(Task::new(&system, MemoryModel::PSO, &options), vec![0], &files);
+    let result =
+        engine.write_shards(Task::new(&system, MemoryModel::PSO, &options), vec![0], &files);
     let Err(NoShards::Unknown(reason)) = result else { panic!("{result:?}") };
     assert!(reason.contains("not for PSO"), "{reason}");
     assert!(files.names().is_empty());
@@ -572,7 +573,8 @@ fn limits_hold_and_failures_are_told_to_all() {
 fn the_digest_is_that_of_others() {
     let mut bytes = Vec::new();
     for n in 0..300_u32 {
-        let theirs: String = sha2::Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+        let theirs: String =
+            sha2::Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
         assert_eq!(Sha256::of(&bytes), theirs);
         bytes.push((n * 37 % 251) as u8);
     }
@@ -629,7 +631,8 @@ fn on_the_command_line() {
         assert!(text.starts_with("accepted"), "{text}");
         let (code, text) = run(&["certify", &proof, program, "--shard", "9"]);
         assert_eq!(code, 1, "{text}");
-        let (code, text) = run(&["certify", &proof, path("corpus/dekker-2.weir").to_str().unwrap()]);
+        let (code, text) =
+            run(&["certify", &proof, path("corpus/dekker-2.weir").to_str().unwrap()]);
         assert_eq!(code, 1, "{text}");
         assert!(text.contains("another program"), "{text}");
         std::fs::remove_file(Path::new(&proof).join("shard-0.jsonl")).unwrap();

@@ -251,7 +251,10 @@ impl<'a> Checker<'a> {
         let rules = Rules::new(system, about, None, &manifest.variables)?;
         within_bounds(system, |question| manifest.properties.contains(&question))?;
         if manifest.hash != HASH {
-            return malformed(format!("there is no hash `{}`; it has to be `{HASH}`", manifest.hash));
+            return malformed(format!(
+                "there is no hash `{}`; it has to be `{HASH}`",
+                manifest.hash
+            ));
         }
         if manifest.shards.is_empty() || manifest.shards.len() > MAX_SHARDS {
             return malformed(format!("there have to be 1 to {MAX_SHARDS} shards"));
@@ -275,12 +278,7 @@ impl<'a> Checker<'a> {
         ObligationsHead { header, manifest: self.signed.digest.clone(), from, to }
     }
 
-    fn receipt(
-        &self,
-        format: &str,
-        shard: usize,
-        obligations: Vec<Option<Listed>>,
-    ) -> Receipt {
+    fn receipt(&self, format: &str, shard: usize, obligations: Vec<Option<Listed>>) -> Receipt {
         let header = Header::new(format, VERSION, &self.system.program);
         Receipt { header, manifest: self.signed.digest.clone(), shard, obligations }
     }

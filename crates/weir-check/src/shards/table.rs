@@ -98,7 +98,8 @@ impl Table {
         let memory = (0..self.variables).map(|_| ValueId(next())).collect();
         let mut buffer = |_| {
             let count = next();
-            let oldest = (0..count).map(|_| (VarId::new(next() as usize), ValueId(next()))).collect();
+            let oldest =
+                (0..count).map(|_| (VarId::new(next() as usize), ValueId(next()))).collect();
             StoreBuffer { oldest, tail: None }
         };
         let buffers = (0..self.processes).map(&mut buffer).collect();

@@ -48,27 +48,27 @@ fn shards(args: &Certify) -> Status {
     let file = &args.evidence;
     let budget = &limits::budget();
     let folder = ShardFolder::new(Path::new(file));
-    let failed = |failure: Failure, manifest: Option<&Manifest>, loaded: Option<&Loaded>| {
-        match (failure, manifest) {
-            (Failure::Rejected(reason), Some(manifest)) => {
-                let properties = loaded.map_or_else(Vec::new, |l| manifest.settles(&l.system));
-                let model = manifest.model.clone();
-                let what = manifest.what();
-                report(args, &Checked { reason: Some(reason), what, model, properties })
-            }
-            (Failure::Rejected(reason), None) => {
-                fail(&format!("`{file}` is no set in shards: {reason}"))
-            }
-            (Failure::Stopped(stop), _) => {
-                let advice = match (stop, args.shard.or(args.discharge)) {
-                    (Stop::Memory(_), None) => "; `weir certify --shard` needs less",
-                    _ => "",
-                };
-                stopped(&format!("{stop}{advice}"))
-            }
-            (Failure::File(name, error), _) => {
-                fail(&format!("`{}`: {}", folder.path(&name), plain(&error)))
-            }
+    let failed = |failure: Failure, manifest: Option<&Manifest>, loaded: Option<&Loaded>| match (
+        failure, manifest,
+    ) {
+        (Failure::Rejected(reason), Some(manifest)) => {
+            let properties = loaded.map_or_else(Vec::new, |l| manifest.settles(&l.system));
+            let model = manifest.model.clone();
+            let what = manifest.what();
+            report(args, &Checked { reason: Some(reason), what, model, properties })
+        }
+        (Failure::Rejected(reason), None) => {
+            fail(&format!("`{file}` is no set in shards: {reason}"))
+        }
+        (Failure::Stopped(stop), _) => {
+            let advice = match (stop, args.shard.or(args.discharge)) {
+                (Stop::Memory(_), None) => "; `weir certify --shard` needs less",
+                _ => "",
+            };
+            stopped(&format!("{stop}{advice}"))
+        }
+        (Failure::File(name, error), _) => {
+            fail(&format!("`{}`: {}", folder.path(&name), plain(&error)))
         }
     };
     let signed = match Manifest::read(&folder) {
