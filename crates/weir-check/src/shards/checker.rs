@@ -368,7 +368,7 @@ impl<'a> Checker<'a> {
         (shard, id): (usize, usize),
         table: &Table,
         router: &mut Router<'_>,
-        has: &mut dyn FnMut(usize, &Buffered, &[u8]) -> Result<bool, Failure>,
+        has: Has<'_>,
     ) -> Result<(), Failure> {
         let place = || format!("configuration {id} of shard {shard}");
         let config = table.get(id as u32);
@@ -392,6 +392,9 @@ impl<'a> Checker<'a> {
         }
     }
 }
+
+/// Whether a configuration is in a shard; the last is how it is packed.
+type Has<'h> = &'h mut dyn FnMut(usize, &Buffered, &[u8]) -> Result<bool, Failure>;
 
 /// Does some of the pieces of work.
 type Work<'w, T> = Box<dyn FnMut(usize) -> Result<T, Failure> + 'w>;
