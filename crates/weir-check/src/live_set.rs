@@ -153,8 +153,8 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
                 let live = live.ok_or_else(|| {
                     Rejected::Malformed(format!("the program does not ask for {index}"))
                 })?;
-                if let LiveKind::Ltl { fair, formula } = &live.kind {
-                    let asked = ltl::Asked { formula, fair: *fair };
+                if let LiveKind::Ltl { runs, formula } = &live.kind {
+                    let asked = ltl::Asked { formula, runs: *runs };
                     let found = ltl::find(&graph, &initial, &asked);
                     if let Some(node) = found.map_err(Rejected::Malformed)? {
                         return Err(graph.goes_on(question, node));

@@ -13,6 +13,7 @@
 //! ```
 
 pub mod c;
+mod choice;
 pub mod diagnostic;
 pub mod errors;
 pub mod escape;

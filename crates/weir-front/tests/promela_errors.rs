@@ -30,7 +30,7 @@ fn what_is_not_supported() {
         ("c_decl { int x; }", "C code is not supported", "c_decl"),
         ("#include \"other.pml\"", "is not found", "include"),
         ("#error no", "`#error` is not supported", "#error no"),
-        ("chan c = [99] of { byte };", "room for 0 to 64 messages", "99"),
+        ("chan c = [999] of { byte };", "room for 0 to 255 messages", "999"),
         ("T t;", "expected a declaration", "T"),
     ] {
         wrong(&format!("{text}\n{p}"), message, place);
@@ -56,7 +56,7 @@ fn one_error_for_one_cause() {
     for text in [
         "byte x[y]; active proctype P() { x[0] = 1; x[1] = 2; assert(x[0] == 1) }",
         "active proctype P() { byte a[z]; a[0] = 1; a[1] = 2 }",
-        "chan c = [99] of { byte }; active proctype P() { byte x; c ! 1; c ? x; assert(len(c) == 0) }",
+        "chan c = [999] of { byte }; active proctype P() { byte x; c ! 1; c ? x; assert(len(c) == 0) }",
         "active proctype P() { missing = 1 } active proctype Q() { skip }",
         "byte x; active proctype P() { if :: x == 1 -> y = 2 :: else -> skip fi; x = 2 }",
     ] {

@@ -3,7 +3,7 @@
 use weir_model::ids::{LabelId, ProcessId, RegId, VarId};
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Game, Live, LiveKind, Ltl, Objective, Process, Program, Property,
-    PropertyKind, Quantifier, UnOp,
+    PropertyKind, Quantifier, Runs, UnOp,
 };
 
 use crate::{Rng, SPAN};
@@ -44,8 +44,12 @@ pub fn ask_live(rng: &mut Rng, program: &mut Program, count: usize) {
 pub fn ask_ltl(rng: &mut Rng, program: &mut Program, count: usize) {
     for _ in 0..count {
         let depth = 2 + rng.below(2);
-        let kind =
-            LiveKind::Ltl { fair: rng.once_in(4), formula: ltl(rng, program, depth).folded() };
+        let runs = match rng.below(8) {
+            0 | 1 => Runs::Fair,
+            2 | 3 => Runs::Endless,
+            _ => Runs::All,
+        };
+        let kind = LiveKind::Ltl { runs, formula: ltl(rng, program, depth).folded() };
         program.live.push(Live { name: None, kind, span: SPAN });
     }
 }

@@ -240,8 +240,8 @@ impl Search<'_> {
 /// What a question asks, if it has a formula of linear temporal logic.
 fn as_ltl(question: Question<'_>, flush_fair: bool, spends: bool) -> Option<ltl::Asked<'_>> {
     match question {
-        Question::Live(LiveKind::Ltl { fair, formula }) => {
-            Some(ltl::Asked { formula, fair: *fair, flush_fair, spends })
+        Question::Live(LiveKind::Ltl { runs, formula }) => {
+            Some(ltl::Asked { formula, runs: *runs, flush_fair, spends })
         }
         _ => None,
     }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{FenceKind, Formula, LiveKind, Ltl, Program};
+use weir_model::program::{FenceKind, Formula, LiveKind, Ltl, Program, Runs};
 use weir_model::system::{Mark, Op, Seen, System};
 
 use super::{Asked, FORMAT, Lasso, VERSION, system};
@@ -41,13 +41,13 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
     }
     let formula = match &lasso.property {
         Asked::Live(index) => match system.program.live.get(*index).map(|live| &live.kind) {
-            Some(LiveKind::Ltl { fair, formula }) => Some((*fair, formula)),
+            Some(LiveKind::Ltl { runs, formula }) => Some((*runs, formula)),
             _ => None,
         },
         Asked::Progress(_) => None,
     };
     if lasso.cycle.is_empty() {
-        let Some((_, formula)) = formula else {
+        let Some((Runs::All | Runs::Fair, formula)) = formula else {
             return Err(Rejected::Cycle("the cycle has no steps".to_owned()));
         };
         // The run ends here, and its last state is there for ever.
@@ -70,11 +70,11 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
     if lasso.flush_fair && !round.is_flush_fair() {
         return Err(Rejected::Cycle("some write never reaches memory".to_owned()));
     }
-    if let Some((fair, formula)) = formula {
+    if let Some((runs, formula)) = formula {
         if round.only_waits {
             return Err(Rejected::Cycle("nobody does anything but wait in the cycle".to_owned()));
         }
-        if fair && !round.is_fair() {
+        if runs == Runs::Fair && !round.is_fair() {
             let reason = "a process that could go on takes no steps";
             return Err(Rejected::SettlesNothing(reason.to_owned()));
         }

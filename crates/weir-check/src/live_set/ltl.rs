@@ -13,7 +13,7 @@ use std::rc::Rc;
 use weir_model::answer::{Buffered, StoreBuffer};
 use weir_model::graph::components;
 use weir_model::ids::ProcessId;
-use weir_model::program::Ltl;
+use weir_model::program::{Ltl, Runs};
 
 use super::{Edge, Graph};
 use crate::ltl::{Moment, Tableau};
@@ -39,7 +39,7 @@ struct Table {
 /// What is asked, and of which runs.
 pub(super) struct Asked<'f> {
     pub(super) formula: &'f Ltl,
-    pub(super) fair: bool,
+    pub(super) runs: Runs,
 }
 
 /// A configuration of a run that does not satisfy the formula, if there is one.
@@ -52,7 +52,7 @@ pub(super) fn find(
     asked: &Asked<'_>,
 ) -> Result<Option<usize>, String> {
     let tableau = Tableau::new(asked.formula).ok_or("the formula is too large to be checked")?;
-    let mut product = Product::new(graph, &tableau);
+    let mut product = Product::new(graph, &tableau, asked.runs);
     for &config in initial {
         let letter = product.letters[config].unwrap_or(0);
         let table = product.table(letter);
@@ -67,7 +67,7 @@ pub(super) fn find(
         product.expand(next);
         next += 1;
     }
-    Ok(product.violation(asked.fair))
+    Ok(product.violation(asked.runs == Runs::Fair))
 }
 
 struct Product<'g, 's, 'f> {
@@ -75,7 +75,7 @@ struct Product<'g, 's, 'f> {
     tableau: &'g Tableau<'f>,
     /// For each configuration its letter, unless it is in the middle of an atomic block.
     letters: Vec<Option<u64>>,
-    /// For each configuration whether a run ends there.
+    /// For each configuration whether a run ends there that counts.
     ends: Vec<bool>,
     tables: HashMap<u64, Rc<Table>>,
     nodes: Vec<Node>,
@@ -84,7 +84,7 @@ struct Product<'g, 's, 'f> {
 }
 
 impl<'g, 's, 'f> Product<'g, 's, 'f> {
-    fn new(graph: &'g Graph<'s>, tableau: &'g Tableau<'f>) -> Self {
+    fn new(graph: &'g Graph<'s>, tableau: &'g Tableau<'f>, runs: Runs) -> Self {
         let system = graph.system;
         let letter = |n: usize| {
             let Buffered { controls, memory, .. } = &graph.nodes[n];
@@ -95,7 +95,8 @@ impl<'g, 's, 'f> Product<'g, 's, 'f> {
         };
         let ends = |n: usize| {
             let Buffered { controls, memory, buffers } = &graph.nodes[n];
-            !graph.in_block[n]
+            runs != Runs::Endless
+                && !graph.in_block[n]
                 && buffers.iter().all(|buffer| *buffer == StoreBuffer::default())
                 && system.process_ids().all(|p| system.is_stuck(p, controls[p.index()], memory))
         };

@@ -72,7 +72,7 @@ pub fn read_with(
     }
     let plain = source.clone();
     let made = lower::model(&stem, &model, settings.is_split, source, errors);
-    let (program, source) = made.map_err(|errors| inside(errors, &plain))?;
+    let (program, source, observed) = made.map_err(|errors| inside(errors, &plain))?;
     // What is asked, at the place where it stands.
     let mut asked = vec![b' '; text.len()];
     for question in &lexed.questions {
@@ -81,6 +81,7 @@ pub fn read_with(
     let asked = String::from_utf8(asked).unwrap_or_default();
     let made = weir::ask(&asked, &expanded.constants, program, source);
     let (mut program, source) = made.map_err(Errors::sorted)?;
+    observed.apply(&mut program);
     // Who asks for deadlocks need not be asked by us.
     let properties = &mut program.properties;
     let is_deadlock = |p: &Property| matches!(p.kind, PropertyKind::NoDeadlock(_));

@@ -61,6 +61,35 @@ pub enum Ltl<'t> {
     Release(Box<Ltl<'t>>, Box<Ltl<'t>>),
 }
 
+impl<'t> Ltl<'t> {
+    /// Calls `visit` with every expression in it.
+    ///
+    /// Recursive: the parser bounds how deep formulas nest.
+    pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr<'t>)) {
+        match self {
+            Ltl::State(e) => e.visit(visit),
+            Ltl::Not(a) | Ltl::Always(a) | Ltl::Eventually(a) | Ltl::Next(a) => a.visit(visit),
+            Ltl::And(a, b)
+            | Ltl::Or(a, b)
+            | Ltl::Implies(a, b)
+            | Ltl::Equivalent(a, b)
+            | Ltl::Until(a, b)
+            | Ltl::WeakUntil(a, b)
+            | Ltl::Release(a, b) => {
+                a.visit(visit);
+                b.visit(visit);
+            }
+        }
+    }
+
+    /// Whether it mentions a variable of a process.
+    pub fn is_about_locals(&self) -> bool {
+        let mut found = false;
+        self.visit(&mut |e| found |= matches!(e.kind, ExprKind::Remote(_)));
+        found
+    }
+}
+
 /// A `proctype`, or `init`.
 #[derive(Debug)]
 pub struct Proctype<'t> {

@@ -1,11 +1,12 @@
 //! Locked blocks, and `cas`, which is one: see [`crate::locked`].
 
 use weir_model::ids::SpanId;
-use weir_model::program::{BinOp, Code, Expr, Stmt, StmtKind, UnOp};
+use weir_model::program::{BinOp, Code, Expr, UnOp};
 
 use super::process::Lowering;
 use super::target::contains;
 use super::tree::{self, At, Labeled, Write};
+use crate::choice;
 use crate::errors::quote;
 use crate::locked::{Path, Refused, Symbolic, Way, atomic_block};
 
@@ -42,10 +43,7 @@ impl Lowering<'_, '_, '_> {
                 statements.into_iter().for_each(|kind| this.emit(kind, span));
             }));
         }
-        match <[Vec<Stmt>; 1]>::try_from(blocks) {
-            Ok([block]) => self.out.extend(block),
-            Err(blocks) => self.emit(StmtKind::Choose(blocks), span),
-        }
+        self.out.extend(choice::among(blocks, span));
         Some(())
     }
 

@@ -11,6 +11,7 @@ use super::lexer::Token;
 use super::memory::Memory;
 use super::process;
 use super::tree::{At, File, Labeled, Process, Stmt};
+use crate::choice;
 use crate::errors::{Errors, counted, did_you_mean, quote};
 use crate::{Diagnostic, MAX_ARRAY, Source};
 
@@ -107,8 +108,10 @@ pub fn file<'s, 't>(
         }
     }
     if cx.errors.is_empty() && file.forbidden.is_empty() {
-        let kind = PropertyKind::NoDeadlock(vec![]);
-        cx.program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+        if !cx.program.processes.iter().any(|p| choice::is_hasty(&p.body)) {
+            let kind = PropertyKind::NoDeadlock(vec![]);
+            cx.program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+        }
         cx.source.besides = Some(crate::BESIDES);
     }
     if cx.errors.is_empty() {

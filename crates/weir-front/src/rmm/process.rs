@@ -14,6 +14,7 @@ use super::lower::{Context, MAX_NUMBERED};
 use super::memory::{self, Memory, Range};
 use super::target::contains;
 use super::tree::{self, At, Labeled, Value, Write};
+use crate::choice;
 use crate::errors::{did_you_mean, quote};
 use crate::locked::{drop_unused, is_used_unset};
 
@@ -307,7 +308,7 @@ impl<'t> Lowering<'_, '_, 't> {
             }
             tree::Stmt::Either(choices) => {
                 let blocks = choices.iter().map(|c| self.nested(|this| this.block(c))).collect();
-                self.emit(StmtKind::Choose(blocks), span);
+                self.out.extend(choice::among(blocks, span));
             }
             tree::Stmt::Block(list) => self.block(list),
             tree::Stmt::While(..) => unreachable!("lowered with its label"),

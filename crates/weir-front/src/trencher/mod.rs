@@ -30,6 +30,7 @@ use weir_model::program::{
     Atom, BinOp, Expr, FenceKind, MAX_PROCESSES, Program, Property, PropertyKind, Quantifier,
 };
 
+use crate::choice;
 use crate::errors::Errors;
 use crate::gaps::Edit;
 use crate::{Diagnostic, Gap, Language, Source};
@@ -129,8 +130,10 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
         let kind = PropertyKind::Final(Quantifier::Exists, formula);
         program.properties.push(Property { name: Some("ends".to_owned()), kind, span });
     } else {
-        let kind = PropertyKind::NoDeadlock(vec![]);
-        program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+        if !program.processes.iter().any(|p| choice::is_hasty(&p.body)) {
+            let kind = PropertyKind::NoDeadlock(vec![]);
+            program.properties.push(Property { name: None, kind, span: SpanId::NONE });
+        }
         source.besides = Some(crate::BESIDES);
     }
     Ok((program, source))

@@ -13,6 +13,7 @@ use weir_model::program::{
 
 use super::memory::{Cell, Memory, assigned};
 use super::tree::{Instruction, Thread, Transition, Value, Word};
+use crate::choice;
 use crate::errors::{Errors, quote};
 use crate::locked::{Path, Refused, Symbolic, Way, atomic_block, drop_unused};
 use crate::{Diagnostic, Source};
@@ -233,14 +234,12 @@ impl<'c, 't> Lowering<'c, 't> {
             choices.push(vec![Stmt::new(StmtKind::Goto(ending), SpanId::NONE)]);
         }
         let only = leaving.len() == 1 && !ends;
+        let span = self.source.span(leaving[0].range.clone());
         for transition in leaving {
             let next = next.filter(|_| only);
             choices.extend(self.transition(transition, next));
         }
-        match <[Vec<Stmt>; 1]>::try_from(choices) {
-            Ok([block]) => body.extend(block),
-            Err(choices) => body.push(Stmt::new(StmtKind::Choose(choices), SpanId::NONE)),
-        }
+        body.extend(choice::among(choices, span));
     }
 
     fn goto(&mut self, state: &'t str, next: Option<&'t str>, span: SpanId) -> Vec<Stmt> {

@@ -213,8 +213,8 @@ impl State {
 }
 
 /// Words of formulas that are names elsewhere. Nothing with such a name is called.
-const TEMPORAL: [&str; 10] =
-    ["fair", "eventually", "implies", "unless", "release", "U", "V", "W", "R", "next"];
+const TEMPORAL: [&str; 11] =
+    ["fair", "endless", "eventually", "implies", "unless", "release", "U", "V", "W", "R", "next"];
 
 /// A line that begins with one of these goes on from the line before it.
 const BEGIN_MORE: [&str; 10] = ["and", "or", "&&", "||", "+", "*", "until", "==", "?", ":"];

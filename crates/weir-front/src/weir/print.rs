@@ -341,10 +341,10 @@ impl Printer<'_> {
                 LiveKind::Never(e) => format!("live never {}", formula(e)),
                 LiveKind::Always(e) => format!("live always {}", formula(e)),
                 LiveKind::Terminates => "live terminates".to_owned(),
-                LiveKind::Ltl { fair, formula } => {
-                    let fair = if *fair { "fair " } else { "" };
+                LiveKind::Ltl { runs, formula } => {
+                    let runs = runs.word().map_or(String::new(), |word| format!("{word} "));
                     // A name that is a word of this language would be read as that.
-                    format!("ltl {fair}{}", temporal::text(formula, self, 0))
+                    format!("ltl {runs}{}", temporal::text(formula, self, 0))
                 }
             };
             lines.push(name + &question);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use weir_model::program::{
-    AtomicKind, BinOp, FenceKind, IntType, Ltl, Objective, Quantifier, UnOp,
+    AtomicKind, BinOp, FenceKind, IntType, Ltl, Objective, Quantifier, Runs, UnOp,
 };
 
 /// A range of bytes of the text, small enough to copy.
@@ -164,8 +164,8 @@ pub enum Question<'t> {
     Assertions,
     Live(Quantifier, Expr<'t>),
     Terminates,
-    /// Of all runs, or of fair ones.
-    Ltl(bool, Ltl<Expr<'t>>),
+    /// Of which runs, and what.
+    Ltl(Runs, Ltl<Expr<'t>>),
     Game(Objective, Expr<'t>),
 }
 

@@ -29,7 +29,7 @@ pub fn live(program: &Program, kind: &LiveKind, limit: usize) -> Option<bool> {
         LiveKind::Exists(f) => (f.clone(), true),
         LiveKind::Never(f) | LiveKind::Always(f) => (f.clone(), false),
         LiveKind::Terminates => (Formula::Const(0), false),
-        LiveKind::Ltl { fair, formula } => return super::ltl::ltl(program, formula, *fair, limit),
+        LiveKind::Ltl { runs, formula } => return super::ltl::ltl(program, formula, *runs, limit),
     };
     let graph = explore(program, &formula, limit)?;
     let found = match kind {

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use weir_model::program::{Atom, Ltl, Program};
+use weir_model::program::{Atom, Ltl, Program, Runs};
 
 use super::locals::{self, LocalId, Locals};
 use super::{is_true, memories};
@@ -88,9 +88,9 @@ fn count(formula: &Ltl) -> usize {
     usize::from(own) + formula.parts().into_iter().map(count).sum::<usize>()
 }
 
-/// Whether every run satisfies a formula, or every fair one. `None` if there are more than `limit`
+/// Whether every run that counts satisfies a formula. `None` if there are more than `limit`
 /// configurations or too many operators.
-pub(super) fn ltl(program: &Program, formula: &Ltl, fair: bool, limit: usize) -> Option<bool> {
+pub(super) fn ltl(program: &Program, formula: &Ltl, runs: Runs, limit: usize) -> Option<bool> {
     let guesses = count(formula);
     if guesses > MAX_TEMPORAL {
         return None;
@@ -131,7 +131,9 @@ pub(super) fn ltl(program: &Program, formula: &Ltl, fair: bool, limit: usize) ->
     while let Some(&(config, guess)) = nodes.get(ways.len()) {
         let mut on: Vec<(Option<usize>, bool, usize)> =
             graph[config].steps.iter().map(|(p, to, waits)| (Some(*p), *waits, *to)).collect();
-        on.extend(graph[config].ends.then_some((None, false, config)));
+        if runs != Runs::Endless {
+            on.extend(graph[config].ends.then_some((None, false, config)));
+        }
         let mut here = Vec::new();
         for (who, waits, to) in on {
             for (next, (_, parts)) in all[to].iter().enumerate() {
@@ -154,7 +156,7 @@ pub(super) fn ltl(program: &Program, formula: &Ltl, fair: bool, limit: usize) ->
                 idle || config(*n).ends || inside(*n).any(|(who, ..)| *who == Some(p))
             })
         };
-        done && moves && (!fair || (0..program.processes.len()).all(is_fair))
+        done && moves && (runs != Runs::Fair || (0..program.processes.len()).all(is_fair))
     });
     Some(!is_violated)
 }

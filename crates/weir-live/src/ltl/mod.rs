@@ -18,7 +18,7 @@ use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{Cell, ProcessId, StateId, ValueId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::Ltl;
+use weir_model::program::{Ltl, Runs};
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
@@ -33,8 +33,7 @@ use automaton::{Automaton, Failed};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'f> {
     pub formula: &'f Ltl,
-    /// Whether only fair runs count.
-    pub fair: bool,
+    pub runs: Runs,
     /// Whether only runs count in which every write reaches memory.
     pub flush_fair: bool,
     /// Whether the graph may have endless flushes without writes, which no run has.
@@ -66,7 +65,7 @@ pub(crate) fn find(
             Failed::TooLarge(reason) => Unfinished::new(reason, graph.len()),
             Failed::Stopped(stop) => stopped(stop),
         })?;
-    let moments = Moments::new(graph, &automaton, budget).map_err(stopped)?;
+    let moments = Moments::new(graph, &automaton, asked.runs, budget).map_err(stopped)?;
     let product = product(graph, &automaton, &moments, budget)?;
     let hunt = hunt(graph, &automaton, &moments, &product, asked);
     let Some(cycle) = fair::find(&product, &hunt, budget).map_err(stopped)? else {
@@ -79,12 +78,17 @@ pub(crate) fn find(
 struct Moments {
     /// The letter of each node; nothing in the middle of an atomic block.
     letters: Vec<Option<u32>>,
-    /// Whether nobody can do anything but wait, for ever.
+    /// Whether nobody can do anything but wait, for ever, and a run that ends there counts.
     ends: Vec<bool>,
 }
 
 impl Moments {
-    fn new(graph: &Graph<'_>, automaton: &Automaton, budget: &Budget) -> Result<Self, Stop> {
+    fn new(
+        graph: &Graph<'_>,
+        automaton: &Automaton,
+        runs: Runs,
+        budget: &Budget,
+    ) -> Result<Self, Stop> {
         let system = graph.system;
         let (mut letters, mut ends) = (Vec::new(), Vec::new());
         for node in 0..graph.len() {
@@ -100,7 +104,8 @@ impl Moments {
                 })
             }));
             let is_drained = system.process_ids().all(|p| graph.is_drained(node, p));
-            ends.push(!is_inside && is_drained && is_over(system, controls, memory));
+            let is_end = || !is_inside && is_drained && is_over(system, controls, memory);
+            ends.push(runs != Runs::Endless && is_end());
         }
         Ok(Self { letters, ends })
     }
@@ -170,7 +175,7 @@ fn hunt<'a>(
     goals.push(edge_test(|e| e.stutters || !e.waits));
     let mut debts = Vec::new();
     for p in system.process_ids() {
-        if asked.fair {
+        if asked.runs == Runs::Fair {
             goals.push(takes_part(graph, moments, product, p));
         }
         if asked.flush_fair {

@@ -65,14 +65,40 @@ pub enum LiveKind {
     Always(Formula),
     /// There is no fair run without end.
     Terminates,
-    /// Every run satisfies a formula of linear temporal logic; where it says so, every fair run.
+    /// Every run, or every run of some kind, satisfies a formula of linear temporal logic.
     /// A run that ends stays in its last state for ever. Waiting is no step.
     Ltl {
-        /// Whether only fair runs count.
-        fair: bool,
+        /// The runs that count.
+        runs: Runs,
         /// The formula.
         formula: Ltl,
     },
+}
+
+/// The runs that a formula of linear temporal logic is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Runs {
+    /// All of them.
+    #[default]
+    All,
+    /// Fair ones, and ones that end.
+    Fair,
+    /// Those without end, fair or not.
+    Endless,
+}
+
+impl Runs {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::All, Self::Fair, Self::Endless];
+
+    /// The word for it in a program, if there is one.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::All => None,
+            Self::Fair => Some("fair"),
+            Self::Endless => Some("endless"),
+        }
+    }
 }
 
 /// A game of the program against its memory (Spengler 2024): one player picks

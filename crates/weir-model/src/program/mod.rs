@@ -45,7 +45,7 @@ use std::collections::BTreeMap;
 
 use crate::ids::{ProcessId, RegId, SpanId, VarId};
 
-pub use asked::{Game, Live, LiveKind, Objective, Property, PropertyKind, Quantifier};
+pub use asked::{Game, Live, LiveKind, Objective, Property, PropertyKind, Quantifier, Runs};
 pub use domain::{Domain, Enum, IntType};
 pub use expression::{Atom, BinOp, Code, EvalError, Expr, Formula, UnOp};
 pub use ltl::Ltl;

@@ -8,8 +8,9 @@
 //! Who sends waits until somebody wants the message, stores it, and says which receive it is for
 //! (`Meeting::got`). The receiver takes it from there before it does anything else; nobody else can
 //! tell when. Where somebody could (the receive is in an `atomic` sequence, the message goes to an
-//! element of a global array, or an `else` stands beside a send), nobody else takes a step in between:
-//! `Context::hand` says who has to go on.
+//! element of a global array, an `else` stands beside a send, or a formula is about the variables of a
+//! process), nobody else takes a step in between: `Context::hand` says who has to go on.
+//! [`observe`](super::observe) has what formulas see of it.
 
 use weir_model::ids::VarId;
 use weir_model::program::{BinOp, Code, Domain, Expr, IntType, Place, StmtKind};
@@ -28,7 +29,7 @@ use crate::promela::tree::{
 use crate::weir::tree::Span;
 
 /// The most messages of a channel.
-const MAX_CAPACITY: i128 = 64;
+const MAX_CAPACITY: i128 = 255;
 
 /// A channel.
 #[derive(Clone, Debug)]
@@ -39,6 +40,13 @@ pub struct Channel {
     pub len: Option<VarId>,
     /// For each field the first slot.
     slots: Vec<VarId>,
+}
+
+impl Channel {
+    /// The variable of a field of the message in a slot.
+    pub fn slot(&self, field: usize, slot: usize) -> Option<VarId> {
+        Some(VarId::new(self.slots.get(field)?.index() + slot))
+    }
 }
 
 /// How a message gets from or to a channel.
@@ -52,6 +60,8 @@ pub enum Transfer {
     Meet(Wanted),
     /// Got by a receive of this process.
     Pick(usize),
+    /// The message has another number of fields than the channel, which is an error when it happens.
+    Misfit(usize),
 }
 
 /// A receive that another process waits at.
@@ -69,8 +79,17 @@ pub struct Rendezvous<'m, 't> {
     edge: Edge<'m, 't>,
     /// The channels that it may be from.
     channels: Vec<usize>,
+    /// Those of them whose messages have another number of fields.
+    misfits: Vec<usize>,
     /// Which of the values that the process says it wants it needs: the channel, and for fields.
     wanted: Vec<Need>,
+}
+
+impl Rendezvous<'_, '_> {
+    /// Where it leads.
+    pub fn to(&self) -> NodeId {
+        self.edge.to
+    }
 }
 
 /// What a sender has to compare.
@@ -164,13 +183,45 @@ impl<'m, 't> Context<'m, 't> {
         }
     }
 
+    /// How many fields a variable has as a part of a message: a record has several.
+    fn width(&self, body: &Body<'m, 't>, scope: usize, place: &tree::Place<'t>) -> usize {
+        let variable =
+            body.local(scope, place.name.text).or_else(|| self.globals.get(place.name.text));
+        match variable.filter(|v| v.leaf(place).is_none() && place.field.is_none()) {
+            Some(record) => {
+                let inner = |leaf: &Leaf<'t>| {
+                    leaf.dims[1..].iter().map(|d| d.unwrap_or(1)).product::<u32>()
+                };
+                record.leaves.iter().map(inner).sum::<u32>() as usize
+            }
+            None => 1,
+        }
+    }
+
+    fn width_of_receive(&self, body: &Body<'m, 't>, scope: usize, receive: &Receive<'t>) -> usize {
+        let of = |pattern: &Pattern<'t>| match pattern {
+            Pattern::Place(place) => self.width(body, scope, place),
+            Pattern::Value(_) => 1,
+        };
+        receive.patterns.iter().map(of).sum()
+    }
+
+    fn width_of_send(&self, body: &Body<'m, 't>, scope: usize, send: &Send<'t>) -> usize {
+        let of = |e: &Written<'t>| match &e.kind {
+            ExprKind::Place(place) => self.width(body, scope, place),
+            _ => 1,
+        };
+        send.values.iter().map(of).sum()
+    }
+
     /// Finds the receives from channels without room, and gives the processes that have some the
     /// variables that they need.
     pub fn meet(&mut self, mut bodies: Vec<Body<'m, 't>>) -> Vec<Body<'m, 't>> {
         if self.channels.iter().all(|c| c.capacity > 0) {
             return bodies;
         }
-        let mut needs_hand = false;
+        // A formula about a variable of a process sees when something is received into it.
+        let mut needs_hand = self.is_observed;
         for body in &mut bodies {
             let mut found: Vec<Rendezvous<'m, 't>> = Vec::new();
             let (mut fields, mut most) = (0, 0);
@@ -185,19 +236,19 @@ impl<'m, 't> Context<'m, 't> {
                     for edge in all {
                         let Action::Receive(receive) = edge.action else { continue };
                         let possible = self.possible(body, edge.scope, &receive.channel);
-                        let channels: Vec<usize> = possible
+                        let width = self.width_of_receive(body, edge.scope, receive);
+                        let (channels, misfits): (Vec<usize>, Vec<usize>) = possible
                             .into_iter()
                             .filter(|c| self.channels[*c].capacity == 0)
-                            .filter(|c| receive.patterns.len() <= self.channels[*c].fields.len())
-                            .collect();
+                            .partition(|c| width == self.channels[*c].fields.len());
                         let is_known = |r: &Rendezvous<'m, 't>| {
                             r.node == node && std::ptr::eq(r.receive, receive)
                         };
-                        if channels.is_empty() || found.iter().any(is_known) {
+                        if channels.is_empty() && misfits.is_empty() || found.iter().any(is_known) {
                             continue;
                         }
                         let mut wanted = Vec::new();
-                        if channels.len() > 1 {
+                        if channels.len() + misfits.len() > 1 {
                             wanted.push(Need::Channel(wanted_here));
                             wanted_here += 1;
                         }
@@ -224,7 +275,7 @@ impl<'m, 't> Context<'m, 't> {
                         );
                         needs_hand |= edge.region.is_some()
                             && body.graph.nodes[edge.to].region == edge.region;
-                        found.push(Rendezvous { node, receive, edge, channels, wanted });
+                        found.push(Rendezvous { node, receive, edge, channels, misfits, wanted });
                     }
                     if let Action::Else(_) = edge.action {
                         // Whether somebody waits for a message has to be known at once.
@@ -350,13 +401,6 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             let value = self.value(e)?;
             values.push(value);
         }
-        if values.len() > fields.len() {
-            let (has, wants) = (values.len(), fields.len());
-            let message = format!("the messages of this channel have {wants} fields, not {has}");
-            self.cx.error_at(message, send.channel.name.token);
-            return None;
-        }
-        values.resize(fields.len(), Value::constant(0));
         let mut fitted = Vec::new();
         for (value, kind) in values.into_iter().zip(&fields) {
             let code = self.bounded(kind.fit(value), send.channel.name.token)?;
@@ -392,18 +436,28 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
         let mut ways = Vec::new();
         for (condition, number) in self.channels(&send.channel, span)? {
             let channel = self.cx.channels[number].clone();
+            let bodies = self.bodies;
+            let width = self.cx.width_of_send(&bodies[self.me], self.scope, send);
+            let is_misfit = width != channel.fields.len();
             if let Some(len) = channel.len {
                 let len = Expr::Atom(self.load(Place::var(len), span)?);
                 let has_room = binary(BinOp::Lt, len, Expr::Const(i128::from(channel.capacity)));
-                ways.push((all(&[condition, has_room]), Transfer::Put(number)));
+                let transfer =
+                    if is_misfit { Transfer::Misfit(width) } else { Transfer::Put(number) };
+                ways.push((all(&[condition, has_room]), transfer));
                 continue;
             }
-            let bodies = self.bodies;
+            if is_misfit {
+                // Spin finds out before it looks for a receiver.
+                ways.push((condition, Transfer::Misfit(width)));
+                continue;
+            }
             let values = self.message(send, number, span)?;
             for (process, body) in bodies.iter().enumerate() {
                 let Some(meeting) = body.meeting.filter(|_| process != self.me) else { continue };
                 for (i, receive) in body.receives.iter().enumerate() {
-                    if !receive.channels.contains(&number) {
+                    let is_misfit = receive.misfits.contains(&number);
+                    if !is_misfit && !receive.channels.contains(&number) {
                         continue;
                     }
                     let at = Expr::Atom(self.load(Place::var(meeting.at), span)?);
@@ -429,20 +483,30 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                             }
                             _ => continue,
                         };
-                        let value = values[field].code.clone();
+                        let Some(value) = values.get(field) else { continue };
+                        let value = value.code.clone();
                         conditions.push(binary(BinOp::Eq, value, Expr::Const(wanted)));
                     }
                     for need in &receive.wanted {
                         let (slot, value) = match need {
                             Need::Channel(slot) => (*slot, Expr::Const(number as i128 + 1)),
-                            Need::Field(field, slot) => (*slot, values[*field].code.clone()),
+                            Need::Field(field, slot) => match values.get(*field) {
+                                Some(value) => (*slot, value.code.clone()),
+                                None => continue,
+                            },
                         };
                         let wanted = VarId::new(meeting.wanted.index() + slot);
                         let wanted = Expr::Atom(self.load(Place::var(wanted), span)?);
                         conditions.push(binary(BinOp::Eq, wanted, value));
                     }
-                    let wanted = Wanted { process, number: i };
-                    ways.push((all(&conditions), Transfer::Meet(wanted)));
+                    let transfer = match is_misfit {
+                        true => {
+                            let (scope, receive) = (receive.edge.scope, receive.receive);
+                            Transfer::Misfit(self.cx.width_of_receive(body, scope, receive))
+                        }
+                        false => Transfer::Meet(Wanted { process, number: i }),
+                    };
+                    ways.push((all(&conditions), transfer));
                 }
             }
         }
@@ -462,18 +526,24 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             if self.cx.channels[number].capacity == 0 {
                 continue;
             }
+            let body = &self.bodies[self.me];
+            let width = self.cx.width_of_receive(body, self.scope, receive);
+            let is_misfit = width != self.cx.channels[number].fields.len();
             for (matches, slot) in self.matches(receive, number, span)? {
-                ways.push((all(&[condition.clone(), matches]), Transfer::Take(number, slot)));
+                let transfer = match is_misfit {
+                    true => Transfer::Misfit(width),
+                    false => Transfer::Take(number, slot),
+                };
+                ways.push((all(&[condition.clone(), matches]), transfer));
             }
         }
         let bodies = self.bodies;
         let body = &bodies[self.me];
         let is_this = |r: &Rendezvous<'m, 't>| r.node == node && std::ptr::eq(r.receive, receive);
-        if let (Some(i), Some(meeting)) = (body.receives.iter().position(is_this), body.meeting) {
-            // What is received has to fit.
-            for number in &body.receives[i].channels {
-                self.parts(receive, *number)?;
-            }
+        if let (Some(i), Some(meeting)) = (body.receives.iter().position(is_this), body.meeting)
+            && !body.receives[i].channels.is_empty()
+        {
+            self.parts(receive)?;
             let got = Expr::Atom(self.load(Place::var(meeting.got), span)?);
             let is = binary(BinOp::Eq, got, Expr::Const(i as i128 + 1));
             ways.push((is, Transfer::Pick(i)));
@@ -482,8 +552,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
     }
 
     /// What each field of a message is received by.
-    fn parts<'a>(&mut self, receive: &'a Receive<'t>, number: usize) -> Option<Vec<Part<'a, 't>>> {
-        let wants = self.cx.channels[number].fields.len();
+    fn parts<'a>(&mut self, receive: &'a Receive<'t>) -> Option<Vec<Part<'a, 't>>> {
         let mut parts = Vec::new();
         for pattern in &receive.patterns {
             match pattern {
@@ -512,12 +581,6 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                 }
             }
         }
-        if parts.len() > wants {
-            let has = parts.len();
-            let message = format!("the messages of this channel have {wants} fields, not {has}");
-            self.cx.error_at(message, receive.channel.name.token);
-            return None;
-        }
         Some(parts)
     }
 
@@ -530,9 +593,9 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
     ) -> Option<Vec<(Code, usize)>> {
         let channel = self.cx.channels[number].clone();
         let Some(len) = channel.len else { return Some(Vec::new()) };
-        let parts = self.parts(receive, number)?;
+        let parts = self.parts(receive)?;
         let mut wanted = Vec::new();
-        for (field, part) in parts.iter().enumerate() {
+        for (field, part) in parts.iter().enumerate().take(channel.fields.len()) {
             match part {
                 Part::Member(value) => wanted.push((field, Expr::Const(*value))),
                 Part::Match(e) => {
@@ -574,6 +637,16 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             }
             (Transfer::Meet(wanted), Action::Send(send)) => self.hand_over(send, wanted, span),
             (Transfer::Pick(i), Action::Receive(receive)) => self.pick(receive, *i, span),
+            (Transfer::Misfit(width), _) => {
+                let fields = if *width == 1 { "field" } else { "fields" };
+                let message = format!(
+                    "the message here has {width} {fields}, and the channel has another number of them"
+                );
+                let id = self.cx.span(span);
+                self.cx.program.messages.insert(id, message);
+                self.emit(StmtKind::Assert(Expr::Const(0)), span);
+                Some(())
+            }
             _ => Some(()),
         }
     }
@@ -695,19 +768,18 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             self.emit(StmtKind::Store(Place::var(len_var), fewer), span);
         }
         self.loaded.clear();
-        self.keep(receive, number, &values, span, |_| true)
+        self.keep(receive, &values, span, |_| true)
     }
 
     /// Stores the fields of a message where they are received into, if `is_ours` says so.
     fn keep(
         &mut self,
         receive: &Receive<'t>,
-        number: usize,
         values: &[Value],
         span: Span,
         is_ours: impl Fn(&Leaf<'t>) -> bool,
     ) -> Option<()> {
-        let parts = self.parts(receive, number)?;
+        let parts = self.parts(receive)?;
         let mut done: Vec<(*const tree::Place<'t>, Vec<&'t str>, usize)> = Vec::new();
         for (part, value) in parts.iter().zip(values) {
             let Part::Into(place, leaf) = part else { continue };
@@ -768,7 +840,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                 let (me, scope) = (self.me, self.scope);
                 (self.me, self.scope) = (wanted.process, receive.edge.scope);
                 let is_global = |leaf: &Leaf<'t>| matches!(leaf.storage, Storage::Global(..));
-                let done = self.keep(receive.receive, number, &values, span, is_global);
+                let done = self.keep(receive.receive, &values, span, is_global);
                 (self.me, self.scope) = (me, scope);
                 done?;
             }
@@ -800,7 +872,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
         }
         let has_hand = self.cx.hand.is_some();
         let is_ours = |leaf: &Leaf<'t>| has_hand || !matches!(leaf.storage, Storage::Global(..));
-        self.keep(receive, number, &values, span, is_ours)?;
+        self.keep(receive, &values, span, is_ours)?;
         self.loaded.clear();
         Some(())
     }

@@ -13,12 +13,14 @@
 //! * [`channel`]: channels and their messages;
 //! * [`tidy`]: the same code with fewer jumps and blocks;
 //! * [`ltl`]: what formulas ask.
+//! * [`observe`]: what questions see of a message that is handed over.
 
 mod channel;
 mod effect;
 mod expression;
 mod graph;
 mod ltl;
+mod observe;
 mod place;
 mod process;
 mod start;
@@ -39,6 +41,7 @@ use crate::errors::{Errors, did_you_mean, quote};
 use crate::weir::tree::Span;
 use crate::{Diagnostic, MAX_ARRAY, MAX_NESTING, Source};
 use channel::Channel;
+pub use observe::Observed;
 use process::Body;
 use variable::{Leaf, Storage, Variable};
 
@@ -46,7 +49,7 @@ use variable::{Leaf, Storage, Variable};
 /// their numbers have 16 bits.
 const MAX_NUMBERED: usize = 60_000;
 /// How many elements an array of a process may have: each is a register.
-const MAX_LOCAL_ARRAY: i128 = 64;
+const MAX_LOCAL_ARRAY: i128 = 255;
 
 /// Lowers a whole model.
 ///
@@ -58,7 +61,7 @@ pub fn model<'t>(
     is_split: bool,
     source: Source,
     errors: Errors,
-) -> Result<(Program, Source), Errors> {
+) -> Result<(Program, Source, Observed), Errors> {
     let mut cx = Context {
         errors,
         source,
@@ -66,6 +69,7 @@ pub fn model<'t>(
         globals: HashMap::new(),
         constants: HashMap::new(),
         records: HashMap::new(),
+        initials: HashMap::new(),
         channels: Vec::new(),
         count: 0,
         names: HashSet::new(),
@@ -78,6 +82,7 @@ pub fn model<'t>(
         running: None,
         is_shared: false,
         broken: HashSet::new(),
+        is_observed: model.formulas.iter().any(|f| f.formula.is_about_locals()),
         relabeled: Vec::new(),
         moments: Vec::new(),
         staggered: false,
@@ -108,7 +113,9 @@ pub fn model<'t>(
     if cx.errors.is_empty() {
         ltl::ask(&mut cx, model, &bodies);
     }
-    cx.finish(&bodies)
+    let observed = Observed::new(&cx, &bodies);
+    let (program, source) = cx.finish(&bodies)?;
+    Ok((program, source, observed))
 }
 
 /// What lowering knows, and the program so far.
@@ -120,6 +127,8 @@ struct Context<'m, 't> {
     /// The members of `mtype`.
     constants: HashMap<&'t str, i128>,
     records: HashMap<&'t str, &'m Record<'t>>,
+    /// What plain global variables begin with.
+    initials: HashMap<&'t str, Vec<i128>>,
     channels: Vec<Channel>,
     /// How many variables there are in memory, and what they are called.
     count: usize,
@@ -143,6 +152,8 @@ struct Context<'m, 't> {
     is_shared: bool,
     /// Names whose declaration was wrong: uses of them are no errors of their own.
     broken: HashSet<&'t str>,
+    /// Whether formulas are about variables of processes.
+    is_observed: bool,
     /// What labels of processes have become.
     relabeled: Vec<Vec<Option<LabelId>>>,
     /// What the global variables held at the moments before `init` ran processes, if it did that during
@@ -182,7 +193,7 @@ impl<'m, 't> Context<'m, 't> {
         self.errors.push(error);
     }
 
-    /// Finds the names that are assigned, and whether `_nr_pr` is asked for.
+    /// Finds the names that are assigned, and whether it matters which processes are alive.
     fn survey(&mut self, model: &'m Model<'t>) {
         let (mut asks, mut shares) = (false, false);
         let mut assigned = HashSet::new();
@@ -208,6 +219,13 @@ impl<'m, 't> Context<'m, 't> {
                     });
                 });
             }
+        }
+        for formula in &model.formulas {
+            formula.formula.visit(&mut |e| {
+                // A variable of a process that is dead is 0.
+                asks |= matches!(e.kind, ExprKind::Remote(_));
+                asks |= matches!(&e.kind, ExprKind::Place(p) if p.name.text == "_nr_pr");
+            });
         }
         self.assigned = assigned;
         self.is_shared = shares;
@@ -303,6 +321,9 @@ impl<'m, 't> Context<'m, 't> {
         for (path, dims, kind) in leaves {
             let mut leaf = Leaf { path, dims, kind, storage: Storage::Constants(Vec::new()) };
             let values = self.initial(declared, &leaf)?;
+            if kind != Type::Chan && leaf.path.is_empty() {
+                self.initials.insert(declared.name.text, values.clone());
+            }
             let is_member = match &declared.init {
                 Init::Value(e) => self.is_named(e),
                 Init::List(list) => list.iter().all(|e| self.is_named(e)),
@@ -384,11 +405,11 @@ impl<'m, 't> Context<'m, 't> {
         }
         match init {
             Init::Nothing => Some(vec![0; count]),
-            Init::Value(e) => Some(vec![leaf.kind.cut(self.constant(e)?); count]),
+            Init::Value(e) => Some(vec![leaf.kind.cut(self.initial_value(e)?); count]),
             Init::List(list) => {
                 let mut values = Vec::new();
                 for e in list {
-                    values.push(leaf.kind.cut(self.constant(e)?));
+                    values.push(leaf.kind.cut(self.initial_value(e)?));
                 }
                 // Spin repeats the last one.
                 let last = values.last().copied().unwrap_or(0);
@@ -434,6 +455,26 @@ impl<'m, 't> Context<'m, 't> {
             ExprKind::Number(n) => *n == 0,
             _ => false,
         }
+    }
+
+    /// What a variable begins with, which may depend on what others before it begin with.
+    fn initial_value(&mut self, e: &Expr<'t>) -> Option<i128> {
+        let initials = std::mem::take(&mut self.initials);
+        let mut wrong = None;
+        let value = self.evaluate(e, &mut |place| {
+            let at = usize::try_from(place.index.unwrap_or(0)).ok();
+            let known = at.and_then(|at| initials.get(place.name)?.get(at).copied());
+            if known.is_none() || place.run.is_some() {
+                wrong.get_or_insert(place.token);
+                return None;
+            }
+            known
+        });
+        self.initials = initials;
+        if let Some(token) = wrong {
+            self.error_at("this has to be a constant", token);
+        }
+        value
     }
 
     /// An expression that has to be constant: its value. `None` after an error.

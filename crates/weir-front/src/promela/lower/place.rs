@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::rc::Rc;
 
-use weir_model::ids::{LabelId, ProcessId, RegId};
+use weir_model::ids::{LabelId, ProcessId, RegId, VarId};
 use weir_model::program::{
     AtomicKind, BinOp, Code, Expr, Label, Place, Process, Register, Stmt, StmtKind,
 };
@@ -21,6 +21,7 @@ use super::channel::Transfer;
 use super::graph::{Action, Edge, NodeId};
 use super::process::{Begin, Body};
 use super::value::{Bounds, Value, all, any, binary, not};
+use super::variable::{Leaf, Storage};
 use super::{Context, MAX_NUMBERED, tidy};
 use crate::MAX_NESTING;
 use crate::errors::quote;
@@ -300,6 +301,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                 this.emit(StmtKind::Await(loads, youngest), span);
                 let fewer = binary(BinOp::Sub, count, Expr::Const(1));
                 this.emit(StmtKind::Store(Place::var(var), fewer), span);
+                this.forget(span);
                 Some(())
             });
             done?;
@@ -307,6 +309,41 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
         }
         self.emit(StmtKind::Exit, span);
         Some(())
+    }
+
+    /// Sets the variables of a process that dies to 0, which is what formulas see of it in Spin.
+    fn forget(&mut self, span: Span) {
+        if !self.cx.is_observed {
+            return;
+        }
+        let body = &self.bodies[self.me];
+        let mut leaves: Vec<&Leaf<'t>> = body
+            .scopes
+            .iter()
+            .flat_map(|scope| scope.vars.values())
+            .flat_map(|variable| &variable.leaves)
+            .collect();
+        leaves.sort_unstable_by_key(|leaf| match &leaf.storage {
+            Storage::Global(first, _) => (0, first.index()),
+            Storage::Registers(list) => (1, list.first().map_or(0, |r| r.index())),
+            Storage::Constants(_) => (2, 0),
+        });
+        for leaf in leaves {
+            match &leaf.storage {
+                Storage::Global(first, _) => {
+                    for i in 0..leaf.count() {
+                        let at = Place::var(VarId::new(first.index() + i));
+                        self.emit(StmtKind::Store(at, Expr::Const(0)), span);
+                    }
+                }
+                Storage::Registers(list) => {
+                    for register in list {
+                        self.emit(StmtKind::Assign(*register, Expr::Const(0)), span);
+                    }
+                }
+                Storage::Constants(_) => {}
+            }
+        }
     }
 
     /// Labels of the text at a place.

@@ -358,7 +358,23 @@ impl<'t> Parser<'_, 't> {
             false => Some(self.name("the name of the formula, or `{`")?),
         };
         self.expect("{", "and the formula")?;
-        let formula = self.nested(|this| this.ltl(1))?;
+        let was = std::mem::replace(&mut self.is_remote, true);
+        let formula = self.nested(|this| this.ltl(1));
+        self.is_remote = was;
+        let formula = match formula {
+            Ok(formula) => formula,
+            // What is left of it would be no declaration.
+            Err(failed) => {
+                let mut depth = 0;
+                while !self.is_end() && (depth > 0 || !self.is("}")) {
+                    let token = self.tokens.next();
+                    depth += usize::from(token.is("{"));
+                    depth -= usize::from(token.is("}"));
+                }
+                self.eat("}");
+                return Err(failed);
+            }
+        };
         self.eat(";");
         self.expect("}", "after the formula")?;
         Ok(Formula { name, formula, span: self.span_from(first) })

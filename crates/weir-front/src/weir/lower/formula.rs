@@ -98,9 +98,9 @@ impl<'t> Context<'t> {
             }
             Question::Game(..) => return None,
             Question::Terminates => return Some(Asked::Live(LiveKind::Terminates)),
-            Question::Ltl(fair, formula) => {
+            Question::Ltl(runs, formula) => {
                 let formula = formula.try_map(&mut |e| formulas.value(e))?.folded();
-                return Some(Asked::Live(LiveKind::Ltl { fair: *fair, formula }));
+                return Some(Asked::Live(LiveKind::Ltl { runs: *runs, formula }));
             }
         };
         Some(Asked::State(kind))

@@ -1,6 +1,6 @@
 //! Parses declarations and properties.
 
-use weir_model::program::{IntType, Objective, Quantifier, UnOp};
+use weir_model::program::{IntType, Objective, Quantifier, Runs, UnOp};
 
 use super::{Failed, Parsed, Parser, is};
 use crate::Diagnostic;
@@ -159,11 +159,13 @@ impl<'t> Parser<'_, 't> {
             Ok(Question::Live(quantifier, self.expr()?))
         } else if self.eat("ltl") {
             let next = self.tokens.peek();
-            let fair = next.kind == Kind::Name && next.text == "fair" && !self.is_operand_at(1);
-            if fair {
+            let is_it = |runs: &Runs| runs.word() == Some(next.text);
+            let runs = Runs::ALL.into_iter().find(is_it).filter(|_| next.kind == Kind::Name);
+            let runs = runs.filter(|_| !self.is_operand_at(1));
+            if runs.is_some() {
                 self.word();
             }
-            Ok(Question::Ltl(fair, self.ltl()?))
+            Ok(Question::Ltl(runs.unwrap_or_default(), self.ltl()?))
         } else if self.eat("game") {
             let objective = match self.tokens.peek().text {
                 "reach" => Objective::Reach,
