@@ -5,14 +5,19 @@
 
 use weir_model::ids::ProcessId;
 use weir_model::program::{
-    self, Atom, BinOp, Expr, Formula, Live, LiveKind, Property, PropertyKind, UnOp,
+    self, Atom, BinOp, Expr, Formula, Live, LiveKind, Property, PropertyKind, Runs, UnOp,
 };
 
 use super::Context;
+use super::channel::Channel;
 use super::process::Body;
 use super::variable::{Storage, Variable};
 use crate::errors::quote;
-use crate::promela::tree::{self, ExprKind, Fill, Ltl, Model, Name};
+use crate::promela::tree::{self, ExprKind, Fill, Ltl, Model, Name, Pattern, Stmt, StmtKind};
+use crate::weir::tree::Span;
+
+/// How large a formula about an element with a variable index may become.
+const MAX_ATOMS: usize = 10_000;
 
 /// Asks the formulas of a model.
 pub fn ask<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, 't>]) {
@@ -67,9 +72,86 @@ pub fn ask<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, '
             cx.program.properties.push(Property { name, kind, span });
             continue;
         }
-        let kind = LiveKind::Ltl { fair: false, formula: now };
+        let kind = LiveKind::Ltl { runs: Runs::All, formula: now };
         cx.program.live.push(Live { name, kind, span });
     }
+    ask_labels(cx, model, bodies);
+}
+
+/// Asks what Spin asks with `-l` and `-a` about labels that begin with `progress` and `accept`: every
+/// run without end is at the former again and again, and none at the latter.
+fn ask_labels<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, 't>]) {
+    use program::Ltl as To;
+    if let Some((at, span)) = at_any(cx, "progress", bodies) {
+        let formula = To::Always(To::Eventually(To::State(at).into()).into());
+        ask_of_endless(cx, "progress", formula, span);
+    }
+    if let Some((at, span)) = at_any(cx, "accept", bodies) {
+        // Spin sees these labels in the middle of `atomic`, where it sees no others.
+        if model.proctypes.iter().any(|p| is_in_atomic(&p.body, "accept")) {
+            let note = "an `accept` label is in the middle of `atomic`, so acceptance is not asked";
+            cx.source.notes.push(note.to_owned());
+            return;
+        }
+        let not = To::State(Expr::unary(UnOp::Not, at));
+        let formula = To::Eventually(To::Always(not.into()).into());
+        ask_of_endless(cx, "acceptance", formula, span);
+    }
+}
+
+fn ask_of_endless(cx: &mut Context<'_, '_>, name: &str, formula: program::Ltl, span: Span) {
+    let span = cx.span(span);
+    let is_taken = |name: &str| {
+        let live = cx.program.live.iter().map(|live| &live.name);
+        let states = cx.program.properties.iter().map(|property| &property.name);
+        live.chain(states).any(|taken| taken.as_deref() == Some(name))
+    };
+    let mut name = name.to_owned();
+    while is_taken(&name) {
+        name.push_str("_labels");
+    }
+    let kind = LiveKind::Ltl { runs: Runs::Endless, formula: formula.folded() };
+    cx.program.live.push(Live { name: Some(name), kind, span });
+}
+
+/// That some process is at a label that begins so, and where the first such label stands.
+fn at_any<'t>(
+    cx: &Context<'_, 't>,
+    prefix: &str,
+    bodies: &[Body<'_, 't>],
+) -> Option<(Formula, Span)> {
+    let mut found = Vec::new();
+    for (p, body) in bodies.iter().enumerate() {
+        for (_, (id, span)) in body.label_ids.iter().filter(|(name, _)| name.starts_with(prefix)) {
+            let now = cx.relabeled.get(p).and_then(|list| list[id.index()]);
+            found.push((ProcessId::new(p), now, *span));
+        }
+    }
+    found.sort_unstable_by_key(|(p, _, span)| (*p, span.range().start));
+    let span = found.first()?.2;
+    let mut all: Vec<_> = found.into_iter().filter_map(|(p, id, _)| Some((p, id?))).collect();
+    all.dedup();
+    let at = all.into_iter().map(|(p, id)| Expr::Atom(Atom::At(p, id)));
+    let any = at.reduce(|a, b| Expr::binary(BinOp::Or, a, b));
+    Some((any.unwrap_or(Expr::Const(0)), span))
+}
+
+/// Whether a label that begins so is in a block `atomic`, and not before its first statement.
+fn is_in_atomic(list: &[Stmt<'_>], prefix: &str) -> bool {
+    let mut found = false;
+    for stmt in list {
+        stmt.visit(&mut |stmt| {
+            if let StmtKind::Atomic(body) = &stmt.kind {
+                let begins = |stmt: &&Stmt<'_>| matches!(stmt.kind, StmtKind::Label(_));
+                for stmt in body.iter().skip_while(begins) {
+                    stmt.visit(&mut |inner| {
+                        found |= matches!(&inner.kind, StmtKind::Label(name) if name.text.starts_with(prefix));
+                    });
+                }
+            }
+        });
+    }
+    found
 }
 
 /// How many parts a formula may have after what `init` does.
@@ -338,21 +420,10 @@ fn state<'t>(
                 cx.unknown(place.name, &[]);
                 return None;
             };
-            element(cx, &variable, place, 0)?
+            element(cx, &variable, place, 0, (bodies, before))?
         }
         ExprKind::Fill(fill, place) => {
-            let Some(variable) = cx.globals.get(place.name.text).cloned() else {
-                cx.unknown(place.name, &[]);
-                return None;
-            };
-            let number = match element(cx, &variable, place, 0)? {
-                Expr::Const(n) => usize::try_from(n - 1).ok(),
-                _ => None,
-            };
-            let Some(channel) = number.and_then(|n| cx.channels.get(n)).cloned() else {
-                cx.error_at("only a channel that is known beforehand is allowed here", e.token);
-                return None;
-            };
+            let channel = channel(cx, place, e, (bodies, before))?;
             let len = channel.len.map_or(Expr::Const(0), |len| Expr::Atom(Atom::Var(len)));
             let capacity = Expr::Const(i128::from(channel.capacity));
             match fill {
@@ -390,36 +461,105 @@ fn state<'t>(
                 cx.error_at(message, place.name.token);
                 return None;
             };
-            element(cx, &variable, place, p)?
+            element(cx, &variable, place, p, (bodies, before))?
         }
-        ExprKind::LastOf(_) | ExprKind::Run(..) | ExprKind::Poll(_) | ExprKind::Timeout => {
+        ExprKind::Poll(receive) => {
+            let channel = channel(cx, &receive.channel, e, (bodies, before))?;
+            let Some(len) = channel.len else { return Some(Expr::Const(0)) };
+            let mut wanted = Vec::new();
+            for (field, pattern) in receive.patterns.iter().enumerate() {
+                match pattern {
+                    Pattern::Value(e) => wanted.push((field, state(cx, e, bodies, before)?)),
+                    Pattern::Place(place) => {
+                        let name = place.name.text;
+                        let member = cx.constants.get(name).copied();
+                        let member = member.filter(|_| !cx.globals.contains_key(name));
+                        wanted.extend(member.map(|value| (field, Expr::Const(value))));
+                    }
+                }
+            }
+            let last = if receive.is_random { channel.capacity as usize } else { 1 };
+            let mut any = Expr::Const(0);
+            for slot in 0..last {
+                let len = Expr::Atom(Atom::Var(len));
+                let mut here = Expr::binary(BinOp::Gt, len, Expr::Const(slot as i128));
+                for (field, value) in &wanted {
+                    let Some(at) = channel.slot(*field, slot) else { continue };
+                    let is = Expr::binary(BinOp::Eq, Expr::Atom(Atom::Var(at)), value.clone());
+                    here = Expr::binary(BinOp::And, here, is);
+                }
+                any = match slot {
+                    0 => here,
+                    _ => Expr::binary(BinOp::Or, any, here),
+                };
+            }
+            any
+        }
+        ExprKind::LastOf(_) | ExprKind::Run(..) | ExprKind::Timeout => {
             cx.error_at("this is not allowed in a formula", e.token);
             return None;
         }
     })
 }
 
+/// The channel that a place means, if it is known beforehand. `None` after an error.
+fn channel<'t>(
+    cx: &mut Context<'_, 't>,
+    place: &tree::Place<'t>,
+    e: &tree::Expr<'t>,
+    (bodies, before): (&[Body<'_, 't>], bool),
+) -> Option<Channel> {
+    let Some(variable) = cx.globals.get(place.name.text).cloned() else {
+        cx.unknown(place.name, &[]);
+        return None;
+    };
+    let number = match element(cx, &variable, place, 0, (bodies, before))? {
+        Expr::Const(n) => usize::try_from(n - 1).ok(),
+        _ => None,
+    };
+    let channel = number.and_then(|n| cx.channels.get(n)).cloned();
+    if channel.is_none() {
+        cx.error_at("only a channel that is known beforehand is allowed here", e.token);
+    }
+    channel
+}
+
+/// The value of a variable of memory or of a process. `None` after an error.
 fn element<'t>(
     cx: &mut Context<'_, 't>,
     variable: &Variable<'t>,
     place: &tree::Place<'t>,
     process: usize,
+    (bodies, before): (&[Body<'_, 't>], bool),
 ) -> Option<Formula> {
     let Some(leaf) = variable.leaf(place) else {
         cx.error_at(format!("{} has no such field", quote(place.name.text)), place.name.token);
         return None;
     };
-    let mut at = 0;
+    let mut at = Expr::Const(0);
     for (index, dim) in place.indices().into_iter().zip(&leaf.dims) {
         match (index, dim) {
             (None, None) => {}
             (Some(index), Some(dim)) => {
-                let value = cx.constant(index)?;
-                if !(0..i128::from(*dim)).contains(&value) {
-                    cx.error_at(format!("index {value} is outside of the array"), index.token);
+                let dim = i128::from(*dim);
+                let value = state(cx, index, bodies, before)?;
+                let value = match value.eval(&mut |_| i128::MIN) {
+                    Ok(known) if is_constant(&value) => Expr::Const(known),
+                    _ => value,
+                };
+                if let Expr::Const(n) = value
+                    && !(0..dim).contains(&n)
+                {
+                    cx.error_at(format!("index {n} is outside of the array"), index.token);
                     return None;
                 }
-                at = at * *dim as usize + value as usize;
+                at = match (at, value) {
+                    (Expr::Const(at), Expr::Const(n)) => Expr::Const(at * dim + n),
+                    (at, n) => {
+                        let before = Expr::binary(BinOp::Mul, at, Expr::Const(dim));
+                        Expr::binary(BinOp::Add, before, n)
+                    }
+                };
             }
             (None, Some(_)) | (Some(_), None) => {
                 let message = match dim {
@@ -431,13 +571,34 @@ fn element<'t>(
             }
         }
     }
-    Some(match &leaf.storage {
+    let one = |at: usize| match &leaf.storage {
         Storage::Global(first, _) => {
             Expr::Atom(Atom::Var(weir_model::ids::VarId::new(first.index() + at)))
         }
         Storage::Registers(list) => Expr::Atom(Atom::Reg(ProcessId::new(process), list[at])),
         Storage::Constants(list) => Expr::Const(list[at]),
-    })
+    };
+    if let Expr::Const(at) = at {
+        return Some(one(at as usize));
+    }
+    let mut atoms = 0;
+    at.atoms(&mut |_| atoms += 1);
+    if atoms * leaf.count() > MAX_ATOMS {
+        cx.error_at("this index makes the formula too large", place.name.token);
+        return None;
+    }
+    // The element whose index it is. No element is outside of the array, and it counts as 0 there.
+    let each = (0..leaf.count()).map(|i| {
+        let is = Expr::binary(BinOp::Eq, at.clone(), Expr::Const(i as i128));
+        Expr::binary(BinOp::Mul, is, one(i))
+    });
+    each.reduce(|a, b| Expr::binary(BinOp::Add, a, b))
+}
+
+fn is_constant(formula: &Formula) -> bool {
+    let mut found = true;
+    formula.atoms(&mut |_| found = false);
+    found
 }
 
 /// The process that is meant by a `proctype` and a number.
