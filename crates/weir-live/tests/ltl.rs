@@ -10,7 +10,7 @@ use weir_live::{Evidence, Options, Question, answers, fold};
 use weir_model::answer::Verdict;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Atom, LiveKind, Program};
+use weir_model::program::{Atom, LiveKind, Program, Runs};
 use weir_model::system::System;
 
 use crate::common::{seeds, tso};
@@ -270,14 +270,14 @@ fn random_formulas_under_tso() {
         options.search.budget = Budget::new();
         let weak = checked(&program, &options);
         for ((live, (sc, _)), (tso, _)) in program.live.iter().zip(strong).zip(weak) {
-            let LiveKind::Ltl { formula, fair } = &live.kind else { unreachable!() };
+            let LiveKind::Ltl { formula, runs } = &live.kind else { unreachable!() };
             if tso == Verdict::Unknown {
                 continue;
             }
             known += 1;
             // Under TSO a process leaves a place before its write is in memory, and another run is
             // fair. Only memory is always seen in the same order in some run.
-            let mut only_memory = !fair;
+            let mut only_memory = *runs == Runs::All;
             formula.states(&mut |f| f.atoms(&mut |a| only_memory &= matches!(a, Atom::Var(_))));
             if !only_memory {
                 continue;

@@ -80,6 +80,7 @@ pub fn model<'t>(
         is_split,
         hand: None,
         running: None,
+        counts: false,
         is_shared: false,
         broken: HashSet::new(),
         is_observed: model.formulas.iter().any(|f| f.formula.is_about_locals()),
@@ -145,8 +146,10 @@ struct Context<'m, 't> {
     /// The variable that says who is to take a message before anybody else does anything, if that
     /// matters.
     hand: Option<VarId>,
-    /// `_nr_pr`, if the model asks for it.
+    /// `_nr_pr`, if it matters which processes are alive.
     running: Option<VarId>,
+    /// Whether the model asks for `_nr_pr`.
+    counts: bool,
     /// Whether all that processes know is in memory, so that each can tell what the others can do:
     /// for `timeout`.
     is_shared: bool,
@@ -222,14 +225,14 @@ impl<'m, 't> Context<'m, 't> {
         }
         for formula in &model.formulas {
             formula.formula.visit(&mut |e| {
-                // A variable of a process that is dead is 0.
-                asks |= matches!(e.kind, ExprKind::Remote(_));
                 asks |= matches!(&e.kind, ExprKind::Place(p) if p.name.text == "_nr_pr");
             });
         }
         self.assigned = assigned;
         self.is_shared = shares;
-        if asks {
+        self.counts = asks;
+        // A variable of a process that is dead is 0.
+        if asks || self.is_observed {
             self.running = self.new_var(
                 "_nr_pr".to_owned(),
                 None,

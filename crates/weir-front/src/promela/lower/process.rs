@@ -319,6 +319,12 @@ impl<'m, 't> Body<'m, 't> {
         element: usize,
         value: i128,
     ) {
+        if let Some([leaf]) = self.scopes[0].vars.get_mut(name).map(|v| &mut v.leaves[..])
+            && let Storage::Constants(list) = &mut leaf.storage
+            && let Some(channel) = list.get_mut(element)
+        {
+            *channel = value;
+        }
         let leaves = self.scopes[0].vars.get(name).map(|v| &v.leaves[..]);
         if let Some([leaf]) = leaves
             && let Storage::Global(_, decl) = leaf.storage

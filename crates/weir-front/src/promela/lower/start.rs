@@ -17,7 +17,7 @@ use super::{Context, MAX_PROCESSES, Read};
 use crate::errors::{did_you_mean, quote};
 use crate::promela::lexer::Token;
 use crate::promela::tree::{
-    Declared, Expr, ExprKind, Init, Model, Name, Place, Proctype, Shape, Stmt, StmtKind, Type,
+    Declared, Expr, ExprKind, Init, Model, Name, Place, Proctype, Send, Shape, Stmt, StmtKind, Type,
 };
 
 /// How much `init` may do before its processes run.
@@ -65,12 +65,13 @@ impl<'m, 't> Context<'m, 't> {
         }
         let mut done = (0, HashMap::new());
         if let Some((i, pid)) = init
-            && self.running.is_none()
+            && !self.counts
         {
             let body = &model.proctypes[i].body;
             if let Some(last) = body.iter().rposition(runs_something) {
                 let others = runs.len() > 1;
                 let (errors, mut all) = (self.errors.len(), runs.clone());
+                let made = (self.channels.len(), self.program.vars.len(), self.count);
                 match self.prelude(model, &names, &body[..=last], &mut all, others) {
                     Some(locals) => {
                         runs = all;
@@ -85,7 +86,12 @@ impl<'m, 't> Context<'m, 't> {
                         }
                     }
                     // It starts them while it runs.
-                    None => self.errors.truncate(errors),
+                    None => {
+                        self.errors.truncate(errors);
+                        self.channels.truncate(made.0);
+                        self.program.vars.truncate(made.1);
+                        self.count = made.2;
+                    }
                 }
             }
         }
@@ -113,7 +119,9 @@ impl<'m, 't> Context<'m, 't> {
         if let Some(var) = self.running {
             let decl = self.program.decl(var).0.name.clone();
             if let Some(decl) = self.program.vars.iter_mut().find(|d| d.name == decl) {
-                decl.init = vec![vec![runs.len() as i128]];
+                // `init` may have been left out, but it counts.
+                let last = runs.iter().map(|(_, pid, _)| *pid).max();
+                decl.init = vec![vec![last.map_or(0, |last| last + 1)]];
             }
         }
         for (i, pid, arguments) in &runs {
@@ -518,6 +526,11 @@ impl<'t> Prelude<'_, '_, '_, 't> {
                     let Shape::Plain(kind) = declared.shape else {
                         return self.wrong("a record is not allowed before a `run`", stmt.token);
                     };
+                    if let (Init::Channel(capacity, shapes), Type::Chan) = (&declared.init, kind) {
+                        let values = self.channels(declared, capacity, shapes)?;
+                        self.locals.insert(declared.name.text, (kind, values));
+                        continue;
+                    }
                     let init = match &declared.init {
                         Init::Value(e) => kind.cut(self.value(e)?),
                         Init::Nothing if kind != Type::Chan => 0,
@@ -540,6 +553,7 @@ impl<'t> Prelude<'_, '_, '_, 't> {
                 return self.wrong("this assertion does not hold", stmt.token);
             }
             StmtKind::Assert(_) => {}
+            StmtKind::Send(send) => self.send(send, stmt)?,
             StmtKind::Break => return Some(End::Break),
             StmtKind::Atomic(body) => return self.sequence(body, true),
             StmtKind::Block(body) => return self.sequence(body, atomic),
@@ -582,6 +596,53 @@ impl<'t> Prelude<'_, '_, '_, 't> {
             Some(_) => self.wrong("`init` does too much before its processes run", stmt.token),
             None => self.wrong("`init` waits here for ever", stmt.token),
         }
+    }
+
+    /// Makes local channels; gives their numbers.
+    fn channels(
+        &mut self,
+        declared: &Declared<'t>,
+        capacity: &Expr<'t>,
+        shapes: &[Shape<'t>],
+    ) -> Option<Vec<i128>> {
+        let len = self.cx.length(declared, super::MAX_LOCAL_ARRAY)?;
+        let name = declared.name.text;
+        let mut numbers = Vec::new();
+        for i in 0..len.unwrap_or(1) {
+            let name = len.map_or(name.to_owned(), |_| format!("{name}[{i}]"));
+            numbers.push(self.cx.new_channel(&name, capacity, shapes, declared)?);
+        }
+        self.memory.resize(self.cx.count, 0);
+        Some(numbers)
+    }
+
+    /// Puts a message into a channel that has room for it.
+    fn send(&mut self, send: &Send<'t>, stmt: &Stmt<'t>) -> Option<()> {
+        if self.others || send.is_sorted {
+            return self.wrong("others may see this before the next `run`", stmt.token);
+        }
+        let place = &send.channel;
+        let (kind, token, span) = (ExprKind::Place(place.clone()), stmt.token, place.span);
+        let number = self.value(&Expr { kind, token, span, depth: place.depth() + 1 })?;
+        let number = usize::try_from(number - 1).ok();
+        let Some(channel) = number.and_then(|n| self.cx.channels.get(n)).cloned() else {
+            return self.wrong("this is no channel", stmt.token);
+        };
+        let Some(len) = channel.len.filter(|_| send.values.len() == channel.fields.len()) else {
+            return self.wrong("this is not allowed before a `run`", stmt.token);
+        };
+        let count = self.memory[len.index()];
+        if count >= i128::from(channel.capacity) {
+            return self.wrong("`init` waits here for ever", stmt.token);
+        }
+        for (field, (e, kind)) in send.values.iter().zip(&channel.fields).enumerate() {
+            let value = kind.cut(self.value(e)?);
+            let slot = channel.slot(field, count as usize);
+            let slot = slot.and_then(|slot| self.memory.get_mut(slot.index()));
+            *slot? = value;
+        }
+        self.memory[len.index()] = count + 1;
+        Some(())
     }
 
     fn value(&mut self, e: &Expr<'t>) -> Option<i128> {

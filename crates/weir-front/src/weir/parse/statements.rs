@@ -89,9 +89,10 @@ impl<'t> Parser<'_, 't> {
         Ok(block)
     }
 
-    /// There is a gap here, unless a label stands before it.
+    /// There is a gap here, unless a label stands before it, or a `return`, behind which nothing is reached.
     fn gap(&mut self, block: &Block<'t>, first: usize) {
-        if !matches!(block.last(), Some(Stmt { kind: StmtKind::Label(_), .. })) {
+        let last = block.last().map(|stmt| &stmt.kind);
+        if !matches!(last, Some(StmtKind::Label(_) | StmtKind::Return(_))) {
             self.gaps.push((self.tokens.peek().span.range().start, first));
         }
     }
