@@ -61,6 +61,10 @@ pub(super) fn instruction(
     }
     tokens.finish()?;
     let range = tokens.since(start);
+    // Compilers pad code with operands of `nop`, which are not accessed.
+    if operation == Operation::Nop {
+        operands.clear();
+    }
     if operands.len() != arity(operation) {
         return Err(wrong_number(name, arity(operation), operands.len(), range));
     }

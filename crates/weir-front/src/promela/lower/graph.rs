@@ -400,8 +400,8 @@ impl<'m, 't> Builder<'_, 'm, 't> {
                     && !matches!(&s.kind, StmtKind::Declare(l) if l.iter().all(|d| matches!(d.init, Init::Nothing)))
             });
             let head = real.map(|i| &option[i]);
-            let scope = self.body.new_scope(around.scope);
-            let inside = Around { scope, ..around.clone() };
+            // Only brackets begin a scope.
+            let inside = around.clone();
             let begin = match head.map(|s| &s.kind) {
                 Some(StmtKind::Else) => {
                     let head = head.expect("there is one");

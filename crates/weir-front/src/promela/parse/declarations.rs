@@ -128,7 +128,12 @@ impl<'t> Parser<'_, 't> {
         self.eat("=");
         self.expect("{", "and the names")?;
         let mut members = vec![self.name("a name")?];
-        while self.eat(",") {
+        // Spin does not insist on commas.
+        loop {
+            while self.eat(",") {}
+            if self.is("}") || self.is_end() {
+                break;
+            }
             members.push(self.name("a name")?);
         }
         self.expect("}", "after the names")?;
@@ -425,7 +430,9 @@ impl<'t> Parser<'_, 't> {
     fn joined(&self, texts: &[&str]) -> bool {
         texts.iter().enumerate().all(|(i, text)| {
             let (token, before) = (self.tokens.peek_at(i), self.tokens.peek_at(i.max(1) - 1));
-            token.is(text) && (i == 0 || before.span.range().end == token.span.range().start)
+            // Tokens of a macro stand where the macro is used.
+            let is_next = before.span.range().end == token.span.range().start;
+            token.is(text) && (i == 0 || is_next || token.via.is_some())
         })
     }
 

@@ -55,6 +55,10 @@ impl<'t> Parser<'_, 't> {
             let token = self.tokens.peek();
             let known = INFIX.iter().find(|(text, _, s)| token.is(text) && *s >= strength);
             let Some(&(_, op, binds)) = known else { return Ok(left) };
+            // `<->` is of formulas.
+            if token.is("<") && self.tokens.peek_at(1).is("->") {
+                return Ok(left);
+            }
             self.tokens.next();
             let right = self.nested(|this| this.infix(binds + 1))?;
             let depth = left.depth.max(right.depth);

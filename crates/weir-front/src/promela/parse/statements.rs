@@ -64,7 +64,8 @@ impl<'t> Parser<'_, 't> {
                 }
                 continue;
             }
-            let block_ends = ["}", "fi", "od", ":"].iter().any(|t| self.tokens.last().is(t));
+            let block_ends =
+                ["}", "fi", "od", ":", "else"].iter().any(|t| self.tokens.last().is(t));
             let more = [";", "->", "}", "::", "fi", "od"].iter().any(|t| self.is(t));
             if !more && !block_ends && !self.is_end() {
                 self.expected("`;` between two statements");
@@ -357,7 +358,11 @@ impl<'t> Parser<'_, 't> {
             }
             if self.eat("=") {
                 let value = self.expr()?;
-                return Ok(StmtKind::Assign(place, value));
+                // What is written to `_` is nowhere.
+                return Ok(match place.name.text {
+                    "_" => StmtKind::Skip,
+                    _ => StmtKind::Assign(place, value),
+                });
             }
             for (symbol, op) in [("++", BinOp::Add), ("--", BinOp::Sub)] {
                 if self.eat(symbol) {
