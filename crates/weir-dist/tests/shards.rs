@@ -418,7 +418,8 @@ fn shards_that_are_swapped_missing_or_copied() {
     none.edit(|m| m.shards.clear());
     rejected(SMALL, &none, "there is none");
 
-    let edits: [(&str, fn(&mut Manifest)); 8] = [
+    type Edit = fn(&mut Manifest);
+    let edits: [(&str, Edit); 8] = [
         ("it was made for another program", |m| m.header.fingerprint = "0".repeat(32)),
         ("not weir-sharded-set version 1", |m| m.header.version = 2),
         ("there is no hash", |m| m.hash = "md5".to_owned()),
