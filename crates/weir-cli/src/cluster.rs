@@ -9,8 +9,9 @@ use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 use weir::ENGINES;
+use weir::report::json::ClusterReport;
 use weir_check::shards::{Folder, Manifest};
-use weir_engine::{Engine, Explicit, Task};
+use weir_engine::{Engine, Explicit, Task, Views};
 
 use crate::cli::Check;
 pub use crate::cli::cluster::ClusterArgs;
@@ -28,6 +29,8 @@ pub struct Cluster {
     pub reports: bool,
     /// What the workers did, for `--stats`.
     pub details: Box<dyn Fn() -> String + Send + Sync>,
+    /// The same for JSON.
+    pub stats: Box<dyn Fn() -> Option<ClusterReport> + Send + Sync>,
     /// What went wrong in the last search, if something did.
     pub fault: Box<dyn Fn() -> Option<String> + Send + Sync>,
     /// Writes the proof that some properties hold, in shards.
@@ -48,8 +51,8 @@ pub enum Unmade {
     Unwritten(String),
 }
 
-/// Makes an engine with workers.
-pub type Start = fn(&ClusterArgs) -> Result<Cluster, String>;
+/// Makes an engine with workers: that of a name, `explicit` or `views`.
+pub type Start = fn(&ClusterArgs, &'static str) -> Result<Cluster, String>;
 
 static START: OnceLock<Start> = OnceLock::new();
 
@@ -71,9 +74,13 @@ pub fn is_here() -> bool {
 pub fn of(args: &Check) -> Result<Option<Cluster>, String> {
     let Some(start) = START.get().filter(|_| args.cluster.is_given()) else { return Ok(None) };
     let name = args.search.engine.name();
-    if name != ENGINES[0].name() && name != Explicit.name() {
+    let engine = match name == Views.name() {
+        true => Views.name(),
+        false => Explicit.name(),
+    };
+    if name != ENGINES[0].name() && name != engine {
         return Err(format!(
-            "a search with several workers is done by the engine `explicit`, not by `{name}`"
+            "a search with several workers is done by the engine `explicit` or `views`, not by `{name}`"
         ));
     }
     if args.programs.files.len() != 1 || args.programs.is_expanded || args.models.models.len() > 1 {
@@ -81,7 +88,8 @@ pub fn of(args: &Check) -> Result<Option<Cluster>, String> {
             "a search with several workers is about one program and one memory model".to_owned()
         );
     }
-    if let Some(path) = &args.evidence.certificate
+    let has_shards = engine == Explicit.name();
+    if let Some(path) = args.evidence.certificate.as_ref().filter(|_| has_shards)
         && path.exists()
         && !path.is_dir()
     {
@@ -90,7 +98,7 @@ pub fn of(args: &Check) -> Result<Option<Cluster>, String> {
             path.display()
         ));
     }
-    if args.evidence.verify && args.cluster.hosts.is_some() {
+    if has_shards && args.evidence.verify && args.cluster.hosts.is_some() {
         return Err(
             "the shards of several machines are not verified by the search: `weir certify` checks them"
                 .to_owned(),
@@ -99,7 +107,7 @@ pub fn of(args: &Check) -> Result<Option<Cluster>, String> {
     if args.programs.files[0] == "-" && args.cluster.processes.is_some_and(|n| n > 1) {
         return Err("several processes cannot read the program from standard input".to_owned());
     }
-    start(&args.cluster).map(Some)
+    start(&args.cluster, engine).map(Some)
 }
 
 /// Has the other program do what these words say.

@@ -1,13 +1,14 @@
-//! A search on several machines: the explicit engine on timely dataflow.
+//! A search on several machines: the engines `explicit` and `views` on timely dataflow.
 //!
 //! Configurations are divided among *workers* by a hash: each worker keeps some of them, expands
 //! them, and sends what it reaches to the workers that keep it. Workers are threads, of one process or
 //! of several. Answers, runs and counts are the same for any number of them, and the same as those of
-//! [`weir_engine::Explicit`] with one thread; `worker` says why.
+//! [`weir_engine::Explicit`] or [`weir_engine::Views`] with one thread; `worker` and `views` say why.
 //!
 //! * `net` has rounds of messages, on timely's progress tracking.
 //! * `worker` is the search of one worker, `store` keeps its configurations, and `rank`
 //!   replaces keys by ranks.
+//! * `views` is the search of one worker with views.
 //! * `listing` writes all configurations, for proofs.
 //! * `connect` brings the processes together, `wire` is a connection between two of them.
 //! * [`Distributed`] is the engine.
@@ -18,6 +19,7 @@ mod listing;
 mod net;
 mod rank;
 mod store;
+mod views;
 mod wire;
 mod worker;
 
@@ -41,7 +43,7 @@ use timely::worker::Worker;
 use weir_check::shards::{Folder, Listed, MANIFEST, Manifest, shard_name};
 use weir_engine::explicit::shared::Shared;
 use weir_engine::reachable::{self, NotListed};
-use weir_engine::{Engine, Explicit, Progress, Refusal, Stats, Task};
+use weir_engine::{Engine, Explicit, Progress, Refusal, SearchOptions, Stats, Task, Views};
 use weir_model::answer::Answer;
 use weir_model::fingerprint::Fingerprint;
 use weir_model::memory_model::MemoryModel;
@@ -59,8 +61,9 @@ use worker::{Common, Count, Outcome, Search};
 /// How often a process shows that it lives, compared with how long others wait for that.
 const BEATS: u32 = 8;
 
-/// The explicit engine on several workers.
+/// An engine on several workers.
 pub struct Distributed {
+    engine: &'static dyn Engine,
     workers: usize,
     hosts: Option<Hosts>,
     /// Where the other processes connect, from the first search on.
@@ -107,6 +110,9 @@ impl Builder {
     }
 }
 
+/// What a worker does in its thread, with its connection to all workers and the number of its process.
+type Job<'j, T> = &'j (dyn Fn(Net<'_>, usize, &mut dyn FnMut(Count)) -> Result<T, Fault> + Sync);
+
 /// Connections to the other processes.
 struct Connections {
     wires: Vec<Option<Wire>>,
@@ -127,9 +133,10 @@ impl fmt::Debug for Distributed {
 }
 
 impl Distributed {
-    /// An engine with so many workers in this process.
+    /// The engine `explicit` with so many workers in this process.
     pub fn new(workers: usize) -> Self {
         Self {
+            engine: &Explicit,
             workers: workers.max(1),
             hosts: None,
             listener: OnceLock::new(),
@@ -138,6 +145,11 @@ impl Distributed {
             ready: Mutex::new(None),
             report: Mutex::new(None),
         }
+    }
+
+    /// The engine `views` with so many workers in this process.
+    pub fn views(workers: usize) -> Self {
+        Self { engine: &Views, ..Self::new(workers) }
     }
 
     /// With other processes, of which each has as many workers.
@@ -183,7 +195,7 @@ impl Distributed {
         };
         let Task { system, questions, model, options } = task;
         let asked = (options.bound, options.guesses, options.form, options.certificate);
-        let asked = format!("{model} {asked:?} {questions:?}");
+        let asked = format!("{} {model} {asked:?} {questions:?}", self.name());
         let subject = Subject {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             hosts: hosts.addresses.clone(),
@@ -214,14 +226,12 @@ impl Distributed {
     }
 
     /// Searches with all workers. What is found is the same in all processes.
-    fn run(
+    fn run<T: Send>(
         &self,
-        shared: &Shared<'_>,
-        task: Task<'_>,
+        job: Job<'_, T>,
         connections: Option<Connections>,
-        listing: Option<&Listing<'_>>,
         progress: &mut dyn FnMut(Count),
-    ) -> Result<Outcome, Fault> {
+    ) -> Result<T, Fault> {
         silence_panics();
         let process = self.process();
         let Some(Connections { wires, streams, pulses, lost }) = connections else {
@@ -233,8 +243,7 @@ impl Distributed {
                     .map(Builder::Process)
                     .collect(),
             };
-            let failed = AtomicBool::new(false);
-            return self.work(shared, task, builders, listing, &failed, progress);
+            return work(job, builders, process, &AtomicBool::new(false), progress);
         };
         let hooks = Hooks::default();
         let local = ProcessBuilder::new_typed_vector(
@@ -264,7 +273,7 @@ impl Distributed {
                     thread::sleep(Duration::from_millis(5));
                 }
             });
-            let outcome = self.work(shared, task, builders, listing, &failed, progress);
+            let outcome = work(job, builders, process, &failed, progress);
             if outcome.is_err() {
                 // The threads of timely end when their connections do.
                 pulses.iter().zip(&streams).for_each(|(pulse, stream)| pulse.cut(stream));
@@ -281,76 +290,68 @@ impl Distributed {
             None => fault,
         })
     }
+}
 
-    /// Runs the workers of this process.
-    fn work(
-        &self,
-        shared: &Shared<'_>,
-        task: Task<'_>,
-        builders: Vec<Builder>,
-        listing: Option<&Listing<'_>>,
-        failed: &AtomicBool,
-        progress: &mut dyn FnMut(Count),
-    ) -> Result<Outcome, Fault> {
-        let process = self.process();
-        let (bytes, budget) = (AtomicUsize::new(0), &task.options.budget);
-        let common = Common { shared, budget, tuning: self.tuning, bytes: &bytes, listing };
-        let common = &common;
-        let (sender, receiver) = mpsc::channel::<Count>();
-        thread::scope(|scope| {
-            let mut threads = Vec::new();
-            for builder in builders {
-                let sender = sender.clone();
-                let work = move || {
-                    let mut worker =
-                        Worker::new(WorkerConfig::default(), builder.build(), Some(Instant::now()));
-                    let net = Net::new(&mut worker, failed);
-                    let mut tell = |count| {
-                        let _ = sender.send(count);
-                    };
-                    Search::new(common, net, process).run(&mut tell)
+/// Runs the workers of this process.
+fn work<T: Send>(
+    job: Job<'_, T>,
+    builders: Vec<Builder>,
+    process: usize,
+    failed: &AtomicBool,
+    progress: &mut dyn FnMut(Count),
+) -> Result<T, Fault> {
+    let (sender, receiver) = mpsc::channel::<Count>();
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for builder in builders {
+            let sender = sender.clone();
+            let work = move || {
+                let mut worker =
+                    Worker::new(WorkerConfig::default(), builder.build(), Some(Instant::now()));
+                let net = Net::new(&mut worker, failed);
+                let mut tell = |count| {
+                    let _ = sender.send(count);
                 };
-                let guarded = move || {
-                    let done = panic::catch_unwind(AssertUnwindSafe(work));
-                    let done = done.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-                    if done.is_err() {
-                        failed.store(true, Ordering::Relaxed);
+                job(net, process, &mut tell)
+            };
+            let guarded = move || {
+                let done = panic::catch_unwind(AssertUnwindSafe(work));
+                let done = done.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+                if done.is_err() {
+                    failed.store(true, Ordering::Relaxed);
+                }
+                done
+            };
+            let name = "weir-worker".to_owned();
+            match thread::Builder::new().name(name).spawn_scoped(scope, guarded) {
+                Ok(thread) => threads.push(thread),
+                Err(_) => failed.store(true, Ordering::Relaxed),
+            }
+        }
+        drop(sender);
+        while let Ok(count) = receiver.recv() {
+            progress(count);
+        }
+        let mut found = None;
+        let mut fault = None;
+        for thread in threads {
+            match thread.join() {
+                Ok(Ok(outcome)) => drop(found.get_or_insert(outcome)),
+                // The worker that knows why comes first.
+                Ok(Err(other)) => {
+                    fault = match fault {
+                        None | Some(Fault::Elsewhere) => Some(other),
+                        known => known,
                     }
-                    done
-                };
-                let name = "weir-worker".to_owned();
-                match thread::Builder::new().name(name).spawn_scoped(scope, guarded) {
-                    Ok(thread) => threads.push(thread),
-                    Err(_) => failed.store(true, Ordering::Relaxed),
                 }
+                Err(panic) => fault = Some(panicked(panic.as_ref())),
             }
-            drop(sender);
-            while let Ok(count) = receiver.recv() {
-                progress(count);
-            }
-            let mut found = None;
-            let mut fault = None;
-            for thread in threads {
-                match thread.join() {
-                    Ok(Ok(outcome)) => drop(found.get_or_insert(outcome)),
-                    // The worker that knows why comes first.
-                    Ok(Err(other)) => {
-                        fault = match fault {
-                            None | Some(Fault::Elsewhere) => Some(other),
-                            known => known,
-                        }
-                    }
-                    Err(panic) => fault = Some(panicked(panic.as_ref())),
-                }
-            }
-            match fault {
-                Some(fault) => Err(fault),
-                None => {
-                    found.ok_or_else(|| Fault::Lost("a thread could not be started".to_owned()))
-                }
-            }
-        })
-    }
+        }
+        match fault {
+            Some(fault) => Err(fault),
+            None => found.ok_or_else(|| Fault::Lost("a thread could not be started".to_owned())),
+        }
+    })
 }
 
 impl Distributed {
@@ -380,7 +381,18 @@ impl Distributed {
         let connections = self.connect(task).map_err(|fault| unknown(&fault))?;
         let shared = Shared::listing(task).map_err(|stop| unknown(&stop))?;
         let listing = Listing { system, model, folder };
-        let found = self.run(&shared, task, connections, Some(&listing), &mut |_| {});
+        let bytes = AtomicUsize::new(0);
+        let common = Common {
+            shared: &shared,
+            budget: &options.budget,
+            tuning: self.tuning,
+            bytes: &bytes,
+            listing: Some(&listing),
+        };
+        let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
+            Search::new(&common, net, process).run(tell)
+        };
+        let found: Result<Outcome, Fault> = self.run(&job, connections, &mut |_| {});
         let outcome = found.map_err(|fault| unknown(&fault))?;
         if let Some(reason) = outcome.stopped {
             return Err(NoShards::Unknown(reason));
@@ -444,69 +456,68 @@ fn silence_panics() {
     });
 }
 
-impl Engine for Distributed {
-    fn name(&self) -> &'static str {
-        Explicit.name()
-    }
-
-    fn about(&self) -> &'static str {
-        "Breadth-first search with several workers, on one machine or more"
-    }
-
-    fn decides(&self, model: MemoryModel) -> bool {
-        Explicit.decides(model)
-    }
-
-    fn has_forms(&self) -> bool {
-        Explicit.has_forms()
-    }
-
-    fn follows_blocks(&self) -> bool {
-        Explicit.follows_blocks()
-    }
-
-    fn prepare(&self, task: Task<'_>) -> Result<(), Refusal> {
-        let connections = self.connect(task).map_err(|fault| Refusal::Apart(fault.to_string()))?;
-        *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = connections;
-        Ok(())
-    }
-
-    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-        let began = Instant::now();
+impl Distributed {
+    /// Searches, and keeps what the workers did.
+    fn found<T: Send>(
+        &self,
+        job: Job<'_, T>,
+        stats: &mut Stats,
+        progress: Progress<'_>,
+        began: Instant,
+    ) -> Result<T, Fault> {
         let connections = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let shared = match Shared::new(task) {
-            Ok(shared) => shared,
-            Err(stop) => {
-                let stats = Stats { engine: self.name(), ..Stats::default() };
-                return (task.unknown(&stop), Stats { stopped: Some(stop.to_string()), ..stats });
-            }
-        };
-        let mut stats = shared.stats();
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let outcome = match self.hosts.is_some() && connections.is_none() {
             true => Err(Fault::Lost("the processes were not connected".to_owned())),
-            false => self.run(&shared, task, connections, None, &mut |count| {
+            false => self.run(job, connections, &mut |count| {
                 stats.stored = count.stored as usize;
                 stats.expanded = count.expanded as usize;
                 stats.steps = count.steps as usize;
                 stats.depth = count.depth as usize;
                 stats.bytes = count.bytes as usize;
                 stats.elapsed = began.elapsed();
-                progress(&stats);
+                progress(stats);
             }),
         };
         let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         let report = report.get_or_insert_default();
         report.processes = self.processes();
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(fault) => {
-                stats.stopped = Some(fault.to_string());
-                stats.elapsed = began.elapsed();
-                let answers = task.unknown(&fault);
-                report.fault = Some(fault);
-                return (answers, stats);
+        if let Err(fault) = &outcome {
+            stats.stopped = Some(fault.to_string());
+            stats.elapsed = began.elapsed();
+            report.fault = Some(fault.clone());
+        }
+        outcome
+    }
+
+    /// Keeps what the workers did.
+    fn keep(&self, workers: Vec<WorkerStats>, rounds: u64) {
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = report.get_or_insert_default();
+        report.workers = workers;
+        report.rounds = rounds;
+    }
+
+    fn search_explicit(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let began = Instant::now();
+        let shared = match Shared::new(task) {
+            Ok(shared) => shared,
+            Err(stop) => {
+                drop(self.ready.lock().unwrap_or_else(PoisonError::into_inner).take());
+                let stats = Stats { engine: self.name(), ..Stats::default() };
+                return (task.unknown(&stop), Stats { stopped: Some(stop.to_string()), ..stats });
             }
+        };
+        let mut stats = shared.stats();
+        let bytes = AtomicUsize::new(0);
+        let (budget, tuning) = (&task.options.budget, self.tuning);
+        let common = Common { shared: &shared, budget, tuning, bytes: &bytes, listing: None };
+        let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
+            Search::new(&common, net, process).run(tell)
+        };
+        let outcome: Outcome = match self.found(&job, &mut stats, progress, began) {
+            Ok(outcome) => outcome,
+            Err(fault) => return (task.unknown(&fault), stats),
         };
         let sum =
             |of: fn(&WorkerStats) -> u64| outcome.workers.iter().map(of).sum::<u64>() as usize;
@@ -518,10 +529,68 @@ impl Engine for Distributed {
         stats.depth = outcome.depth as usize;
         stats.within_bound = outcome.workers.iter().all(|w| w.within_bound);
         stats.stopped = outcome.stopped;
-        report.rounds = outcome.rounds;
-        report.workers = outcome.workers;
         let answers = shared.answers(&outcome.paths, &stats, &task.options.budget);
+        self.keep(outcome.workers, outcome.rounds);
         stats.elapsed = began.elapsed();
         (answers, stats)
+    }
+
+    fn search_views(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let began = Instant::now();
+        let mut stats = Stats { engine: self.name(), within_bound: true, ..Stats::default() };
+        let bytes = AtomicUsize::new(0);
+        let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
+            let budget = task.options.budget.apart();
+            let options = SearchOptions { budget, ..task.options.clone() };
+            let common = views::Common {
+                task: task.within(&options),
+                tuning: self.tuning,
+                bytes: &bytes,
+                workers: self.workers,
+            };
+            views::Search::new(&common, net, process).run(tell)
+        };
+        let outcome: views::Outcome = match self.found(&job, &mut stats, progress, began) {
+            Ok(outcome) => outcome,
+            Err(fault) => return (task.unknown(&fault), stats),
+        };
+        self.keep(outcome.workers, outcome.rounds);
+        let answers = outcome.course.answers(task, outcome.proof.as_ref(), &outcome.stats);
+        (answers, Stats { elapsed: began.elapsed(), ..outcome.stats })
+    }
+}
+
+impl Engine for Distributed {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn about(&self) -> &'static str {
+        "A search with several workers, on one machine or more"
+    }
+
+    fn decides(&self, model: MemoryModel) -> bool {
+        self.engine.decides(model)
+    }
+
+    fn has_forms(&self) -> bool {
+        self.engine.has_forms()
+    }
+
+    fn follows_blocks(&self) -> bool {
+        self.engine.follows_blocks()
+    }
+
+    fn prepare(&self, task: Task<'_>) -> Result<(), Refusal> {
+        let connections = self.connect(task).map_err(|fault| Refusal::Apart(fault.to_string()))?;
+        *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = connections;
+        Ok(())
+    }
+
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        match self.name() == Views.name() {
+            true => self.search_views(task, progress),
+            false => self.search_explicit(task, progress),
+        }
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use weir_cli::cluster::{Cluster, ClusterArgs, Unmade, run_with};
 use weir_dist::{Distributed, Hosts, NoShards};
+use weir_engine::{Engine, Views};
 
 /// How long to wait for other processes, and how long they may be silent.
 const WAIT: Duration = Duration::from_secs(30);
@@ -21,11 +22,14 @@ fn main() -> ExitCode {
     status
 }
 
-fn start(args: &ClusterArgs) -> Result<Cluster, String> {
+fn start(args: &ClusterArgs, engine: &'static str) -> Result<Cluster, String> {
     let workers = usize::from(args.workers.unwrap_or(1));
     let wait = args.wait.unwrap_or(WAIT);
     let silence = args.silence.unwrap_or(SILENCE);
-    let engine = Distributed::new(workers);
+    let engine = match engine == Views.name() {
+        true => Distributed::views(workers),
+        false => Distributed::new(workers),
+    };
     let (engine, me) = match (&args.hosts, &args.process, &args.secret, local::role()) {
         (Some(file), Some(me), Some(secret), _) => {
             let addresses = hosts::read(file)?;
@@ -62,6 +66,7 @@ fn start(args: &ClusterArgs) -> Result<Cluster, String> {
         engine,
         reports: me == 0,
         details: Box::new(move || engine.report().map_or_else(String::new, |r| table::table(&r))),
+        stats: Box::new(move || engine.report().map(|report| table::json(&report))),
         fault: Box::new(move || Some(engine.report()?.fault?.to_string())),
         write_shards: Box::new(move |task, properties, folder| {
             engine.write_shards(task, properties, folder).map_err(|why| match why {

@@ -1,8 +1,8 @@
-//! What each worker did, as a table.
+//! What each worker did, as a table and for JSON.
 
-use weir::report::grouped;
 use weir::report::table::Table;
-use weir_dist::ClusterReport;
+use weir::report::{grouped, json};
+use weir_dist::{ClusterReport, WorkerStats};
 
 /// What each worker did, for `--stats`.
 pub fn table(report: &ClusterReport) -> String {
@@ -31,4 +31,22 @@ pub fn table(report: &ClusterReport) -> String {
         n => format!(" among {n} processes, {} MiB from this one", mib(report.network)),
     };
     format!("{}\n  rounds of messages: {rounds}{network}\n", table.lines("  ").join("\n"))
+}
+
+/// What each worker did, for JSON.
+pub fn json(report: &ClusterReport) -> json::ClusterReport {
+    let worker = |w: &WorkerStats| json::WorkerReport {
+        process: w.process,
+        stored: w.stored,
+        expanded: w.expanded,
+        steps: w.steps,
+        bytes: w.bytes,
+        sent: w.sent,
+        waited: w.waited as f64 / 1000.0,
+    };
+    json::ClusterReport {
+        processes: report.processes,
+        rounds: report.rounds,
+        workers: report.workers.iter().map(worker).collect(),
+    }
 }

@@ -42,7 +42,7 @@ use crate::rank;
 use crate::store::{Hash, NOWHERE, Place, StepKey, Store};
 
 /// How often the progress line may change.
-const OFTEN: Duration = Duration::from_millis(200);
+pub const OFTEN: Duration = Duration::from_millis(200);
 
 /// Sizes that make no difference to what is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! The tests of the crate.
 
+mod common;
 mod faults;
 mod same;
 mod shards;
+mod views;

@@ -1,18 +1,15 @@
 //! Any number of workers and processes finds what the ordinary engine finds with one thread.
 
-use std::net::TcpListener;
-use std::thread;
 use std::time::Duration;
 
 use weir::load::Reading;
 use weir::{Loaded, MemoryModel};
-use weir_dist::{Distributed, Hosts, Tuning};
+use weir_dist::{Distributed, Tuning};
 use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task};
-use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Answer;
-use weir_model::ids::SpanId;
-use weir_model::program::{Expr, Program, Property, PropertyKind, Quantifier};
 use weir_model::system::System;
+
+use crate::common::{SMALL, cases, in_processes, random, seed};
 
 /// Everything that has to be the same.
 fn told(found: &(Vec<Answer>, Stats)) -> String {
@@ -30,9 +27,6 @@ fn check(engine: &dyn Engine, system: &System, model: MemoryModel) -> String {
     told(&engine.check(Task::new(system, model, &options), &mut |_| {}).unwrap())
 }
 
-/// Small sizes, so that small programs have many packets and ranks.
-const SMALL: Tuning = Tuning { packet: 100, largest_key: 1000, missed: 2 };
-
 /// What each process of several finds; each has a system of its own.
 fn with_processes(
     make: &(dyn Fn() -> System + Sync),
@@ -41,53 +35,8 @@ fn with_processes(
     workers: usize,
     tuning: Tuning,
 ) -> Vec<String> {
-    let listeners: Vec<TcpListener> =
-        (0..processes).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let addresses: Vec<String> =
-        listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
-    thread::scope(|scope| {
-        let threads: Vec<_> = listeners
-            .into_iter()
-            .enumerate()
-            .map(|(me, listener)| {
-                let hosts = Hosts {
-                    addresses: addresses.clone(),
-                    me,
-                    secret: b"a secret of the tests".to_vec(),
-                    wait: Duration::from_secs(30),
-                    silence: Duration::from_secs(10),
-                };
-                scope.spawn(move || {
-                    let engine = Distributed::new(workers)
-                        .with_hosts(hosts)
-                        .with_listener(listener)
-                        .with_tuning(tuning);
-                    check(&engine, &make(), model)
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    })
-}
-
-/// A random program with several properties, some of which are violated.
-fn random(seed: u64) -> Program {
-    let mut program = program(&mut Rng::new(seed), &Shape::rich());
-    let kinds = [PropertyKind::NoDeadlock(vec![]), PropertyKind::Assertions];
-    let property = |kind| Property { name: None, kind, span: SpanId::NONE };
-    if !seed.is_multiple_of(3) {
-        program.properties.extend(kinds.map(property));
-    }
-    program.properties.push(property(PropertyKind::Final(Quantifier::Exists, Expr::Const(0))));
-    program
-}
-
-fn cases(default: u64) -> u64 {
-    std::env::var("WEIR_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default)
-}
-
-fn seed() -> u64 {
-    std::env::var("WEIR_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0)
+    let engine = || Distributed::new(workers).with_tuning(tuning);
+    in_processes(processes, &engine, &|engine| check(engine, &make(), model))
 }
 
 const MODELS: [MemoryModel; 4] =

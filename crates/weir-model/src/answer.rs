@@ -110,7 +110,7 @@ pub struct Invariant {
 }
 
 /// A configuration of views.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ViewConfiguration {
     /// The control state of each process.
     pub controls: Vec<StateId>,
@@ -124,7 +124,7 @@ pub struct ViewConfiguration {
 pub type Words = Vec<Vec<u32>>;
 
 /// What one process sees.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ViewParts {
     /// What it may see before, between and after its own writes.
     pub segments: Vec<Words>,

@@ -30,6 +30,12 @@ pub fn without_growth<T>(act: impl FnOnce() -> T) -> Option<T> {
     (growth == Growth::Forbidden).then_some(done)
 }
 
+/// Whether something is done [without growth](without_growth), and would have created something: what
+/// it computes is not to be kept.
+pub fn has_missed() -> bool {
+    GROWTH.get() == Growth::Missed
+}
+
 /// Whether something that is missing may be created now.
 pub(crate) fn may_grow() -> bool {
     let allowed = GROWTH.get() == Growth::Allowed;

@@ -151,6 +151,13 @@ impl Budget {
         Self { threads, ..self }
     }
 
+    /// The same limits for another thread, which counts its work by itself: threads that count
+    /// together slow each other down.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self { ticks: Arc::default(), ..self.clone() }
+    }
+
     /// How many threads a search may use; one if nothing else was said.
     pub fn threads(&self) -> usize {
         self.threads.get()

@@ -14,7 +14,7 @@ use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
 use weir_check::Evidence;
 use weir_check::shards::{Failure, Manifest, check};
-use weir_engine::{Engine, SearchOptions, Stats, Task, Views, reachable};
+use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task, Views, reachable};
 use weir_model::answer::{Answer, Evidence as Shown};
 use weir_model::limits::Budget;
 
@@ -102,7 +102,10 @@ pub fn run(args: &Check) -> Status {
             }
         };
         let mut sharded = None;
-        if let Some((cluster, path)) = cluster.as_ref().zip(files.certificate) {
+        let has_shards = engine.name() == Explicit.name();
+        if let Some((cluster, path)) = cluster.as_ref().zip(files.certificate)
+            && has_shards
+        {
             let task = Task::new(&loaded.system, model, &options);
             match write_shards(cluster, &loaded, task, &answers, path, files.verify) {
                 Ok(None) => {}
@@ -138,8 +141,10 @@ pub fn run(args: &Check) -> Status {
             }
         };
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
+        let workers = cluster.as_ref().and_then(|cluster| (cluster.stats)());
         let report = || json::Report {
             certificate: proof.as_ref().map(|p| p.report.clone()).or_else(|| sharded.clone()),
+            stats: json::StatsReport { cluster: workers.clone(), ..json::StatsReport::new(&stats) },
             ..json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS))
         };
         match args.format.of_one() {

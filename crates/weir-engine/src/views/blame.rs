@@ -10,8 +10,7 @@ use weir_model::system::Op;
 
 use super::letters::Halt;
 use super::precision::{Blamed, spot};
-use super::search::Search;
-use super::space::{Config, Step};
+use super::space::{Config, Space, Step};
 use super::view::View;
 use crate::concrete::Event;
 
@@ -38,7 +37,7 @@ struct Reached {
 /// The way to a configuration.
 pub(super) struct Path {
     /// From an initial configuration on.
-    pub configs: Vec<u32>,
+    pub configs: Vec<Config>,
     /// The steps between them.
     steps: Vec<Step>,
     /// What happens in the steps, and afterwards.
@@ -51,21 +50,13 @@ fn configs(reached: Option<Vec<Reached>>) -> Vec<Config> {
     reached.into_iter().flatten().map(|reached| reached.config).collect()
 }
 
-impl Search<'_> {
-    /// The way to a configuration.
-    pub(super) fn path(&mut self, id: u32) -> Result<Path, Halt> {
-        let mut path = Path { configs: vec![id], steps: vec![], events: vec![], ends: vec![] };
-        let mut at = id;
-        while let Some((parent, step)) = self.parents[at as usize] {
-            path.steps.push(step);
-            path.configs.push(parent);
-            at = parent;
-        }
-        path.steps.reverse();
-        path.configs.reverse();
-        for (&from, &step) in path.configs.iter().zip(&path.steps) {
-            let places = self.space.places_of(&self.kept.get(from), step.process)?;
-            path.events.extend(self.space.events(&places, step));
+impl Space<'_> {
+    /// The way along some configurations, from an initial one on, by the steps between them.
+    pub(super) fn path(&mut self, configs: Vec<Config>, steps: Vec<Step>) -> Result<Path, Halt> {
+        let mut path = Path { configs, steps, events: vec![], ends: vec![] };
+        for (from, &step) in path.configs.iter().zip(&path.steps) {
+            let places = self.places_of(from, step.process)?;
+            path.events.extend(self.events(&places, step));
             path.ends.push(path.events.len());
         }
         Ok(path)
@@ -73,14 +64,14 @@ impl Search<'_> {
 
     /// Follows a path that settles a question but is no run, without joins.
     pub(super) fn follow(&mut self, path: &Path, question: usize) -> Result<Followed, Halt> {
-        let first = Reached { config: self.kept.get(path.configs[0]), from: None };
+        let first = Reached { config: path.configs[0].clone(), from: None };
         // After each step.
         let mut reached: Vec<Vec<Reached>> = vec![vec![first]];
         for (i, step) in path.steps.iter().enumerate() {
-            let to = self.kept.get(path.configs[i + 1]);
+            let to = &path.configs[i + 1];
             let mut next_reached: Vec<Reached> = Vec::new();
             for (from, before) in reached[i].iter().enumerate() {
-                self.space.successors(&before.config, &mut |taken, config| {
+                self.successors(&before.config, &mut |taken, config| {
                     if (taken.process, taken.action) == (step.process, step.action)
                         && config.state == to.state
                         && next_reached.len() < MOST
@@ -92,8 +83,7 @@ impl Search<'_> {
             }
             if next_reached.is_empty() {
                 let configs = configs(reached.pop());
-                let from = self.kept.get(path.configs[i]);
-                let before = self.space.places_of(&from, step.process)?.path(step.place);
+                let before = self.places_of(&path.configs[i], step.process)?.path(step.place);
                 let var = self.unread(&configs, step.process, &before, false)?;
                 let blamed = self.joined(path, i, (step.process, var))?;
                 return Ok(Followed::Stuck(match blamed.is_empty() {
@@ -117,8 +107,8 @@ impl Search<'_> {
             }
             let mut events = Vec::new();
             for (from, step) in steps.into_iter().rev() {
-                let places = self.space.places_of(from, step.process)?;
-                events.extend(self.space.events(&places, step));
+                let places = self.places_of(from, step.process)?;
+                events.extend(self.events(&places, step));
             }
             events.extend(ways);
             if let Some(run) = self.concrete(&reached[0][0].config, &events)? {
@@ -138,10 +128,10 @@ impl Search<'_> {
         question: usize,
         reached: &[Config],
     ) -> Result<Vec<Blamed>, Halt> {
-        let last = self.space.is_asked_at_the_end(&self.space.questions[question]);
+        let last = self.is_asked_at_the_end(&self.questions[question]);
         let ways = &path.events[path.ends.last().copied().unwrap_or(0)..];
         let mut blamed = Vec::new();
-        for p in self.space.system.process_ids() {
+        for p in self.system.process_ids() {
             let taken = ways.iter().filter_map(|event| match *event {
                 Event::Take(q, id) if q == p => Some(id),
                 _ => None,
@@ -161,7 +151,7 @@ impl Search<'_> {
     /// Where views of any process were joined on the first steps of a path.
     fn all_joined(&mut self, path: &Path, steps: usize) -> Result<Vec<Blamed>, Halt> {
         let mut blamed = Vec::new();
-        for p in self.space.system.process_ids() {
+        for p in self.system.process_ids() {
             blamed.extend(self.joined(path, steps, (p, None))?);
         }
         Ok(blamed)
@@ -178,10 +168,10 @@ impl Search<'_> {
     ) -> Result<Option<VarId>, Halt> {
         let mut var = None;
         for config in configs {
-            let Some(id) = self.space.stuck_at(config, p, transitions, last)? else {
+            let Some(id) = self.stuck_at(config, p, transitions, last)? else {
                 return Ok(None);
             };
-            if let Op::Read(x, _) = self.space.system.transition(p, id).op {
+            if let Op::Read(x, _) = self.system.transition(p, id).op {
                 var = var.or(Some(x));
             }
         }
@@ -196,20 +186,20 @@ impl Search<'_> {
         steps: usize,
         (process, var): (ProcessId, Option<VarId>),
     ) -> Result<Vec<Blamed>, Halt> {
-        let newest = self.space.table.intern(View::newest())?;
+        let newest = self.table.intern(View::newest())?;
         let mut spots = Vec::new();
         for i in (0..steps).rev() {
-            let (from, to) = (self.kept.get(path.configs[i]), path.configs[i + 1]);
+            let (from, to) = (&path.configs[i], &path.configs[i + 1]);
             let mut reached = None;
-            self.space.successors(&from, &mut |step, next| {
+            self.successors(from, &mut |step, next| {
                 if step == path.steps[i] {
                     reached = Some(next);
                 }
             })?;
             let reached = reached.expect("the step was taken before");
             let view = reached.views[process.index()];
-            if view != self.kept.views(to)[process.index()] {
-                spots.push((spot(self.space.system, &reached.state, process), var));
+            if view != to.views[process.index()] {
+                spots.push((spot(self.system, &reached.state, process), var));
             }
             if view == newest {
                 break;

@@ -13,15 +13,15 @@ use crate::graph::{Buffer, Edge, Graph, Happening, NoGraph, Node};
 pub fn graph(task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
     let mut search = Search::to_draw(task)?;
     search.draw(most)?;
-    if search.kept.len() > most {
+    if search.store.kept.len() > most {
         return Err(NoGraph::TooLarge(most));
     }
     let mut graph = Graph::default();
-    for id in 0..search.kept.len() as u32 {
-        let config = search.kept.get(id);
+    for id in 0..search.store.kept.len() as u32 {
+        let config = search.store.kept.get(id);
         let mut settles = Vec::new();
         for question in 0..task.questions.len() {
-            if search.settling(&config, question)?.is_some() {
+            if search.space.settling(&config, question)?.is_some() {
                 settles.push(question);
             }
         }
@@ -35,12 +35,12 @@ pub fn graph(task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
         });
     }
     for initial in search.space.initial()?.take(most) {
-        let mut all = 0..search.kept.len() as u32;
-        let found = all.find(|&id| search.kept.get(id) == initial);
+        let mut all = 0..search.store.kept.len() as u32;
+        let found = all.find(|&id| search.store.kept.get(id) == initial);
         found.into_iter().for_each(|id| graph.nodes[id as usize].is_initial = true);
     }
     for (from, step, to) in std::mem::take(&mut search.edges) {
-        let config = search.kept.get(from);
+        let config = search.store.kept.get(from);
         let places = search.space.places_of(&config, step.process)?;
         let happens = search.space.events(&places, step).into_iter().filter_map(|e| match e {
             Event::Take(_, id) => Some(Happening::Take(id)),

@@ -69,11 +69,13 @@ impl Kept {
 
     /// A configuration.
     pub fn get(&self, id: u32) -> Config {
-        let begin = self.about[id as usize].bucket as usize * self.lens.0;
-        Config {
-            state: self.states[begin..begin + self.lens.0].into(),
-            views: self.views(id).into(),
-        }
+        let bucket = self.about[id as usize].bucket;
+        Config { state: self.state(bucket).into(), views: self.views(id).into() }
+    }
+
+    /// The state of a bucket.
+    pub fn state(&self, bucket: u32) -> &[Cell] {
+        &self.states[bucket as usize * self.lens.0..][..self.lens.0]
     }
 
     /// The views of a configuration.
@@ -142,8 +144,15 @@ impl Kept {
         &self.shapes[id as usize * self.lens.1..][..self.lens.1]
     }
 
-    /// Adds a configuration that no other covers.
-    pub fn push(&mut self, bucket: u32, views: &[ViewId], outline: &Outline) -> u32 {
+    /// Adds a configuration that no other covers. Those of one kind are joined; `None` if it is
+    /// joined with no other.
+    pub fn push(
+        &mut self,
+        bucket: u32,
+        views: &[ViewId],
+        outline: &Outline,
+        kind: Option<Box<[u64]>>,
+    ) -> u32 {
         let id = self.len() as u32;
         let slot = self.buckets[bucket as usize].insert(id, &outline.sketches);
         self.views.extend_from_slice(views);
@@ -153,9 +162,9 @@ impl Kept {
         let n = self.lens.1;
         let of = |&id: &u32| hash((about[id as usize].bucket, &all[id as usize * n..][..n]));
         by_config.insert_unique(hash((bucket, views)), id, of);
-        if let Some(kind) = &outline.kind {
+        if let Some(kind) = kind {
             let new = self.kinds.len() as u32;
-            let kind = *self.kinds.entry(kind.clone()).or_insert(new);
+            let kind = *self.kinds.entry(kind).or_insert(new);
             self.by_kind.insert((bucket, kind), id);
         }
         id
@@ -199,8 +208,6 @@ pub struct Outline {
     pub shapes: Box<[u32]>,
     /// The sketch of each view.
     pub sketches: Vec<u128>,
-    /// Configurations of one kind are joined; `None` if it is joined with no other.
-    pub kind: Option<Box<[u64]>>,
 }
 
 /// The numbers of the bits of sketches that are set, or that are not.

@@ -26,7 +26,7 @@ pub(super) type Letter = u32;
 pub(super) type MaskId = usize;
 
 /// The value of a variable that a mask blanks out.
-const BLANK: u32 = u32::MAX;
+pub(super) const BLANK: u32 = u32::MAX;
 
 /// Letters and values stand in words with 16 bits each.
 pub(super) const MAX_LETTER: u32 = u16::MAX as u32;
@@ -191,7 +191,13 @@ impl<'s> Letters<'s> {
         letter
     }
 
-    fn intern(&mut self, blanked: &[Cell]) -> Result<Letter, Halt> {
+    /// What a letter is: a value for each variable, or [`BLANK`].
+    pub fn cells(&self, letter: Letter) -> &[Cell] {
+        &self.cells[letter as usize * self.vars..][..self.vars]
+    }
+
+    /// The number of a letter, new or known.
+    pub fn intern(&mut self, blanked: &[Cell]) -> Result<Letter, Halt> {
         if let Some(&letter) = self.ids.get(blanked) {
             return Ok(letter);
         }

@@ -38,14 +38,19 @@
 //! guessing the moment they refer to (`places`).
 
 mod blame;
+mod course;
 mod graph;
 mod kept;
 mod letters;
+mod packed;
 mod places;
 mod precision;
-
+mod proof;
 mod search;
+mod settling;
+pub mod shared;
 mod space;
+mod store;
 mod subwords;
 mod table;
 mod view;

@@ -13,6 +13,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use weir_model::grow::has_missed;
 use weir_model::ids::{ProcessId, StateId, TransitionId, VarId};
 use weir_model::limits::Stop;
 use weir_model::program::FenceKind;
@@ -89,10 +90,11 @@ impl Space<'_> {
             let see = |x: VarId, atomic: bool| match atomic || !self.rules.lags {
                 true => Seen::Among(vec![]),
                 false => {
-                    let newest = table.letters.value(newest, x);
-                    Seen::among(
-                        table.view(here.view).values(&table.letters, x).into_iter().chain(newest),
-                    )
+                    let mut values = table.view(here.view).values(&table.letters, x);
+                    values.extend(table.letters.value(newest, x));
+                    // By their numbers: those of letters depend on what was met first.
+                    values.sort_unstable();
+                    Seen::among(values)
                 }
             };
             for (id, t) in system.steps(p, here.control, see) {
@@ -119,7 +121,10 @@ impl Space<'_> {
         let picks =
             questions.map(|i| self.picks(p, &list, i, last)).collect::<Result<_, Stop>>()?;
         let places = Rc::new(Places { list, picks });
-        self.places.insert(key, places.clone());
+        // Where something would have had to be created, these are not all places.
+        if !has_missed() {
+            self.places.insert(key, places.clone());
+        }
         Ok(places)
     }
 

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use weir_model::answer::ViewConfiguration;
 use weir_model::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
-use weir_model::memory_model::Relaxation;
+use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
 use weir_model::question::Question;
 use weir_model::system::{Op, Seen, System, Transition};
@@ -80,6 +80,7 @@ pub(super) struct Rules {
 pub(super) struct Space<'s> {
     pub system: &'s System,
     pub questions: &'s [Question],
+    pub model: MemoryModel,
     /// The processes that act; the others never write, nor come to a fence.
     active: Vec<ProcessId>,
     pub rules: Rules,
@@ -109,6 +110,7 @@ impl<'s> Space<'s> {
         Ok(Self {
             system,
             questions,
+            model: task.model,
             active: active.to_vec(),
             rules,
             table: Table::new(level, letters, model.has(Relaxation::ReadRead)),

@@ -49,9 +49,8 @@ pub(super) struct Table<'s> {
     /// For a view, a mask, what is read, and whether the newest memory has it:
     /// the views after the read.
     read: FxHashMap<ReadKey, Rc<[ViewId]>>,
-    /// About what the views take up, in bytes, and the most letters of one.
+    /// About what the views take up, in bytes.
     bytes: usize,
-    longest: usize,
 }
 
 impl<'s> Table<'s> {
@@ -72,7 +71,6 @@ impl<'s> Table<'s> {
             appended: FxHashMap::default(),
             read: FxHashMap::default(),
             bytes: 0,
-            longest: 0,
         }
     }
 
@@ -81,6 +79,7 @@ impl<'s> Table<'s> {
         &self.views[id as usize]
     }
 
+    /// The number of a view, new or known.
     ///
     /// # Errors
     /// If a limit is reached.
@@ -94,7 +93,6 @@ impl<'s> Table<'s> {
         budget.work(1 + view.len() / LONG)?;
         let id = ViewId::try_from(self.views.len()).expect("fewer views than configurations");
         self.bytes += size_of::<View>() + 32 * view.len();
-        self.longest = self.longest.max(view.len());
         self.sketches.push(view.sketch(&self.letters));
         let shape = *self.shape_ids.entry(view.shape()).or_insert_with_key(|shape| {
             self.shapes.push(shape.clone());
@@ -108,24 +106,33 @@ impl<'s> Table<'s> {
         Ok(id)
     }
 
-    /// What is compared of views before they are; `joins` says for each process which are joined.
-    pub fn outline(&mut self, views: &[ViewId], joins: &[Joined]) -> Result<Outline, Halt> {
-        let shapes: Box<[u32]> = views.iter().map(|&v| self.shape_of[v as usize]).collect();
+    /// What is compared of views before they are.
+    pub fn outline(&self, views: &[ViewId]) -> Outline {
+        Outline {
+            shapes: views.iter().map(|&v| self.shape_of[v as usize]).collect(),
+            sketches: views.iter().map(|&v| self.sketches[v as usize]).collect(),
+        }
+    }
+
+    /// What configurations have in common that are joined, if they are joined with any; `joins`
+    /// says for each process which are.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub fn kind(&mut self, views: &[ViewId], joins: &[Joined]) -> Result<Option<Box<[u64]>>, Halt> {
+        if joins.iter().all(|j| *j == Joined::None) {
+            return Ok(None);
+        }
         let mut kind = Vec::with_capacity(views.len());
-        for ((&view, joined), &shape) in views.iter().zip(joins).zip(&shapes) {
+        for (&view, joined) in views.iter().zip(joins) {
             let told_apart = match joined {
                 Joined::All => 0,
                 Joined::Seeing(mask) => self.seeing(view, *mask)?,
                 Joined::None => view,
             };
-            kind.push(u64::from(shape) << 32 | u64::from(told_apart));
+            kind.push(u64::from(self.shape_of[view as usize]) << 32 | u64::from(told_apart));
         }
-        let is_joined = joins.iter().any(|j| *j != Joined::None);
-        Ok(Outline {
-            shapes,
-            sketches: views.iter().map(|&v| self.sketches[v as usize]).collect(),
-            kind: is_joined.then(|| kind.into()),
-        })
+        Ok(Some(kind.into()))
     }
 
     /// What a view says of the variables of a mask.
@@ -200,11 +207,6 @@ impl<'s> Table<'s> {
             }
         }
         Ok(true)
-    }
-
-    /// The most letters of a view.
-    pub fn longest(&self) -> usize {
-        self.longest
     }
 
     /// About what the views take up, and what is known of them.

@@ -358,12 +358,14 @@ impl View {
             return Ok(vec![view]);
         }
         loop {
-            let places: Vec<Letter> = letters(&view.segments[0]).filter(|l| has(*l)).collect();
+            let mut places: Vec<Letter> = letters(&view.segments[0]).filter(|l| has(*l)).collect();
             if level.0 == 1 && !places.is_empty() {
                 // At level 1 the letters can be seen again in any order.
                 return Ok(vec![view]);
             }
             if !places.is_empty() {
+                // By their values: their numbers depend on what was met first.
+                places.sort_unstable_by(|&a, &b| table.cells(a).cmp(table.cells(b)));
                 let moved = |&letter: &Letter| {
                     let mut moved = view.clone();
                     if keeps_past {

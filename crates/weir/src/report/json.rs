@@ -153,6 +153,39 @@ pub struct StatsReport {
     pub peak: Option<usize>,
     /// How long it took.
     pub seconds: f64,
+    /// What the workers did, if there were several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterReport>,
+}
+
+/// What the workers of a search did, which are threads of one process or of several.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClusterReport {
+    /// The number of processes.
+    pub processes: usize,
+    /// The number of rounds of messages.
+    pub rounds: u64,
+    /// The workers, in the order of their numbers.
+    pub workers: Vec<WorkerReport>,
+}
+
+/// What a worker did.
+#[derive(Clone, Debug, Serialize)]
+pub struct WorkerReport {
+    /// The process that it belongs to.
+    pub process: usize,
+    /// Configurations that it keeps.
+    pub stored: u64,
+    /// Configurations that it expanded.
+    pub expanded: u64,
+    /// Steps that it took.
+    pub steps: u64,
+    /// Bytes that its configurations take up.
+    pub bytes: u64,
+    /// Bytes that it sent to other workers.
+    pub sent: u64,
+    /// Seconds that it waited for others.
+    pub waited: f64,
 }
 
 impl StatsReport {
@@ -168,6 +201,7 @@ impl StatsReport {
             bytes: stats.bytes,
             peak: super::peak_memory(),
             seconds: stats.elapsed.as_secs_f64(),
+            cluster: None,
         }
     }
 }
