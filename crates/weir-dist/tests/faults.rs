@@ -41,6 +41,9 @@ fn load(name: &str) -> System {
 /// A search that takes several rounds and sends much.
 const LARGE: &str = "bakery-3-fenced";
 
+/// The same with views, under PSO.
+const LARGE_VIEWS: &str = "aravind-3-fenced";
+
 fn options() -> SearchOptions {
     SearchOptions { bound: Some(2), ..SearchOptions::default() }
 }
@@ -53,6 +56,8 @@ struct Process {
     model: MemoryModel,
     options: SearchOptions,
     workers: usize,
+    /// Whether it searches with views.
+    views: bool,
     secret: Vec<u8>,
     silence: Duration,
 }
@@ -64,9 +69,17 @@ impl Default for Process {
             model: MemoryModel::TSO,
             options: options(),
             workers: 1,
+            views: false,
             secret: SECRET.to_vec(),
             silence: Duration::from_secs(10),
         }
+    }
+}
+
+impl Process {
+    /// A search with views that takes many seconds.
+    fn views() -> Self {
+        Self { name: LARGE_VIEWS, model: MemoryModel::PSO, views: true, ..Self::default() }
     }
 }
 
@@ -86,12 +99,15 @@ fn together(
             .zip(listeners)
             .enumerate()
             .map(|(me, (process, listener))| {
-                let Process { name, model, options, workers, secret, silence } = process;
+                let Process { name, model, options, workers, views, secret, silence } = process;
                 let wait = Duration::from_secs(3);
                 let hosts = Hosts { addresses: addresses.clone(), me, secret, wait, silence };
                 scope.spawn(move || {
-                    let engine =
-                        Distributed::new(workers).with_hosts(hosts).with_listener(listener);
+                    let engine = match views {
+                        true => Distributed::views(workers),
+                        false => Distributed::new(workers),
+                    };
+                    let engine = engine.with_hosts(hosts).with_listener(listener);
                     let system = load(name);
                     engine.check(Task::new(&system, model, &options), &mut |_| {})
                 })
@@ -162,7 +178,11 @@ fn connections_that_are_cut() {
         let (count, is_silent) = (2 + i as usize % 2, i % 4 == 3);
         let most = 1500 + (i as usize * 7919) % 60_000;
         let silence = Duration::from_millis(if is_silent { 400 } else { 10_000 });
-        let processes = (0..count).map(|_| Process { silence, ..Process::default() }).collect();
+        let process = || match i % 3 {
+            1 => Process { silence, ..Process::views() },
+            _ => Process { silence, ..Process::default() },
+        };
+        let processes = (0..count).map(|_| process()).collect();
         // Only what goes to the first process is cut.
         let (found, time) = together(processes, &|i, listener| match i {
             0 => relay(own(i, listener), most, is_silent),
@@ -270,6 +290,14 @@ fn a_full_memory_on_one_host_stops_all() {
         for reason in reasons(&found) {
             assert!(reason.starts_with("in process 1: the memory limit"), "{reason}");
         }
+        // The same with views.
+        let budget = Budget::new().with_store(300_000 + i as usize * 100_000);
+        let full = Process { options: SearchOptions { budget, ..options() }, ..Process::views() };
+        let (found, time) = together(vec![Process::views(), full, Process::views()], &own);
+        assert!(time < SOON, "{time:?}");
+        for reason in reasons(&found) {
+            assert!(reason.starts_with("in process 1: the memory limit"), "{reason}");
+        }
     }
 }
 
@@ -354,8 +382,11 @@ fn private(path: &std::path::Path) {
 fn processes_that_are_killed() {
     for i in 0..times() {
         // It would take many seconds.
-        let more = ["--bound", "12", "--wait", "2"];
-        let mut cluster = Cluster::start("killed", &["burns-4-fenced"; 3], &more);
+        let (name, more) = match i % 3 {
+            2 => (LARGE_VIEWS, &["--engine", "views", "--model", "pso", "--wait", "2"][..]),
+            _ => ("burns-4-fenced", &["--bound", "12", "--wait", "2"][..]),
+        };
+        let mut cluster = Cluster::start("killed", &[name; 3], more);
         thread::sleep(Duration::from_millis(20 + (i * 137) % 500));
         let killed = i as usize % 3;
         cluster.kill(killed);
@@ -405,7 +436,8 @@ fn print(args: &[&str]) -> (Option<i32>, String) {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(err.is_empty(), "{err}");
-    let without = |line: &str| match line.starts_with("explicit: ") {
+    let is_about_time = |line: &str| line.starts_with("explicit: ") || line.starts_with("views: ");
+    let without = |line: &str| match is_about_time(line) {
         true => line.rsplit_once(", ").map(|(before, _)| before.to_owned()).unwrap_or_default(),
         false => line.to_owned(),
     };
@@ -425,4 +457,49 @@ fn what_is_printed_is_the_same() {
         assert_eq!(status, one.0);
         assert!(text.contains("among 3 processes"), "{text}");
     }
+}
+
+/// Certificates and runs of views are the files of one thread, and the JSON tells what each worker did.
+#[test]
+fn what_is_written_is_the_same() {
+    let folder = std::env::temp_dir().join(format!("weir-dist-written-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    for (name, model, option) in [
+        ("peterson-2-fenced", "tso", "--certificate"),
+        ("dekker-2", "pso", "--witness"),
+    ] {
+        let file = corpus(name);
+        let file = file.to_str().unwrap();
+        let (one, several) = (path("one"), path("several"));
+        let begin = ["check", file, "--engine", "views", "--model", model, option];
+        let printed = print(&[&begin[..], &[&one]].concat());
+        for more in [&["--workers", "3"][..], &["--processes", "2", "--workers", "2"]] {
+            let found = print(&[&begin[..], &[&several], more].concat());
+            assert_eq!(printed.0, found.0, "{name} {more:?}");
+            assert_eq!(printed.1.replace(&one, &several), found.1, "{name} {more:?}");
+            let [one, several] = [&one, &several].map(|path| std::fs::read(path).unwrap());
+            assert_eq!(one, several, "{name} {more:?}");
+        }
+    }
+    let file = corpus("peterson-2-fenced");
+    let file = file.to_str().unwrap();
+    for engine in ["explicit", "views"] {
+        let args = ["--engine", engine, "--processes", "2", "--workers", "2", "--format", "json"];
+        let (_, text) = print(&[&["check", file][..], &args].concat());
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let stats = &report["stats"];
+        let cluster = &stats["cluster"];
+        assert_eq!(cluster["processes"], 2);
+        let workers = cluster["workers"].as_array().unwrap();
+        let processes: Vec<u64> = workers.iter().map(|w| w["process"].as_u64().unwrap()).collect();
+        assert_eq!(processes, [0, 0, 1, 1]);
+        let sum = |field: &str| workers.iter().map(|w| w[field].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(sum("stored"), stats["configurations"].as_u64().unwrap());
+        assert_eq!(sum("steps"), stats["steps"].as_u64().unwrap());
+        assert_eq!(sum("bytes"), stats["bytes"].as_u64().unwrap());
+        assert!(sum("expanded") > 0 && sum("sent") > 0, "{text}");
+        assert!(workers.iter().all(|w| w["waited"].as_f64().is_some()), "{text}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

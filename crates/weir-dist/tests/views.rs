@@ -42,7 +42,7 @@ const MODELS: [MemoryModel; 4] =
 #[test]
 fn random_programs_with_any_number_of_workers() {
     let (mut known, mut runs) = (0, 0);
-    for seed in seed()..seed() + cases(40) {
+    for seed in seed()..seed() + cases(80) {
         let make = || System::new(random(seed));
         let Ok(system) = make() else { continue };
         for model in MODELS.into_iter().filter(|model| !system.has_blocks(*model)) {
@@ -64,7 +64,7 @@ fn random_programs_with_any_number_of_workers() {
 
 #[test]
 fn random_programs_with_any_number_of_processes() {
-    for seed in seed()..seed() + cases(12) {
+    for seed in seed()..seed() + cases(24) {
         let Ok(system) = System::new(random(seed)) else { continue };
         let make = || System::new(random(seed)).unwrap();
         let model = MODELS[seed as usize % MODELS.len()];
