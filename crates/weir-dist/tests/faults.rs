@@ -465,10 +465,9 @@ fn what_is_written_is_the_same() {
     let folder = std::env::temp_dir().join(format!("weir-dist-written-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    for (name, model, option) in [
-        ("peterson-2-fenced", "tso", "--certificate"),
-        ("dekker-2", "pso", "--witness"),
-    ] {
+    for (name, model, option) in
+        [("peterson-2-fenced", "tso", "--certificate"), ("dekker-2", "pso", "--witness")]
+    {
         let file = corpus(name);
         let file = file.to_str().unwrap();
         let (one, several) = (path("one"), path("several"));
