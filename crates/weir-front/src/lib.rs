@@ -63,6 +63,9 @@ pub struct Settings {
     /// Whether every access is a step of its own under SC too, in languages whose statements are
     /// steps.
     pub is_split: bool,
+    /// Whether every place of a process of a Promela model has a label, so that states can be counted as
+    /// Spin does.
+    pub places: bool,
 }
 
 impl Default for Settings {
@@ -76,6 +79,7 @@ impl Default for Settings {
             bounds: Vec::new(),
             lowering: Lowering::default(),
             is_split: false,
+            places: false,
         }
     }
 }

@@ -99,6 +99,7 @@ impl Flow {
             call: None,
             lock: None,
             guarded: None,
+            waits: HashMap::new(),
             marked,
             end: 0,
         };
@@ -198,6 +199,9 @@ struct Builder<'m> {
     /// The beginning of the atomic block around, if it has guards, and its statements before
     /// which it writes nothing.
     guarded: Option<(NodeId, HashSet<*const Stmt>)>,
+    /// For an `await` in an atomic block, by the node that it begins with: what the nodes are within at which
+    /// it waits.
+    waits: HashMap<NodeId, NodeId>,
     marked: &'m [bool],
     end: NodeId,
 }
@@ -275,8 +279,11 @@ impl Builder<'_> {
                 places
             }
             StmtKind::Await(..) => {
-                let Some(test) = self.nodes[entry].within else { return vec![entry] };
-                (0..self.nodes.len()).filter(|&n| self.nodes[n].within == Some(test)).collect()
+                // Who waits in the middle of an atomic block is seen there.
+                let waits = self.waits.get(&entry).copied();
+                let Some(test) = waits.or(self.nodes[entry].within) else { return vec![entry] };
+                let is_at = |n: usize| n == entry || self.nodes[n].within == Some(test);
+                (0..self.nodes.len()).filter(|&n| is_at(n)).collect()
             }
             StmtKind::Atomic(_, body) => match body.first() {
                 Some(first) if begins_with_access(body) => self.places(first, entry),
@@ -348,13 +355,17 @@ impl Builder<'_> {
                 Node::Choose(blocks.iter().map(|b| self.block(b, next)).collect())
             }
             StmtKind::Await(block, code) => {
-                let waiting = self.waiting((block, code), span, next);
+                let waiting = self.waiting((block, code), span, next, None);
                 if self.lock.is_none() {
                     return waiting;
                 }
                 // Only who has to wait lets the others go on.
                 let test = self.add(Node::Branch(code.clone(), next, waiting), span);
-                return self.block(block, test);
+                let entry = self.block(block, test);
+                if let Some(within) = self.nodes[waiting].within {
+                    self.waits.insert(entry, within);
+                }
+                return entry;
             }
             StmtKind::Atomic(kind, body) => return self.atomic(*kind, body, span, next),
             StmtKind::Exit => Node::Goto(self.end),
@@ -382,9 +393,18 @@ impl Builder<'_> {
 impl Builder<'_> {
     /// An `await`, where it waits. In an atomic block, others go on while it does: nobody is
     /// locked out before its first access.
-    fn waiting(&mut self, (block, code): (&[Stmt], &Code), span: SpanId, next: NodeId) -> NodeId {
+    ///
+    /// If it begins a block with guards, which begin `again` if they are false, then all of that is
+    /// waiting.
+    fn waiting(
+        &mut self,
+        (block, code): (&[Stmt], &Code),
+        span: SpanId,
+        next: NodeId,
+        again: Option<NodeId>,
+    ) -> NodeId {
         let test = self.add(Node::Jump(next), span);
-        let outer = self.within.replace(test);
+        let outer = self.within.replace(again.unwrap_or(test));
         self.nodes[test].within = self.within;
         let entry = self.block(block, test);
         self.nodes[test].node = Node::Branch(code.clone(), next, entry);
@@ -409,7 +429,8 @@ impl Builder<'_> {
         let entry = match body {
             [Stmt { kind: StmtKind::Await(block, code), span }, rest @ ..] if outer.is_none() => {
                 let rest = self.block(rest, next);
-                self.waiting((block, code), *span, rest)
+                let again = self.guarded.as_ref().map(|(again, _)| *again);
+                self.waiting((block, code), *span, rest, again)
             }
             _ => self.block(body, next),
         };

@@ -6,6 +6,8 @@
 //! compiler is skipped where they are not installed, and fails if `CI` is `true`. `WEIR_SPIN=100` compares that many
 //! random models, from the seed `WEIR_SPIN_SEED` on; with `--nocapture` the test says how many formulas there were.
 
+#[path = "promela/count.rs"]
+mod count;
 #[path = "promela/random.rs"]
 mod random;
 #[path = "promela/spin.rs"]
@@ -121,7 +123,7 @@ fn spin_agrees_on_every_model() {
 
 /// Compares assertions, deadlocks and formulas.
 fn compare(name: &str, text: &str) {
-    if let Err(error) = differs(name, text) {
+    if let Err(error) = differs(name, text, false) {
         panic!("{name}: {error}\n{text}");
     }
 }
@@ -131,6 +133,9 @@ fn compare(name: &str, text: &str) {
 struct Compared {
     /// Of those that are answered by `weir check`.
     states: usize,
+    /// Models with as many states as in Spin, and with others.
+    same: usize,
+    other: usize,
     /// Of all.
     holds: usize,
     violated: usize,
@@ -139,12 +144,14 @@ struct Compared {
 impl Compared {
     fn add(&mut self, other: Self) {
         self.states += other.states;
+        self.same += other.same;
+        self.other += other.other;
         self.holds += other.holds;
         self.violated += other.violated;
     }
 }
 
-fn differs(name: &str, text: &str) -> Result<Compared, String> {
+fn differs(name: &str, text: &str, is_counted: bool) -> Result<Compared, String> {
     let loaded = load(name, text);
     let found = verdicts(name, &loaded, MemoryModel::SC);
     let spin = spin::verify(text)?;
@@ -158,6 +165,16 @@ fn differs(name: &str, text: &str) -> Result<Compared, String> {
         return Err(format!("end states are valid in Spin: {}", spin.end_states));
     }
     let mut compared = Compared::default();
+    if is_counted && spin.assertions {
+        let states = count::states(name, text);
+        let is_same = states == Some(spin.states);
+        let why = count::differs_because(name, text);
+        if !is_same && why.is_none() {
+            return Err(format!("{} states in Spin, {states:?} here", spin.states));
+        }
+        compared.same += usize::from(is_same);
+        compared.other += usize::from(!is_same);
+    }
     let about_runs = match spin.formulas.is_empty() || loaded.system.program.live.is_empty() {
         true => BTreeMap::new(),
         false => live_verdicts(name, text),
@@ -182,7 +199,7 @@ fn differs(name: &str, text: &str) -> Result<Compared, String> {
 }
 
 /// Compares many models, two at a time; gives what differs.
-fn compare_all(models: &[(String, String)]) -> (Vec<String>, Compared) {
+fn compare_all(models: &[(String, String)], is_counted: bool) -> (Vec<String>, Compared) {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let found = std::sync::Mutex::new((Vec::new(), Compared::default()));
     std::thread::scope(|scope| {
@@ -191,7 +208,7 @@ fn compare_all(models: &[(String, String)]) -> (Vec<String>, Compared) {
                 loop {
                     let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     let Some((name, text)) = models.get(i) else { return };
-                    let compared = differs(name, text);
+                    let compared = differs(name, text, is_counted);
                     let (wrong, all) = &mut *found.lock().unwrap();
                     match compared {
                         Ok(compared) => all.add(compared),
@@ -220,8 +237,10 @@ fn spin_agrees_on_the_suite() {
     }
     models.sort();
     assert!(models.len() >= 150, "only {} models", models.len());
-    let (wrong, _) = compare_all(&models);
+    let (wrong, compared) = compare_all(&models, true);
+    println!("{} models, {compared:?}", models.len());
     assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), models.len(), wrong.join("\n\n"));
+    assert!(compared.same >= 150, "{compared:?}");
 }
 
 /// What the models of the suite become can be printed and read, and is the same program then.
@@ -254,7 +273,7 @@ fn spin_agrees_on_random_models() {
     let first = number("WEIR_SPIN_SEED").unwrap_or(1);
     let model = |seed: u64| (format!("seed {seed}"), random::model(seed));
     let models: Vec<_> = (first..first + count).map(model).collect();
-    let (mut wrong, formulas) = compare_all(&models);
+    let (mut wrong, formulas) = compare_all(&models, false);
     // A loop in `atomic` that does not end is no answer, and Spin refuses some jumps and `else`s.
     let refused = ["the search was cut short", "jump into d_step", "dubious use of 'else'"];
     let all = wrong.len();
@@ -264,7 +283,7 @@ fn spin_agrees_on_random_models() {
     assert!(10 * skipped as u64 <= count + 10, "{skipped} of {count} are not compared");
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n\n"));
     // Formulas that all hold, or all do not, would not tell much.
-    let Compared { states, holds, violated } = formulas;
+    let Compared { states, holds, violated, .. } = formulas;
     if count >= 100 {
         let least = (holds + violated) / 5;
         assert!(holds >= least && violated >= least && states <= 2 * least, "{formulas:?}");

@@ -71,7 +71,7 @@ pub fn read_with(
         return Err(inside(errors, &source));
     }
     let plain = source.clone();
-    let made = lower::model(&stem, &model, settings.is_split, source, errors);
+    let made = lower::model(&stem, &model, settings, source, errors);
     let (program, source, observed) = made.map_err(|errors| inside(errors, &plain))?;
     // What is asked, at the place where it stands.
     let mut asked = vec![b' '; text.len()];

@@ -12,6 +12,8 @@ pub struct Found {
     pub assertions: bool,
     /// No process stays where it may not.
     pub end_states: bool,
+    /// How many states there are, if no assertion fails.
+    pub states: usize,
     /// The `ltl` formulas of the model, and whether they hold; nothing if an assertion fails.
     pub formulas: Vec<(String, bool)>,
 }
@@ -87,10 +89,12 @@ pub fn verify(text: &str) -> Result<Found, String> {
         if text.contains("max search depth too small") {
             return Err(format!("the search was cut short: {text}"));
         }
-        Ok(count == "0")
+        let stored = text.lines().find(|line| line.contains("states, stored"));
+        let states = stored.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        Ok((count == "0", states.unwrap_or(0)))
     };
-    let assertions = errors(&["-m100000", "-w18", "-E"])?;
-    let end_states = errors(&["-m100000", "-w18", "-A"])?;
+    let (assertions, states) = errors(&["-m100000", "-w18", "-E"])?;
+    let (end_states, _) = errors(&["-m100000", "-w18", "-A"])?;
     let named = text.lines().filter_map(|line| line.trim().strip_prefix("ltl "));
     let names: Vec<&str> = named.filter_map(|line| line.split_whitespace().next()).collect();
     let mut formulas = Vec::new();
@@ -99,8 +103,8 @@ pub fn verify(text: &str) -> Result<Found, String> {
         compile(&["-DNOFAIR"])?;
     }
     for name in names.into_iter().filter(|_| assertions) {
-        let holds = errors(&["-m100000", "-w18", "-a", "-E", "-N", name])?;
+        let (holds, _) = errors(&["-m100000", "-w18", "-a", "-E", "-N", name])?;
         formulas.push((name.to_owned(), holds));
     }
-    Ok(Found { assertions, end_states, formulas })
+    Ok(Found { assertions, end_states, states, formulas })
 }

@@ -39,7 +39,7 @@ use super::tree::{
 };
 use crate::errors::{Errors, did_you_mean, quote};
 use crate::weir::tree::Span;
-use crate::{Diagnostic, MAX_ARRAY, MAX_NESTING, Source};
+use crate::{Diagnostic, MAX_ARRAY, MAX_NESTING, Settings, Source};
 use channel::Channel;
 pub use observe::Observed;
 use process::Body;
@@ -58,7 +58,7 @@ const MAX_LOCAL_ARRAY: i128 = 255;
 pub fn model<'t>(
     name: &str,
     model: &Model<'t>,
-    is_split: bool,
+    settings: &Settings,
     source: Source,
     errors: Errors,
 ) -> Result<(Program, Source, Observed), Errors> {
@@ -77,7 +77,8 @@ pub fn model<'t>(
         program: Program { name: name.to_owned(), ..Program::default() },
         numbers: HashSet::new(),
         except: Vec::new(),
-        is_split,
+        is_split: settings.is_split,
+        places: settings.places,
         hand: None,
         running: None,
         counts: false,
@@ -143,6 +144,8 @@ struct Context<'m, 't> {
     except: Vec<(ProcessId, LabelId)>,
     /// Whether every access is a step of its own.
     is_split: bool,
+    /// Whether every place has a label.
+    places: bool,
     /// The variable that says who is to take a message before anybody else does anything, if that
     /// matters.
     hand: Option<VarId>,

@@ -65,7 +65,11 @@ pub fn lower<'m, 't>(cx: &mut Context<'m, 't>, bodies: &[Body<'m, 't>], me: usiz
         this.registers[register.index()].domain = None;
     }
     let fits = !this.is_too_long();
-    let Lowering { registers, labels, out, generated, .. } = this;
+    let Lowering { registers, labels, out, mut generated, places, .. } = this;
+    if cx.places {
+        let end = bodies[me].graph.end;
+        generated.retain(|label| !places.iter().any(|(n, l)| *n != end && l == label));
+    }
     let (body, labels, kept) = tidy::tidy(out, labels, &generated);
     for (process, label) in &mut cx.except {
         if process.index() == me {
@@ -731,6 +735,9 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             Some(label) => label,
             None => {
                 let label = self.new_label("in", span)?;
+                if self.cx.places {
+                    self.generated.remove(&label);
+                }
                 let inner = self.inner.as_mut()?;
                 inner.places.insert(node, label);
                 inner.queue.push(node);

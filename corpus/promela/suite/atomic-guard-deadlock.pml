@@ -1,0 +1,3 @@
+byte x;
+chan d = [0] of { byte };
+active proctype P() { atomic { !x; d ! 1 } }
