@@ -6,8 +6,8 @@
 //! [`weir_engine::Explicit`] or [`weir_engine::Views`] with one thread; `worker` and `views` say why.
 //!
 //! * `net` has rounds of messages, on timely's progress tracking.
-//! * `worker` is the search of one worker, `store` keeps its configurations, and `rank`
-//!   replaces keys by ranks.
+//! * `worker` is the search of one worker, `store` keeps its configurations, `spill` those of closed
+//!   levels on disk, and `rank` replaces keys by ranks.
 //! * `views` is the search of one worker with views.
 //! * `listing` writes all configurations, for proofs.
 //! * `connect` brings the processes together, `wire` is a connection between two of them.
@@ -18,6 +18,7 @@ mod fault;
 mod listing;
 mod net;
 mod rank;
+mod spill;
 mod store;
 mod views;
 mod wire;
@@ -25,8 +26,10 @@ mod worker;
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::net::TcpListener;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError, mpsc};
 use std::thread;
@@ -55,6 +58,7 @@ pub use worker::{Tuning, WorkerStats};
 
 use listing::Listing;
 use net::Net;
+use spill::Spill;
 use wire::{Lost, Pulse, Wire};
 use worker::{Common, Count, Outcome, Search};
 
@@ -69,6 +73,8 @@ pub struct Distributed {
     /// Where the other processes connect, from the first search on.
     listener: OnceLock<TcpListener>,
     tuning: Tuning,
+    /// Where closed levels go, if not everything is kept in memory.
+    spill: Option<PathBuf>,
     searches: AtomicU64,
     /// The connections for the next search.
     ready: Mutex<Option<Connections>>,
@@ -141,6 +147,7 @@ impl Distributed {
             hosts: None,
             listener: OnceLock::new(),
             tuning: Tuning::default(),
+            spill: None,
             searches: AtomicU64::new(0),
             ready: Mutex::new(None),
             report: Mutex::new(None),
@@ -168,6 +175,16 @@ impl Distributed {
     #[must_use]
     pub fn with_tuning(self, tuning: Tuning) -> Self {
         Self { tuning, ..self }
+    }
+
+    /// Keeps closed levels in files in this folder, which is made if it is not there. The files have
+    /// no names, and are gone when the process ends.
+    ///
+    /// # Errors
+    /// If there can be no such file.
+    pub fn with_spill(self, folder: PathBuf) -> io::Result<Self> {
+        Spill::new(&folder)?;
+        Ok(Self { spill: Some(folder), ..self })
     }
 
     /// What was done in the last search.
@@ -387,6 +404,7 @@ impl Distributed {
             budget: &options.budget,
             tuning: self.tuning,
             bytes: &bytes,
+            spill: self.spill.as_deref(),
             listing: Some(&listing),
         };
         let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
@@ -511,7 +529,9 @@ impl Distributed {
         let mut stats = shared.stats();
         let bytes = AtomicUsize::new(0);
         let (budget, tuning) = (&task.options.budget, self.tuning);
-        let common = Common { shared: &shared, budget, tuning, bytes: &bytes, listing: None };
+        let spill = self.spill.as_deref();
+        let common =
+            Common { shared: &shared, budget, tuning, bytes: &bytes, spill, listing: None };
         let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
             Search::new(&common, net, process).run(tell)
         };

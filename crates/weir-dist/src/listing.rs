@@ -72,7 +72,7 @@ impl<'l> Listing<'l> {
                 common.budget.check().map_err(|stop| stop.to_string())?;
             }
             config.clear();
-            unpack(store.get(id), &mut config);
+            unpack(&store.get(id).map_err(failed)?, &mut config);
             writer.add(&common.shared.buffered(&config)).map_err(failed)?;
         }
         writer.finish().map_err(failed)

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use weir_cli::cluster::{Cluster, ClusterArgs, Unmade, run_with};
+use weir_cli::output::plain;
 use weir_dist::{Distributed, Hosts, NoShards};
 use weir_engine::{Engine, Views};
 
@@ -22,13 +23,22 @@ fn main() -> ExitCode {
     status
 }
 
-fn start(args: &ClusterArgs, engine: &'static str) -> Result<Cluster, String> {
+fn start(args: &ClusterArgs, name: &'static str) -> Result<Cluster, String> {
     let workers = usize::from(args.workers.unwrap_or(1));
     let wait = args.wait.unwrap_or(WAIT);
     let silence = args.silence.unwrap_or(SILENCE);
-    let engine = match engine == Views.name() {
+    let engine = match name == Views.name() {
         true => Distributed::views(workers),
         false => Distributed::new(workers),
+    };
+    if args.spill.is_some() && name == Views.name() {
+        return Err("--spill is for --engine explicit".to_owned());
+    }
+    let engine = match &args.spill {
+        Some(folder) => engine.with_spill(folder.clone()).map_err(|error| {
+            format!("cannot keep levels in `{}`: {}", folder.display(), plain(&error))
+        })?,
+        None => engine,
     };
     let (engine, me) = match (&args.hosts, &args.process, &args.secret, local::role()) {
         (Some(file), Some(me), Some(secret), _) => {

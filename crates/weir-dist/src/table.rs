@@ -30,7 +30,11 @@ pub fn table(report: &ClusterReport) -> String {
         1 => String::new(),
         n => format!(" among {n} processes, {} MiB from this one", mib(report.network)),
     };
-    format!("{}\n  rounds of messages: {rounds}{network}\n", table.lines("  ").join("\n"))
+    let on_disk = match report.workers.iter().map(|w| w.on_disk).sum() {
+        0 => String::new(),
+        bytes => format!("  closed levels on disk: {} MiB\n", mib(bytes)),
+    };
+    format!("{}\n  rounds of messages: {rounds}{network}\n{on_disk}", table.lines("  ").join("\n"))
 }
 
 /// What each worker did, for JSON.

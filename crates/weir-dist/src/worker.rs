@@ -24,6 +24,7 @@
 //! round every worker reports to all others. A level is over if all reports of a round are
 //! of the same level and nothing is missed.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,8 @@ use crate::fault::Fault;
 use crate::listing::Listing;
 use crate::net::{Net, Packet, Topic};
 use crate::rank;
-use crate::store::{Hash, NOWHERE, Place, StepKey, Store};
+use crate::spill::Spill;
+use crate::store::{Full, Hash, NOWHERE, Place, StepKey, Store};
 
 /// How often the progress line may change.
 pub const OFTEN: Duration = Duration::from_millis(200);
@@ -71,6 +73,8 @@ pub struct Common<'t> {
     pub tuning: Tuning,
     /// The bytes that the stores of this process take up.
     pub bytes: &'t AtomicUsize,
+    /// Where closed levels go, if not everything is kept in memory.
+    pub spill: Option<&'t Path>,
     /// Where all configurations are written to, if they are.
     pub listing: Option<&'t Listing<'t>>,
 }
@@ -88,8 +92,10 @@ pub struct WorkerStats {
     pub steps: u64,
     /// Whether it left no step out because of the bound.
     pub within_bound: bool,
-    /// Bytes that its configurations take up.
+    /// Bytes that its configurations take up in memory.
     pub bytes: u64,
+    /// Bytes that its configurations take up on disk.
+    pub on_disk: u64,
     /// Bytes that it sent to other workers.
     pub sent: u64,
     /// Milliseconds that it waited for others.
@@ -244,9 +250,16 @@ impl<'c, 'w> Search<'c, 'w> {
     pub fn new(common: &'c Common<'c>, net: Net<'w>, process: usize) -> Self {
         let questions = common.shared.questions();
         let peers = net.peers();
+        let mut store = Store::default();
+        let mut stopping = None;
+        match common.spill.map(Spill::new) {
+            Some(Ok(spill)) => store.spill_to(spill),
+            Some(Err(error)) => stopping = Some(disk_failed(process, &error)),
+            None => {}
+        }
         Self {
             common,
-            store: Store::default(),
+            store,
             first: 0,
             keys: vec![],
             found: vec![],
@@ -255,7 +268,7 @@ impl<'c, 'w> Search<'c, 'w> {
             seen: vec![None; questions],
             largest_index: 0,
             stats: WorkerStats { process, within_bound: true, ..WorkerStats::default() },
-            stopping: None,
+            stopping,
             stopped: None,
             reports: vec![],
             end: None,
@@ -289,6 +302,7 @@ impl<'c, 'w> Search<'c, 'w> {
             None => u64::from(self.store.len()),
         };
         self.stats.bytes = self.store.bytes() as u64;
+        self.stats.on_disk = self.store.bytes_on_disk();
         self.stats.sent = self.net.sent;
         self.stats.waited = self.waited.as_millis() as u64;
         self.stats.stopping = self.stopping.take();
@@ -330,8 +344,10 @@ impl<'c, 'w> Search<'c, 'w> {
             };
             // Their keys are their numbers, so this stands in for a step.
             let key = StepKey { parent: i as u64, index: 0 };
-            if owner == me && self.store.insert(&packed, hash, key, NOWHERE).is_err() {
-                self.stopping = Some(TOO_MANY.to_owned());
+            if owner == me
+                && let Err(full) = self.store.insert(&packed, hash, key, NOWHERE)
+            {
+                self.stopping = Some(self.why_full(&full));
             }
             if i.is_multiple_of(INTERVAL)
                 && let Err(stop) = self.common.budget.check()
@@ -367,6 +383,10 @@ impl<'c, 'w> Search<'c, 'w> {
 
     /// Searches a level; whether there may be another.
     fn search_level(&mut self, progress: &mut dyn FnMut(Count)) -> Result<bool, Fault> {
+        // The levels before this one are closed.
+        if let Err(error) = self.store.spill_before(self.first) {
+            self.stop(disk_failed(self.stats.process, &error));
+        }
         self.found.clear();
         self.found.resize(self.keys.len(), Found::NOTHING);
         self.seen.fill(None);
@@ -415,7 +435,7 @@ impl<'c, 'w> Search<'c, 'w> {
             }
             let mut config = std::mem::take(&mut self.config);
             config.clear();
-            unpack(self.store.get(id), &mut config);
+            unpack(&self.store.get(id).map_err(|e| unread(&e))?, &mut config);
             let done = without_growth(|| {
                 let is_open = |q: usize| self.settled[q].is_none();
                 let seen = shared.look(&config, &is_open);
@@ -558,8 +578,8 @@ impl<'c, 'w> Search<'c, 'w> {
                 n += 1;
             }
             for &(packed, hash, key, id) in &ahead[..n] {
-                if self.store.insert(packed, hash, key, Place { worker, id }).is_err() {
-                    self.stop(TOO_MANY.to_owned());
+                if let Err(full) = self.store.insert(packed, hash, key, Place { worker, id }) {
+                    self.stop(self.why_full(&full));
                     return Ok(());
                 }
             }
@@ -581,6 +601,14 @@ impl<'c, 'w> Search<'c, 'w> {
                 _ => format!("in process {process}: {stop}"),
             };
             self.stop(reason);
+        }
+    }
+
+    /// Why a configuration was not stored.
+    fn why_full(&self, full: &Full) -> String {
+        match full {
+            Full::Numbers => TOO_MANY.to_owned(),
+            Full::Disk(error) => disk_failed(self.stats.process, error),
         }
     }
 
@@ -652,9 +680,10 @@ impl<'c, 'w> Search<'c, 'w> {
             missed: (missed.iter().take(most))
                 .map(|&i| {
                     let id = self.first + i;
-                    (self.keys[i as usize], id, self.store.get(id).to_vec())
+                    Ok((self.keys[i as usize], id, self.store.get(id)?.into_owned()))
                 })
-                .collect(),
+                .collect::<std::io::Result<_>>()
+                .map_err(|e| unread(&e))?,
             more: missed.len() > most,
             largest_index: self.largest_index,
             largest_key: self.keys.iter().copied().max().unwrap_or(0),
@@ -827,8 +856,8 @@ impl<'c, 'w> Search<'c, 'w> {
                 let Some(mut place) = place.filter(|place| place.worker == me) else { continue };
                 let mut part = Vec::new();
                 while place.worker == me {
-                    part.push(self.store.get(place.id).to_vec());
-                    place = self.store.parent(place.id);
+                    part.push(self.store.get(place.id).map_err(|e| unread(&e))?.into_owned());
+                    place = self.store.parent(place.id).map_err(|e| unread(&e))?;
                 }
                 let next = (place != NOWHERE).then_some((place.worker, place.id));
                 parts.push((question, part, next));
@@ -854,6 +883,16 @@ impl<'c, 'w> Search<'c, 'w> {
         paths.iter_mut().flatten().for_each(|path| path.reverse());
         Ok(paths)
     }
+}
+
+/// What is said if closed levels cannot be written to disk or compared with.
+fn disk_failed(process: usize, error: &std::io::Error) -> String {
+    format!("in process {process}: closed levels cannot be kept on disk: {error}")
+}
+
+/// What was on disk is not there any more.
+fn unread(error: &std::io::Error) -> Fault {
+    Fault::Lost(format!("what was spilled to disk cannot be read: {error}"))
 }
 
 /// Why the ordinary search stops when there is nothing more to find.

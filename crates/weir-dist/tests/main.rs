@@ -4,4 +4,5 @@ mod common;
 mod faults;
 mod same;
 mod shards;
+mod spill;
 mod views;

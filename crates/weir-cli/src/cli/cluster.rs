@@ -29,6 +29,9 @@ pub struct ClusterArgs {
     /// A file with the secret that all processes know; only its owner may be able to read it
     #[arg(help_heading = HEADING, long, value_name = "FILE", requires = "hosts")]
     pub secret: Option<PathBuf>,
+    /// Keep closed levels in files in this folder, and in memory only what finds them
+    #[arg(help_heading = HEADING, long, value_name = "DIR")]
+    pub spill: Option<PathBuf>,
     /// How many seconds to wait for the other processes [default: 30]
     #[arg(help_heading = HEADING, long, value_name = "SECONDS", value_parser = seconds)]
     pub wait: Option<Duration>,
@@ -41,12 +44,13 @@ pub struct ClusterArgs {
 impl ClusterArgs {
     /// Whether a search with several workers is asked for.
     pub fn is_given(&self) -> bool {
-        let Self { workers, processes, hosts, process, secret, wait, silence } = self;
+        let Self { workers, processes, hosts, process, secret, spill, wait, silence } = self;
         workers.is_some()
             || processes.is_some()
             || hosts.is_some()
             || process.is_some()
             || secret.is_some()
+            || spill.is_some()
             || wait.is_some()
             || silence.is_some()
     }
