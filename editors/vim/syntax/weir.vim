@@ -18,6 +18,8 @@ syntax keyword weirReserved call
 syntax match weirDeclaration /\<\%(record\|procedure\)\>\ze\s\+\h/
 syntax match weirRepeat /\<for\>\ze\s\+\h\w*\s\+in\>/
 syntax match weirRepeat /\<for\s\+\h\w*\s\+\zsin\>/
+syntax match weirProperty /\<ltl\s\+\%(fair\|endless\)\>\ze\s*[A-Za-z_(!]/
+syntax match weirProperty /\<\%(eventually\|implies\|unless\|release\)\>\ze\s\+[A-Za-z_(!]/
 syntax match weirProperty /\<forall\>\ze\s\+\h/
 syntax region weirText start=/"/ end=/"\|$/
 syntax match weirStatement /\<\%(atomic\|step\)\>\ze\s*{/
