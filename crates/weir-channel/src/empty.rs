@@ -147,7 +147,11 @@ fn ruled_out(system: Expanded<'_>, question: &Question) -> Option<Expr<Note>> {
             let failed = system.process_ids().map(|p| Expr::Atom(Note::Failed(p)));
             failed.reduce(|a, b| Expr::binary(BinOp::Or, a, b))
         }
-        Kind::NoDeadlock(_) | Kind::Final { .. } | Kind::Bounds | Kind::Within(_) => None,
+        Kind::NoDeadlock(_)
+        | Kind::Final { .. }
+        | Kind::Valued { .. }
+        | Kind::Bounds
+        | Kind::Within(_) => None,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
 use crate::header::Header;
 use crate::store_buffers::{Closed, Configuration, Rules};
+use crate::truth::is_settled;
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-closed-set";
@@ -128,7 +129,7 @@ pub(crate) fn settled<'q>(
     let settles = |question: &&&Question| {
         rules.in_block(config).is_none()
             && (drained || !question.is_about_rest())
-            && question.is_settled(rules.system(), controls, memory)
+            && is_settled(rules.system(), question, controls, memory)
     };
     asked.iter().find(settles).copied()
 }

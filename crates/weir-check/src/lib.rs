@@ -42,6 +42,7 @@ pub mod sha256;
 pub mod shards;
 pub mod store_buffers;
 pub mod strategy;
+mod truth;
 pub mod unblocked;
 pub mod upward;
 pub mod witness;

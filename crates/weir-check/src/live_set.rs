@@ -30,6 +30,7 @@ use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::header::Header;
 use crate::lasso::{Asked, system};
 use crate::store_buffers::{Closed, Configuration};
+use crate::truth::{has_values, truth};
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-live-set";
@@ -153,6 +154,16 @@ pub fn check(system: &System, file: &LiveSet) -> Result<(), Rejected> {
                 let live = live.ok_or_else(|| {
                     Rejected::Malformed(format!("the program does not ask for {index}"))
                 })?;
+                let has_values =
+                    |node: &Buffered| has_values(system, &live.kind, &node.controls, &node.memory);
+                let mut moments = (0..graph.nodes.len()).filter(|&n| !graph.in_block[n]);
+                if let Some(n) = moments.find(|&n| !has_values(&graph.nodes[n])) {
+                    let property = question.name(&system.program);
+                    return Err(Rejected::Settled {
+                        place: format!("configuration {n}"),
+                        property,
+                    });
+                }
                 if let LiveKind::Ltl { runs, formula } = &live.kind {
                     let asked = ltl::Asked { formula, runs: *runs };
                     let found = ltl::find(&graph, &initial, &asked);
@@ -345,7 +356,7 @@ impl Graph<'_> {
     fn settling<'g>(&'g self, kind: &'g LiveKind) -> Option<Kind<'g>> {
         let holds = move |formula: &Formula, n: usize| {
             let Buffered { controls, memory, .. } = &self.nodes[n];
-            !self.in_block[n] && self.system.holds(formula, controls, memory)
+            !self.in_block[n] && truth(self.system, formula, controls, memory) == Some(true)
         };
         let mut wanted = Kind { node: Box::new(|_| true), edge: Box::new(|_| true), meets: vec![] };
         // Every process takes steps of its own, or at times has none to take.

@@ -10,13 +10,13 @@
 mod file;
 mod folder;
 
+use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::Style;
-use weir::certify::Unaccepted;
 use weir::report::json::ErrorReport;
 pub use weir::report::json::line as json;
 use weir::{CheckError, Hints, LoadError};
@@ -105,8 +105,10 @@ pub fn complain(error: &LoadError) -> Status {
 
 /// Says why what is asked of a file cannot be asked.
 pub fn reject(file: &str, error: &CheckError) -> Status {
-    if let CheckError::Internal(error) = error {
-        return internal(error);
+    match error {
+        CheckError::Internal(error) => return internal(error),
+        CheckError::Contradiction(_) => return internal(error),
+        _ => {}
     }
     fail_about(file, &advise(error))
 }
@@ -120,8 +122,9 @@ pub fn fail_about(file: &str, message: &str) -> Status {
     Status::Wrong
 }
 
-/// Says that a checker rejects what was found. It is not shown.
-pub fn internal(error: &Unaccepted) -> Status {
+/// Says that Weir contradicts itself: a checker rejects what was found, which is not shown, or two
+/// engines disagree.
+pub fn internal(error: &impl Display) -> Status {
     match JSON_ERRORS.load(Ordering::Relaxed) {
         true => print_json(&ErrorReport::new(error.to_string())),
         false => note(&error.to_string()),

@@ -65,6 +65,8 @@ pub struct Stats {
     pub growth: Option<(String, usize)>,
     /// Why the search stopped early, if it did.
     pub stopped: Option<String>,
+    /// What two engines say that cannot both be true, if they do.
+    pub contradiction: Option<String>,
     /// Bytes that the configurations take up.
     pub bytes: usize,
     /// How long it took.
@@ -80,6 +82,7 @@ impl Stats {
         self.steps += other.steps;
         self.bytes = self.bytes.max(other.bytes);
         self.stopped = self.stopped.take().or(other.stopped);
+        self.contradiction = self.contradiction.take().or(other.contradiction);
     }
 
     /// Whether every configuration was seen.

@@ -19,7 +19,7 @@ use weir_check::{Witness, check};
 use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task, explicit};
 use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
-use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
+use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{
@@ -510,14 +510,11 @@ fn forged_runs_prove_nothing_false() {
 fn may_settle(system: &System, run: &Run, kind: &PropertyKind) -> bool {
     let Snapshot { controls, memory, .. } = run.end(system);
     match kind {
-        PropertyKind::Never(f) => system.holds(f, &controls, &memory),
+        PropertyKind::Never(f) => system.truth(f, &controls, &memory) != Ok(false),
         PropertyKind::Assertions => system.failed(&controls).is_some(),
         PropertyKind::NoDeadlock(except) => system.is_deadlock(&controls, &memory, except),
         PropertyKind::Final(q, f) => {
-            let filter = system.program.filter.as_ref();
-            system.all_ended(&controls)
-                && filter.is_none_or(|f| system.holds(f, &controls, &memory))
-                && system.holds(f, &controls, &memory) == (*q != Quantifier::Always)
+            system.all_ended(&controls) && final_settles(system, (&controls, &memory), *q, f)
         }
     }
 }
@@ -640,7 +637,7 @@ fn what_was_tampered_with_is_rejected() {
 fn settled_by_definition(system: &System, reached: &Reached, kind: &PropertyKind) -> bool {
     let states = || reached.states.iter();
     match kind {
-        PropertyKind::Never(f) => states().any(|(c, m)| system.holds(f, c, m)),
+        PropertyKind::Never(f) => states().any(|(c, m)| system.truth(f, c, m) != Ok(false)),
         PropertyKind::Assertions => states().any(|(c, _)| system.failed(c).is_some()),
         // A loop-free program is stuck only at an `assume`: in a control state
         // that nothing leaves, whatever is in memory.
@@ -651,10 +648,27 @@ fn settled_by_definition(system: &System, reached: &Reached, kind: &PropertyKind
                     .process_ids()
                     .all(|p| expanded(system).transitions(p, c[p.index()]).next().is_none())
         }),
-        PropertyKind::Final(q, f) => reached.finals.iter().any(|(c, m)| {
-            system.program.filter.as_ref().is_none_or(|f| system.holds(f, c, m))
-                && system.holds(f, c, m) == (*q != Quantifier::Always)
-        }),
+        PropertyKind::Final(q, f) => {
+            reached.finals.iter().any(|(c, m)| final_settles(system, (c, m), *q, f))
+        }
+    }
+}
+
+/// Whether a final state settles a property. One in which a formula has no value violates it.
+fn final_settles(
+    system: &System,
+    (controls, memory): (&[StateId], &[ValueId]),
+    quantifier: Quantifier,
+    formula: &Formula,
+) -> bool {
+    let filter = system.program.filter.as_ref();
+    match filter.map_or(Ok(true), |f| system.truth(f, controls, memory)) {
+        Ok(false) => false,
+        Err(_) => quantifier != Quantifier::Exists,
+        Ok(true) => match (system.truth(formula, controls, memory), quantifier) {
+            (Err(_), quantifier) => quantifier != Quantifier::Exists,
+            (Ok(is_true), quantifier) => is_true == (quantifier != Quantifier::Always),
+        },
     }
 }
 

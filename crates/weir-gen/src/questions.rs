@@ -121,6 +121,10 @@ fn literal(rng: &mut Rng, program: &Program) -> Formula {
         _ => (vars, false),
     };
     let atom = Expr::Atom(*rng.pick(&atoms));
+    if !is_place && rng.once_in(12) {
+        let other = Expr::Atom(*rng.pick(&atoms));
+        return partial(rng, atom, other);
+    }
     match (is_place, rng.once_in(2)) {
         (true, true) => Expr::unary(UnOp::Not, atom),
         (true, false) => atom,
@@ -128,5 +132,23 @@ fn literal(rng: &mut Rng, program: &Program) -> Formula {
             let op = if rng.once_in(4) { BinOp::Ne } else { BinOp::Eq };
             Expr::binary(op, atom, Expr::Const(rng.below(3) as i128))
         }
+    }
+}
+
+/// A literal that has no value for some numbers: it divides, or its value may be too large.
+fn partial(rng: &mut Rng, a: Formula, b: Formula) -> Formula {
+    let number = |rng: &mut Rng| Expr::Const(rng.below(3) as i128);
+    let value = match rng.below(5) {
+        0 => Expr::binary(BinOp::Div, number(rng), a),
+        1 => Expr::binary(BinOp::Mod, b, a),
+        2 => Expr::binary(BinOp::Mul, a, Expr::Const(i128::MAX)),
+        3 => Expr::binary(BinOp::Shl, b, Expr::binary(BinOp::Mul, a, Expr::Const(64))),
+        _ => Expr::binary(BinOp::Index, a, number(rng)),
+    };
+    let op = *rng.pick(&[BinOp::Eq, BinOp::Ne, BinOp::Lt]);
+    let literal = Expr::binary(op, value, number(rng));
+    match rng.below(3) {
+        0 => Expr::unary(UnOp::Not, literal),
+        _ => literal,
     }
 }

@@ -22,9 +22,9 @@
 //! *Flush fairness* is an additional condition on runs: every write reaches memory. So
 //! for each process the cycle has a moment at which its buffer is empty, or a flush.
 
-use weir_model::ids::{Cell, ProcessId};
+use weir_model::ids::{Cell, ProcessId, StateId, ValueId};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{Formula, LiveKind};
+use weir_model::program::{EvalError, Formula, LiveKind};
 use weir_model::system::System;
 
 use crate::fair::{Hunt, Place, Test};
@@ -89,6 +89,41 @@ pub enum Question<'p> {
 }
 
 impl Question<'_> {
+    /// Why a formula of the question has no value in a state: control states and memory.
+    pub fn without_value(
+        &self,
+        system: &System,
+        controls: &[impl Copy + Into<StateId>],
+        memory: &[impl Copy + Into<ValueId>],
+    ) -> Option<EvalError> {
+        let Self::Live(kind) = self else { return None };
+        let mut found = None;
+        let mut visit = |formula: &Formula| {
+            found = found.or_else(|| system.truth(formula, controls, memory).err());
+        };
+        match kind {
+            LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f) => visit(f),
+            LiveKind::Ltl { formula, .. } => formula.states(&mut visit),
+            LiveKind::Terminates => {}
+        }
+        found
+    }
+
+    /// Whether a formula of the question may have no value in some state.
+    pub(crate) fn may_have_no_value(&self) -> bool {
+        let mut may = false;
+        match self {
+            Self::Live(LiveKind::Exists(f) | LiveKind::Never(f) | LiveKind::Always(f)) => {
+                may = f.may_have_no_value();
+            }
+            Self::Live(LiveKind::Ltl { formula, .. }) => {
+                formula.states(&mut |f| may |= f.may_have_no_value());
+            }
+            Self::Live(LiveKind::Terminates) | Self::Progress(_) => {}
+        }
+        may
+    }
+
     /// Whether a cycle is what is asked for, and not what must not be.
     pub fn wants_cycle(&self) -> bool {
         matches!(self, Self::Live(LiveKind::Exists(_)))
@@ -210,7 +245,8 @@ pub(crate) fn in_block(system: &System, config: &[Cell]) -> bool {
 /// Nobody looks at what is in the middle of an atomic block.
 fn holds(system: &System, formula: &Formula, config: &[Cell]) -> bool {
     let (controls, rest) = config.split_at(system.processes.len());
-    !in_block(system, config) && system.holds(formula, controls, &rest[..system.vars.len()])
+    !in_block(system, config)
+        && system.truth(formula, controls, &rest[..system.vars.len()]) == Ok(true)
 }
 
 pub(crate) fn edge_test<'a>(test: impl Fn(&crate::graph::Edge) -> bool + 'a) -> Test<'a> {

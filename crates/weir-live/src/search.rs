@@ -9,7 +9,7 @@ use weir_model::system::System;
 
 use crate::fair::{Cycle, Hunt};
 use crate::graph::{Extent, Graph, Unfinished};
-use crate::property::{Progress, Question, hunts};
+use crate::property::{Progress, Question, hunts, in_block};
 use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold, ltl};
 
 /// Whether runs without end can be asked about under a model.
@@ -194,6 +194,18 @@ impl Search<'_> {
             }
             let unfinished = |stop| Unfinished::stopped(stop, graph.len());
             budget.check().map_err(unfinished)?;
+            let faulty = without_value(graph, *question, budget).map_err(unfinished)?;
+            if let Some(node) = faulty {
+                let end = Cycle { start: node, edges: Vec::new() };
+                let lasso = Lasso::new(semantics, model, graph, &end, budget);
+                let evidence = Evidence::Lasso(lasso.map_err(unfinished)?);
+                *found = Some(Answer { verdict: Verdict::Violated, evidence });
+                continue;
+            }
+            // That a cycle is there does not show that the formula has a value everywhere.
+            if question.wants_cycle() && !graph.complete && question.may_have_no_value() {
+                continue;
+            }
             let lasso = if let Some(asked) = as_ltl(*question, flush_fair, false) {
                 let found = ltl::find(graph, asked, budget)?;
                 found.map(|found| found.lasso(semantics, model, graph, budget))
@@ -222,6 +234,9 @@ impl Search<'_> {
             let unfinished = |stop| Unfinished::stopped(stop, graph.len());
             let budget = &self.extent.budget;
             budget.check().map_err(unfinished)?;
+            if without_value(&graph, *question, budget).map_err(unfinished)?.is_some() {
+                continue;
+            }
             let is_settled = if let Some(asked) = as_ltl(*question, self.options.flush_fair, true) {
                 ltl::find(&graph, asked, budget)?.is_none()
             } else {
@@ -235,6 +250,30 @@ impl Search<'_> {
         }
         Ok(())
     }
+}
+
+/// A configuration in which a formula of a question has no value.
+fn without_value(
+    graph: &Graph<'_>,
+    question: Question<'_>,
+    budget: &Budget,
+) -> Result<Option<usize>, Stop> {
+    if !question.may_have_no_value() {
+        return Ok(None);
+    }
+    let system = graph.system;
+    for node in 0..graph.len() {
+        budget.tick()?;
+        let config = graph.config(node);
+        let (controls, rest) = config.split_at(system.processes.len());
+        let memory = &rest[..system.vars.len()];
+        // Nobody looks at what is in the middle of an atomic block.
+        if question.without_value(system, controls, memory).is_some() && !in_block(system, &config)
+        {
+            return Ok(Some(node));
+        }
+    }
+    Ok(None)
 }
 
 /// What a question asks, if it has a formula of linear temporal logic.
@@ -270,10 +309,11 @@ impl Answer {
 
 /// The answer that a lasso gives, or that there is none.
 fn answer(question: Question<'_>, evidence: Evidence) -> Answer {
-    let has_cycle = matches!(evidence, Evidence::Lasso(_));
-    let verdict = match has_cycle == question.wants_cycle() {
-        true => Verdict::Holds,
-        false => Verdict::Violated,
+    let verdict = match (&evidence, question.wants_cycle()) {
+        // A run without a cycle ends where a formula has no value, or shows what must not be.
+        (Evidence::Lasso(lasso), true) if lasso.cycle().is_some() => Verdict::Holds,
+        (Evidence::Lasso(_), _) | (_, true) => Verdict::Violated,
+        (_, false) => Verdict::Holds,
     };
     Answer { verdict, evidence }
 }

@@ -8,6 +8,12 @@
 //! A state *settles* a question if it alone gives the answer: it is a bad one or, for
 //! `final exists`, the one that was looked for. If no reachable state does, the answer is the
 //! other one.
+//!
+//! A formula may have no value in a state: it divides by zero, its value does not fit into 128
+//! bits, or an index leaves its array. It is then neither true nor false, and the state violates
+//! the property. So such a state settles every question that it can violate. `final exists` is settled by
+//! what it looks for; whether its formula has a value in every final state is a question of its
+//! own, [`Kind::Valued`].
 
 use std::sync::Arc;
 
@@ -16,7 +22,7 @@ use rustc_hash::FxHashSet;
 use crate::answer::Verdict;
 use crate::build::polarity::positive_places;
 use crate::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
-use crate::program::{Atom, Formula, Quantifier};
+use crate::program::{Atom, EvalError, Formula, Quantifier};
 use crate::system::{Standing, State, StateKind, System};
 
 /// A question about the states that a system reaches.
@@ -46,6 +52,13 @@ pub enum Kind {
     Final {
         /// How many of them have to satisfy the formula.
         quantifier: Quantifier,
+        /// The formula.
+        formula: Formula,
+        /// Only states that satisfy this count.
+        filter: Option<Formula>,
+    },
+    /// In every final state the filter has a value and, if the state counts, so has the formula.
+    Valued {
         /// The formula.
         formula: Formula,
         /// Only states that satisfy this count.
@@ -89,6 +102,11 @@ impl JointStates {
         }
     }
 
+    /// Whether these control states, with this memory where it counts, are one of these.
+    pub fn contains(&self, controls: &[StateId], memory: &[ValueId]) -> bool {
+        self.states.contains(&self.key(controls, memory))
+    }
+
     /// Whether a state does not count, or is one of these.
     fn allows(
         &self,
@@ -121,6 +139,7 @@ impl Kind {
             Self::Final { quantifier: Quantifier::Exists, .. } => "final exists",
             Self::Final { quantifier: Quantifier::Never, .. } => "final never",
             Self::Final { quantifier: Quantifier::Always, .. } => "final always",
+            Self::Valued { .. } => "value",
             Self::Bounds => "bounds",
             Self::Within(_) => "within",
         }
@@ -130,6 +149,7 @@ impl Kind {
     pub fn text(&self) -> Option<&'static str> {
         match self {
             Self::Assertions => Some("nothing fails"),
+            Self::Valued { .. } => Some("the formula has a value in every final state"),
             Self::Bounds => Some("no value leaves its bound"),
             Self::Within(_) => Some("no other state is reachable"),
             Self::Never(_) | Self::NoDeadlock(_) | Self::Final { .. } => None,
@@ -169,7 +189,7 @@ impl Question {
     #[inline]
     pub fn is_about_rest(&self) -> bool {
         match &self.kind {
-            Kind::NoDeadlock(_) | Kind::Final { .. } => true,
+            Kind::NoDeadlock(_) | Kind::Final { .. } | Kind::Valued { .. } => true,
             Kind::Within(states) => states.is_final,
             Kind::Never(_) | Kind::Assertions | Kind::Bounds => false,
         }
@@ -184,32 +204,54 @@ impl Question {
         controls: &[impl Copy + Into<StateId>],
         memory: &[impl Copy + Into<ValueId>],
     ) -> bool {
+        let truth = |formula: &Formula| system.truth(formula, controls, memory);
         match &self.kind {
             Kind::Never(formula) => {
-                system.holds(formula, controls, memory) && system.out_of_bounds(controls).is_none()
+                truth(formula) != Ok(false) && system.out_of_bounds(controls).is_none()
             }
             Kind::Assertions => system.failed(controls).is_some(),
             Kind::NoDeadlock(except) => system.is_deadlock(controls, memory, except),
-            Kind::Final { quantifier, formula, .. } => {
-                self.is_final(system, controls, memory)
-                    && system.holds(formula, controls, memory)
-                        == (*quantifier != Quantifier::Always)
+            Kind::Final { quantifier, formula, filter } => {
+                let counts = || filter.as_ref().map_or(Ok(true), truth);
+                system.all_ended(controls)
+                    && match quantifier {
+                        Quantifier::Exists => counts() == Ok(true) && truth(formula) == Ok(true),
+                        Quantifier::Never => {
+                            counts().and_then(|c| Ok(c && truth(formula)?)) != Ok(false)
+                        }
+                        Quantifier::Always => {
+                            counts().and_then(|c| Ok(!c || truth(formula)?)) != Ok(true)
+                        }
+                    }
+            }
+            Kind::Valued { .. } => {
+                system.all_ended(controls) && self.without_value(system, controls, memory).is_some()
             }
             Kind::Bounds => system.out_of_bounds(controls).is_some(),
             Kind::Within(states) => !states.allows(system, controls, memory),
         }
     }
 
-    /// Whether it is about final states and this is one that counts.
-    fn is_final(
+    /// Why a formula of the question has no value in a state that settles it, if that is why the
+    /// state settles it.
+    pub fn without_value(
         &self,
         system: &System,
         controls: &[impl Copy + Into<StateId>],
         memory: &[impl Copy + Into<ValueId>],
-    ) -> bool {
-        let Kind::Final { filter, .. } = &self.kind else { return false };
-        system.all_ended(controls)
-            && filter.as_ref().is_none_or(|f| system.holds(f, controls, memory))
+    ) -> Option<EvalError> {
+        let truth = |formula: &Formula| system.truth(formula, controls, memory);
+        match &self.kind {
+            Kind::Never(formula) => truth(formula).err(),
+            Kind::Final { formula, filter, .. } | Kind::Valued { formula, filter } => {
+                match filter.as_ref().map_or(Ok(true), truth) {
+                    Ok(true) => truth(formula).err(),
+                    Ok(false) => None,
+                    Err(error) => Some(error),
+                }
+            }
+            Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => None,
+        }
     }
 
     /// Whether a process may be at a control state in a state that settles it, whatever memory is.
@@ -218,7 +260,7 @@ impl Question {
             Kind::Within(states) if states.is_final => state.kind == StateKind::Ended,
             Kind::Never(_) | Kind::Assertions | Kind::Bounds | Kind::Within(_) => true,
             Kind::NoDeadlock(_) => state.standing() != Standing::Failed,
-            Kind::Final { .. } => state.kind == StateKind::Ended,
+            Kind::Final { .. } | Kind::Valued { .. } => state.kind == StateKind::Ended,
         }
     }
 
@@ -249,7 +291,9 @@ impl Question {
     pub fn formulas(&self) -> impl Iterator<Item = &Formula> {
         let (formula, filter) = match &self.kind {
             Kind::Never(formula) => (Some(formula), None),
-            Kind::Final { formula, filter, .. } => (Some(formula), filter.as_ref()),
+            Kind::Final { formula, filter, .. } | Kind::Valued { formula, filter } => {
+                (Some(formula), filter.as_ref())
+            }
             Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => (None, None),
         };
         formula.into_iter().chain(filter)
@@ -282,7 +326,7 @@ impl Question {
     /// memory while writes are under way. Deadlocks and bounds are left out.
     pub fn is_determined_by_traces(&self) -> bool {
         match &self.kind {
-            Kind::Never(_) | Kind::Assertions | Kind::Final { .. } => {
+            Kind::Never(_) | Kind::Assertions | Kind::Final { .. } | Kind::Valued { .. } => {
                 !self.asks_for_memory_under_way()
             }
             Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => false,
@@ -308,11 +352,19 @@ impl Question {
         only_labels && formula.eval(&mut |_| 0).is_ok_and(|v| v == 0)
     }
 
-    /// Whether no state settles it, whatever the processes do: its formula is never true.
+    /// Whether no state settles it, whatever the processes do.
     pub fn is_excluded(&self) -> bool {
         match &self.kind {
-            Kind::Final { quantifier: Quantifier::Always, .. } => false,
-            Kind::Never(formula) | Kind::Final { formula, .. } => formula.is_never(&[]),
+            Kind::Never(formula) => formula.is_never(&[]),
+            Kind::Final { quantifier, formula, filter } => {
+                let has_value = filter.as_ref().is_none_or(|f| !f.may_have_no_value());
+                let can_be_true = *quantifier == Quantifier::Always || !formula.is_never(&[]);
+                !can_be_true && (has_value || *quantifier == Quantifier::Exists)
+            }
+            Kind::Valued { formula, filter } => {
+                let has_value = |f: &Formula| !f.may_have_no_value();
+                has_value(formula) && filter.as_ref().is_none_or(has_value)
+            }
             Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => false,
         }
     }

@@ -6,15 +6,18 @@
 use weir_channel::decide::Channels;
 use weir_engine::{Automata, Backward, Engine, Explicit, Views};
 
-use crate::portfolio::Auto;
+use crate::portfolio::{Auto, Turn};
 
 /// All engines; the first is the one that answers unless somebody asks for another.
 pub static ENGINES: [&dyn Engine; 6] =
     [&Auto, &Explicit, &Views, &Backward, &Channels, &AUTOMATA[0]];
 
+/// The turns of the portfolio, each as an engine of its own: for comparisons, and in no list.
+pub static TURNS: [&dyn Engine; 4] = [&Turn::Slice, &Turn::Robust, &Turn::Pairs, &Turn::Inclusion];
+
 /// The engine of a name.
 pub fn engine(name: &str) -> Option<&'static dyn Engine> {
-    ENGINES.into_iter().find(|engine| engine.name() == name)
+    ENGINES.into_iter().chain(TURNS).find(|engine| engine.name() == name)
 }
 
 /// The automata engine, with what can be switched off.

@@ -18,6 +18,8 @@ pub enum Error {
     Unsupported(String),
     /// What was found is not accepted by its checker.
     Internal(Unaccepted),
+    /// Two engines say what cannot both be true; in words, what.
+    Contradiction(String),
 }
 
 impl Error {
@@ -40,6 +42,7 @@ impl fmt::Display for Error {
             Self::Load(error) => error.fmt(f),
             Self::Unsupported(reason) => f.write_str(reason),
             Self::Internal(error) => error.fmt(f),
+            Self::Contradiction(what) => write!(f, "internal error: two engines disagree: {what}"),
         }
     }
 }
@@ -48,7 +51,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Load(error) => Some(error),
-            Self::Unsupported(_) => None,
+            Self::Unsupported(_) | Self::Contradiction(_) => None,
             Self::Internal(error) => Some(error),
         }
     }
@@ -64,6 +67,7 @@ impl From<CheckError> for Error {
     fn from(error: CheckError) -> Self {
         match error {
             CheckError::Internal(error) => Self::Internal(error),
+            CheckError::Contradiction(what) => Self::Contradiction(what),
             error => Self::Unsupported(error.to_string()),
         }
     }

@@ -66,7 +66,7 @@ pub mod walk;
 
 pub use bounds::Bound;
 pub use certify::Checked;
-pub use engines::{ENGINES, automata, engine};
+pub use engines::{ENGINES, TURNS, automata, engine};
 pub use error::Error;
 pub use hints::Hints;
 pub use load::{LoadError, Loaded, Reading, included};

@@ -108,6 +108,17 @@ fn try_on_open(
     }
 }
 
+/// Why a formula of a question has no value where a run ends, in words: "division by zero in `a`".
+pub fn without_value(loaded: &Loaded, asked: &AskedFor<'_>, lasso: &Lasso) -> Option<String> {
+    if lasso.cycle().is_some() {
+        return None;
+    }
+    let system = &loaded.system;
+    let end = lasso.run.end(system);
+    let error = asked.question.without_value(system, &end.controls, &end.memory)?;
+    Some(format!("{error} in `{}`", asked.name))
+}
+
 /// How many clients an object has.
 pub fn clients(loaded: &Loaded) -> Option<usize> {
     let program = &loaded.system.program;

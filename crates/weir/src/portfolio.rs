@@ -15,7 +15,17 @@
 //! reached memory, with the same memory. It settles the question.
 //!
 //! Where reads are guessed and the number of guesses is bounded, channel machines prove what
-//! a short explicit search leaves open.
+//! a short explicit search leaves open. Other sets of relaxations inside NSW are searched through
+//! NSW ([`inclusion`]).
+//!
+//! `views` packs words of memory states into 64 bits, so a proof may need longer words than it has.
+//! Then it gives up, and `backward` answers what is left: it decides everything but formulas about
+//! memory while writes are under way (Atig et al. 2012, section 6).
+//!
+//! A question that is settled is asked again in later turns, together with the others. Two engines
+//! that contradict each other are an internal error.
+
+mod inclusion;
 
 use std::time::Instant;
 
@@ -24,7 +34,8 @@ use weir_engine::explicit::Asked;
 use weir_engine::graph::{Graph, NoGraph};
 use weir_engine::robust::attack::{self, Attacks};
 use weir_engine::{
-    Engine, Explicit, Progress, SearchOptions, Stats, Task, Views, blame, reachable, views,
+    Backward, Engine, Explicit, Progress, SearchOptions, Stats, Task, Views, blame, reachable,
+    views,
 };
 use weir_model::answer::{Answer, Evidence};
 use weir_model::limits::Budget;
@@ -48,7 +59,7 @@ impl Engine for Auto {
     }
 
     fn about(&self) -> &'static str {
-        "Alternates between `explicit` and `views`, with increasing memory"
+        "Alternates between `explicit`, `views` and `backward`, with increasing memory"
     }
 
     fn decides(&self, _: MemoryModel) -> bool {
@@ -67,7 +78,7 @@ impl Engine for Auto {
             return guessed(task, progress);
         }
         if !Views.decides(task.model) {
-            return Explicit.search(task, progress);
+            return inclusion::search(task, progress);
         }
         if task.options.certificate {
             return with_proof(task, progress);
@@ -81,6 +92,55 @@ impl Engine for Auto {
     /// That of the explicit engine.
     fn graph(&self, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
         Explicit.graph(task, most)
+    }
+}
+
+/// A turn of the portfolio that is asked alone, as an engine of its own. What it does not decide is
+/// unknown. The command line takes their names with `--engine` and lists them nowhere: they are
+/// for comparing each turn with something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Proofs by a [slice](weir_model::system::System::slice).
+    Slice,
+    /// Proofs by robustness under TSO.
+    Robust,
+    /// Runs of two processes of many.
+    Pairs,
+    /// Sets of relaxations through NSW.
+    Inclusion,
+}
+
+impl Engine for Turn {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Slice => "auto-slice",
+            Self::Robust => "auto-robust",
+            Self::Pairs => "auto-pairs",
+            Self::Inclusion => "auto-inclusion",
+        }
+    }
+
+    fn about(&self) -> &'static str {
+        "One turn of `auto` alone"
+    }
+
+    fn decides(&self, model: MemoryModel) -> bool {
+        match self {
+            Self::Slice | Self::Pairs => Views.decides(model),
+            Self::Robust => model.normal() == MemoryModel::TSO,
+            Self::Inclusion => inclusion::is_inside(model),
+        }
+    }
+
+    fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+        let mut turns = Turns::new(task);
+        match self {
+            Self::Slice => turns.slice(true, progress),
+            Self::Robust => turns.robust(usize::MAX, progress),
+            Self::Pairs => turns.pairs(usize::MAX, progress),
+            Self::Inclusion => return inclusion::through_nsw(task, progress),
+        };
+        turns.end()
     }
 }
 
@@ -115,14 +175,18 @@ fn in_turns(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         if turns.views(16 * MIB, progress) || turns.pairs(16 * MIB, progress) {
             break 'turns;
         }
-        for (explicit, views) in [(128 * MIB, 256 * MIB), (512 * MIB, 1024 * MIB)] {
+        for (explicit, proof) in [(128 * MIB, 256 * MIB), (512 * MIB, 1024 * MIB)] {
             let search = if any.may_prove() { &mut any } else { &mut one };
-            if turns.explicit(search, explicit, progress) || turns.views(views, progress) {
+            if turns.explicit(search, explicit, progress)
+                || turns.views(proof, progress)
+                || turns.has_given_up && turns.backward(proof, progress)
+            {
                 break 'turns;
             }
         }
         let _ = turns.explicit(&mut two, 1024 * MIB, progress)
             || turns.views(usize::MAX, progress)
+            || turns.backward(usize::MAX, progress)
             || turns.explicit(&mut any, usize::MAX, progress);
     }
     turns.end()
@@ -136,7 +200,8 @@ fn with_proof(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
     let _ = turns.views(64 * MIB, progress)
         || turns.robust(64 * MIB, progress)
         || reachable::is_listed(task.model) && turns.explicit(&mut explicit, 256 * MIB, progress)
-        || turns.views(usize::MAX, progress);
+        || turns.views(usize::MAX, progress)
+        || turns.backward(usize::MAX, progress);
     turns.end()
 }
 
@@ -187,6 +252,10 @@ struct Turns<'t> {
     stats: Stats,
     /// What views had in their last turn.
     views: usize,
+    /// Whether views have ended without an answer, for want of longer words and not of memory.
+    has_given_up: bool,
+    /// Whether an engine that could have proved what is unknown has said why it did not.
+    has_reason: bool,
     /// What paused searches keep.
     kept: usize,
 }
@@ -194,7 +263,17 @@ struct Turns<'t> {
 impl<'t> Turns<'t> {
     fn new(task: Task<'t>) -> Self {
         let (answers, stats) = (task.unknown(&"nothing was searched"), Stats::default());
-        Self { task, began: Instant::now(), answers, stats, views: 0, kept: 0 }
+        let began = Instant::now();
+        Self {
+            task,
+            began,
+            answers,
+            stats,
+            views: 0,
+            has_given_up: false,
+            has_reason: false,
+            kept: 0,
+        }
     }
 
     /// The limits of a turn. Paused searches keep what they have, so that an explicit search
@@ -216,8 +295,36 @@ impl<'t> Turns<'t> {
 
     /// Takes over what a turn has found. Whether nothing is left to do.
     fn take(&mut self, (found, stats): (Vec<Answer>, Stats)) -> bool {
-        replace_unknown(&mut self.answers, found);
+        let all = found.into_iter().enumerate();
+        self.take_some(all, stats)
+    }
+
+    /// Takes over answers to some questions, by their numbers. Whether nothing is left to do.
+    fn take_some(&mut self, found: impl Iterator<Item = (usize, Answer)>, stats: Stats) -> bool {
+        let contradiction = self.stats.contradiction.take();
+        let is_complete = stats.engine != Explicit.name();
         self.stats = stats;
+        self.stats.contradiction = self.stats.contradiction.take().or(contradiction);
+        for (i, answer) in found {
+            let known = &mut self.answers[i];
+            match (known.is_known(), answer.is_known()) {
+                (true, true) if known.verdict != answer.verdict => {
+                    let (name, model) = (&self.task.questions[i].name, self.task.model);
+                    let (first, second) = (known.verdict.name(), answer.verdict.name());
+                    let engine = self.stats.engine;
+                    self.stats.contradiction = Some(format!(
+                        "under {model} `{name}` is {first} by one engine and {second} by `{engine}`"
+                    ));
+                }
+                (true, _) => {}
+                // An engine that could have proved it knows more of why it is unknown.
+                (false, is_known) if is_known || is_complete || !self.has_reason => {
+                    *known = Answer { property: i, ..answer };
+                    self.has_reason |= !is_known && is_complete;
+                }
+                (false, _) => {}
+            }
+        }
         self.is_over()
     }
 
@@ -240,8 +347,28 @@ impl<'t> Turns<'t> {
         if std::mem::replace(&mut self.views, bytes) >= bytes {
             return false;
         }
+        if self.has_given_up {
+            return false;
+        }
         let found = Views.search(self.task.within(&options), progress);
+        self.has_given_up = views::has_given_up(&found.1);
         self.take(found)
+    }
+
+    /// Asks `backward` what is open, as far as it decides it.
+    fn backward(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
+        let Task { system, questions, model, .. } = self.task;
+        let is_open =
+            |i: &usize| !self.answers[*i].is_known() && !questions[*i].asks_for_memory_under_way();
+        let open: Vec<usize> = (0..questions.len()).filter(is_open).collect();
+        if open.is_empty() || !Backward.decides(model) {
+            return false;
+        }
+        let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
+        let options = self.within(bytes);
+        let task = Task { system, questions: &asked, model, options: &options };
+        let (found, stats) = Backward.search(task, progress);
+        self.take_some(open.into_iter().zip(found), stats)
     }
 
     fn pairs(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
@@ -273,13 +400,13 @@ impl<'t> Turns<'t> {
         let task = Task { system: &divided, questions: &asked, model, options: &options };
         let (found, last) = Explicit.search(task, progress);
         stats.add(last);
-        for (i, answer) in open.iter().zip(found) {
-            if answer.is_known() && !answer.has_run() {
-                self.answers[*i] = Answer { property: *i, evidence: Evidence::Robust, ..answer };
-                self.stats = stats.clone();
-            }
+        let proved = open.into_iter().zip(found).filter(|(_, a)| a.is_known() && !a.has_run());
+        let proved: Vec<(usize, Answer)> =
+            proved.map(|(i, a)| (i, Answer { evidence: Evidence::Robust, ..a })).collect();
+        if proved.is_empty() {
+            return self.is_over();
         }
-        self.is_over()
+        self.take_some(proved.into_iter(), stats)
     }
 
     /// Looks whether a slice for the open questions is enough to see that nothing settles
@@ -298,11 +425,11 @@ impl<'t> Turns<'t> {
                 let task = Task { system: &sliced, questions: &asked, model, options: &options };
                 let (found, stats) = engine.search(task, progress);
                 let is_settled = found.iter().any(Answer::has_run);
-                for (i, answer) in open.iter().zip(found) {
-                    if answer.is_known() && !answer.has_run() && sliced.excess().is_none() {
-                        self.answers[*i] = Answer { property: *i, ..answer };
-                        self.stats = stats.clone();
-                    }
+                let proves = |a: &Answer| a.is_known() && !a.has_run() && sliced.excess().is_none();
+                let proved = open.iter().copied().zip(found).filter(|(_, a)| proves(a));
+                let proved: Vec<(usize, Answer)> = proved.collect();
+                if !proved.is_empty() {
+                    self.take_some(proved.into_iter(), stats);
                 }
                 if is_settled || self.is_over() {
                     return self.is_over();

@@ -32,6 +32,8 @@ pub enum CheckError {
     Refused(Refusal),
     /// A run was found that its checker rejects.
     Internal(Unaccepted),
+    /// Two engines say what cannot both be true.
+    Contradiction(String),
 }
 
 impl CheckError {
@@ -64,6 +66,7 @@ impl fmt::Display for CheckError {
             Self::AsksGames(name) => write!(f, "`{name}` has only games"),
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Internal(error) => error.fmt(f),
+            Self::Contradiction(what) => write!(f, "internal error: two engines disagree: {what}"),
         }
     }
 }
@@ -103,6 +106,9 @@ pub fn check_with(
         Some(error) => Err(error),
         None => {
             let (answers, stats) = engine.check(task, progress)?;
+            if let Some(what) = &stats.contradiction {
+                return Err(CheckError::Contradiction(what.clone()));
+            }
             for answer in &answers {
                 accept_run(task.system, answer)?;
             }

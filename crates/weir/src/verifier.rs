@@ -347,7 +347,8 @@ impl Verifier {
             let (mut reason, mut run, mut witness) = (None, None, None);
             match &found.evidence {
                 LiveEvidence::Lasso(lasso) => {
-                    let shown = lasso_lines(&loaded, &lasso.run, lasso.stem, Layout::default());
+                    reason = live::without_value(&loaded, asked, lasso);
+                    let shown = lasso_lines(&loaded, lasso, reason.as_deref(), Layout::default());
                     run = Some(Run::new(&loaded, &lasso.run, lasso.cycle(), &shown));
                     let file = live::lasso_file(&loaded, asked, lasso, options.flush_fair);
                     witness = Some(file.to_json());

@@ -22,6 +22,7 @@ use weir_model::system::{Expanded, Op, System};
 use super::automaton::Automaton;
 use super::{Buffers, FORMAT, State, VERSION, read, value, vars};
 use crate::Rejected;
+use crate::truth::is_settled;
 use crate::witness::{expanded, find_states, is_followed};
 
 /// Checks that a set shows that its properties are never settled, or that a `final
@@ -139,7 +140,7 @@ impl Checker<'_> {
     fn settles(&self, ((controls, memory), buffers): &Read<'_>, question: &Question) -> bool {
         let may_be_drained = || buffers.iter().all(|b| b.accepts_nothing_stored());
         (!question.is_about_rest() || may_be_drained())
-            && question.is_settled(self.system, controls, memory)
+            && is_settled(self.system, question, controls, memory)
     }
 
     /// Every step of a process from a state: its name, and the resulting state.

@@ -44,6 +44,7 @@ use self::steps::{Move, Moves, Place, Places, Start};
 use self::words::{Set, Sets};
 use super::{Certificate, FORMAT, VERSION};
 use crate::Rejected;
+use crate::truth::{is_settled, may_settle_at};
 
 /// Checks that a certificate is an inductive set of the system under its model
 /// that shows what it says of its properties, with up to so many threads.
@@ -234,8 +235,8 @@ impl<'s> Checker<'s> {
         if model.normal() != MemoryModel::SC && !known.contains(&normal) {
             return Err(Rejected::Model { what: "certificates", model: model.to_string() });
         }
-        if !(1..=8).contains(&certificate.level) {
-            let reason = format!("level {} is not from 1 to 8", certificate.level);
+        if certificate.level == 0 {
+            let reason = "level 0 tells nothing apart".to_owned();
             return Err(Rejected::Malformed(reason));
         }
         let buffers = model.has(Relaxation::WriteRead);
@@ -385,7 +386,7 @@ impl<'s> Checker<'s> {
                     |way: &Vec<StateId>, c: &StateId| way.iter().copied().chain([*c]).collect();
                 ways = ways.iter().flat_map(|w| kinds.iter().map(move |c| with(w, c))).collect();
             }
-            ways.iter().any(|controls| question.is_settled(self.system, controls, &memory))
+            ways.iter().any(|controls| is_settled(self.system, question, controls, &memory))
         }))
     }
 
@@ -401,7 +402,7 @@ impl<'s> Checker<'s> {
         for &(control, sight) in self.places((p, place, memory), ended).iter() {
             let is_idle = self.sights.with(sight, |sight| sight.stores.is_empty());
             if question.is_about_rest() && !is_idle
-                || !question.may_be_at_with(system, (p, control), &values)
+                || !may_settle_at(system, question, (p, control), &values)
             {
                 continue;
             }

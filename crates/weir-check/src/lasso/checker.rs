@@ -12,6 +12,7 @@ use weir_model::system::{Mark, Op, Seen, System};
 use super::{Asked, FORMAT, Lasso, VERSION, system};
 use crate::Rejected;
 use crate::ltl;
+use crate::truth::{has_values, is_stuck, truth};
 use crate::witness::{Configuration, WitnessStep, state_names};
 
 /// Checks that a lasso is a run of the program that settles what it says.
@@ -38,6 +39,15 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
     let turn = replay.config.clone();
     if !replay.is_at(&lasso.turn) {
         return Err(Rejected::Cycle("the cycle does not begin where the file says".to_owned()));
+    }
+    // A state in which a formula of the question has no value violates it, however the run goes on.
+    if lasso.cycle.is_empty()
+        && let Asked::Live(index) = &lasso.property
+        && let Some(live) = system.program.live.get(*index)
+        && let Some(Some((controls, memory))) = word.last()
+        && !has_values(&system, &live.kind, controls, memory)
+    {
+        return Ok(());
     }
     let formula = match &lasso.property {
         Asked::Live(index) => match system.program.live.get(*index).map(|live| &live.kind) {
@@ -110,7 +120,7 @@ fn violates(system: &System, formula: &Ltl, word: &[Moment], back: usize) -> Res
         let state = moment.as_ref().or(seen.last().copied());
         seen.push(state.ok_or_else(|| Rejected::Start("it begins in a block".to_owned()))?);
     }
-    let state = |f: &Formula, i: usize| system.holds(f, &seen[i].0, &seen[i].1);
+    let state = |f: &Formula, i: usize| truth(system, f, &seen[i].0, &seen[i].1) == Some(true);
     match ltl::on_word(formula, (seen.len(), back), &state).first() {
         Some(false) => Ok(()),
         _ => Err(Rejected::SettlesNothing("the run satisfies the formula".to_owned())),
@@ -236,7 +246,7 @@ impl<'s> Replay<'s> {
     /// Whether the run has ended: nothing is under way, and nobody can do anything but wait.
     fn is_over(&self) -> bool {
         let Config { controls, memory, buffers } = &self.config;
-        let is_stuck = |p: ProcessId| self.system.is_stuck(p, controls[p.index()], memory);
+        let is_stuck = |p: ProcessId| is_stuck(self.system, p, controls[p.index()], memory);
         self.in_block().is_none()
             && buffers.iter().all(VecDeque::is_empty)
             && self.system.process_ids().all(is_stuck)
@@ -413,7 +423,9 @@ impl Round {
 
     fn settles(&self, system: &System, kind: &LiveKind) -> Result<(), String> {
         let sees = |formula: &Formula| {
-            self.seen.iter().any(|(controls, memory)| system.holds(formula, controls, memory))
+            self.seen
+                .iter()
+                .any(|(controls, memory)| truth(system, formula, controls, memory) == Some(true))
         };
         let fair = self.is_fair();
         let wrong = match kind {

@@ -17,6 +17,7 @@ use weir_model::program::{Ltl, Runs};
 
 use super::{Edge, Graph};
 use crate::ltl::{Moment, Tableau};
+use crate::truth::{is_stuck, truth};
 
 /// A configuration, the letter that is read there, and what holds at the next moment.
 type Node = (usize, u64, u32);
@@ -90,7 +91,7 @@ impl<'g, 's, 'f> Product<'g, 's, 'f> {
             let Buffered { controls, memory, .. } = &graph.nodes[n];
             let bits = tableau.states.iter().enumerate();
             bits.fold(0, |letter, (i, formula)| {
-                letter | u64::from(system.holds(formula, controls, memory)) << i
+                letter | u64::from(truth(system, formula, controls, memory) == Some(true)) << i
             })
         };
         let ends = |n: usize| {
@@ -98,7 +99,7 @@ impl<'g, 's, 'f> Product<'g, 's, 'f> {
             runs != Runs::Endless
                 && !graph.in_block[n]
                 && buffers.iter().all(|buffer| *buffer == StoreBuffer::default())
-                && system.process_ids().all(|p| system.is_stuck(p, controls[p.index()], memory))
+                && system.process_ids().all(|p| is_stuck(system, p, controls[p.index()], memory))
         };
         let all = 0..graph.nodes.len();
         Self {

@@ -5,6 +5,7 @@ use weir_model::memory_model::Relaxation;
 use weir_model::system::Op;
 
 use super::{Check, Replay, read_memory};
+use crate::truth::is_settled;
 use crate::witness::{Configuration, state_names};
 
 impl Replay<'_> {
@@ -118,7 +119,7 @@ impl Replay<'_> {
         let between = self.system.in_block(self.model, &controls).is_none();
         match between
             && (drained || buffered)
-            && question.is_settled(self.system, &controls, memory)
+            && is_settled(self.system, question, &controls, memory)
         {
             true => Ok(()),
             false => Err(format!("the last state does not settle `{}`", question.name)),

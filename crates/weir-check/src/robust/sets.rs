@@ -27,6 +27,7 @@ use super::sc::{Names, ScFile, ScSet, has_length, inside, sc_steps};
 use crate::Rejected;
 use crate::evidence::{Evidence, Subject, counted, question_names};
 use crate::header::Header;
+use crate::truth::is_settled;
 
 /// What `format` says in such a file.
 pub const FORMAT: &str = "weir-robust-set";
@@ -359,7 +360,7 @@ impl<'s> Closed<'s> {
                 return Err(Rejected::SettlesNothing(reason));
             }
             for (i, (controls, memory)) in self.sc.all.iter().enumerate() {
-                if question.is_settled(self.system, controls, memory) {
+                if is_settled(self.system, question, controls, memory) {
                     let place = format!("SC configuration {i}");
                     return Err(Rejected::Settled { place, property: name });
                 }

@@ -23,6 +23,7 @@ use weir_model::system::{Access, Expanded, Op, System};
 
 use super::{FORMAT, UpwardSets, VERSION, read, vars};
 use crate::Rejected;
+use crate::truth::{is_settled, may_settle_at};
 use crate::witness::{expanded, is_followed};
 
 /// Checks that each set shows that its property is never settled, or that a
@@ -136,11 +137,11 @@ impl<'s> Checker<'s> {
         for memory in product(&vars(system).map(values).collect::<Vec<_>>()) {
             let known: Vec<ValueId> = memory.iter().map(|v| v.unwrap_or(ValueId(0))).collect();
             let places = system.process_ids().map(|p| {
-                let fits = |s: &StateId| question.may_be_at_with(system, (p, *s), &known);
+                let fits = |s: &StateId| may_settle_at(system, question, (p, *s), &known);
                 self.all.states(p).filter(fits).collect::<Vec<_>>()
             });
             for controls in product(&places.collect::<Vec<_>>()) {
-                if question.is_settled(system, &controls, &known) {
+                if is_settled(system, question, &controls, &known) {
                     bad.push(UpwardState {
                         controls,
                         memory: memory.clone(),

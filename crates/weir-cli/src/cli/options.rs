@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use weir::load::read_text;
 use weir::{
     Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
-    Settings, engine,
+    Settings, TURNS, engine,
 };
 use weir_engine::{Automata, Engine, Explicit, Refusal, SearchOptions};
 use weir_model::semantics::Form;
@@ -263,7 +263,9 @@ impl AutomataArgs {
 
 /// The engines by their names.
 pub fn engines() -> impl TypedValueParser<Value = &'static dyn Engine> {
-    let names = ENGINES.map(|e| PossibleValue::new(e.name()).help(e.about()));
+    let named = |e: &dyn Engine| PossibleValue::new(e.name()).help(e.about());
+    let turns = TURNS.into_iter().map(|e| named(e).hide(true));
+    let names: Vec<PossibleValue> = ENGINES.into_iter().map(named).chain(turns).collect();
     PossibleValuesParser::new(names)
         .map(|name| engine(&name).expect("the names are those of the engines"))
 }

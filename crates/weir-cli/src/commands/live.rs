@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use weir::live::{AskedFor, Proof, answers, asked, clients, lasso_file, proof};
+use weir::live::{AskedFor, Proof, answers, asked, clients, lasso_file, proof, without_value};
 use weir::load::read_text;
 use weir::report::json::VERSION;
 use weir::report::run::{Layout, lasso_lines};
@@ -120,7 +120,12 @@ impl Report<'_> {
         let _ = write!(out, "\n{}\n", caveat(&self.loaded.source));
         let mut table = Table::default();
         for (asked, answer) in self.asked.iter().zip(answers) {
-            table.row([asked.name.as_str(), answer.verdict.name(), &how(&answer.evidence)]);
+            let how = match &answer.evidence {
+                Evidence::Lasso(lasso) => without_value(self.loaded, asked, lasso),
+                _ => None,
+            }
+            .unwrap_or_else(|| how(&answer.evidence));
+            table.row([asked.name.as_str(), answer.verdict.name(), &how]);
         }
         for (line, answer) in table.lines("  ").iter().zip(answers) {
             let word = answer.verdict.name();
@@ -152,7 +157,8 @@ impl Report<'_> {
             }
             let title = format!("{}:", names.join(", "));
             let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
-            for line in lasso_lines(self.loaded, &lasso.run, lasso.stem, layout) {
+            let why = without_value(self.loaded, &self.asked[i], lasso);
+            for line in lasso_lines(self.loaded, lasso, why.as_deref(), layout) {
                 let _ = writeln!(out, "  {line}");
             }
         }
@@ -189,6 +195,7 @@ impl Report<'_> {
             };
             let reason = match &answer.evidence {
                 Evidence::Reason(reason) => Some(reason.clone()),
+                Evidence::Lasso(lasso) => without_value(self.loaded, asked, lasso),
                 _ => None,
             };
             JsonProperty {

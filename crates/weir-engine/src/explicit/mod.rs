@@ -255,12 +255,17 @@ pub fn settles(semantics: &dyn Semantics, config: &[Cell], question: &Question) 
     }
 }
 
+/// Whether it is a final state that counts. One of which the filter has no value is listed.
 fn is_final(semantics: &dyn Semantics, config: &[Cell]) -> bool {
     let system = semantics.system();
     let (controls, memory) = (semantics.controls(config), semantics.memory(config));
     system.all_ended(controls)
         && semantics.is_drained(config)
-        && system.program.filter.as_ref().is_none_or(|f| system.holds(f, controls, memory))
+        && !system
+            .program
+            .filter
+            .as_ref()
+            .is_some_and(|f| system.truth(f, controls, memory) == Ok(false))
 }
 
 /// Which questions are settled by one of up to `most` configurations under SC, met depth first:
@@ -356,7 +361,7 @@ impl Visitor for Ends<'_> {
         let of = |config: Vec<Cell>| {
             let (controls, memory) = (semantics.controls(&config), semantics.memory(&config));
             let values = self.atoms.iter().map(|a| system.atom(*a, controls, memory)).collect();
-            let picked = self.formula.is_none_or(|f| system.holds(f, controls, memory));
+            let picked = self.formula.is_none_or(|f| system.truth(f, controls, memory) == Ok(true));
             (values, picked)
         };
         let ends = system.all_ended(semantics.controls(config)) && semantics.is_drained(config);

@@ -180,7 +180,8 @@ impl Course {
         let answers = questions.map(|(i, (question, found))| match found {
             Found::Settled(run) => Answer::settled(i, question, *run),
             Found::Folded(_) | Found::Joined(_) => {
-                let undecided = || format!("not decided by subwords of up to {MAX_LEVEL} letters");
+                let undecided =
+                    || format!("not decided by words of up to {MAX_LEVEL} memory states");
                 Answer::unknown(i, stats.stopped.clone().unwrap_or_else(undecided))
             }
             Found::Nothing => match (proof, &stats.stopped) {

@@ -15,7 +15,7 @@ use weir_model::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::system::System;
 
-use super::subwords::{Level, Subwords, letters, single};
+use super::subwords::{Level, Subwords, single};
 use crate::ahead::{ByPlace, readable};
 use crate::graph::NoGraph;
 
@@ -27,9 +27,6 @@ pub(super) type MaskId = usize;
 
 /// The value of a variable that a mask blanks out.
 pub(super) const BLANK: u32 = u32::MAX;
-
-/// Letters and values stand in words with 16 bits each.
-pub(super) const MAX_LETTER: u32 = u16::MAX as u32;
 
 /// Why a search cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +71,7 @@ pub(super) struct Letters<'s> {
     of_place: Vec<Vec<MaskId>>,
     /// For each mask, what it makes of the letters so far.
     masked: Vec<Vec<Option<Letter>>>,
+    level: Level,
     /// Whether letters enter segments in pieces.
     pieces: bool,
     /// For each letter the words of one letter that it is in a segment.
@@ -123,10 +121,16 @@ impl<'s> Letters<'s> {
             of_place,
             masked,
             scratch: vec![],
+            level,
             pieces: level.0 == 1,
             symbols: vec![],
             budget: budget.clone(),
         })
+    }
+
+    /// The level of the words that these letters make.
+    pub fn level(&self) -> Level {
+        self.level
     }
 
     /// The mask that keeps some variables.
@@ -202,9 +206,9 @@ impl<'s> Letters<'s> {
             return Ok(letter);
         }
         let blanked: Box<[Cell]> = blanked.into();
-        let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < MAX_LETTER);
+        let letter = Letter::try_from(self.ids.len()).ok().filter(|&l| l < self.level.max_letter());
         let letter = letter.ok_or(Halt::TooManyLetters)?;
-        if blanked.iter().any(|v| *v != BLANK && *v >= MAX_LETTER) {
+        if blanked.iter().any(|v| *v != BLANK && *v >= self.level.max_letter()) {
             return Err(Halt::TooManyLetters);
         }
         self.budget.work(1 + blanked.len() / 64)?;
@@ -233,7 +237,7 @@ impl<'s> Letters<'s> {
     /// What the mark of an own write to a variable is, if a letter is the memory state that it
     /// made: where letters are in pieces, only the value of the variable.
     pub fn mark(&self, letter: Letter, var: VarId) -> Letter {
-        let mut symbols = letters(self.symbols(letter));
+        let mut symbols = self.level.letters(self.symbols(letter));
         let piece = symbols.find(|&l| self.value(l, var).is_some());
         piece.filter(|_| self.pieces).unwrap_or(letter)
     }

@@ -67,6 +67,13 @@ use crate::stats::{Progress, Stats};
 
 pub use search::check_some;
 
+/// Whether a search ended without an answer although there was time and memory: a proof would need
+/// longer words, or more memory states in words of that length, than can be packed.
+pub fn has_given_up(stats: &Stats) -> bool {
+    let too_many = letters::Halt::TooManyLetters.to_string();
+    stats.stopped.as_ref().is_none_or(|reason| *reason == too_many)
+}
+
 /// The `views` engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Views;

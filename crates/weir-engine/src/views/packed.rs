@@ -10,7 +10,7 @@ use weir_model::ids::{Cell, ProcessId, TransitionId, ValueId, VarId};
 
 use super::letters::{BLANK, Halt, Letter};
 use super::space::{Action, Config, Space, Step};
-use super::subwords::{Subwords, spelt};
+use super::subwords::{Level, Subwords};
 use super::table::ViewId;
 use super::view::{Mark, Stores, View};
 
@@ -118,18 +118,13 @@ fn push_words(words: &[u64], bytes: &mut Vec<u8>) {
     }
 }
 
-fn words(bytes: &mut &[u8]) -> Result<Subwords, Unread> {
+fn words(level: Level, bytes: &mut &[u8]) -> Result<Subwords, Unread> {
     let n = count(bytes)?;
     let mut words = Vec::with_capacity(n);
     for _ in 0..n {
         words.push(number(bytes).ok_or(Unread::Garbled)?);
     }
-    // They are in order, and no letter before the last is zero.
-    let is_spelt = |word: &u64| {
-        let mut rests = (0..4).map(|i| word >> (16 * i));
-        *word != 0 && rests.all(|rest| rest == 0 || rest & 0xffff != 0)
-    };
-    match words.is_sorted_by(|a, b| a < b) && words.iter().all(is_spelt) {
+    match words.is_sorted_by(|a, b| a < b) && words.iter().all(|&word| level.is_word(word)) {
         true => Ok(words),
         false => Err(Unread::Garbled),
     }
@@ -192,7 +187,7 @@ impl Space<'_> {
             config.views.iter().copied().filter(|&view| outbox.views.add(view)).collect();
         let mut letters: Vec<Letter> = Vec::new();
         for view in views.iter().map(|&id| table.view(id)) {
-            let spelt = view.segments.iter().flat_map(|s| spelt(s)).flatten();
+            let spelt = view.segments.iter().flat_map(|s| table.level.spelled(s)).flatten();
             letters.extend(
                 spelt.chain(view.marks.iter().map(|m| m.letter)).filter(|&l| outbox.letters.add(l)),
             );
@@ -250,17 +245,17 @@ impl Space<'_> {
         let known = |l: u32| inbox.letters.get(&l).copied().ok_or(Unread::Garbled);
         let mut view = View::default();
         for _ in 0..count(bytes)? {
-            view.segments.push(self.table.level.map(&words(bytes)?, known)?);
+            view.segments.push(self.table.level.map(&words(self.table.level, bytes)?, known)?);
         }
         for _ in 0..count(bytes)? {
             let var = self.var(bytes)?;
             view.marks.push(Mark { var, letter: known(small(bytes)?)? });
         }
         for _ in 0..count(bytes)? {
-            view.past.push((self.var(bytes)?, words(bytes)?));
+            view.past.push((self.var(bytes)?, words(self.table.level, bytes)?));
         }
         for _ in 0..count(bytes)? {
-            let (var, older) = (self.var(bytes)?, words(bytes)?);
+            let (var, older) = (self.var(bytes)?, words(self.table.level, bytes)?);
             view.stores.push(Stores { var, older, last: ValueId(small(bytes)?) });
         }
         match view.segments.len() == view.marks.len() + 1 {

@@ -20,7 +20,7 @@ use weir_model::program::FenceKind;
 use weir_model::question::Kind;
 use weir_model::system::{Op, Seen, Standing, Transition};
 
-use super::letters::{Halt, Letter, MAX_LETTER};
+use super::letters::{Halt, Letter};
 use super::space::{Config, Space};
 use super::table::ViewId;
 use super::view::View;
@@ -178,7 +178,7 @@ impl Space<'_> {
                 let mask = table.letters.mask_of(p, here.control);
                 table.read(id, mask, x, d, newest)?.to_vec()
             }
-            Op::Write(_, d) if (last || rules.waits) && d.0 >= MAX_LETTER => {
+            Op::Write(_, d) if (last || rules.waits) && d.0 >= table.level.max_letter() => {
                 return Err(Halt::TooManyLetters);
             }
             Op::Write(x, d) if last || rules.waits => {

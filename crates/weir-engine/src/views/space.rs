@@ -29,7 +29,7 @@ use weir_model::system::{Op, Seen, System, Transition};
 
 use super::letters::{Halt, Letter, Letters};
 use super::places::Places;
-use super::subwords::{Level, letters};
+use super::subwords::Level;
 use super::table::{Table, ViewId};
 use super::view::View;
 use super::watch::Watch;
@@ -136,7 +136,11 @@ impl<'s> Space<'s> {
         ViewConfiguration {
             controls: self.controls(config).iter().map(|&s| StateId(s)).collect(),
             memory: self.memory(config).iter().map(|&v| ValueId(v)).collect(),
-            views: config.views.iter().map(|&v| self.table.view(v).parts()).collect(),
+            views: config
+                .views
+                .iter()
+                .map(|&v| self.table.view(v).parts(self.table.level))
+                .collect(),
         }
     }
 
@@ -380,7 +384,7 @@ impl<'s> Space<'s> {
                 visit(Step { process: p, place: 0, action, fences }, next);
                 Ok::<(), Halt>(())
             };
-            for value in letters(&stores.older) {
+            for value in level.letters(&stores.older) {
                 enter(Some(ValueId(value)))?;
             }
             enter(None)?;

@@ -13,29 +13,16 @@
 use weir_model::limits::{Budget, Stop};
 
 /// A set of short words, closed under subwords; the empty word is always in it
-/// and not written down. A word is packed into 16-bit places, first letter
-/// lowest, each letter one higher than its number. Sorted.
+/// and not written down. A word of up to `k` letters is packed into 64 bits, first letter
+/// lowest, each letter one higher than its number and in a place of [`Level::bits`]. Sorted.
 pub(super) type Subwords = Vec<u64>;
 
-/// The highest level: as many letters as fit a packed word.
-pub(super) const MAX_LEVEL: usize = 4;
+/// The highest level: at it, two bits are left for a letter.
+pub(super) const MAX_LEVEL: usize = 32;
 
 /// The operations at one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level(pub usize);
-
-fn length(word: u64) -> usize {
-    (64 - word.leading_zeros() as usize).div_ceil(16)
-}
-
-fn join(first: u64, second: u64) -> u64 {
-    first | second.unbounded_shl(16 * length(first) as u32)
-}
-
-/// The letters of a set.
-pub(super) fn letters(set: &[u64]) -> impl Iterator<Item = u32> {
-    set.iter().filter(|w| length(**w) == 1).map(|w| (w - 1) as u32)
-}
 
 /// Whether every word of `a` is in `b`; both are sorted.
 pub(super) fn is_subset(a: &[u64], b: &[u64]) -> bool {
@@ -57,16 +44,6 @@ pub(super) fn union(a: &[u64], b: &[u64]) -> Subwords {
 /// The word of one letter.
 pub(super) fn single(letter: u32) -> u64 {
     u64::from(letter) + 1
-}
-
-/// The letters of a word, in order.
-fn spell(word: u64) -> impl Iterator<Item = u64> {
-    (0..length(word)).map(move |i| word >> (16 * i) & 0xffff)
-}
-
-/// The words of a set, letter by letter.
-pub(super) fn spelt(set: &[u64]) -> Vec<Vec<u32>> {
-    set.iter().map(|&w| spell(w).map(|l| (l - 1) as u32).collect()).collect()
 }
 
 /// Sets of fewer words are worked on without a look at the limits.
@@ -120,6 +97,52 @@ fn sort(words: &mut Subwords, budget: &Budget) -> Result<(), Stop> {
 }
 
 impl Level {
+    /// The bits of a letter in a word.
+    #[inline]
+    fn bits(self) -> usize {
+        if self.0 <= 4 { 16 } else { 64 / self.0 }
+    }
+
+    /// The least number that is too large for a letter of a word.
+    pub fn max_letter(self) -> u32 {
+        (1 << self.bits()) - 1
+    }
+
+    #[inline]
+    fn length(self, word: u64) -> usize {
+        let used = 64 - word.leading_zeros() as usize;
+        // The usual levels, without a division.
+        if self.0 <= 4 { used.div_ceil(16) } else { used.div_ceil(self.bits()) }
+    }
+
+    #[inline]
+    fn join(self, first: u64, second: u64) -> u64 {
+        first | second.unbounded_shl((self.bits() * self.length(first)) as u32)
+    }
+
+    /// The letters of a word, in order, each one higher than its number.
+    fn places(self, word: u64) -> impl Iterator<Item = u64> {
+        let (bits, mask) = (self.bits(), u64::from(self.max_letter()));
+        (0..self.length(word)).map(move |i| word >> (bits * i) & mask)
+    }
+
+    /// The letters of a set.
+    #[inline]
+    pub fn letters(self, set: &[u64]) -> impl Iterator<Item = u32> {
+        let most = u64::from(self.max_letter());
+        set.iter().filter(move |w| **w <= most).map(|w| (w - 1) as u32)
+    }
+
+    /// The words of a set, letter by letter.
+    pub fn spelled(self, set: &[u64]) -> Vec<Vec<u32>> {
+        set.iter().map(|&w| self.places(w).map(|l| (l - 1) as u32).collect()).collect()
+    }
+
+    /// Whether a number is a word: no letter before the last is missing.
+    pub fn is_word(self, number: u64) -> bool {
+        number != 0 && self.length(number) <= self.0 && self.places(number).all(|l| l != 0)
+    }
+
     /// The subwords of `uv`, for `u` in the first set and `v` in the second.
     ///
     /// # Errors
@@ -128,17 +151,19 @@ impl Level {
         let mut all: Subwords = first.iter().chain(second).copied().collect();
         if self.0 > 1 {
             let mut up_to = [0_usize; MAX_LEVEL + 1];
-            second.iter().for_each(|v| up_to[length(*v)] += 1);
+            second.iter().for_each(|v| up_to[self.length(*v)] += 1);
             (1..=MAX_LEVEL).for_each(|l| up_to[l] += up_to[l - 1]);
-            let joined = first.iter().map(|u| up_to[self.0 - length(*u)]).sum::<usize>();
+            let joined = first.iter().map(|u| up_to[self.0 - self.length(*u)]).sum::<usize>();
             if joined >= LARGE {
                 budget.check_room(joined.saturating_mul(8))?;
             }
             all.reserve_exact(joined);
             for &u in first {
-                let room = self.0 - length(u);
+                let room = self.0 - self.length(u);
                 budget.work(second.len() / LARGE)?;
-                all.extend(second.iter().filter(|v| length(**v) <= room).map(|&v| join(u, v)));
+                all.extend(
+                    second.iter().filter(|v| self.length(**v) <= room).map(|&v| self.join(u, v)),
+                );
             }
         }
         sort(&mut all, budget)?;
@@ -156,13 +181,13 @@ impl Level {
     /// The subwords of `v`, over all words `uav` that the set stands for: what
     /// is left behind an `a`.
     pub fn behind(self, set: &[u64], letter: u32) -> Subwords {
-        self.next_to(set, |v| join(single(letter), v))
+        self.next_to(set, |v| self.join(single(letter), v))
     }
 
     /// The subwords of `u`, over all words `uav` that the set stands for: what
     /// comes before an `a`.
     pub fn before(self, set: &[u64], letter: u32) -> Subwords {
-        self.next_to(set, |u| join(u, single(letter)))
+        self.next_to(set, |u| self.join(u, single(letter)))
     }
 
     /// The words of the set that make a word of the set with one letter more;
@@ -173,14 +198,14 @@ impl Level {
         }
         let fits = |word: u64| set.binary_search(&joined(word)).is_ok();
         let all_fit = |word: &u64| {
-            if length(*word) < self.0 {
+            if self.length(*word) < self.0 {
                 return fits(*word);
             }
             // Too long for the longer word to be known: its parts have to be.
-            let letters: Vec<u64> = spell(*word).collect();
+            let letters: Vec<u64> = self.places(*word).collect();
             (0..letters.len()).all(|skip| {
                 let rest = letters.iter().enumerate().filter(|(i, _)| *i != skip);
-                fits(rest.fold(0, |word, (_, l)| join(word, *l)))
+                fits(rest.fold(0, |word, (_, l)| self.join(word, *l)))
             })
         };
         set.iter().copied().filter(all_fit).collect()
@@ -204,8 +229,8 @@ impl Level {
         let mut all = Vec::with_capacity(set.len());
         for &word in set {
             let mut mapped = 0;
-            for letter in spell(word) {
-                mapped = join(mapped, single(replace((letter - 1) as u32)?));
+            for letter in self.places(word) {
+                mapped = self.join(mapped, single(replace((letter - 1) as u32)?));
             }
             all.push(mapped);
         }
@@ -225,7 +250,7 @@ mod tests {
             .filter(|pick| pick.count_ones() as usize <= k)
             .map(|pick| {
                 let picked = word.iter().enumerate().filter(|(i, _)| pick >> i & 1 == 1);
-                picked.fold(0, |w, (_, &l)| join(w, single(l)))
+                picked.fold(0, |w, (_, &l)| Level(k).join(w, single(l)))
             })
             .collect();
         all.sort_unstable();
@@ -248,7 +273,7 @@ mod tests {
 
     #[test]
     fn push_and_concat_are_exact() {
-        for k in 1..=MAX_LEVEL {
+        for k in 1..=8 {
             let level = Level(k);
             for u in words() {
                 for a in 0..3 {
@@ -265,7 +290,7 @@ mod tests {
 
     #[test]
     fn at_letter_loses_nothing() {
-        for k in 1..=MAX_LEVEL {
+        for k in 1..=8 {
             for w in words() {
                 for (i, &a) in w.iter().enumerate() {
                     let before = Level(k).before(&subwords(&w, k), a);

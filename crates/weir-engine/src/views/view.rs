@@ -27,7 +27,7 @@ use weir_model::ids::{ValueId, VarId};
 use weir_model::limits::{Budget, Stop};
 
 use super::letters::{Halt, Letter, Letters, MaskId};
-use super::subwords::{Level, Subwords, is_subset, letters, single, spelt, union};
+use super::subwords::{Level, Subwords, is_subset, single, union};
 
 /// What one process sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -70,12 +70,12 @@ impl Shape {
 /// Whether nothing is left of a word of one letter. (At higher levels letters
 /// are whole, and a process that sees nothing has no words.)
 fn is_blank(word: u64, table: &Letters<'_>) -> bool {
-    letters(&[word]).any(|l| table.is_blank(l))
+    table.level().letters(&[word]).any(|l| table.is_blank(l))
 }
 
 /// Whether a word tells something of a variable.
 fn is_seen(word: u64, table: &Letters<'_>, var: VarId) -> bool {
-    letters(&[word]).all(|l| table.value(l, var).is_some())
+    table.level().letters(&[word]).all(|l| table.value(l, var).is_some())
 }
 
 /// How a process looks at the history.
@@ -95,12 +95,12 @@ impl View {
     }
 
     /// Taken apart, for showing to others.
-    pub fn parts(&self) -> ViewParts {
+    pub fn parts(&self, level: Level) -> ViewParts {
         ViewParts {
-            segments: self.segments.iter().map(|s| spelt(s)).collect(),
+            segments: self.segments.iter().map(|s| level.spelled(s)).collect(),
             marks: self.marks.iter().map(|m| (m.var, m.letter)).collect(),
-            past: self.past.iter().map(|(x, values)| (*x, spelt(values))).collect(),
-            stores: self.stores.iter().map(|s| (s.var, spelt(&s.older), s.last)).collect(),
+            past: self.past.iter().map(|(x, values)| (*x, level.spelled(values))).collect(),
+            stores: self.stores.iter().map(|s| (s.var, level.spelled(&s.older), s.last)).collect(),
         }
     }
 
@@ -321,9 +321,10 @@ impl View {
         let own = self.marks.iter().position(|m| m.var == var);
         let first = own.map_or(0, |i| i + 1);
         let marks = self.marks[own.unwrap_or(0)..].iter().map(|m| m.letter);
-        let segments = self.segments[first..].iter().flat_map(|s| letters(s));
+        let level = table.level();
+        let segments = self.segments[first..].iter().flat_map(|s| level.letters(s));
         let past = self.past.iter().filter(|(x, _)| *x == var && own.is_none());
-        let past = past.flat_map(|(_, words)| letters(words)).map(ValueId);
+        let past = past.flat_map(|(_, words)| level.letters(words)).map(ValueId);
         segments.chain(marks).filter_map(|l| table.value(l, var)).chain(past).collect()
     }
 
@@ -352,13 +353,14 @@ impl View {
             }
             view.forget(var);
         } else if let Some(i) = self.past.iter().position(|(x, _)| *x == var)
-            && letters(&self.past[i].1).any(|v| v == value.0)
+            && level.letters(&self.past[i].1).any(|v| v == value.0)
         {
             view.past[i].1 = level.at_letter(&self.past[i].1, value.0, &table.budget)?;
             return Ok(vec![view]);
         }
         loop {
-            let mut places: Vec<Letter> = letters(&view.segments[0]).filter(|l| has(*l)).collect();
+            let mut places: Vec<Letter> =
+                level.letters(&view.segments[0]).filter(|l| has(*l)).collect();
             if level.0 == 1 && !places.is_empty() {
                 // At level 1 the letters can be seen again in any order.
                 return Ok(vec![view]);

@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{LabelId, RegId, VarId};
 use weir_model::program::{
-    AtomicKind, BinOp, Code, Domain, EvalError, FenceKind, IntType, Place, Process, Program, Rmw,
-    Stmt, StmtKind,
+    AtomicKind, BinOp, Code, Domain, FenceKind, IntType, Place, Process, Program, Rmw, Stmt,
+    StmtKind,
 };
+
+use super::value::{NoValue, value};
 
 /// A statement: its block and its index there.
 type Address = (usize, usize);
@@ -212,10 +214,10 @@ impl<'p> Automaton<'p> {
     }
 
     fn eval(code: &Code, registers: &[i128]) -> Result<i128, Fails> {
-        match code.eval(&mut |r| registers[r.index()]) {
+        match value(code, &|r| registers[r.index()]) {
             Ok(value) => Ok(value),
-            Err(EvalError::DivisionByZero | EvalError::Index(_)) => Err(Fails),
-            Err(EvalError::Overflow) => panic!("random programs compute with small numbers"),
+            Err(NoValue::Undefined) => Err(Fails),
+            Err(NoValue::TooLarge) => panic!("random programs compute with small numbers"),
         }
     }
 

@@ -154,7 +154,7 @@ impl Values<'_> {
         }
         let value = |c: &Vec<(RegId, i128)>| {
             let of = |r: &RegId| c.iter().find(|(s, _)| s == r).expect("an atom of the code").1;
-            code.eval(&mut { of }).ok()
+            super::value::value(code, &of).ok()
         };
         Some(combinations.iter().filter_map(value).collect())
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use weir_model::program::{Formula, LiveKind, Program};
 
 use super::locals::{self, LocalId, Next};
-use super::{is_true, memories};
+use super::{memories, truth};
 
 /// The configurations of a program under SC and its steps.
 struct Graph {
@@ -13,6 +13,8 @@ struct Graph {
     holds: Vec<bool>,
     /// For each configuration who steps and where it leads.
     steps: Vec<Vec<(usize, usize)>>,
+    /// Whether the formula has no value in some configuration.
+    faults: bool,
 }
 
 /// Whether what is asked about runs without end is so under SC. A run is *fair* if each
@@ -21,6 +23,8 @@ struct Graph {
 /// * `exists f`: some cycle has a configuration with `f`; `never f`: none has.
 /// * `always f`: there is no fair cycle without `f`.
 /// * `terminates`: there is no fair cycle.
+///
+/// All of them are false if the formula has no value in some reachable configuration.
 ///
 /// It is enough to look at strongly connected components, since with more of one no cycle
 /// becomes less fair. `None` if there are more than `limit` configurations.
@@ -32,6 +36,9 @@ pub fn live(program: &Program, kind: &LiveKind, limit: usize) -> Option<bool> {
         LiveKind::Ltl { runs, formula } => return super::ltl::ltl(program, formula, *runs, limit),
     };
     let graph = explore(program, &formula, limit)?;
+    if graph.faults {
+        return Some(false);
+    }
     let found = match kind {
         LiveKind::Exists(_) | LiveKind::Never(_) => {
             components(&graph, |_| true).iter().any(|c| c.iter().any(|n| graph.holds[*n]))
@@ -54,7 +61,7 @@ fn explore(program: &Program, formula: &Formula, limit: usize) -> Option<Graph> 
     let mut atoms = Vec::new();
     formula.atoms(&mut |a| atoms.push(*a));
     let mut locals = locals::all(program);
-    let mut graph = Graph { holds: vec![], steps: vec![] };
+    let mut graph = Graph { holds: vec![], steps: vec![], faults: false };
     let initial: Vec<LocalId> = locals.iter().map(|l| l.initial()).collect();
     let mut all: Vec<(Vec<LocalId>, Vec<i128>)> =
         memories(program).into_iter().map(|m| (initial.clone(), m)).collect();
@@ -64,7 +71,9 @@ fn explore(program: &Program, formula: &Formula, limit: usize) -> Option<Graph> 
             return None;
         }
         let values = locals::observe(&atoms, &locals, &at, &memory);
-        graph.holds.push(is_true(formula, &atoms, &values));
+        let truth = truth(formula, &atoms, &values);
+        graph.faults |= truth.is_none();
+        graph.holds.push(truth == Some(true));
         let mut steps = Vec::new();
         for (p, local) in locals.iter_mut().enumerate() {
             let mut written = None;

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use weir_model::program::{Atom, Ltl, Program, Runs};
 
 use super::locals::{self, LocalId, Locals};
-use super::{is_true, memories};
+use super::{memories, truth as state_truth};
 
 /// The most temporal operators.
 const MAX_TEMPORAL: usize = 7;
@@ -23,6 +23,8 @@ type Truth = (bool, Vec<(bool, bool)>);
 struct Config {
     /// The truth of each formula about states, from left to right.
     letter: Vec<bool>,
+    /// Whether one of them has no value.
+    faults: bool,
     /// Whose step, where it leads, and whether that is waiting.
     steps: Vec<(usize, usize, bool)>,
     /// Whether nobody can do anything but wait.
@@ -96,6 +98,9 @@ pub(super) fn ltl(program: &Program, formula: &Ltl, runs: Runs, limit: usize) ->
         return None;
     }
     let (graph, initial) = explore(program, formula, limit)?;
+    if graph.iter().any(|config| config.faults) {
+        return Some(false);
+    }
     let bits = |guess: usize| (0..guesses).map(|i| guess >> i & 1 == 1).collect::<Vec<bool>>();
     // For each configuration and guess: the truth of the formula and of its temporal parts.
     let all: Vec<Vec<Truth>> = graph
@@ -179,7 +184,11 @@ fn explore(program: &Program, formula: &Ltl, limit: usize) -> Option<(Vec<Config
             return None;
         }
         let values = locals::observe(&atoms, &locals, &at, &memory);
-        let letter = states.iter().map(|f| is_true(f, &atoms, &values)).collect();
+        let truths = states.iter().map(|f| state_truth(f, &atoms, &values));
+        // A state in which a part of the formula has no value violates the formula.
+        let letter: Option<Vec<bool>> = truths.collect();
+        let faults = letter.is_none();
+        let letter = letter.unwrap_or_default();
         let stuck = |(l, i): (&mut Locals<'_>, &LocalId)| l.is_stuck(*i, &memory, true);
         let ends = locals.iter_mut().zip(&at).all(stuck);
         let mut steps = Vec::new();
@@ -195,7 +204,7 @@ fn explore(program: &Program, formula: &Ltl, limit: usize) -> Option<(Vec<Config
                 steps.push((p, id, waits));
             }
         }
-        graph.push(Config { letter, steps, ends });
+        graph.push(Config { letter, faults, steps, ends });
     }
     Some((graph, initial))
 }

@@ -42,6 +42,7 @@ mod live;
 mod locals;
 mod ltl;
 mod rewriting;
+mod value;
 
 use std::collections::BTreeSet;
 
@@ -90,20 +91,52 @@ pub fn atoms(program: &Program) -> Vec<Atom> {
 }
 
 impl Reached {
+    /// Whether the formula of a `final exists` has no value in a final state. `None` if buffers
+    /// were full and it has one in all that were reached.
+    pub fn is_without_value(
+        &self,
+        program: &Program,
+        atoms: &[Atom],
+        formula: &Formula,
+    ) -> Option<bool> {
+        let lacks = |s: &Vec<i128>| match program.filter.as_ref().map(|f| truth(f, atoms, s)) {
+            Some(None) => true,
+            Some(Some(false)) => false,
+            Some(Some(true)) | None => truth(formula, atoms, s).is_none(),
+        };
+        match self.finals.iter().any(lacks) {
+            true => Some(true),
+            false => (!self.is_cut).then_some(false),
+        }
+    }
+
     /// Whether a property holds of what was reached; `atoms` are those that were asked
     /// for. `None` if buffers were full and no state settles it.
     pub fn holds(&self, program: &Program, atoms: &[Atom], asked: &PropertyKind) -> Option<bool> {
-        let is_true = |formula: &Formula, values: &[i128]| is_true(formula, atoms, values);
-        let counts = |s: &&Vec<i128>| program.filter.as_ref().is_none_or(|f| is_true(f, s));
+        let truth = |formula: &Formula, values: &[i128]| truth(formula, atoms, values);
+        // The truth of a formula in a final state, and whether the state counts; `None` if one of
+        // them has no value.
+        let in_final = |f: &Formula, s: &[i128]| match program.filter.as_ref() {
+            Some(filter) if !truth(filter, s)? => Some((false, false)),
+            _ => Some((true, truth(f, s)?)),
+        };
         let (is_settled, otherwise) = match asked {
             // Where processes stand in a deadlock is not kept.
             PropertyKind::NoDeadlock(except) if !except.is_empty() => return None,
-            PropertyKind::Never(f) => (self.states.iter().any(|s| is_true(f, s)), true),
+            // A state in which the formula has no value violates the property.
+            PropertyKind::Never(f) => {
+                (self.states.iter().any(|s| truth(f, s) != Some(false)), true)
+            }
             PropertyKind::Assertions => (self.fails, true),
             PropertyKind::NoDeadlock(_) => (self.deadlocks, true),
             PropertyKind::Final(quantifier, f) => {
-                let wanted = *quantifier != Quantifier::Always;
-                let found = self.finals.iter().filter(counts).any(|s| is_true(f, s) == wanted);
+                let found = self.finals.iter().any(|s| match (in_final(f, s), quantifier) {
+                    (None, _) => *quantifier != Quantifier::Exists,
+                    (Some((counts, holds)), Quantifier::Exists | Quantifier::Never) => {
+                        counts && holds
+                    }
+                    (Some((counts, holds)), Quantifier::Always) => counts && !holds,
+                });
                 (found, *quantifier != Quantifier::Exists)
             }
         };
@@ -114,13 +147,13 @@ impl Reached {
     }
 }
 
-/// Whether a formula holds, given the values of atoms. One without a value does not.
-fn is_true(formula: &Formula, atoms: &[Atom], values: &[i128]) -> bool {
-    let value = |a: &Atom| {
+/// Whether a formula holds, given the values of atoms; `None` if it has no value.
+fn truth(formula: &Formula, atoms: &[Atom], values: &[i128]) -> Option<bool> {
+    let value_of = |a: &Atom| {
         let known = atoms.iter().position(|b| a == b);
         values[known.expect("the atom was asked for")]
     };
-    formula.eval(&mut { value }).is_ok_and(|v| v != 0)
+    value::value(formula, &value_of).ok().map(|v| v != 0)
 }
 
 /// The possible initial memories.

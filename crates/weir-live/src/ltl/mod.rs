@@ -100,7 +100,7 @@ impl Moments {
             letters.push((!is_inside).then(|| {
                 let bits = automaton.letters.iter().enumerate();
                 bits.fold(0, |letter, (i, formula)| {
-                    letter | u32::from(system.holds(formula, controls, memory)) << i
+                    letter | u32::from(system.truth(formula, controls, memory) == Ok(true)) << i
                 })
             }));
             let is_drained = system.process_ids().all(|p| graph.is_drained(node, p));

@@ -9,7 +9,8 @@ use crate::program::{Atom, BinOp, Expr, Formula, UnOp};
 pub(crate) fn positive_places(formula: &Formula) -> BTreeSet<Atom> {
     let mut negative = BTreeSet::new();
     let mut places = BTreeSet::new();
-    if may_have_no_value(formula) {
+    // Where a formula has no value it is not false, so nothing is monotone.
+    if formula.may_have_no_value() {
         return places;
     }
     truth(formula, true, &mut negative);
@@ -41,8 +42,9 @@ fn truth(e: &Formula, up: bool, negative: &mut BTreeSet<Atom>) {
         // `count(p@l) == n` is `>= n` where `n` is the number of places that are counted.
         Expr::Binary(op @ (BinOp::Eq | BinOp::Ne), a, b) => {
             let up = up == (*op == BinOp::Eq);
-            let (counted, number) = if range(b).is_some_and(is_one) { (a, b) } else { (b, a) };
-            match (range(counted), range(number)) {
+            let (counted, number) =
+                if b.sum_of_places().is_some_and(is_one) { (a, b) } else { (b, a) };
+            match (counted.sum_of_places(), number.sum_of_places()) {
                 (Some((_, most)), Some((n, m))) if n == m && n >= most => {
                     amount(counted, up, negative);
                 }
@@ -53,7 +55,7 @@ fn truth(e: &Formula, up: bool, negative: &mut BTreeSet<Atom>) {
             }
         }
         // A number counts as true unless it is 0.
-        _ => match range(e) {
+        _ => match e.sum_of_places() {
             Some((least, _)) if least >= 0 => amount(e, up, negative),
             _ => all(e, negative),
         },
@@ -89,23 +91,6 @@ fn amount(e: &Formula, up: bool, negative: &mut BTreeSet<Atom>) {
     }
 }
 
-/// Whether an evaluation might overflow or divide by zero. Such a formula is false
-/// then, and nothing is monotone.
-fn may_have_no_value(e: &Formula) -> bool {
-    match e {
-        Expr::Const(_) | Expr::Atom(_) => false,
-        Expr::Unary(UnOp::Not | UnOp::Wrap(_), e) => may_have_no_value(e),
-        Expr::Unary(UnOp::Neg, e) => !matches!(**e, Expr::Const(c) if c != i128::MIN),
-        Expr::Binary(
-            BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Shl | BinOp::Shr,
-            ..,
-        ) => true,
-        Expr::Binary(op, a, b) => {
-            *op == BinOp::Add && range(e).is_none() || may_have_no_value(a) || may_have_no_value(b)
-        }
-    }
-}
-
 fn all(e: &Formula, negative: &mut BTreeSet<Atom>) {
     e.atoms(&mut |a| {
         negative.insert(*a);
@@ -114,19 +99,6 @@ fn all(e: &Formula, negative: &mut BTreeSet<Atom>) {
 
 fn is_one((least, most): (i128, i128)) -> bool {
     least == most
-}
-
-/// The least and the greatest value of sums of places; `None` for anything else.
-fn range(e: &Formula) -> Option<(i128, i128)> {
-    match e {
-        Expr::Const(c) => Some((*c, *c)),
-        Expr::Atom(Atom::At(..)) => Some((0, 1)),
-        Expr::Binary(BinOp::Add, a, b) => {
-            let ((a, c), (b, d)) = (range(a)?, range(b)?);
-            Some((a.checked_add(b)?, c.checked_add(d)?))
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

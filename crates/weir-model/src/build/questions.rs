@@ -2,11 +2,12 @@
 
 use super::abstraction::Abstraction;
 use crate::ids::SpanId;
-use crate::program::{Atom, Formula, Program, PropertyKind, Stmt, StmtKind};
+use crate::program::{Atom, Formula, Program, PropertyKind, Quantifier, Stmt, StmtKind};
 use crate::question::{Kind, Question};
 
-/// What is asked of a program: its properties, whether it fails if it can, and whether a value
-/// leaves its bound if one can. `processes` is what is known of the processes, if anything is.
+/// What is asked of a program: its properties, whether it fails if it can, whether a value
+/// leaves its bound if one can, and whether the formula of each `final exists` has a value if it
+/// may have none. `processes` is what is known of the processes, if anything is.
 pub(super) fn ask(program: &Program, processes: &[Abstraction]) -> Vec<Question> {
     let mut asked: Vec<(Option<&String>, Kind, SpanId)> = program
         .properties
@@ -34,7 +35,21 @@ pub(super) fn ask(program: &Program, processes: &[Abstraction]) -> Vec<Question>
         };
         Question { name, kind: kind.clone(), span: *span }
     };
-    asked.iter().enumerate().map(question).collect()
+    let mut questions: Vec<Question> = asked.iter().enumerate().map(question).collect();
+    let valued: Vec<Question> = questions.iter().filter_map(valued).collect();
+    questions.extend(valued);
+    questions
+}
+
+/// Whether the formula of a `final exists` has a value, if it may have none.
+fn valued(question: &Question) -> Option<Question> {
+    let Kind::Final { quantifier: Quantifier::Exists, formula, filter } = &question.kind else {
+        return None;
+    };
+    let kind = Kind::Valued { formula: formula.clone(), filter: filter.clone() };
+    let name = format!("value of {}", question.name);
+    let valued = Question { name, kind, span: question.span };
+    (!valued.is_excluded()).then_some(valued)
 }
 
 /// What a property asks.

@@ -89,6 +89,16 @@ pub enum EvalError {
     Index(i128),
 }
 
+impl std::fmt::Display for EvalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Overflow => write!(f, "a number that does not fit into 128 bits"),
+            Self::DivisionByZero => write!(f, "division by zero"),
+            Self::Index(index) => write!(f, "index {index} outside of its array"),
+        }
+    }
+}
+
 impl<A> Expr<A> {
     /// `op e`.
     pub fn unary(op: UnOp, e: Self) -> Self {
@@ -153,10 +163,47 @@ impl<A> Expr<A> {
 }
 
 impl Formula {
-    /// Whether it is true in no state in which these places are left out, whatever the
-    /// processes do. A formula without a value counts as false.
+    /// Whether it has a value and is false in every state in which these places are left out,
+    /// whatever the processes do.
     pub fn is_never(&self, unreached: &[Atom]) -> bool {
-        self.range(unreached) == (0, 0)
+        self.range(unreached) == (0, 0) && !self.may_have_no_value()
+    }
+
+    /// Whether there may be values of its atoms for which it overflows, divides by zero or leaves
+    /// an array. Numbers of variables and registers have no bound here.
+    pub fn may_have_no_value(&self) -> bool {
+        match self {
+            Self::Const(_) | Self::Atom(_) => false,
+            Self::Unary(UnOp::Not | UnOp::Wrap(_), e) => e.may_have_no_value(),
+            Self::Unary(UnOp::Neg, e) => !matches!(**e, Self::Const(c) if c != i128::MIN),
+            Self::Binary(op, a, b) => {
+                let may_fail = match op {
+                    BinOp::Add => self.sum_of_places().is_none(),
+                    BinOp::Sub
+                    | BinOp::Mul
+                    | BinOp::Div
+                    | BinOp::Mod
+                    | BinOp::Shl
+                    | BinOp::Shr
+                    | BinOp::Index => true,
+                    _ => false,
+                };
+                may_fail || a.may_have_no_value() || b.may_have_no_value()
+            }
+        }
+    }
+
+    /// The least and the greatest value of a sum of numbers and places; `None` for anything else.
+    pub(crate) fn sum_of_places(&self) -> Option<(i128, i128)> {
+        match self {
+            Self::Const(c) => Some((*c, *c)),
+            Self::Atom(Atom::At(..)) => Some((0, 1)),
+            Self::Binary(BinOp::Add, a, b) => {
+                let ((a, c), (b, d)) = (a.sum_of_places()?, b.sum_of_places()?);
+                Some((a.checked_add(b)?, c.checked_add(d)?))
+            }
+            _ => None,
+        }
     }
 
     /// Bounds of its value, where it has one.

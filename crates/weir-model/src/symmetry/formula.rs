@@ -2,14 +2,15 @@
 
 use super::Automorphism;
 use super::permutation::Permutation;
-use crate::program::{Atom, BinOp, Expr, Formula, UnOp};
+use crate::program::{Atom, BinOp, Expr, Formula};
 
 impl Automorphism {
     /// Whether a formula is true of a state if and only if it is true of the image.
     pub(super) fn keeps(&self, formula: &Formula) -> bool {
-        self.image(formula).is_some_and(|image| match is_total(formula) {
-            true => normal(&image) == normal(formula),
-            false => image == *formula,
+        // The order of operands does not matter where a formula has a value in every state.
+        self.image(formula).is_some_and(|image| match formula.may_have_no_value() {
+            true => image == *formula,
+            false => normal(&image) == normal(formula),
         })
     }
 
@@ -43,39 +44,6 @@ impl Automorphism {
             },
             Expr::Binary(op, a, b) => Expr::binary(*op, self.image(a)?, self.image(b)?),
         })
-    }
-}
-
-/// Whether a formula has a value in every state, so that the order of its operands does not
-/// matter.
-fn is_total(formula: &Formula) -> bool {
-    match formula {
-        Expr::Const(_) | Expr::Atom(_) => true,
-        Expr::Unary(op, e) => *op == UnOp::Not && is_total(e),
-        Expr::Binary(BinOp::Add, a, b) => is_count(a) && is_count(b),
-        Expr::Binary(op, a, b) => {
-            let fails = matches!(
-                op,
-                BinOp::Sub
-                    | BinOp::Mul
-                    | BinOp::Div
-                    | BinOp::Mod
-                    | BinOp::Shl
-                    | BinOp::Shr
-                    | BinOp::Index
-            );
-            !fails && is_total(a) && is_total(b)
-        }
-    }
-}
-
-/// Whether it counts processes at labels: the sum cannot be too large.
-fn is_count(formula: &Formula) -> bool {
-    match formula {
-        Expr::Const(c) => i64::try_from(*c).is_ok(),
-        Expr::Atom(atom) => matches!(atom, Atom::At(..)),
-        Expr::Unary(..) => false,
-        Expr::Binary(op, a, b) => *op == BinOp::Add && is_count(a) && is_count(b),
     }
 }
 

@@ -272,7 +272,7 @@ impl System {
         let found = Automorphism::new(found.processes, found.vars, found.values, found.registers);
         let keeps = |q: &Question| match &q.kind {
             Asked::Never(formula) => found.keeps(formula),
-            Asked::Final { formula, filter, .. } => {
+            Asked::Final { formula, filter, .. } | Asked::Valued { formula, filter } => {
                 found.keeps(formula) && filter.as_ref().is_none_or(|f| found.keeps(f))
             }
             Asked::Assertions => true,

@@ -2,7 +2,7 @@
 
 use super::{Excess, Failure, Seen, StateKind, System};
 use crate::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
-use crate::program::{Atom, Formula};
+use crate::program::{Atom, EvalError, Formula};
 
 impl System {
     /// The number that a value stands for.
@@ -26,15 +26,19 @@ impl System {
         }
     }
 
-    /// Whether a formula holds. One that divides by zero or overflows does not.
+    /// Whether a formula holds in a state.
+    ///
+    /// # Errors
+    /// Why the formula has no value there. It is then neither true nor false, and the state violates
+    /// the property that asks for it.
     #[inline]
-    pub fn holds(
+    pub fn truth(
         &self,
         formula: &Formula,
         controls: &[impl Copy + Into<StateId>],
         memory: &[impl Copy + Into<ValueId>],
-    ) -> bool {
-        formula.eval(&mut |a| self.atom(*a, controls, memory)).is_ok_and(|v| v != 0)
+    ) -> Result<bool, EvalError> {
+        Ok(formula.eval(&mut |a| self.atom(*a, controls, memory))? != 0)
     }
 
     /// Whether every process has ended.

@@ -30,7 +30,7 @@ use crate::build::{self, Expansion, Rounds, Watch};
 use crate::ids::{LabelId, ProcessId, RegId, StateId, ValueId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
-use crate::program::{AtomicKind, FenceKind, Label, Program, Property, PropertyKind};
+use crate::program::{AtomicKind, FenceKind, Label, Program, Property, PropertyKind, Quantifier};
 use crate::question::{Kind, Question};
 
 /// So many values of registers of a process are looked at to find what grows.
@@ -137,6 +137,9 @@ impl System {
                 Kind::NoDeadlock(except) => PropertyKind::NoDeadlock(except.clone()),
                 Kind::Final { quantifier, formula, .. } => {
                     PropertyKind::Final(*quantifier, formula.clone())
+                }
+                Kind::Valued { formula, .. } => {
+                    PropertyKind::Final(Quantifier::Always, formula.clone())
                 }
                 Kind::Bounds | Kind::Within(_) => return None,
             };

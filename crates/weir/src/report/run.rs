@@ -12,6 +12,7 @@ pub(crate) mod words;
 use std::collections::BTreeSet;
 
 use weir_check::robust::cycle::Edge;
+use weir_live::Lasso;
 use weir_model::answer::Run;
 use weir_model::ids::ProcessId;
 use weir_model::memory_model::MemoryModel;
@@ -129,16 +130,22 @@ pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -
     lines
 }
 
-/// The lines of an infinite run: a table of its steps, in which those
-/// from `stem` on are marked as the cycle.
-pub fn lasso_lines(loaded: &Loaded, run: &Run, stem: usize, layout: Layout) -> Vec<String> {
+/// The lines of an infinite run: a table of its steps, in which those of the cycle are marked. If it
+/// has none, `ending` says why its last state counts; by default, that nobody can go on.
+pub fn lasso_lines(
+    loaded: &Loaded,
+    lasso: &Lasso,
+    ending: Option<&str>,
+    layout: Layout,
+) -> Vec<String> {
+    let (run, stem) = (&lasso.run, lasso.stem);
     let around = stem.saturating_sub(EDGE) + 1..=stem + EDGE;
     let shown = shown(run.steps.len(), &around.collect(), layout.full);
     let cycle = (stem < run.steps.len()).then_some(stem);
     let mut items = items(loaded, run, &shown, cycle, layout.full);
     items.push(Item::Across(match cycle {
         Some(stem) => format!("back to step {}", stem + 1),
-        None => "the run ends: nobody can go on".to_owned(),
+        None => format!("the run ends: {}", ending.unwrap_or("nobody can go on")),
     }));
     layout::lines(&loaded.system, &items, layout)
 }

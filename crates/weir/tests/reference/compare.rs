@@ -115,12 +115,20 @@ fn compare_answers(
     for (engine, answers) in found {
         for answer in answers {
             let question = &system.questions[answer.property];
-            let kind = match asked.properties.get(answer.property) {
-                Some(property) => &property.kind,
-                None if question.kind == Kind::Assertions => &PropertyKind::Assertions,
-                None => continue,
+            let expected = match (asked.properties.get(answer.property), &question.kind) {
+                (Some(property), _) => reached.holds(asked, &atoms, &property.kind),
+                (None, Kind::Assertions) => reached.holds(asked, &atoms, &PropertyKind::Assertions),
+                (None, Kind::Valued { .. }) => {
+                    let of = |name: &str| question.name == format!("value of {name}");
+                    let exists = system.questions.iter().position(|q| of(&q.name));
+                    let asked_for = exists.map(|i| &asked.properties[i].kind);
+                    let Some(PropertyKind::Final(_, formula)) = asked_for else {
+                        return Err(format!("`{}` is about no property", question.name));
+                    };
+                    reached.is_without_value(asked, &atoms, formula).map(|lacks| !lacks)
+                }
+                (None, _) => continue,
             };
-            let expected = reached.holds(asked, &atoms, kind);
             match (expected, answer.verdict) {
                 (_, Verdict::Unknown) => counts.unknown += 1,
                 (None, _) => {}

@@ -64,7 +64,13 @@ pub fn lines(
             .collect();
         table.row([process.name.clone(), place, values.join(" ")]);
     }
-    table.wrapped("  ", width)
+    let mut lines = table.wrapped("  ", width);
+    if let Some(question) = question
+        && let Some(error) = question.without_value(system, &end.controls, &end.memory)
+    {
+        lines.push(format!("  {error} in `{}`", question.name));
+    }
+    lines
 }
 
 /// What a process waits for that cannot go on: `waits at line 7 for "x == 1"; x is 0`.
