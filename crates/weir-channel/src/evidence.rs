@@ -6,6 +6,7 @@ mod closed;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use weir_check::claim::{Claim, Settled};
 use weir_check::evidence::counted;
 use weir_check::{Kind, Rejected};
 use weir_model::fingerprint::Fingerprint;
@@ -139,12 +140,19 @@ impl weir_check::Evidence for Evidence {
         }
     }
 
-    fn model(&self) -> String {
-        format!("{} channels", self.semantics.as_deref().unwrap_or("lossy"))
-    }
-
-    fn settles(&self, _: &Machine) -> Vec<String> {
-        vec![self.state.clone()]
+    fn claim(&self, machine: &Machine) -> Claim {
+        let verdict = if self.steps.is_some() { "reached" } else { "unreachable" };
+        Claim {
+            program: machine.name().to_owned(),
+            fingerprint: self.fingerprint.clone(),
+            model: format!("{} channels", self.semantics.as_deref().unwrap_or("lossy")),
+            answers: vec![Settled::new(
+                format!("{} with {} channels", self.state, self.channels),
+                verdict,
+            )],
+            clients: None,
+            fairness: None,
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use weir_model::question::Question;
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::claim::Claim;
+use crate::evidence::{Evidence, Subject, counted, excluded, within_bounds};
 use crate::header::Header;
 use crate::store_buffers::{Closed, Configuration, Rules};
 use crate::truth::is_settled;
@@ -72,12 +73,9 @@ impl Evidence for ClosedSet {
         format!("a closed set of {}", counted(self.configurations.len(), "configuration"))
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
-        question_names(subject.system(), self.properties.iter().copied())
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let answers = excluded(subject.system(), self.properties.iter().copied());
+        Claim::new(&self.header, &self.model, answers)
     }
 }
 

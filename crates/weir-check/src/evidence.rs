@@ -11,6 +11,7 @@ use weir_model::system::System;
 use crate::Rejected;
 use crate::buffers::Buffers;
 use crate::certificate::Certificate;
+use crate::claim::{Claim, Settled};
 use crate::closed::ClosedSet;
 use crate::lasso::Lasso;
 use crate::live_set::LiveSet;
@@ -50,11 +51,21 @@ pub trait Evidence: Serialize + DeserializeOwned {
     /// What it is, in a few words.
     fn what(&self) -> String;
 
-    /// The memory model that it is about, in words.
-    fn model(&self) -> String;
+    /// Everything that it claims.
+    fn claim(&self, subject: &Self::Subject) -> Claim;
 
-    /// The names of the questions that it settles.
-    fn settles(&self, subject: &Self::Subject) -> Vec<String>;
+    /// Checks that it shows all that it claims, and that it claims something.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    fn certify(&self, subject: &Self::Subject, threads: usize) -> Result<Claim, Rejected> {
+        let claim = self.claim(subject);
+        if claim.answers.is_empty() {
+            return Err(Rejected::SettlesNothing("it names no property".to_owned()));
+        }
+        self.check(subject, threads)?;
+        Ok(claim)
+    }
 
     /// Reads it from JSON.
     ///
@@ -112,10 +123,8 @@ pub struct Checked {
     pub reason: Option<Rejected>,
     /// What it is, in a few words.
     pub what: String,
-    /// The memory model that it is about.
-    pub model: String,
-    /// The names of the questions that it settles.
-    pub properties: Vec<String>,
+    /// What it claims; nothing if it is of another version.
+    pub claim: Option<Claim>,
 }
 
 /// Reads a text of one kind, whose opening is known, and checks it with so many threads.
@@ -142,17 +151,15 @@ fn read_and_check<E: Evidence>(
     threads: usize,
 ) -> Result<Checked, Rejected> {
     if let Err(reason) = opening.check::<E>() {
-        let model = opening.model.unwrap_or_default();
         let what = "evidence of another version".to_owned();
-        return Ok(Checked { reason: Some(reason), what, model, properties: vec![] });
+        return Ok(Checked { reason: Some(reason), what, claim: None });
     }
     let evidence: E =
         serde_json::from_str(text).map_err(|e| Rejected::Unreadable(e.to_string()))?;
     Ok(Checked {
-        reason: evidence.check(subject, threads).err(),
+        reason: evidence.certify(subject, threads).err(),
         what: evidence.what(),
-        model: evidence.model(),
-        properties: evidence.settles(subject),
+        claim: Some(evidence.claim(subject)),
     })
 }
 
@@ -215,13 +222,13 @@ pub(crate) fn within_bounds(
     }
 }
 
-/// The names of some questions, as far as the system has them.
-pub(crate) fn question_names(
+/// Questions of a system that no reachable state settles.
+pub(crate) fn excluded(
     system: &System,
     questions: impl IntoIterator<Item = usize>,
-) -> Vec<String> {
+) -> Vec<Settled> {
     let found = questions.into_iter().filter_map(|i| system.questions.get(i));
-    found.map(|question| question.name.clone()).collect()
+    found.map(|question| Settled::by_states(question, false)).collect()
 }
 
 /// A number with its thousands apart.

@@ -29,6 +29,7 @@
 
 pub mod buffers;
 pub mod certificate;
+pub mod claim;
 pub mod closed;
 pub mod evidence;
 pub mod header;
@@ -48,6 +49,7 @@ pub mod upward;
 pub mod witness;
 
 pub use certificate::Certificate;
+pub use claim::Claim;
 pub use evidence::{Checked, Evidence, KINDS, Kind, Subject, certify};
 pub use header::Header;
 pub use rejected::Rejected;

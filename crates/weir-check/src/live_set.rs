@@ -26,9 +26,10 @@ use weir_model::program::{Formula, LiveKind};
 use weir_model::system::{Op, System};
 
 use crate::Rejected;
+use crate::claim::{Claim, Settled};
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::header::Header;
-use crate::lasso::{Asked, system};
+use crate::lasso::{Asked, flush_fairness, system};
 use crate::store_buffers::{Closed, Configuration};
 use crate::truth::{has_values, truth};
 
@@ -104,12 +105,12 @@ impl Evidence for LiveSet {
         }
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
-        self.questions.iter().map(|q| q.name(&subject.system().program)).collect()
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let program = &subject.system().program;
+        let answer = |q: &Asked| Settled::holds(q.name(program), !q.wants_run(program));
+        let answers = self.questions.iter().map(answer).collect();
+        let claim = Claim::new(&self.header, &self.model, answers);
+        Claim { clients: self.clients, fairness: flush_fairness(self.flush_fair), ..claim }
     }
 }
 

@@ -16,6 +16,7 @@ use weir_model::system::{Expanded, Mark, Op, System};
 
 use crate::Rejected;
 use crate::certificate::{self, Certificate};
+use crate::claim::{Claim, Settled};
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::header::Header;
 use crate::lasso;
@@ -81,12 +82,9 @@ impl Evidence for Unblocked {
         }
     }
 
-    fn model(&self) -> String {
-        "TSO".to_owned()
-    }
-
-    fn settles(&self, _: &dyn Subject) -> Vec<String> {
-        vec!["obstruction-free".to_owned()]
+    fn claim(&self, _: &dyn Subject) -> Claim {
+        let answers = vec![Settled::holds("obstruction-free", true)];
+        Claim { clients: Some(self.clients), ..Claim::new(&self.header, "TSO", answers) }
     }
 }
 

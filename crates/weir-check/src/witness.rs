@@ -9,6 +9,7 @@ use weir_model::semantics::{Event, EventKind, Rule, Step};
 use weir_model::system::{Excess, Expanded, Op, Seen, StateKind, System, Transition};
 
 use crate::Rejected;
+use crate::claim::{Claim, Settled};
 use crate::evidence::{Evidence, Subject, counted};
 use crate::header::Header;
 
@@ -120,12 +121,10 @@ impl Evidence for Witness {
         format!("a run of {}", counted(self.steps.len(), "step"))
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, _: &dyn Subject) -> Vec<String> {
-        vec![self.property_name.clone()]
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let question = subject.system().questions.get(self.property);
+        let answers = question.map(|question| Settled::by_states(question, true));
+        Claim::new(&self.header, &self.model, answers.into_iter().collect())
     }
 }
 

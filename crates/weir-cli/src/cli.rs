@@ -384,13 +384,29 @@ pub struct Certify {
     /// Check that one shard has what all others expect of it, and write a receipt to the folder
     #[arg(help_heading = "Shards", long, value_name = "I", conflicts_with = "join")]
     pub discharge: Option<usize>,
-    /// Accept the shards if the folder has all receipts
+    /// Check that the folder has all receipts and that they fit together. The shards are not checked
+    /// again, so nothing is accepted (status 3)
     #[arg(help_heading = "Shards", long)]
     pub join: bool,
+    /// Reject evidence that claims something else; may be repeated. KEY is property, verdict, model,
+    /// clients, fairness, program or fingerprint: `--expect verdict=holds --expect clients=2`
+    #[arg(long, value_name = "KEY=VALUE", value_parser = expectation)]
+    pub expect: Vec<(String, String)>,
     #[command(flatten)]
     pub language: LanguageArg,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
+}
+
+/// What evidence has to claim: `KEY=VALUE`.
+fn expectation(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    match weir_check::claim::KEYS.contains(&key) {
+        true => Ok((key.to_owned(), value.to_owned())),
+        false => {
+            Err(format!("there is no `{key}`; there is {}", weir_check::claim::KEYS.join(", ")))
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -73,8 +73,8 @@ pub fn accepted<E: Evidence>(
     subject: &E::Subject,
     threads: usize,
 ) -> Result<E, Unaccepted> {
-    match evidence.check(subject, threads) {
-        Ok(()) => Ok(evidence),
+    match evidence.certify(subject, threads) {
+        Ok(_) => Ok(evidence),
         Err(why) => Err(Unaccepted { what: evidence.what(), why }),
     }
 }

@@ -9,7 +9,8 @@ use weir_model::ids::{ValueId, VarId};
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::claim::Claim;
+use crate::evidence::{Evidence, Subject, counted, excluded, within_bounds};
 use crate::header::Header;
 use crate::witness::state_names;
 
@@ -118,12 +119,9 @@ impl Evidence for Certificate {
         format!("an inductive set of {}", counted(self.configurations.len(), "configuration"))
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
-        question_names(subject.system(), self.properties.iter().copied())
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let answers = excluded(subject.system(), self.properties.iter().copied());
+        Claim::new(&self.header, &self.model, answers)
     }
 }
 

@@ -6,10 +6,11 @@ mod checker;
 use serde::{Deserialize, Serialize};
 use weir_model::answer::Run;
 use weir_model::ids::SpanId;
-use weir_model::program::Program;
+use weir_model::program::{LiveKind, Program};
 use weir_model::system::System;
 
 use crate::Rejected;
+use crate::claim::{Claim, Settled};
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::header::Header;
 use crate::witness::{Configuration, WitnessStep, check_lines};
@@ -67,7 +68,21 @@ impl Asked {
             Self::Live(index) => program.live_name(*index),
         }
     }
+
+    /// Whether a run is asked for, and not what must not be.
+    pub(crate) fn wants_run(&self, program: &Program) -> bool {
+        let Self::Live(index) = self else { return false };
+        program.live.get(*index).is_some_and(|live| matches!(live.kind, LiveKind::Exists(_)))
+    }
 }
+
+/// The fairness of a claim about runs in which every write reaches memory.
+pub(crate) fn flush_fairness(flush_fair: bool) -> Option<String> {
+    flush_fair.then(|| FLUSH_FAIR.to_owned())
+}
+
+/// What the fairness of a claim is called if only runs count in which every write reaches memory.
+const FLUSH_FAIR: &str = "every write reaching memory";
 
 impl Evidence for Lasso {
     type Subject = dyn Subject;
@@ -88,12 +103,13 @@ impl Evidence for Lasso {
         format!("a lasso of {stem} and a cycle of {}", self.cycle.len())
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
-        vec![self.property.name(&subject.system().program)]
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let program = &subject.system().program;
+        // A run that ends shows that something is violated.
+        let is_wanted = !self.cycle.is_empty() && self.property.wants_run(program);
+        let answer = Settled::holds(self.property.name(program), is_wanted);
+        let claim = Claim::new(&self.header, &self.model, vec![answer]);
+        Claim { clients: self.clients, fairness: flush_fairness(self.flush_fair), ..claim }
     }
 }
 

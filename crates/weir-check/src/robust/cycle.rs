@@ -10,6 +10,7 @@ use weir_model::system::System;
 use super::NAME;
 use super::trace::{Relation, Trace};
 use crate::Rejected;
+use crate::claim::{Claim, Settled};
 use crate::evidence::{Evidence, Subject, counted};
 use crate::header::Header;
 use crate::replay::check_run;
@@ -95,12 +96,8 @@ impl Evidence for Cycle {
         format!("a run of {} with a cycle of {edges}", counted(self.steps.len(), "step"))
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, _: &dyn Subject) -> Vec<String> {
-        vec![NAME.to_owned()]
+    fn claim(&self, _: &dyn Subject) -> Claim {
+        Claim::new(&self.header, &self.model, vec![Settled::holds(NAME, false)])
     }
 }
 

@@ -25,7 +25,8 @@ use weir_model::system::{Access, Op, Seen, System};
 use super::NAME;
 use super::sc::{Names, ScFile, ScSet, has_length, inside, sc_steps};
 use crate::Rejected;
-use crate::evidence::{Evidence, Subject, counted, question_names};
+use crate::claim::{Claim, Settled};
+use crate::evidence::{Evidence, Subject, counted, excluded};
 use crate::header::Header;
 use crate::truth::is_settled;
 
@@ -168,15 +169,12 @@ impl Evidence for RobustSets {
         }
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
-        match self.properties.is_empty() {
-            true => vec![NAME.to_owned()],
-            false => question_names(subject.system(), self.properties.iter().copied()),
-        }
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let answers = match self.properties.is_empty() {
+            true => vec![Settled::holds(NAME, true)],
+            false => excluded(subject.system(), self.properties.iter().copied()),
+        };
+        Claim::new(&self.header, &self.model, answers)
     }
 }
 

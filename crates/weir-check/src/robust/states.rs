@@ -21,6 +21,7 @@ use weir_model::system::System;
 use super::NAME;
 use super::sc::{ScFile, ScSet};
 use crate::certificate::Certificate;
+use crate::claim::{Claim, Settled};
 use crate::closed::ClosedSet;
 use crate::evidence::{Evidence, Subject};
 use crate::header::Header;
@@ -139,12 +140,9 @@ impl Evidence for StateSets {
         }
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, _: &dyn Subject) -> Vec<String> {
-        vec![NAME.to_owned()]
+    fn claim(&self, _: &dyn Subject) -> Claim {
+        let holds = !matches!(self.shown, Shown::Run(_));
+        Claim::new(&self.header, &self.model, vec![Settled::holds(NAME, holds)])
     }
 }
 

@@ -27,7 +27,8 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::evidence::{counted, grouped, question_names};
+use crate::claim::Claim;
+use crate::evidence::{counted, excluded, grouped};
 use crate::header::Header;
 use crate::sha256::Sha256;
 
@@ -233,9 +234,10 @@ impl Manifest {
         )
     }
 
-    /// The names of the questions that it settles.
-    pub fn settles(&self, system: &System) -> Vec<String> {
-        question_names(system, self.properties.iter().copied())
+    /// Everything that the set claims.
+    pub fn claim(&self, system: &System) -> Claim {
+        let answers = excluded(system, self.properties.iter().copied());
+        Claim::new(&self.header, &self.model, answers)
     }
 }
 

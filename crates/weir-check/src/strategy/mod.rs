@@ -13,6 +13,7 @@ use weir_model::ids::{ProcessId, TransitionId, VarId};
 use weir_model::system::System;
 
 use crate::Rejected;
+use crate::claim::{Claim, Settled};
 use crate::evidence::{Evidence, Subject, within_bounds};
 use crate::header::Header;
 use crate::witness::state_names;
@@ -163,16 +164,16 @@ impl Evidence for StrategyFile {
         format!("a strategy of the {} player", self.winner)
     }
 
-    fn model(&self) -> String {
-        match self.fairness.as_str() {
-            "none" => self.semantics.clone(),
-            fairness => format!("{} and {fairness} fairness", self.semantics),
-        }
-    }
-
-    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
-        let known = self.game < subject.system().program.games.len();
-        known.then(|| subject.system().game_name(self.game)).into_iter().collect()
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let system = subject.system();
+        let name = (self.game < system.program.games.len()).then(|| system.game_name(self.game));
+        let verdict = format!("won by the {} player", self.winner);
+        let answers = name.into_iter().map(|name| Settled::new(name, verdict.clone())).collect();
+        let fairness = match self.fairness.as_str() {
+            "none" => None,
+            fairness => Some(format!("{fairness} fairness")),
+        };
+        Claim { fairness, ..Claim::new(&self.header, &self.semantics, answers) }
     }
 }
 

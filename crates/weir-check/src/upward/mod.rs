@@ -10,7 +10,8 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::evidence::{Evidence, Subject, counted, question_names, within_bounds};
+use crate::claim::Claim;
+use crate::evidence::{Evidence, Subject, counted, excluded, within_bounds};
 use crate::header::Header;
 use crate::witness::{find_states, state_names};
 
@@ -127,12 +128,9 @@ impl Evidence for UpwardSets {
         format!("an upward-closed set of {}", counted(states, "minimal state"))
     }
 
-    fn model(&self) -> String {
-        self.model.clone()
-    }
-
-    fn settles(&self, subject: &dyn Subject) -> Vec<String> {
-        question_names(subject.system(), self.sets.iter().map(|set| set.property))
+    fn claim(&self, subject: &dyn Subject) -> Claim {
+        let answers = excluded(subject.system(), self.sets.iter().map(|set| set.property));
+        Claim::new(&self.header, &self.model, answers)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use weir::certify::{Checked, certify, model};
 use weir::load::read_evidence;
 use weir::{Loaded, MemoryModel, Verdict};
+use weir_check::Claim;
 use weir_check::shards::{Failure, Manifest, check, check_shard, discharge, join};
 use weir_model::limits::Stop;
 
@@ -40,7 +41,7 @@ pub fn run(args: &Certify) -> Status {
             return fail(&format!("`{file}` is neither a witness nor a certificate: {error}"));
         }
     };
-    report(args, &checked)
+    report(file, args.format, &args.expect, &checked)
 }
 
 /// Checks a set in shards, or a part of it.
@@ -52,10 +53,9 @@ fn shards(args: &Certify) -> Status {
         failure, manifest,
     ) {
         (Failure::Rejected(reason), Some(manifest)) => {
-            let properties = loaded.map_or_else(Vec::new, |l| manifest.settles(&l.system));
-            let model = manifest.model.clone();
-            let what = manifest.what();
-            report(args, &Checked { reason: Some(reason), what, model, properties })
+            let claim = loaded.map(|l| manifest.claim(&l.system));
+            let (what, reason) = (manifest.what(), Some(reason));
+            report(file, args.format, &args.expect, &Checked { reason, what, claim })
         }
         (Failure::Rejected(reason), None) => {
             fail(&format!("`{file}` is no set in shards: {reason}"))
@@ -82,63 +82,87 @@ fn shards(args: &Certify) -> Status {
         Err(error) => return complain(&error),
     };
     let system = &loaded.system;
+    let claim = manifest.claim(system);
     let receipt = match (args.shard, args.discharge) {
-        (Some(shard), _) => check_shard(system, &signed, shard, &folder, budget).map(Some),
-        (_, Some(shard)) => discharge(system, &signed, shard, &folder, budget).map(Some),
-        _ if args.join => join(system, &signed, &folder, budget).map(|()| None),
-        _ => check(system, &signed, &folder, budget.threads(), budget).map(|()| None),
+        (Some(shard), _) => check_shard(system, &signed, shard, &folder, budget),
+        (_, Some(shard)) => discharge(system, &signed, shard, &folder, budget),
+        _ if args.join => {
+            return match join(system, &signed, &folder, budget) {
+                Ok(()) => partly(args, &claim, "all receipts fit together", JOINED),
+                Err(failure) => failed(failure, Some(manifest), Some(&loaded)),
+            };
+        }
+        _ => {
+            return match check(system, &signed, &folder, budget.threads(), budget) {
+                Ok(()) => {
+                    let (what, claim) = (manifest.what(), Some(claim));
+                    let checked = Checked { reason: None, what, claim };
+                    report(file, args.format, &args.expect, &checked)
+                }
+                Err(failure) => failed(failure, Some(manifest), Some(&loaded)),
+            };
+        }
     };
     match receipt {
-        Ok(None) => {
-            let (what, model) = (manifest.what(), manifest.model.clone());
-            let properties = manifest.settles(system);
-            report(args, &Checked { reason: None, what, model, properties })
-        }
-        Ok(Some(receipt)) => {
-            match args.format {
-                Format::Json => print_json(&serde_json::json!({
-                    "accepted": false,
-                    "shard": receipt.shard,
-                    "obligations": receipt.count(),
-                    "reason": "a part was checked, which accepts nothing",
-                    "model": manifest.model,
-                    "properties": manifest.settles(system),
-                })),
-                Format::Human => print(&format!("checked {file}: {}\n", receipt.what())),
-            }
-            Status::Fine
-        }
+        Ok(receipt) => partly(args, &claim, &receipt.what(), "the other shards were not checked"),
         Err(failure) => failed(failure, Some(manifest), Some(&loaded)),
     }
 }
 
-/// Says what became of evidence.
-fn report(args: &Certify, checked: &Checked) -> Status {
-    let file = &args.evidence;
-    let accepted = checked.reason.is_none();
+/// Why receipts that fit together accept nothing.
+const JOINED: &str = "the shards were not checked again: whoever can write to the folder can write \
+                      receipts. Without --join they are checked";
+
+/// Says that a part of a set in shards was checked, which accepts nothing.
+fn partly(args: &Certify, claim: &Claim, what: &str, reason: &str) -> Status {
     match args.format {
         Format::Json => print_json(&serde_json::json!({
-            "accepted": accepted,
-            "reason": checked.reason.as_ref().map(ToString::to_string),
-            "model": checked.model,
-            "properties": checked.properties,
+            "accepted": false,
+            "checked": what,
+            "reason": reason,
+            "claim": claim,
         })),
-        Format::Human => print(&match &checked.reason {
-            None => format!(
-                "{} {file}: {} that settles {} under {}\n",
-                paint(style(Verdict::Holds), "accepted"),
-                checked.what,
-                quoted(&checked.properties),
-                checked.model,
-            ),
+        Format::Human => {
+            print(&format!("checked in part {}: {what}; {reason}\n", args.evidence));
+        }
+    }
+    Status::Unknown
+}
+
+/// Says what became of evidence, and whether it claims what is expected of it.
+pub fn report(
+    file: &str,
+    format: Format,
+    expected: &[(String, String)],
+    checked: &Checked,
+) -> Status {
+    let says_otherwise = |(key, value): &&(String, String)| {
+        checked.claim.as_ref().is_none_or(|claim| !claim.is_as_expected(key, value))
+    };
+    let unexpected = match &checked.reason {
+        Some(_) => None,
+        None => expected.iter().find(says_otherwise).map(|(key, value)| {
+            let found = checked.claim.as_ref().map_or_else(Vec::new, |claim| claim.values(key));
+            format!("it claims something else: {key} is {}, not {value}", found.join(", "))
+        }),
+    };
+    let reason = checked.reason.as_ref().map(ToString::to_string).or(unexpected);
+    match format {
+        Format::Json => print_json(&serde_json::json!({
+            "accepted": reason.is_none(),
+            "reason": reason,
+            "claim": checked.claim,
+        })),
+        Format::Human => print(&match &reason {
+            None => {
+                let claim = checked.claim.as_ref().map_or_else(String::new, ToString::to_string);
+                let word = paint(style(Verdict::Holds), "accepted");
+                format!("{word} {file}: {} shows that {claim}\n", checked.what)
+            }
             Some(reason) => {
                 format!("{} {file}: {reason}\n", paint(style(Verdict::Violated), "rejected"))
             }
         }),
     }
-    if accepted { Status::Fine } else { Status::Violated }
-}
-
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+    if reason.is_none() { Status::Fine } else { Status::Violated }
 }

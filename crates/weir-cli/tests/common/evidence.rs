@@ -19,7 +19,7 @@ pub struct Sample {
 
 /// How to make each: its name, the command, the program, the option that writes it, and
 /// more options.
-const ALL: [(&str, &str, &str, &str, &str); 28] = [
+const ALL: [(&str, &str, &str, &str, &str); 31] = [
     ("witness under SC", "check", "examples/deadlock-violated.weir", "--witness", "--model sc"),
     ("witness under TSO", "check", "examples/store-buffering.weir", "--witness", "--model tso"),
     ("witness under PSO", "check", "examples/spinlock.weir", "--witness", "--model pso"),
@@ -79,6 +79,27 @@ const ALL: [(&str, &str, &str, &str, &str); 28] = [
         "examples/objects/overwrite.weir",
         "--certificate",
         "--model tso --clients 1 --property lock-free",
+    ),
+    (
+        "live set with one client",
+        "live",
+        "examples/objects/spin-lock.weir",
+        "--certificate",
+        "--model sc --clients 1 --property wait-free",
+    ),
+    (
+        "live set if every write reaches memory",
+        "live",
+        "examples/objects/spin-lock.weir",
+        "--certificate",
+        "--model tso --flush-fair --clients 1 --property starvation-free",
+    ),
+    (
+        "lasso with one client",
+        "live",
+        "examples/objects/barrier.weir",
+        "--witness",
+        "--model tso --clients 1",
     ),
     ("lasso of a program", "live", "examples/live.weir", "--witness", "--model tso"),
     ("lasso of a formula", "live", "examples/ltl.weir", "--witness", "--model sc"),
