@@ -85,7 +85,7 @@ pub enum Rejected {
     Bounds,
     /// The translation cannot follow a process, so nothing is known of what it does.
     NotFollowed(String),
-    /// It is too large for its checker.
+    /// It is too large for its checker: it was not checked, and may be right.
     TooLarge(String),
 }
 
@@ -111,6 +111,13 @@ impl Rejected {
             Self::Step { number, .. } => Some(*number),
             _ => None,
         }
+    }
+}
+
+impl Rejected {
+    /// Whether nothing was found wrong, and the evidence was not checked to its end.
+    pub fn is_unchecked(&self) -> bool {
+        matches!(self, Self::TooLarge(_))
     }
 }
 

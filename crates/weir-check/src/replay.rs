@@ -29,11 +29,42 @@ use weir_model::system::{Op, System};
 use crate::rejected::Rejected;
 use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep, state_names};
 
-/// The most ways to bring a write and a read together that are followed.
-const MOST_WAYS: usize = 256;
+/// The most traces of a process that are followed. A run that needs more is not checked.
+const MAX_TRACES: usize = 1 << 16;
 
-/// What is wrong with a part of a run, in words.
-type Check<T> = Result<T, String>;
+/// What is wrong with a part of a run.
+enum Wrong {
+    /// It is not possible, in words why.
+    Impossible(String),
+    /// It has more traces than are followed: whether it is possible is not known.
+    TooLarge,
+}
+
+impl From<String> for Wrong {
+    fn from(reason: String) -> Self {
+        Self::Impossible(reason)
+    }
+}
+
+impl From<&str> for Wrong {
+    fn from(reason: &str) -> Self {
+        Self::Impossible(reason.to_owned())
+    }
+}
+
+impl Wrong {
+    /// As a reason of a checker.
+    fn rejected(self, of: impl FnOnce(String) -> Rejected) -> Rejected {
+        match self {
+            Self::Impossible(reason) => of(reason),
+            Self::TooLarge => Rejected::TooLarge(format!(
+                "the operations under way can be ordered in more than {MAX_TRACES} ways"
+            )),
+        }
+    }
+}
+
+type Check<T> = Result<T, Wrong>;
 
 /// Checks that a witness is a run of the system under its model, and that its
 /// last state settles its property.
@@ -54,7 +85,7 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     }
     let run = (witness.semantics.as_str(), &witness.initial, witness.steps.as_slice());
     let replay = Replay::of_run(system, model, run, &witness.end)?;
-    replay.settles(witness.property).map_err(Rejected::SettlesNothing)
+    replay.settles(witness.property).map_err(|wrong| wrong.rejected(Rejected::SettlesNothing))
 }
 
 /// Checks that steps are a run of the system under a model, by a form of its semantics and from
@@ -143,16 +174,16 @@ impl<'s> Replay<'s> {
     fn new(system: &'s System, model: MemoryModel, start: &Configuration) -> Check<Self> {
         let expected: Vec<StateId> = system.processes.iter().map(|p| p.initial).collect();
         if start.states != state_names(system, &expected) {
-            return Err("the run does not begin in the initial control states".to_owned());
+            return Err("the run does not begin in the initial control states".into());
         }
         let buffers = vec![Vec::<String>::new(); system.processes.len()];
         if start.buffers != buffers {
-            return Err("the run does not begin with empty buffers".to_owned());
+            return Err("the run does not begin with empty buffers".into());
         }
         let memory = read_memory(system, start)?;
         let is_initial = |(x, d)| system.vars[x as usize].initial.contains(d);
         if !(0..).zip(&memory).all(is_initial) {
-            return Err("the run does not begin with an initial memory".to_owned());
+            return Err("the run does not begin with an initial memory".into());
         }
         let thread = |p: &weir_model::system::Automaton| Thread {
             state: p.initial,
@@ -181,13 +212,17 @@ impl<'s> Replay<'s> {
             let reason = format!("{model} has no semantics called `{semantics}`");
             return Err(Rejected::Malformed(reason));
         }
-        let mut replay = Self::new(system, model, initial).map_err(Rejected::Start)?;
+        let mut replay =
+            Self::new(system, model, initial).map_err(|wrong| wrong.rejected(Rejected::Start))?;
         replay.two_levels = semantics == Form::Pso.name();
         for (i, step) in steps.iter().enumerate() {
-            replay.step(step).map_err(|reason| Rejected::Step { number: i + 1, reason })?;
+            let step = replay.step(step);
+            step.map_err(|wrong| {
+                wrong.rejected(|reason| Rejected::Step { number: i + 1, reason })
+            })?;
         }
-        replay.ends_in(end).map_err(Rejected::End)?;
-        replay.can_drain().map_err(Rejected::End)?;
+        replay.ends_in(end).map_err(|wrong| wrong.rejected(Rejected::End))?;
+        replay.can_drain().map_err(|wrong| wrong.rejected(Rejected::End))?;
         Ok(replay)
     }
 
@@ -201,13 +236,13 @@ impl<'s> Replay<'s> {
 
     fn process(&self, name: &str) -> Check<ProcessId> {
         let found = self.system.processes.iter().position(|p| p.name == name);
-        found.map(ProcessId::new).ok_or_else(|| format!("there is no process `{name}`"))
+        found.map(ProcessId::new).ok_or_else(|| format!("there is no process `{name}`").into())
     }
 
     fn variable(&self, step: &WitnessStep) -> Check<VarId> {
         let name = step.variable.as_deref().ok_or("the step names no variable")?;
         let found = self.system.vars.iter().position(|v| v.name == name);
-        found.map(VarId::new).ok_or_else(|| format!("there is no variable `{name}`"))
+        found.map(VarId::new).ok_or_else(|| format!("there is no variable `{name}`").into())
     }
 
     fn step(&mut self, step: &WitnessStep) -> Check<()> {
@@ -215,7 +250,7 @@ impl<'s> Replay<'s> {
         let controls: Vec<StateId> = self.threads.iter().map(|t| t.state).collect();
         if let Some(other) = self.system.in_block(self.model, &controls).filter(|&q| q != p) {
             let name = &self.system.processes[other.index()].name;
-            return Err(format!("process `{name}` is in the middle of an atomic block"));
+            return Err(format!("process `{name}` is in the middle of an atomic block").into());
         }
         match (step.rule.as_str(), &step.transition) {
             (
@@ -234,7 +269,7 @@ impl<'s> Replay<'s> {
                 let op = self.take(p, step)?;
                 self.issue(p, op, rule, step)
             }
-            (rule, None) => Err(format!("the rule `{rule}` needs a transition")),
+            (rule, None) => Err(format!("the rule `{rule}` needs a transition").into()),
         }
     }
 
@@ -243,7 +278,7 @@ impl<'s> Replay<'s> {
         if step.rule == "fence elimination" {
             return match (&step.variable, step.value) {
                 (None, None) => Ok(()),
-                _ => Err("a fence is about no variable".to_owned()),
+                _ => Err("a fence is about no variable".into()),
             };
         }
         let x = self.variable(step)?;
@@ -255,7 +290,7 @@ impl<'s> Replay<'s> {
             "propagate" => (self.value(self.now(), x) == d, "memory has another value"),
             _ => (self.was_in_memory(x, d), "memory never had this value"),
         };
-        if is_so { Ok(()) } else { Err(format!("`{name}` = {value}: {otherwise}")) }
+        if is_so { Ok(()) } else { Err(format!("`{name}` = {value}: {otherwise}").into()) }
     }
 
     /// Moves the oldest write in the buffer of a variable on, if it has this value.
@@ -321,7 +356,7 @@ impl<'s> Replay<'s> {
                 let source = self.process(source)?;
                 self.read_remote_write(p, x, d, source)
             }
-            _ => Err(format!("the rule `{rule}` does not do {}", self.system.show_op(op))),
+            _ => Err(format!("the rule `{rule}` does not do {}", self.system.show_op(op)).into()),
         }
     }
 
@@ -362,13 +397,17 @@ impl<'s> Replay<'s> {
         let done = match thread.issued[first].op {
             Op::Write(_, d) if write => d,
             Op::Read(_, d) if !write => d,
-            op => return Err(format!("{} comes first on `{name}`", self.system.show_op(op))),
+            op => return Err(format!("{} comes first on `{name}`", self.system.show_op(op)).into()),
         };
         if value.is_some_and(|v| v != self.system.value(x, done)) {
-            return Err(format!("the value on its way is {}", self.system.show_value(x, done)));
+            return Err(
+                format!("the value on its way is {}", self.system.show_value(x, done)).into()
+            );
         }
         if write && self.two_levels && !thread.issued[first].transferred {
-            return Err(format!("the write to `{name}` is still in the buffer of its variable"));
+            return Err(
+                format!("the write to `{name}` is still in the buffer of its variable").into()
+            );
         }
         self.perform(p, first)
     }
@@ -380,13 +419,13 @@ impl<'s> Replay<'s> {
         if let Op::Arw(x, ..) = op
             && self.seen[p.index()][x.index()].is_some_and(|w| self.is_under_way(w))
         {
-            return Err("the process has read a write early that is still under way".to_owned());
+            return Err("the process has read a write early that is still under way".into());
         }
         if let Op::Read(x, d) | Op::Arw(x, d, _) = op
             && self.value(self.now(), x) != d
         {
             let found = self.system.show_value(x, self.value(self.now(), x));
-            return Err(format!("memory has {found} for {}", self.system.show_op(op)));
+            return Err(format!("memory has {found} for {}", self.system.show_op(op)).into());
         }
         let mut within = true;
         if let Op::Write(x, d) | Op::Arw(x, _, d) = op {
@@ -412,7 +451,7 @@ impl<'s> Replay<'s> {
             .iter()
             .any(|(first, second)| *second == (p, number) && self.is_under_way(*first));
         if held {
-            return Err("a write that was read early has to come first".to_owned());
+            return Err("a write that was read early has to come first".into());
         }
         let thread = &self.threads[p.index()];
         let comes_first = |trace: &Vec<usize>| {
@@ -431,7 +470,7 @@ impl<'s> Replay<'s> {
                 format!(" {}", self.system.show_op(thread.issued[n].op))
             });
             let shown = self.system.show_op(op);
-            return Err(format!("under {} {shown} may not overtake{what}", self.model));
+            return Err(format!("under {} {shown} may not overtake{what}", self.model).into());
         }
         self.threads[p.index()].traces = traces;
         self.drop_fences(p);
@@ -461,7 +500,7 @@ fn without(trace: &[usize], number: usize) -> Vec<usize> {
 
 fn read_memory(system: &System, configuration: &Configuration) -> Check<Vec<ValueId>> {
     if configuration.memory.len() != system.vars.len() {
-        return Err("the memory does not have the variables of the program".to_owned());
+        return Err("the memory does not have the variables of the program".into());
     }
     let value = |x: &weir_model::system::Variable| {
         let value = configuration.memory.get(&x.name);

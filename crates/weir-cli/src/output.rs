@@ -10,13 +10,13 @@
 mod file;
 mod folder;
 
-use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::Style;
+use weir::certify::Unaccepted;
 use weir::report::json::ErrorReport;
 pub use weir::report::json::line as json;
 use weir::{CheckError, Hints, LoadError};
@@ -107,7 +107,10 @@ pub fn complain(error: &LoadError) -> Status {
 pub fn reject(file: &str, error: &CheckError) -> Status {
     match error {
         CheckError::Internal(error) => return internal(error),
-        CheckError::Contradiction(_) => return internal(error),
+        CheckError::Contradiction(_) => {
+            say_error(&error.to_string());
+            return Status::Internal;
+        }
         _ => {}
     }
     fail_about(file, &advise(error))
@@ -122,14 +125,19 @@ pub fn fail_about(file: &str, message: &str) -> Status {
     Status::Wrong
 }
 
-/// Says that Weir contradicts itself: a checker rejects what was found, which is not shown, or two
-/// engines disagree.
-pub fn internal(error: &impl Display) -> Status {
+/// Says that a checker does not accept what was found, which is not shown. If it rejects it, Weir
+/// contradicts itself.
+pub fn internal(error: &Unaccepted) -> Status {
+    say_error(&error.to_string());
+    if error.why.is_unchecked() { Status::Unknown } else { Status::Internal }
+}
+
+/// Prints an error that is about no file.
+fn say_error(message: &str) {
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(error.to_string())),
-        false => note(&error.to_string()),
+        true => print_json(&ErrorReport::new(message)),
+        false => note(message),
     }
-    Status::Internal
 }
 
 /// The options that messages of the library may name.

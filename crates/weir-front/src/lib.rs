@@ -21,6 +21,7 @@ pub mod gaps;
 pub mod litmus;
 mod locked;
 pub(crate) mod lowering;
+pub use lowering::finish::RACES;
 pub mod promela;
 pub mod rmm;
 pub mod rust;

@@ -99,8 +99,8 @@ pub fn solve(
     match (fairness, buffers, objective) {
         (Fairness::Update, _, Objective::Avoid) => {
             return Err(no(
-                "update fairness is for `game reach`: it lets the process player wait, \
-                           and waiting already wins `game avoid`",
+                "update fairness is for `game reach`: Spengler 2024 defines it for that \
+                           alone, and Weir does not decide `game avoid` with it",
             ));
         }
         (Fairness::Update, Buffers::Load, _) => {

@@ -148,10 +148,10 @@ impl Kind {
     /// What it says, where the text of the program does not.
     pub fn text(&self) -> Option<&'static str> {
         match self {
-            Self::Assertions => Some("nothing fails"),
-            Self::Valued { .. } => Some("the formula has a value in every final state"),
-            Self::Bounds => Some("no value leaves its bound"),
-            Self::Within(_) => Some("no other state is reachable"),
+            Self::Assertions => Some("never a failure"),
+            Self::Valued { .. } => Some("never a final state in which the formula has no value"),
+            Self::Bounds => Some("never a value outside of its bound"),
+            Self::Within(_) => Some("never another state"),
             Self::Never(_) | Self::NoDeadlock(_) | Self::Final { .. } => None,
         }
     }

@@ -42,7 +42,8 @@ pub fn certify(text: &str, loaded: &Loaded, threads: usize) -> Result<Checked, R
     weir_check::certify(text, loaded, threads)
 }
 
-/// Evidence that was found and that its checker rejects: a mistake in Weir, and no answer.
+/// Evidence that was found and that its checker does not accept: it rejects it, which is a mistake in
+/// Weir, or cannot check it to its end. There is no answer then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unaccepted {
     /// What was found, in a few words.
@@ -54,7 +55,10 @@ pub struct Unaccepted {
 impl fmt::Display for Unaccepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, why } = self;
-        write!(f, "internal error: the checker rejects {what} that was found: {why}")
+        match why.is_unchecked() {
+            true => write!(f, "{what} was found that is too large to be checked: {why}"),
+            false => write!(f, "internal error: the checker rejects {what} that was found: {why}"),
+        }
     }
 }
 

@@ -108,15 +108,21 @@ fn try_on_open(
     }
 }
 
-/// Why a formula of a question has no value where a run ends, in words: "division by zero in `a`".
-pub fn without_value(loaded: &Loaded, asked: &AskedFor<'_>, lasso: &Lasso) -> Option<String> {
+/// Why a run without a cycle ends, in words, if it is not for nobody having anything left to do: a
+/// formula has no value there ("division by zero in `a`"), or a process has failed.
+pub fn ending(loaded: &Loaded, asked: &AskedFor<'_>, lasso: &Lasso) -> Option<String> {
     if lasso.cycle().is_some() {
         return None;
     }
     let system = &loaded.system;
     let end = lasso.run.end(system);
-    let error = asked.question.without_value(system, &end.controls, &end.memory)?;
-    Some(format!("{error} in `{}`", asked.name))
+    if let Some(error) = asked.question.without_value(system, &end.controls, &end.memory) {
+        return Some(format!("{error} in `{}`", asked.name));
+    }
+    let (process, failure) = system.failed(&end.controls)?;
+    let (name, state) = (&system.processes[process.index()].name, end.controls[process.index()]);
+    let line = loaded.place(system.state(process, state).span);
+    Some(format!("`{name}` fails at line {line}: {failure}"))
 }
 
 /// How many clients an object has.

@@ -497,3 +497,47 @@ fn replace_unknown(answers: &mut Vec<Answer>, by: Vec<Answer>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_model::answer::Verdict;
+    use weir_model::system::System;
+
+    /// Two engines that say what cannot both be true are noticed, and stay noticed.
+    #[test]
+    fn contradictions_are_noticed() {
+        let text = "var x  process p { x = 1 }  a: never x == 2  b: never x == 1";
+        let (program, _) = weir_front::read("a.weir", text, None).unwrap();
+        let system = System::new(program).unwrap();
+        let options = SearchOptions::default();
+        let mut turns = Turns::new(Task::new(&system, MemoryModel::TSO, &options));
+        let holds =
+            |i| Answer { verdict: Verdict::Holds, evidence: Evidence::Exhausted, property: i };
+        let stats = |engine| Stats { engine, ..Stats::default() };
+        turns.take((vec![holds(0), Answer::unknown(1, "-")], stats("explicit")));
+        assert_eq!(turns.stats.contradiction, None);
+        let otherwise = Answer { verdict: Verdict::Violated, ..holds(0) };
+        turns.take((vec![otherwise, holds(1)], stats("views")));
+        turns.take((vec![holds(0), holds(1)], stats("explicit")));
+        let (_, stats) = turns.end();
+        let expected = "under TSO `a` is holds by one engine and violated by `views`";
+        assert_eq!(stats.contradiction.as_deref(), Some(expected));
+    }
+
+    /// The reason of what is unknown is that of an engine that could have proved it.
+    #[test]
+    fn the_engine_that_knows_most_says_why() {
+        let text = "var x  process p { x = 1 }  a: never x == 2";
+        let (program, _) = weir_front::read("a.weir", text, None).unwrap();
+        let system = System::new(program).unwrap();
+        let options = SearchOptions::default();
+        let mut turns = Turns::new(Task::new(&system, MemoryModel::TSO, &options));
+        for (engine, reason) in [("explicit", "one"), ("views", "two"), ("explicit", "three")] {
+            let stats = Stats { engine, ..Stats::default() };
+            turns.take((vec![Answer::unknown(0, reason)], stats));
+        }
+        let (answers, _) = turns.end();
+        assert!(matches!(&answers[0].evidence, Evidence::Reason(why) if why == "two"));
+    }
+}

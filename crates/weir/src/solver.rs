@@ -105,11 +105,11 @@ pub fn check_with(
     match CheckError::no_property(&program.name, task.system) {
         Some(error) => Err(error),
         None => {
-            let (answers, stats) = engine.check(task, progress)?;
+            let (mut answers, stats) = engine.check(task, progress)?;
             if let Some(what) = &stats.contradiction {
                 return Err(CheckError::Contradiction(what.clone()));
             }
-            for answer in &answers {
+            for answer in &mut answers {
                 accept_run(task.system, answer)?;
             }
             Ok((answers, stats))
@@ -117,13 +117,18 @@ pub fn check_with(
     }
 }
 
-/// Checks the run of an answer, if it rests on one.
-pub(crate) fn accept_run(system: &System, answer: &Answer) -> Result<(), CheckError> {
+/// Checks the run of an answer, if it rests on one. Without a run that its checker accepts there is
+/// no answer: one that is too large to be checked becomes unknown.
+pub(crate) fn accept_run(system: &System, answer: &mut Answer) -> Result<(), CheckError> {
     let Evidence::Run(run) = &answer.evidence else { return Ok(()) };
     let witness = Witness::new(system, run, answer.property, &|_| 0);
-    let what = || weir_check::Evidence::what(&witness);
-    weir_check::check(system, &witness)
-        .map_err(|why| CheckError::Internal(Unaccepted { what: what(), why }))
+    let Err(why) = weir_check::check(system, &witness) else { return Ok(()) };
+    let unaccepted = Unaccepted { what: weir_check::Evidence::what(&witness), why };
+    if !unaccepted.why.is_unchecked() {
+        return Err(CheckError::Internal(unaccepted));
+    }
+    *answer = Answer::unknown(answer.property, unaccepted);
+    Ok(())
 }
 
 /// Finds all final states of a system under a model.

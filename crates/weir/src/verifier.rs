@@ -347,7 +347,7 @@ impl Verifier {
             let (mut reason, mut run, mut witness) = (None, None, None);
             match &found.evidence {
                 LiveEvidence::Lasso(lasso) => {
-                    reason = live::without_value(&loaded, asked, lasso);
+                    reason = live::ending(&loaded, asked, lasso);
                     let shown = lasso_lines(&loaded, lasso, reason.as_deref(), Layout::default());
                     run = Some(Run::new(&loaded, &lasso.run, lasso.cycle(), &shown));
                     let file = live::lasso_file(&loaded, asked, lasso, options.flush_fair);

@@ -176,8 +176,8 @@ impl<'l> Walk<'l> {
         let (answers, stats) = engine.check(task, &mut |_| {})?;
         let found = answers.into_iter().next();
         let answer = found.unwrap_or_else(|| Answer::unknown(question, "nothing was answered"));
-        let answer = Answer { property: question, ..answer };
-        accept_run(system, &answer)?;
+        let mut answer = Answer { property: question, ..answer };
+        accept_run(system, &mut answer)?;
         if let Evidence::Run(run) = &answer.evidence {
             self.follow(run);
         }

@@ -2,6 +2,7 @@
 
 mod read;
 
+mod answers;
 mod c;
 mod c_random;
 mod convert;

@@ -13,13 +13,13 @@ impl Replay<'_> {
     pub(super) fn ends_in(&self, end: &Configuration) -> Check<()> {
         let states: Vec<StateId> = self.threads.iter().map(|t| t.state).collect();
         if end.states != state_names(self.system, &states) {
-            return Err("the run does not end in the control states that it names".to_owned());
+            return Err("the run does not end in the control states that it names".into());
         }
         if read_memory(self.system, end)? != self.memory[self.now()] {
-            return Err("the run does not end with the memory that it names".to_owned());
+            return Err("the run does not end with the memory that it names".into());
         }
         if end.buffers.len() != self.threads.len() {
-            return Err("the run does not end with a buffer for each process".to_owned());
+            return Err("the run does not end with a buffer for each process".into());
         }
         for (p, named) in self.system.process_ids().zip(&end.buffers) {
             self.has_buffer(p, named)?;
@@ -31,7 +31,7 @@ impl Replay<'_> {
     /// in any order, because there may be several buffers; fences, which some forms put
     /// there themselves; and values that it reads from buffers, which memory has had.
     fn has_buffer(&self, p: ProcessId, named: &[String]) -> Check<()> {
-        let wrong = |what: &str| Err(format!("process {}: {what} in the end", p.index()));
+        let wrong = |what: &str| Err(format!("process {}: {what} in the end", p.index()).into());
         let show = |x: VarId, d: ValueId| {
             let name = &self.system.vars[x.index()].name;
             format!("({name},{})", self.system.show_value(x, d))
@@ -85,7 +85,8 @@ impl Replay<'_> {
                     let shown = self.system.show_op(op);
                     return Err(format!(
                         "the value of {shown} is a guess that was never validated"
-                    ));
+                    )
+                    .into());
                 }
             }
         }
@@ -104,7 +105,7 @@ impl Replay<'_> {
                 return Ok(());
             }
             if !moved {
-                return Err("the writes under way in the end wait for one another".to_owned());
+                return Err("the writes under way in the end wait for one another".into());
             }
         }
     }
@@ -122,7 +123,7 @@ impl Replay<'_> {
             && is_settled(self.system, question, &controls, memory)
         {
             true => Ok(()),
-            false => Err(format!("the last state does not settle `{}`", question.name)),
+            false => Err(format!("the last state does not settle `{}`", question.name).into()),
         }
     }
 }

@@ -6,7 +6,9 @@ use weir_model::memory_model::Relaxation;
 use weir_model::program::FenceKind;
 use weir_model::system::Op;
 
-use super::{Check, Issued, MOST_WAYS, Moment, Name, Replay, var};
+use std::collections::BTreeSet;
+
+use super::{Check, Issued, MAX_TRACES, Moment, Name, Replay, Wrong, var};
 
 impl Replay<'_> {
     /// A read takes effect at the earliest moment at which memory had the value
@@ -59,12 +61,12 @@ impl Replay<'_> {
     /// between the two moves before the write or is overtaken by the read.
     pub(super) fn read_own_write(&mut self, p: ProcessId, x: VarId, d: ValueId) -> Check<()> {
         if !self.model.has(Relaxation::Rlwe) {
-            return Err(format!("{} has no RLWE", self.model));
+            return Err(format!("{} has no RLWE", self.model).into());
         }
         let read = Op::Read(x, d);
         let thread = &self.threads[p.index()];
         let op = |n: usize| thread.issued[n].op;
-        let mut traces: Vec<Vec<usize>> = Vec::new();
+        let mut traces: BTreeSet<Vec<usize>> = BTreeSet::new();
         for trace in &thread.traces {
             let Some(at) = trace.iter().rposition(|&n| var(op(n)) == Some(x)) else { continue };
             let write = trace[at];
@@ -75,24 +77,26 @@ impl Replay<'_> {
                 continue;
             }
             let between = &trace[at + 1..];
-            for front in self.ways_together(p, write, between, read) {
+            for front in self.ways_together(p, write, between, read)? {
                 let part = |wanted: bool| {
                     let both = between.iter().zip(&front);
                     both.filter(move |(_, f)| **f == wanted).map(|(n, _)| *n)
                 };
                 let mut rewritten = trace[..at].to_vec();
                 rewritten.extend(part(true).chain([write]).chain(part(false)));
-                if !traces.contains(&rewritten) {
-                    traces.push(rewritten);
+                traces.insert(rewritten);
+                if traces.len() > MAX_TRACES {
+                    return Err(Wrong::TooLarge);
                 }
             }
         }
+        let mut traces: Vec<Vec<usize>> = traces.into_iter().collect();
         if traces.is_empty() && self.reads_past_write(p, x, d) {
             traces = thread.traces.clone();
         }
         if traces.is_empty() {
             let shown = self.system.show_op(read);
-            return Err(format!("no own write is there for {shown} to take its value from"));
+            return Err(format!("no own write is there for {shown} to take its value from").into());
         }
         let thread = &mut self.threads[p.index()];
         thread.traces = traces;
@@ -102,25 +106,25 @@ impl Replay<'_> {
 
     /// The ways to bring a write and a read side by side: which of the operations
     /// between them move in front of the write. If none has to, that is the best
-    /// way. Otherwise one that could as well stay behind has to be tried in front
-    /// if it is not free to change places with all that come after it.
+    /// way. Otherwise one that could as well stay behind is tried in front too, unless it is free to
+    /// change places with all that come after it: then both ways have the same rewritings.
     fn ways_together(
         &self,
         p: ProcessId,
         write: usize,
         between: &[usize],
         read: Op,
-    ) -> Vec<Vec<bool>> {
+    ) -> Check<Vec<Vec<bool>>> {
         let op = |n: usize| self.threads[p.index()].issued[n].op;
         if between.iter().all(|&n| self.may_overtake(op(n), read)) {
-            return vec![vec![false; between.len()]];
+            return Ok(vec![vec![false; between.len()]]);
         }
         let mut ways: Vec<Vec<bool>> = vec![vec![]];
         for (i, &n) in between.iter().enumerate() {
             let stays = self.may_overtake(op(n), read);
             let is_tied =
                 |&m: &usize| !self.may_overtake(op(n), op(m)) || !self.may_overtake(op(m), op(n));
-            let matters = between[i + 1..].iter().any(is_tied) && ways.len() < MOST_WAYS;
+            let matters = between[i + 1..].iter().any(is_tied);
             let mut longer = Vec::new();
             for way in ways {
                 let passed = (0..i).filter(|&j| !way[j]).map(|j| between[j]);
@@ -134,9 +138,12 @@ impl Replay<'_> {
                     longer.push(extend(true));
                 }
             }
+            if longer.len() > MAX_TRACES {
+                return Err(Wrong::TooLarge);
+            }
             ways = longer;
         }
-        ways
+        Ok(ways)
     }
 
     /// Rule 3 where the write has reached memory before the process has seen it
@@ -170,7 +177,7 @@ impl Replay<'_> {
     ) -> Check<()> {
         let read = Op::Read(x, d);
         if !self.model.has(Relaxation::Rrwe) || source == p {
-            return Err(format!("under {} no process may read that write early", self.model));
+            return Err(format!("under {} no process may read that write early", self.model).into());
         }
         let writer = &self.threads[source.index()].issued;
         let is_write = |i: &usize| matches!(writer[*i].op, Op::Write(y, _) if y == x);
@@ -186,7 +193,8 @@ impl Replay<'_> {
             return Err(format!(
                 "{} may not overtake the operations under way",
                 self.system.show_op(read)
-            ));
+            )
+            .into());
         }
         let own = (0..thread.issued.len())
             .filter(|&i| {

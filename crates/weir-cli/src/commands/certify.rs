@@ -5,8 +5,8 @@ use std::path::Path;
 use weir::certify::{Checked, certify, model};
 use weir::load::read_evidence;
 use weir::{Loaded, MemoryModel, Verdict};
-use weir_check::Claim;
 use weir_check::shards::{Failure, Manifest, check, check_shard, discharge, join};
+use weir_check::{Claim, Rejected};
 use weir_model::limits::Stop;
 
 use super::{Status, complain, fail, print, print_json, stopped};
@@ -146,6 +146,7 @@ pub fn report(
             format!("it claims something else: {key} is {}, not {value}", found.join(", "))
         }),
     };
+    let is_unchecked = checked.reason.as_ref().is_some_and(Rejected::is_unchecked);
     let reason = checked.reason.as_ref().map(ToString::to_string).or(unexpected);
     match format {
         Format::Json => print_json(&serde_json::json!({
@@ -159,10 +160,17 @@ pub fn report(
                 let word = paint(style(Verdict::Holds), "accepted");
                 format!("{word} {file}: {} shows that {claim}\n", checked.what)
             }
+            Some(reason) if is_unchecked => {
+                format!("{} {file}: {reason}\n", paint(style(Verdict::Unknown), "not checked"))
+            }
             Some(reason) => {
                 format!("{} {file}: {reason}\n", paint(style(Verdict::Violated), "rejected"))
             }
         }),
     }
-    if reason.is_none() { Status::Fine } else { Status::Violated }
+    match reason {
+        None => Status::Fine,
+        Some(_) if is_unchecked => Status::Unknown,
+        Some(_) => Status::Violated,
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use weir::live::{AskedFor, Proof, answers, asked, clients, lasso_file, proof, without_value};
+use weir::live::{AskedFor, Proof, answers, asked, clients, ending, lasso_file, proof};
 use weir::load::read_text;
 use weir::report::json::VERSION;
 use weir::report::run::{Layout, lasso_lines};
@@ -121,7 +121,7 @@ impl Report<'_> {
         let mut table = Table::default();
         for (asked, answer) in self.asked.iter().zip(answers) {
             let how = match &answer.evidence {
-                Evidence::Lasso(lasso) => without_value(self.loaded, asked, lasso),
+                Evidence::Lasso(lasso) => ending(self.loaded, asked, lasso),
                 _ => None,
             }
             .unwrap_or_else(|| how(&answer.evidence));
@@ -157,7 +157,7 @@ impl Report<'_> {
             }
             let title = format!("{}:", names.join(", "));
             let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
-            let why = without_value(self.loaded, &self.asked[i], lasso);
+            let why = ending(self.loaded, &self.asked[i], lasso);
             for line in lasso_lines(self.loaded, lasso, why.as_deref(), layout) {
                 let _ = writeln!(out, "  {line}");
             }
@@ -195,7 +195,7 @@ impl Report<'_> {
             };
             let reason = match &answer.evidence {
                 Evidence::Reason(reason) => Some(reason.clone()),
-                Evidence::Lasso(lasso) => without_value(self.loaded, asked, lasso),
+                Evidence::Lasso(lasso) => ending(self.loaded, asked, lasso),
                 _ => None,
             };
             JsonProperty {

@@ -9,6 +9,9 @@ use super::{Builder, Process};
 use crate::Source;
 use crate::errors::Errors;
 
+/// The name of the question about data races.
+pub const RACES: &str = "races";
+
 /// How many pairs of accesses the question about races may have.
 const MAX_PAIRS: usize = 20_000;
 
@@ -28,7 +31,7 @@ impl Builder {
         if self.options.races {
             let race = self.races();
             let kind = PropertyKind::Never(race);
-            properties.push(Property { name: Some("races".to_owned()), kind, span: SpanId::NONE });
+            properties.push(Property { name: Some(RACES.to_owned()), kind, span: SpanId::NONE });
         }
         let enums: Vec<_> = self.addresses().into_iter().collect();
         let (vars, numbers) = self.declarations();

@@ -24,7 +24,7 @@
 pub mod access;
 pub mod control;
 mod ending;
-mod finish;
+pub(crate) mod finish;
 pub mod heap;
 pub mod limits;
 pub mod lvalue;

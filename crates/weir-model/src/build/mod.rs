@@ -93,7 +93,7 @@ fn finish(
         Reads::Guessed => Some(domain::domains(&program, &flows, budget)?),
     };
     let (abstractions, sets) = abstraction::explore(&program, &flows, guessed, budget)?;
-    let questions = questions::ask(&program, &abstractions);
+    let questions = questions::ask(&program, Some(&abstractions));
     let mut vars = Vec::new();
     for decl in &program.vars {
         for init in &decl.init {
@@ -116,7 +116,7 @@ fn finish(
 
 /// See [`System::unbuilt`].
 pub(crate) fn unbuilt(program: Program) -> System {
-    let (watch, questions) = (Watch::new(&program), questions::ask(&program, &[]));
+    let (watch, questions) = (Watch::new(&program), questions::ask(&program, None));
     System::unfolded(program, questions, vec![], vec![], watch, Rounds::Left)
 }
 

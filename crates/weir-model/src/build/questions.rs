@@ -1,26 +1,41 @@
 //! The questions of a program.
 
 use super::abstraction::Abstraction;
-use crate::ids::SpanId;
-use crate::program::{Atom, Formula, Program, PropertyKind, Quantifier, Stmt, StmtKind};
+use crate::ids::{RegId, SpanId};
+use crate::program::{
+    Atom, Bounds, Code, Domain, Expr, Formula, Place, Process, Program, PropertyKind, Quantifier,
+    Stmt, StmtKind,
+};
 use crate::question::{Kind, Question};
 
 /// What is asked of a program: its properties, whether it fails if it can, whether a value
 /// leaves its bound if one can, and whether the formula of each `final exists` has a value if it
-/// may have none. `processes` is what is known of the processes, if anything is.
-pub(super) fn ask(program: &Program, processes: &[Abstraction]) -> Vec<Question> {
+/// may have none. `known` is what is known of the processes. Without it everything is asked that the
+/// text of the program leaves open, so that nothing that may be violated is missing from a report.
+pub(super) fn ask(program: &Program, known: Option<&[Abstraction]>) -> Vec<Question> {
+    let processes = known.unwrap_or_default();
     let mut asked: Vec<(Option<&String>, Kind, SpanId)> = program
         .properties
         .iter()
         .map(|p| (p.name.as_ref(), kind(program, &p.kind, processes), p.span))
         .collect();
-    let asserting = || program.processes.iter().find_map(|p| first_assertion(&p.body));
-    if let Some(span) = processes.iter().find_map(|p| p.fails).or_else(asserting)
+    let in_text = || {
+        let of = |p: &Process| find(&p.body, &|stmt| matches!(stmt.kind, StmtKind::Assert(_)));
+        let asserting = program.processes.iter().find_map(of);
+        let may_fail = |p: &Process| find(&p.body, &|stmt| may_fail(program, p, stmt));
+        asserting.or_else(|| match known {
+            Some(_) => None,
+            None => program.processes.iter().find_map(may_fail),
+        })
+    };
+    if let Some(span) = processes.iter().find_map(|p| p.fails).or_else(in_text)
         && asked.iter().all(|(_, kind, _)| *kind != Kind::Assertions)
     {
         asked.push((None, Kind::Assertions, span));
     }
-    if let Some(span) = processes.iter().find_map(|p| p.leaves) {
+    let has_bounds = known.is_none() && program.bounds != Bounds::default();
+    let leaves = processes.iter().find_map(|p| p.leaves);
+    if let Some(span) = leaves.or(has_bounds.then_some(SpanId::NONE)) {
         asked.push((None, Kind::Bounds, span));
     }
     // Questions without a name are called what they ask, and numbered if there are several.
@@ -80,9 +95,45 @@ fn reachable(formula: &Formula, processes: &[Abstraction]) -> Formula {
     formula
 }
 
-fn first_assertion(block: &[Stmt]) -> Option<SpanId> {
-    block.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::Assert(_) => Some(stmt.span),
-        kind => kind.blocks().into_iter().find_map(|block| first_assertion(block)),
+/// The place of the first statement of a kind.
+fn find(block: &[Stmt], is: &dyn Fn(&Stmt) -> bool) -> Option<SpanId> {
+    block.iter().find_map(|stmt| match is(stmt) {
+        true => Some(stmt.span),
+        false => stmt.kind.blocks().into_iter().find_map(|block| find(block, is)),
     })
+}
+
+/// Whether the text leaves open whether a statement fails: it divides, has an index, or sets something
+/// that has a domain to what is no number of it.
+fn may_fail(program: &Program, process: &Process, stmt: &Stmt) -> bool {
+    let divides = |code: &Code| code.may_fail();
+    let misses = |domain: Option<Domain>, code: Option<&Code>| match (domain, code) {
+        (None | Some(Domain::Int(_)), _) => false,
+        (Some(domain), Some(Expr::Const(value))) => !program.admits(domain, *value),
+        (Some(_), _) => true,
+    };
+    let misses_reg =
+        |r: RegId, code: Option<&Code>| misses(process.registers[r.index()].domain, code);
+    let misses_var = |place: &Place, code: Option<&Code>| {
+        let mut first = 0;
+        let decl = program.vars.iter().find(|decl| {
+            first += decl.init.len();
+            place.first.index() < first
+        });
+        place.index.is_some() || misses(decl.and_then(|decl| decl.domain), code)
+    };
+    match &stmt.kind {
+        StmtKind::Assign(r, code) => divides(code) || misses_reg(*r, Some(code)),
+        StmtKind::Any(r, values) => {
+            values.iter().any(|value| misses_reg(*r, Some(&Expr::Const(*value))))
+        }
+        StmtKind::Load(r, place) => place.index.is_some() || misses_reg(*r, None),
+        StmtKind::Store(place, code) => divides(code) || misses_var(place, Some(code)),
+        StmtKind::Rmw(..) | StmtKind::Return(Some(_)) | StmtKind::Call(_) => true,
+        StmtKind::Assume(code)
+        | StmtKind::Assert(code)
+        | StmtKind::If(code, ..)
+        | StmtKind::Await(_, code) => divides(code),
+        _ => false,
+    }
 }

@@ -131,6 +131,19 @@ impl<A> Expr<A> {
         }
     }
 
+    /// Whether there are values of its atoms for which it divides by zero or leaves an array.
+    pub(crate) fn may_fail(&self) -> bool {
+        match self {
+            Self::Const(_) | Self::Atom(_) => false,
+            Self::Unary(_, e) => e.may_fail(),
+            Self::Binary(BinOp::Div | BinOp::Mod, a, b) => {
+                !matches!(**b, Self::Const(c) if c != 0) || a.may_fail()
+            }
+            Self::Binary(BinOp::Index, ..) => true,
+            Self::Binary(_, a, b) => a.may_fail() || b.may_fail(),
+        }
+    }
+
     /// Replaces atoms by expressions.
     pub fn replace(&mut self, by: &impl Fn(&A) -> Option<Self>) {
         match self {

@@ -16,7 +16,9 @@ pub mod strategy;
 pub mod table;
 
 use weir_engine::Stats;
+use weir_front::RACES;
 use weir_model::answer::{Answer, Evidence};
+use weir_model::ids::SpanId;
 use weir_model::question::Question;
 
 use crate::{Hints, Loaded};
@@ -44,6 +46,10 @@ pub fn growing(reason: &str, stats: &Stats, hints: Hints) -> String {
     }
 }
 
+/// What the question about data races says. It is asked of the interleavings of a memory model, and not
+/// of the happens-before order of the language.
+const BY_INTERLEAVINGS: &str = "never two conflicting accesses next, by interleavings";
+
 /// What a property says, in one line and without its name; nothing if the program does not
 /// spell it out.
 pub fn says(loaded: &Loaded, question: &Question) -> String {
@@ -51,7 +57,13 @@ pub fn says(loaded: &Loaded, question: &Question) -> String {
         let words = loaded.source.text_of(question.span).split_whitespace();
         words.collect::<Vec<_>>().join(" ")
     };
-    let text = question.kind.text().map_or_else(written, ToOwned::to_owned);
+    let text = match question.kind.text() {
+        Some(text) => text.to_owned(),
+        None if question.span == SpanId::NONE && question.name == RACES => {
+            BY_INTERLEAVINGS.to_owned()
+        }
+        None => written(),
+    };
     match text.strip_prefix(&question.name).and_then(|rest| rest.trim().strip_prefix(':')) {
         Some(rest) => rest.trim().to_owned(),
         None => text,

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use weir::ENGINES;
+use weir::{ENGINES, TURNS};
 use weir_engine::{SearchOptions, Task};
 use weir_gen::reference::{self, Reached};
 use weir_gen::{Rng, Shape, ask, program, shrink};
@@ -90,7 +90,7 @@ fn options() -> SearchOptions {
 /// Every engine that decides something under a model, with its name.
 fn answers(system: &System, model: MemoryModel) -> Vec<(&'static str, Vec<Answer>)> {
     // With bounded guesses a property that holds may not hold without.
-    let engines = ENGINES.into_iter().filter(|e| e.accepts(model, &options()).is_ok());
+    let engines = ENGINES.into_iter().chain(TURNS).filter(|e| e.accepts(model, &options()).is_ok());
     engines
         .map(|engine| {
             let bytes = if engine.name() == "channels" { 1 << 20 } else { 1 << 24 };

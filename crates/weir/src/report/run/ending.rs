@@ -68,7 +68,9 @@ pub fn lines(
     if let Some(question) = question
         && let Some(error) = question.without_value(system, &end.controls, &end.memory)
     {
-        lines.push(format!("  {error} in `{}`", question.name));
+        let name = question.name.strip_prefix("value of ");
+        let name = name.filter(|_| matches!(question.kind, Kind::Valued { .. }));
+        lines.push(format!("  {error} in `{}`", name.unwrap_or(&question.name)));
     }
     lines
 }
