@@ -103,7 +103,7 @@ impl fmt::Display for Claim {
     /// ``` `a` holds, `b` is violated, under TSO, with 2 clients, if every write reaches memory```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Settled { question, verdict } in &self.answers {
-            let is = if verdict == "violated" { "is " } else { "" };
+            let is = if verdict == "holds" { "" } else { "is " };
             write!(f, "`{question}` {is}{verdict}, ")?;
         }
         write!(f, "under {}", self.model)?;

@@ -448,12 +448,17 @@ fn a_witness_is_accepted() {
     let output = weir(&["certify", &path, PETERSON]);
     assert_eq!(output.status, 0, "{output:?}");
     assert!(output.out.starts_with("accepted "), "{}", output.out);
-    assert!(output.out.contains("settles `mutex` under TSO"), "{}", output.out);
+    assert!(output.out.contains("shows that `mutex` is violated, under TSO"), "{}", output.out);
 
     let output = weir(&["certify", "--format", "json", &path, PETERSON]);
     assert_eq!(
         json(&output.out),
-        json!({"accepted": true, "reason": null, "model": "TSO", "properties": ["mutex"]})
+        json!({"accepted": true, "reason": null, "claim": {
+            "program": "peterson",
+            "fingerprint": witness["fingerprint"],
+            "model": "TSO",
+            "answers": [{"question": "mutex", "verdict": "violated"}],
+        }})
     );
     let report = json(&weir(&["check", "--format", "json", PETERSON]).out);
     assert_eq!(report["properties"][0]["witness"], witness);

@@ -12,6 +12,7 @@ mod automata;
 mod batch;
 mod bounds;
 mod channel;
+mod claims;
 mod cli;
 mod docs;
 mod editor;
