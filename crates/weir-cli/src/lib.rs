@@ -15,6 +15,7 @@ mod cli;
 pub mod cluster;
 mod commands;
 mod files;
+mod findings;
 mod limits;
 pub mod output;
 mod process;

@@ -24,6 +24,7 @@ use weir_engine::Refusal;
 use weir_front::escape::{escape, escape_line, is_control};
 
 use crate::commands::Status;
+use crate::commands::batch::rows;
 use crate::terminal;
 
 pub use file::{Pieces, check_targets, rewrite, write_json, write_whole};
@@ -76,6 +77,27 @@ pub fn print_json(value: &impl serde::Serialize) {
 /// Whether errors are printed as JSON, as the rest of the output.
 static JSON_ERRORS: AtomicBool = AtomicBool::new(false);
 
+/// The file and the model of the rows that errors are printed as, if the rest of the output is
+/// rows.
+static ROWS: OnceLock<(String, String)> = OnceLock::new();
+
+/// From now on errors are printed as rows about a file under a model.
+pub fn print_errors_as_rows(file: &str, model: &str) {
+    let _ = ROWS.set((file.to_owned(), model.to_owned()));
+    print_errors_as_json();
+}
+
+/// Prints an error as JSON.
+fn print_error(error: &ErrorReport, status: Status) {
+    match ROWS.get() {
+        Some((file, model)) => {
+            let out = json(error).unwrap_or_default();
+            print(&rows::lines("check", file, model, (out, status), &|_| true));
+        }
+        None => print_json(error),
+    }
+}
+
 /// From now on errors are printed as JSON.
 pub fn print_errors_as_json() {
     JSON_ERRORS.store(true, Ordering::Relaxed);
@@ -84,7 +106,7 @@ pub fn print_errors_as_json() {
 /// Says what is wrong.
 pub fn fail(message: &str) -> Status {
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(message)),
+        true => print_error(&ErrorReport::new(message), Status::Wrong),
         false => note(&format!("error: {message}")),
     }
     Status::Wrong
@@ -92,15 +114,16 @@ pub fn fail(message: &str) -> Status {
 
 /// Says what is wrong with a file.
 pub fn complain(error: &LoadError) -> Status {
+    let status = match error {
+        LoadError::Stopped { .. } => Status::Unknown,
+        _ => Status::Wrong,
+    };
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => ErrorReport::of_load(error).iter().for_each(print_json),
+        true => ErrorReport::of_load(error).iter().for_each(|error| print_error(error, status)),
         // What is rendered has no control characters of the file.
         false => say(&error.render(terminal::errors_in_color())),
     }
-    match error {
-        LoadError::Stopped { .. } => Status::Unknown,
-        _ => Status::Wrong,
-    }
+    status
 }
 
 /// Says why what is asked of a file cannot be asked.
@@ -114,7 +137,7 @@ pub fn reject(file: &str, error: &CheckError) -> Status {
 /// Says what is wrong with a file, in a message that names it.
 pub fn fail_about(file: &str, message: &str) -> Status {
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(message).file(file)),
+        true => print_error(&ErrorReport::new(message).file(file), Status::Wrong),
         false => note(&format!("error: {message}")),
     }
     Status::Wrong
@@ -123,7 +146,7 @@ pub fn fail_about(file: &str, message: &str) -> Status {
 /// Says that a checker rejects what was found. It is not shown.
 pub fn internal(error: &Unaccepted) -> Status {
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(error.to_string())),
+        true => print_error(&ErrorReport::new(error.to_string()), Status::Internal),
         false => note(&error.to_string()),
     }
     Status::Internal

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
+use weir::solver::chosen;
 use weir::{
     Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
     Settings, engine,
@@ -147,10 +148,31 @@ impl SourceArgs {
     }
 }
 
+/// The properties to ask about.
+#[derive(Debug, Default, Args)]
+pub struct PropertyArgs {
+    /// Ask about the property of this name only (may be given several times)
+    #[arg(long = "property", value_name = "NAME")]
+    pub properties: Vec<String>,
+}
+
+impl PropertyArgs {
+    /// The places of the questions that are asked of a program.
+    ///
+    /// # Errors
+    /// If the program has no property of a name.
+    pub fn of(&self, loaded: &Loaded) -> Result<Vec<usize>, String> {
+        chosen(&loaded.system, &self.properties)
+            .map_err(|error| format!("`{}`: {error}", loaded.source.name))
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     #[command(flatten)]
     pub language: LanguageArg,
+    #[command(flatten)]
+    pub asked: PropertyArgs,
     /// The engine
     #[arg(long, value_parser = engines(), default_value = ENGINES[0].name())]
     pub engine: &'static dyn Engine,

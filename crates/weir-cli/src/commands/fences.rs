@@ -1,5 +1,6 @@
 //! `weir fences`
 
+mod early;
 mod evidence;
 mod human;
 mod json;
@@ -7,9 +8,12 @@ mod json;
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use weir::fences::{
-    Broken, Checked, Fence, Goal, Repair, RepairError, Repairs, Request, Tally, redundant, repairs,
+    Broken, Checked, Event, Fence, Goal, Repair, RepairError, Repairs, Request, Tally, redundant,
+    repairs,
 };
 use weir::load::read_text;
 use weir::report::{counted, diff};
@@ -21,6 +25,7 @@ use crate::cli::fences::Fences;
 use crate::cli::options::Format;
 use crate::output::rewrite;
 use crate::progress::Progress;
+use early::Early;
 
 pub fn run(args: &Fences) -> Status {
     let models = args.models.or(&[MemoryModel::TSO]);
@@ -69,6 +74,8 @@ struct Found<'a> {
     /// For each set that is shown, what comes back without each of its fences.
     back: Vec<Vec<Rc<Back>>>,
     is_redundant: bool,
+    /// What was known before the search ended.
+    early: Vec<Early>,
 }
 
 /// A run that a fence prevents.
@@ -84,8 +91,9 @@ fn one(
     request: &Request,
     html: &mut Html<'_>,
 ) -> (Status, Option<Repairs>) {
-    let mut progress = Progress::default();
-    let mut say = |tally: &Tally| {
+    let progress = Mutex::new(Progress::default());
+    let say = |tally: &Tally| {
+        let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.say(&format!(
             "{}, {} checked, any other costs at least {}",
             counted(tally.sets, "set"),
@@ -93,8 +101,23 @@ fn one(
             tally.at_least
         ));
     };
+    let name = args.language.name_of(file);
+    let findings = early::findings(name, text, request.reading.model, args);
+    let number = AtomicUsize::new(0);
+    let listen = |event: Event<'_>| match event {
+        Event::Tally(tally) => say(tally),
+        Event::Broken(loaded, answer) => {
+            if let Some(broken) = early::broken(loaded, answer, args) {
+                findings.add(answer.property, broken);
+            }
+        }
+        Event::Repair(fences) => {
+            let number = number.fetch_add(1, Ordering::Relaxed) + (usize::MAX >> 1);
+            findings.add(number, Early::Set(fences));
+        }
+    };
     let search = if args.redundant { redundant } else { repairs };
-    let found = search(args.language.name_of(file), text, request, &mut say);
+    let found = search(name, text, request, &listen);
     drop(progress);
     let found = match found {
         Ok(found) => found,
@@ -111,7 +134,9 @@ fn one(
             Err(status) => return (status, None),
         }
     }
-    let known = Found { repairs: &found, request, back, is_redundant: args.redundant };
+    let early = findings.all().into_iter().map(|(_, early)| early).collect();
+    let _ = findings.end();
+    let known = Found { repairs: &found, request, back, is_redundant: args.redundant, early };
     let mut status = known.status().and(html.add(file, || json::Report::new(&known)));
     match args.format {
         Format::Json => print_json(&json::Report::new(&known)),
