@@ -31,6 +31,7 @@ mod reduce;
 mod robust;
 mod runs;
 mod serve;
+mod settled;
 mod sources;
 mod step;
 mod tables;

@@ -68,7 +68,7 @@ pub fn answers_with(
 
 /// Under TSO small graphs come first, of either kind: which kind is small cannot be
 /// told. These are the most nodes of a graph in each turn.
-const TURNS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, usize::MAX];
+const TURNS: [usize; 5] = [1 << 10, 1 << 14, 1 << 17, 1 << 20, usize::MAX];
 
 /// A bound that buffers of a lasso do not come to.
 pub(crate) const FAR: usize = 60_000;

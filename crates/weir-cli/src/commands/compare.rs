@@ -41,7 +41,9 @@ pub fn run(args: &Compare) -> Status {
     let mut status = Status::Fine;
     let mut html = Html::new("compare", &args.page.html);
     let mut programs = Vec::new();
+    let guesses = args.search.guesses.map(usize::from);
     for file in &args.programs.files {
+        let reading = findings(args, guesses, None, &models, (programs.clone(), status));
         let read = args.search.language.load(file, &models);
         let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,
@@ -63,9 +65,9 @@ pub fn run(args: &Compare) -> Status {
             }
         };
         let program = Program { loaded, chosen };
-        let guesses = args.search.guesses.map(usize::from);
         let earlier = (programs.clone(), status);
-        let findings = findings(args, guesses, &program, &models, earlier);
+        drop(reading);
+        let findings = findings(args, guesses, Some(&program), &models, earlier);
         let columns = columns(args, &program, stopped.as_deref(), &models, &engines, &findings);
         drop(findings);
         let columns = match columns {
@@ -87,7 +89,7 @@ pub fn run(args: &Compare) -> Status {
         }
     }
     if !programs.is_empty() {
-        print(&human(args.search.guesses.map(usize::from), &models, &programs));
+        print(&human(guesses, &models, &programs));
     }
     status.and(html.write())
 }
@@ -99,17 +101,25 @@ struct Program {
     chosen: Vec<usize>,
 }
 
-/// The columns that are finished and the answers of the next, numbered by model and question: what
-/// is printed if a limit ends the command.
+/// What is printed if a limit ends the command: the programs that are finished, and of the next one,
+/// once it is read, the answers that are there, numbered by model and question.
 fn findings(
     args: &Compare,
     guesses: Option<usize>,
-    program: &Program,
+    program: Option<&Program>,
     models: &[MemoryModel],
     (programs, status): (Vec<(Program, Vec<Column>)>, Status),
 ) -> Findings<Cell> {
-    let (format, program, models) = (args.format, program.clone(), models.to_vec());
+    let (format, program, models) = (args.format, program.cloned(), models.to_vec());
     let last_words = move |found: &[(usize, Cell)], stop: Stop| {
+        let Some(program) = &program else {
+            // The reports of earlier programs are printed already as JSON.
+            let is_said = programs.is_empty() || format == Format::Json;
+            return match is_said {
+                true => (String::new(), status),
+                false => (human(guesses, &models, &programs), status),
+            };
+        };
         let count = program.chosen.len();
         let cell = |number: usize| {
             let known = found.iter().find(|(known, _)| *known == number);
@@ -125,7 +135,7 @@ fn findings(
         let columns: Vec<Column> = (0..models.len()).map(column).collect();
         let text = match format {
             Format::Json => {
-                let line = json_line(&report(guesses, &program, &models, &columns));
+                let line = json_line(&report(guesses, program, &models, &columns));
                 line.map_or_else(|_| String::new(), |line| line + "\n")
             }
             Format::Human => {
