@@ -27,11 +27,14 @@ use crate::commands::Status;
 use crate::commands::batch::rows;
 use crate::terminal;
 
-pub use file::{Pieces, check_targets, rewrite, write_json, write_whole};
+pub use file::{Pieces, check_targets, rewrite, write_backup, write_json, write_whole};
 pub use folder::ShardFolder;
 
 /// Whether something that was printed is lost.
 static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether something that was asked for was passed over.
+static PASSED_OVER: AtomicBool = AtomicBool::new(false);
 
 /// Prints on standard output.
 pub fn print(text: &str) {
@@ -171,6 +174,12 @@ pub fn advise(error: &CheckError) -> String {
     }
 }
 
+/// Says that a part of what was asked for is passed over. The exit status will be 2.
+pub fn pass_over(message: &str) {
+    PASSED_OVER.store(true, Ordering::Relaxed);
+    let _ = fail(message);
+}
+
 /// Says something in a line on standard error.
 pub fn note(message: &str) {
     say(&escape_line(message));
@@ -182,10 +191,13 @@ fn say(text: &str) {
     let _ = writeln!(err, "{text}").and_then(|()| err.flush());
 }
 
-/// The exit status, if everything that was printed arrived.
+/// The exit status, if everything that was printed arrived and nothing was passed over.
 pub fn finish(status: Status) -> Status {
-    match LOST.load(Ordering::Relaxed) {
-        true => Status::Wrong,
+    if LOST.load(Ordering::Relaxed) {
+        return Status::Wrong;
+    }
+    match PASSED_OVER.load(Ordering::Relaxed) {
+        true => status.and(Status::Wrong),
         false => status,
     }
 }

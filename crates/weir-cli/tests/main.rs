@@ -38,3 +38,4 @@ mod tables;
 mod tamper;
 mod threads;
 mod values;
+mod written;

@@ -54,7 +54,8 @@ pub struct Fences {
     /// Print the cheapest set as a patch, for `patch -p0`, and nothing else
     #[arg(long, conflicts_with = "write")]
     pub patch: bool,
-    /// Insert the cheapest set into the file, and keep the old text in `FILE.orig`
+    /// Insert the cheapest set into the file, and keep the old text in `FILE.orig`, or
+    /// `FILE.orig.1` and so on if that is there
     #[arg(long)]
     pub write: bool,
     /// Write the program with each set and its proof, and without each fence the run that

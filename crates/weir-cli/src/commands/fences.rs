@@ -20,10 +20,10 @@ use weir::report::{counted, diff};
 use weir::{CheckError, Loaded, MemoryModel};
 
 use super::page::Html;
-use super::{Status, complain, fail, note, print, print_json, reject, write_whole};
+use super::{Status, complain, fail, note, print, print_json, reject};
 use crate::cli::fences::Fences;
 use crate::cli::options::Format;
-use crate::output::rewrite;
+use crate::output::{rewrite, write_backup};
 use crate::progress::Progress;
 use early::Early;
 
@@ -151,17 +151,27 @@ fn one(
     if args.write
         && let Some(repair) = found.sets.first().filter(|r| !r.fences.is_empty())
     {
-        let path = Path::new(file);
-        let kept = format!("{file}.orig");
-        status = status.and(write_whole(Path::new(&kept), text));
-        if status == Status::Fine {
-            status = status.and(rewrite(path, &found.text(&repair.fences)));
-        }
+        status = status.and(insert_into(file, text, &found.text(&repair.fences)));
     }
     if let Some(folder) = &args.evidence {
         status = status.and(evidence::write(&known, folder, file));
     }
     (status, Some(found))
+}
+
+/// Puts a new text in the place of the one that was read, which is kept beside it. A file that was
+/// changed meanwhile stays as it is.
+fn insert_into(file: &str, read: &str, new: &str) -> Status {
+    match read_text(file) {
+        Ok(now) if now == read => {}
+        Ok(_) => return fail(&format!("`{file}` was changed meanwhile, so it is not written")),
+        Err(error) => return complain(&error),
+    }
+    let path = Path::new(file);
+    match write_backup(path, read) {
+        Ok(_) => rewrite(path, new),
+        Err(status) => status,
+    }
 }
 
 fn refuse(file: &str, error: RepairError) -> Status {
@@ -287,5 +297,22 @@ impl Found<'_> {
                 format!("{n} of its {} {are} enough; {sets}", counted(found.places.len(), "fence"))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_stays() {
+        let path = std::env::temp_dir().join(format!("weir-fences-{}.weir", std::process::id()));
+        let file = path.to_str().unwrap();
+        fs::write(&path, "changed").unwrap();
+        assert_eq!(insert_into(file, "read", "new"), Status::Wrong);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "changed");
+        assert!(!Path::new(&format!("{file}.orig")).exists());
+        fs::remove_file(path).unwrap();
     }
 }

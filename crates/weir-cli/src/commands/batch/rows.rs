@@ -30,9 +30,9 @@ pub fn lines(
     (out, status): (String, Status),
     passes: &dyn Fn(usize) -> bool,
 ) -> String {
-    let item = Item { file: file.to_owned(), model: model.to_owned(), words: vec![] };
+    let item = Item { file: file.to_owned(), model: model.to_owned(), words: vec![], is_snapped: false };
     let seconds = limits::budget().elapsed().as_secs_f64();
-    let done = Done { status, out, err: String::new(), seconds, is_for_log: false };
+    let done = Done { status, out, err: String::new(), seconds, digest: None, is_for_log: false };
     let rows = of(command, &item, &done).into_iter().enumerate();
     let rows: Vec<Row> = rows.filter(|(i, _)| passes(*i)).map(|(_, row)| row).collect();
     table::jsonl(&item, &rows, &done)

@@ -98,7 +98,7 @@ impl Drop for Workshop {
 /// What a command prints. It is ended when a limit is reached.
 fn output(mut command: Command, what: &str, budget: &Budget) -> Result<String, NotRun> {
     let ended =
-        process::run(&mut command, || budget.check(), Duration::ZERO).map_err(
+        process::run(&mut command, None, || budget.check(), Duration::ZERO).map_err(
             |error| match error {
                 NotEnded::Stopped(stop) => NotRun::Stopped(stop),
                 NotEnded::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
