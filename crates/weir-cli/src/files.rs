@@ -6,8 +6,9 @@
 //! `**` for any number of directories.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{fs, io};
 
 use weir::LANGUAGES;
 use weir_front::MAX_TEXT;
@@ -46,6 +47,34 @@ pub fn expand(
         files.extend(found);
     }
     Ok((files, several))
+}
+
+/// The option of a process that reads a text for somebody else: it includes only files of this
+/// folder, or [`NOTHING`].
+pub const ONLY_BELOW: &str = "only-below";
+pub const NOTHING: &str = "-";
+
+/// The folder whose files may be included, if only those may.
+static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+
+/// From now on only files of this folder are included.
+pub fn include_only_below(folder: &Path) {
+    let folder = Some(folder).filter(|folder| *folder != Path::new(NOTHING));
+    let _ = FOLDER.set(folder.and_then(|folder| fs::canonicalize(folder).ok()));
+}
+
+/// The text of a file that a text includes, if it may be included. Links do not lead out of the
+/// folder.
+///
+/// # Errors
+/// If it may not, or cannot be read.
+pub fn included(path: &Path) -> io::Result<String> {
+    let Some(folder) = FOLDER.get() else { return weir::included(path) };
+    let path = fs::canonicalize(path)?;
+    match folder.as_ref().is_some_and(|folder| path.starts_with(folder)) {
+        true => weir::included(&path),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
+    }
 }
 
 /// Whether a file is a program of one of the languages, by its ending. A text file has to look like

@@ -95,7 +95,7 @@ fn two_writers_of_one_file_leave_one_whole_file() {
     let whole = fs::read(&file).unwrap();
     for _ in 0..5 {
         let mut children = [spawn(&args), spawn(&args), spawn(&args)];
-        children.iter_mut().for_each(|child| drop(child.wait().unwrap()));
+        assert!(children.iter_mut().all(|child| child.wait().unwrap().code() == Some(1)));
         assert_eq!(fs::read(&file).unwrap(), whole);
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);

@@ -15,7 +15,7 @@ use weir::{
 use weir_engine::{Automata, Engine, Explicit, Refusal, SearchOptions};
 use weir_model::semantics::Form;
 
-use crate::{limits, output};
+use crate::{files, limits, output};
 
 #[derive(Debug, Args)]
 pub struct ModelArg {
@@ -89,6 +89,9 @@ pub struct SourceArgs {
     /// Look for included files in this folder too (may be given several times)
     #[arg(help_heading = SOURCES, long = "include", short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Include only files of this folder
+    #[arg(hide = true, long = files::ONLY_BELOW, value_name = "DIR")]
+    pub only_below: Option<PathBuf>,
     /// How many objects each allocation in a loop may allocate in each thread; if a run needs
     /// more, `holds` becomes `unknown`
     #[arg(help_heading = SOURCES, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -129,11 +132,14 @@ impl SourceArgs {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
             None => (define.clone(), "1".to_owned()),
         });
+        if let Some(folder) = &self.only_below {
+            files::include_only_below(folder);
+        }
         Settings {
             entry: self.entry.clone(),
             defines: defines.collect(),
             search: self.include.clone(),
-            files: weir::included,
+            files: files::included,
             lowering: Lowering {
                 pool: self.pool,
                 unroll: self.unroll,

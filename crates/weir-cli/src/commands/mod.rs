@@ -6,6 +6,7 @@ pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod convert;
+pub mod errors;
 mod evidence;
 pub mod explain;
 pub mod fences;
