@@ -22,6 +22,7 @@ mod hostile;
 mod litmus_generated;
 mod litmus_run;
 mod live;
+mod long_names;
 mod models;
 mod mutate;
 mod output;

@@ -373,7 +373,8 @@ fn what_a_killed_run_left_behind_is_removed() {
     let alive = folder.join(format!(".weir-{boot}.{space}-{}-0.tmp", std::process::id()));
     let elsewhere = folder.join(format!(".weir-{boot}.1-4194305-0.tmp"));
     // Another machine with the same numbers.
-    let host = folder.join(format!(".weir-{}.{space}-4194305-0.tmp", boot.replace(['0', 'a'], "7")));
+    let host =
+        folder.join(format!(".weir-{}.{space}-4194305-0.tmp", boot.replace(['0', 'a'], "7")));
     let old = folder.join(format!(".weir-{space}-4194305-0.tmp"));
     let other = folder.join(".weir-notes.tmp");
     let stay = [&alive, &elsewhere, &host, &old, &other];

@@ -139,7 +139,8 @@ fn only_files_of_the_folder_are_included() {
     fs::write(folder.join("secret.h"), "this_is_secret;\n").unwrap();
     fs::write(folder.join("served/inner/open.h"), "int x;\n").unwrap();
     #[cfg(unix)]
-    std::os::unix::fs::symlink(folder.join("secret.h"), folder.join("served/inner/link.h")).unwrap();
+    std::os::unix::fs::symlink(folder.join("secret.h"), folder.join("served/inner/link.h"))
+        .unwrap();
     let served = Served::start(&[folder.join("served").to_str().unwrap()]);
     let nothing = Served::start(&[]);
     let check = |served: &Served, file: &str| {
@@ -152,7 +153,8 @@ fn only_files_of_the_folder_are_included() {
     };
     assert!(!check(&served, "open.h").contains("is not found"));
     let secret = folder.join("secret.h");
-    for file in ["../../secret.h", "link.h", secret.to_str().unwrap(), "/etc/passwd", "/etc/shadow"] {
+    for file in ["../../secret.h", "link.h", secret.to_str().unwrap(), "/etc/passwd", "/etc/shadow"]
+    {
         let said = check(&served, file);
         assert_eq!(said.matches("is not found").count(), 2, "{file}: {said}");
         assert!(!said.contains("this_is_secret") && !said.contains("root:"), "{file}: {said}");
@@ -166,7 +168,8 @@ fn requests_that_do_not_arrive_hold_nobody_up() {
     use std::io::{Read, Write};
     let served = Served::start(&[]);
     let origin = format!("Host: 127.0.0.1:{0}\r\nOrigin: http://127.0.0.1:{0}\r\n", served.port);
-    let begin = format!("POST /{}/errors HTTP/1.1\r\n{origin}Content-Length: 9\r\n\r\n", served.token);
+    let begin =
+        format!("POST /{}/errors HTTP/1.1\r\n{origin}Content-Length: 9\r\n\r\n", served.token);
     let mut held: Vec<std::net::TcpStream> = (0..12)
         .map(|i| {
             let mut stream = std::net::TcpStream::connect(("127.0.0.1", served.port)).unwrap();
@@ -197,10 +200,12 @@ fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
 }
 
 /// A program in Rust whose functions call each other twice.
-fn doubling(functions: usize) -> String {
-    let mut text = String::from("use std::sync::atomic::{AtomicUsize, Ordering};\n\
+pub fn doubling(functions: usize) -> String {
+    let mut text = String::from(
+        "use std::sync::atomic::{AtomicUsize, Ordering};\n\
                                  static X: AtomicUsize = AtomicUsize::new(0);\n\
-                                 fn f0() { X.store(1, Ordering::Relaxed); }\n");
+                                 fn f0() { X.store(1, Ordering::Relaxed); }\n",
+    );
     for i in 1..functions {
         text += &format!("fn f{i}() {{ f{0}(); f{0}(); }}\n", i - 1);
     }

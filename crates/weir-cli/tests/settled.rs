@@ -59,18 +59,26 @@ fn all(command: &str, text: impl Fn(usize) -> String, is_right: impl Fn(&Output)
 fn check_prints_a_violation_while_another_property_is_open() {
     let ask = "slow: never c0 == 40 and c1 == 39 and c2 == 38 and x == 7\ndead: no deadlock\n\
                quick: never p@pin and q@qin\n";
-    all("check", |i| program(i) + ask, |run| {
-        run.status == 1 && run.out.contains("✗ violated  quick") && run.out.contains("? unknown")
-    });
+    all(
+        "check",
+        |i| program(i) + ask,
+        |run| {
+            run.status == 1
+                && run.out.contains("✗ violated  quick")
+                && run.out.contains("? unknown")
+        },
+    );
 }
 
 #[test]
 fn fences_prints_a_violation_while_another_property_is_open() {
     let ask = "slow: never c0 == 40 and c1 == 39 and c2 == 38 and x == 7\n\
                quick: never p@pin and q@qin\n";
-    all("fences", |i| program(i) + ask, |run| {
-        run.status == 3 && run.out.contains("As it is, quick is violated")
-    });
+    all(
+        "fences",
+        |i| program(i) + ask,
+        |run| run.status == 3 && run.out.contains("As it is, quick is violated"),
+    );
 }
 
 #[test]
@@ -78,9 +86,15 @@ fn live_prints_a_violation_while_another_property_is_open() {
     let ask = "slow: live exists c0 == 40 and c1 == 39 and x == 7\n\
                ends: ltl eventually p@pin\n";
     let spin = "process spin { loop { nop } }\n";
-    all("live", |i| program(i) + spin + ask, |run| {
-        run.status == 1 && run.out.contains("ends  violated") && run.out.contains("slow  unknown")
-    });
+    all(
+        "live",
+        |i| program(i) + spin + ask,
+        |run| {
+            run.status == 1
+                && run.out.contains("ends  violated")
+                && run.out.contains("slow  unknown")
+        },
+    );
 }
 
 #[test]
@@ -118,7 +132,8 @@ fn compare_prints_finished_programs_when_a_limit_ends_it() {
     let held = child.stdin.take();
     let ended = child.wait_with_output().unwrap();
     drop(held);
-    let (out, err) = (String::from_utf8(ended.stdout).unwrap(), String::from_utf8(ended.stderr).unwrap());
+    let (out, err) =
+        (String::from_utf8(ended.stdout).unwrap(), String::from_utf8(ended.stderr).unwrap());
     assert!(out.contains("mutex     violated"), "{out}{err}");
     assert!(err.contains("the time limit of 4 s was reached"), "{err}");
     assert_eq!(ended.status.code(), Some(3));
@@ -137,7 +152,8 @@ fn lines_of_json_come_as_violations_are_found() {
 
 #[test]
 fn properties_are_chosen_by_name() {
-    let ask = "dead: no deadlock\nquick: never p@pin and q@qin\nend: final never p.r == 0 and q.r == 0\n";
+    let ask =
+        "dead: no deadlock\nquick: never p@pin and q@qin\nend: final never p.r == 0 and q.r == 0\n";
     let all = program(0);
     let small = all.split("process w").next().unwrap().to_owned();
     let path = file("chosen.weir", &(small + ask)).display().to_string();

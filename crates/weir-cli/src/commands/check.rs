@@ -109,7 +109,8 @@ pub fn run(args: &Check) -> Status {
                 let task = Task::new(&loaded.system, model, &options);
                 let settled = |answer: &Answer| {
                     let is_new = findings.add(answer.property, answer.clone());
-                    if is_new && args.format == ReportFormat::Jsonl && is_violated(&loaded, answer) {
+                    if is_new && args.format == ReportFormat::Jsonl && is_violated(&loaded, answer)
+                    {
                         let answers = slice::from_ref(answer);
                         print(&row_lines(&loaded, model, answers, &[None], &|_| true));
                     }
@@ -260,9 +261,9 @@ fn findings(
                 human(loaded, model, &answers, None, &stats, &printed, &BTreeSet::new())
             }
             // Those that are violated were printed when they came.
-            ReportFormat::Jsonl => row_lines(loaded, model, &answers, &none, &|i| {
-                !is_violated(loaded, &answers[i])
-            }),
+            ReportFormat::Jsonl => {
+                row_lines(loaded, model, &answers, &none, &|i| !is_violated(loaded, &answers[i]))
+            }
             _ => {
                 let report = report(loaded, model, &answers, &none, &stats, printed.live);
                 json_line(&report).map_or_else(|_| String::new(), |line| line + "\n")

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use anstyle::Style;
 use weir::report::json::{CompareReport, CompareRow, VERSION, scene};
 use weir::report::scene::Scene;
-use weir::report::table::Table;
+use weir::report::table::{MOST_CELL, Table};
 use weir::report::{reason, says};
 use weir::solver::check_some;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
 use weir_engine::{Engine, SearchOptions, Stats, Task};
+use weir_front::columns::{shortened, spaces};
 use weir_model::answer::Answer;
 use weir_model::limits::Stop;
 use weir_model::question::Question;
@@ -232,10 +233,8 @@ fn distinct_names(programs: &[(Program, Vec<Column>)]) -> Vec<String> {
         let path = Path::new(&loaded.source.name);
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect()
     };
-    let all: Vec<_> = programs
-        .iter()
-        .map(|(p, _)| (&p.loaded.system.program.name, parts(&p.loaded)))
-        .collect();
+    let all: Vec<_> =
+        programs.iter().map(|(p, _)| (&p.loaded.system.program.name, parts(&p.loaded))).collect();
     let end = |path: &[String], count: usize| path[path.len().saturating_sub(count)..].to_vec();
     all.iter()
         .map(|(name, path)| {
@@ -268,7 +267,8 @@ fn human(
         for (i, question) in chosen.iter().map(|&i| &system.questions[i]).enumerate() {
             let is_program = question.name == system.program.name;
             let name = if is_program { question.kind.name() } else { &question.name };
-            let mut row = vec![(shown.clone(), Style::new()), (name.to_owned(), Style::new())];
+            let names = [&shown, name].map(|name| (shortened(name, MOST_CELL), Style::new()));
+            let mut row = names.to_vec();
             for cell in columns.iter().map(|column| &column[i]) {
                 let (word, color) = word(question, cell.verdict);
                 let Some(note) = cell.note() else {
@@ -294,7 +294,7 @@ fn human(
     let _ = writeln!(out, "{}", paint(STRONG, &lines[0]));
     for row in &rows {
         let cells = row.iter().zip(&widths).map(|((text, color), width)| {
-            paint(*color, text) + &" ".repeat(width - text.chars().count())
+            paint(*color, text) + &spaces(width.saturating_sub(text.chars().count()))
         });
         let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }

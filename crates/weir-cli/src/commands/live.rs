@@ -108,9 +108,8 @@ pub fn run(args: &Live) -> Status {
     match args.format {
         ReportFormat::Human => print(&report.human(&answers, &shown)),
         ReportFormat::Jsonl => {
-            let is_early = |i: usize| {
-                early.iter().any(|(j, a)| *j == i && a.verdict == Verdict::Violated)
-            };
+            let is_early =
+                |i: usize| early.iter().any(|(j, a)| *j == i && a.verdict == Verdict::Violated);
             let left = answers.iter().cloned().enumerate().filter(|(i, _)| !is_early(*i));
             print(&report.row_lines(&left.collect::<Vec<_>>()));
         }

@@ -377,7 +377,9 @@ impl App {
         }
         let input: Arc<[u8]> = written.text.into_bytes().into();
         let ended = process::run(&mut command, Some(input), || limits::budget().check(), LOOK);
-        match ended.ok().and_then(|ended| serde_json::from_str::<serde_json::Value>(&ended.out).ok())
+        match ended
+            .ok()
+            .and_then(|ended| serde_json::from_str::<serde_json::Value>(&ended.out).ok())
         {
             Some(errors) => Reply::json(&errors),
             None => {

@@ -353,11 +353,8 @@ pub fn repairs(
         .collect();
     let variants = Variants::new(fenced, &fenced_source, place, fences);
     let places = places(text, gaps.iter().map(|gap| (gap.at, gap.is_behind)));
-    let mut found = Repairs::new(
-        (loaded.source.clone(), places, gaps),
-        language,
-        request.reading.model,
-    );
+    let mut found =
+        Repairs::new((loaded.source.clone(), places, gaps), language, request.reading.model);
     // Most programs that need no fence are recognized by one search.
     let itself = decide_itself(&loaded, request, progress)?;
     found.tally.checks = 1;

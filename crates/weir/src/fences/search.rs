@@ -104,11 +104,7 @@ pub(super) fn decide(
 }
 
 /// A small search: what it does not find out is open.
-fn probe(
-    system: &System,
-    ask: Ask<'_>,
-    options: &SearchOptions,
-) -> Result<Decided, CheckError> {
+fn probe(system: &System, ask: Ask<'_>, options: &SearchOptions) -> Result<Decided, CheckError> {
     let store = options.budget.store().map_or(PROBE, |store| store.min(PROBE));
     let budget = options.budget.clone().with_store(store);
     let options = SearchOptions { budget, ..options.clone() };

@@ -30,7 +30,8 @@ pub fn lines(
     (out, status): (String, Status),
     passes: &dyn Fn(usize) -> bool,
 ) -> String {
-    let item = Item { file: file.to_owned(), model: model.to_owned(), words: vec![], is_snapped: false };
+    let item =
+        Item { file: file.to_owned(), model: model.to_owned(), words: vec![], is_snapped: false };
     let seconds = limits::budget().elapsed().as_secs_f64();
     let done = Done { status, out, err: String::new(), seconds, digest: None, is_for_log: false };
     let rows = of(command, &item, &done).into_iter().enumerate();

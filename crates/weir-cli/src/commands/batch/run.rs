@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn texts_that_include_others_are_told() {
-        for text in ["#include \"a.h\"", "#inc\\\nlude \"a\"", "include!(\"a.rs\");", "pub mod a ;"] {
+        for text in ["#include \"a.h\"", "#inc\\\nlude \"a\"", "include!(\"a.rs\");", "pub mod a ;"]
+        {
             assert!(may_include(text, false), "{text}");
         }
         for text in ["#include <stdatomic.h>\nint x;", "var x", "mod a { }", "x = modulus;"] {

@@ -34,9 +34,8 @@ impl Early {
         match self {
             Self::Broken { shows, lines, .. } => format!("\n  As it is, {shows}:\n\n{lines}"),
             Self::Set(fences) => {
-                let fence = |(kind, line): &(FenceKind, usize)| {
-                    format!("a {} at line {line}", kind.name())
-                };
+                let fence =
+                    |(kind, line): &(FenceKind, usize)| format!("a {} at line {line}", kind.name());
                 let fences: Vec<String> = fences.iter().map(fence).collect();
                 format!("\n  A set that repairs it: {}\n", fences.join(", "))
             }

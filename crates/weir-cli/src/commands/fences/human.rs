@@ -194,8 +194,7 @@ pub fn whose(known: &Found<'_>, beyond: &Beyond) -> &'static str {
 
 /// A run that should not be there, with the cycle of its trace if it is about that.
 pub fn run_lines(loaded: &Loaded, broken: &Broken, full: bool) -> String {
-    let layout =
-        Layout { width: terminal::width() - 4, full, hints: HINTS, ..Layout::default() };
+    let layout = Layout { width: terminal::width() - 4, full, hints: HINTS, ..Layout::default() };
     let lines = match broken.question {
         None => run_report::cycle_lines(loaded, &broken.run, &broken.cycle, layout),
         question => run_report::lines(loaded, &broken.run, question, layout),

@@ -221,10 +221,9 @@ fn solve(
         let most = search.budget.store().map_or(store, |most| most.min(store));
         search.budget = search.budget.with_store(most);
     }
-    let outcome =
-        weir_game::solve(&loaded.system, game, &args.options(), &search, &mut |stats| {
-            progress.update(stats)
-        });
+    let outcome = weir_game::solve(&loaded.system, game, &args.options(), &search, &mut |stats| {
+        progress.update(stats)
+    });
     drop(progress);
     outcome.map_err(|NoGame { message, span }| {
         complain(&LoadError::Wrong {
