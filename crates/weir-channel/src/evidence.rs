@@ -82,7 +82,7 @@ impl Evidence {
             Semantics::Lossy => "lossy",
         };
         let taken = |step: &Step| Taken {
-            transition: step.transition.index(),
+            transition: machine.place_of(step.transition),
             after: Held::new(machine, &step.after),
         };
         Self {
@@ -235,12 +235,9 @@ fn run(
         Some("lossy") => Semantics::Lossy,
         _ => return Err(Rejected::malformed("`semantics` of a run is `perfect` or `lossy`")),
     };
-    let step = |taken: &Taken| match taken.transition < machine.transitions().len() {
-        true => {
-            let transition = TransitionId::new(taken.transition);
-            Ok(Step { transition, after: names.configuration(&taken.after)? })
-        }
-        false => Err(Rejected::Malformed(format!("there is no transition {}", taken.transition))),
+    let step = |taken: &Taken| match machine.at_place(taken.transition) {
+        Some(transition) => Ok(Step { transition, after: names.configuration(&taken.after)? }),
+        None => Err(Rejected::Malformed(format!("there is no transition {}", taken.transition))),
     };
     let steps = steps.iter().map(step).collect::<Result<Vec<_>, _>>()?;
     let count = steps.len();
