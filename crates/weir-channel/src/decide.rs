@@ -76,7 +76,7 @@ impl Engine for Channels {
 
     /// One question after another.
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-        let Task { system, questions, model, options } = task;
+        let Task { system, questions, model, options, .. } = task;
         let began = Instant::now();
         let guesses = options.guesses.filter(|_| has_bounded_guesses(model));
         let mut total =
@@ -117,6 +117,7 @@ impl Engine for Channels {
                 }
                 Reach::Unknown(reason) => Answer::unknown(i, reason),
             });
+            answers.last().into_iter().for_each(|answer| task.settled.hand_over(answer));
         }
         total.elapsed = began.elapsed();
         blame(&options.budget, &mut answers);

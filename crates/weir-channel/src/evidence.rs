@@ -11,7 +11,7 @@ use weir_check::evidence::counted;
 use weir_check::{Kind, Rejected};
 use weir_model::fingerprint::Fingerprint;
 
-use crate::ids::{MessageId, StateId, TransitionId};
+use crate::ids::{MessageId, StateId};
 use crate::machine::{Configuration, Machine, Word};
 use crate::replay::replay;
 use crate::semantics::{Contents, Goal, Run, Semantics, Step};
@@ -83,7 +83,7 @@ impl Evidence {
             Semantics::Lossy => "lossy",
         };
         let taken = |step: &Step| Taken {
-            transition: step.transition.index(),
+            transition: machine.place_of(step.transition),
             after: Held::new(machine, &step.after),
         };
         Self {
@@ -243,12 +243,9 @@ fn run(
         Some("lossy") => Semantics::Lossy,
         _ => return Err(Rejected::malformed("`semantics` of a run is `perfect` or `lossy`")),
     };
-    let step = |taken: &Taken| match taken.transition < machine.transitions().len() {
-        true => {
-            let transition = TransitionId::new(taken.transition);
-            Ok(Step { transition, after: names.configuration(&taken.after)? })
-        }
-        false => Err(Rejected::Malformed(format!("there is no transition {}", taken.transition))),
+    let step = |taken: &Taken| match machine.at_place(taken.transition) {
+        Some(transition) => Ok(Step { transition, after: names.configuration(&taken.after)? }),
+        None => Err(Rejected::Malformed(format!("there is no transition {}", taken.transition))),
     };
     let steps = steps.iter().map(step).collect::<Result<Vec<_>, _>>()?;
     let count = steps.len();

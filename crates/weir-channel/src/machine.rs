@@ -189,7 +189,7 @@ pub struct Configuration {
 /// let machine = machine.build(idle).unwrap();
 /// assert!(machine.is_basic());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     name: String,
     states: Vec<String>,
@@ -201,7 +201,23 @@ pub struct Machine {
     bound: usize,
     initial: StateId,
     transitions: Vec<Transition>,
+    /// The transitions as they are written, of which some may be written again.
+    written: Vec<TransitionId>,
 }
+
+impl PartialEq for Machine {
+    /// A machine is the same if a transition of it is written again.
+    fn eq(&self, other: &Self) -> bool {
+        let Self { name, states, channels, messages, labels, strong, .. } = self;
+        let names = (&other.name, &other.states, &other.channels, &other.messages, &other.labels);
+        (name, states, channels, messages, labels) == names
+            && *strong == other.strong
+            && (self.bound, self.initial) == (other.bound, other.initial)
+            && self.transitions == other.transitions
+    }
+}
+
+impl Eq for Machine {}
 
 macro_rules! table {
     ($ids:ident, $name:ident, $find:ident, $field:ident, $id:ident, $what:literal) => {
@@ -246,6 +262,20 @@ impl Machine {
     /// A transition.
     pub fn transition(&self, id: TransitionId) -> &Transition {
         &self.transitions[id.index()]
+    }
+
+    /// The place of a transition in the file of the machine, from 0; the first one if it is written
+    /// several times.
+    pub fn place_of(&self, id: TransitionId) -> usize {
+        match self.written.len() == self.transitions.len() {
+            true => id.index(),
+            false => self.written.iter().position(|w| *w == id).unwrap_or_else(|| id.index()),
+        }
+    }
+
+    /// The transition at a place of the file.
+    pub fn at_place(&self, place: usize) -> Option<TransitionId> {
+        self.written.get(place).copied()
     }
 
     /// All transitions.

@@ -77,10 +77,17 @@ pub(crate) fn translation(
 
 /// The name of a control state.
 pub fn control_name(system: Expanded<'_>, controls: &[ProgramState], memory: &[ValueId]) -> String {
-    let controls: Vec<String> = controls.iter().map(|s| s.0.to_string()).collect();
+    let controls = control_names(system, controls);
     let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v).to_string();
     let memory: Vec<String> = memory.iter().enumerate().map(value).collect();
     format!("({}) [{}]", controls.join(","), memory.join(","))
+}
+
+/// The names that a system has for the control states of its processes
+/// ([`System::state_name`](weir_model::system::System::state_name)).
+pub(crate) fn control_names(system: Expanded<'_>, controls: &[ProgramState]) -> Vec<String> {
+    let named = system.process_ids().zip(controls);
+    named.map(|(process, state)| system.state_name(process, *state)).collect()
 }
 
 struct Maker<'s> {

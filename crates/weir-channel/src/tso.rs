@@ -115,15 +115,17 @@ struct Part {
     moves: HashMap<TransitionId, ProgramTransition>,
 }
 
-/// The name of the control state `(p, d_c, d_g)` in the machine of a process.
+/// The name of the control state `(p, d_c, d_g)` in the machine of a process, with the name that
+/// the system has for `p` ([`System::state_name`]).
 pub fn control_name(
     system: Expanded<'_>,
+    process: ProcessId,
     control: ControlId,
     current: &[ValueId],
     guessed: &[ValueId],
 ) -> String {
     let [current, guessed] = [current, guessed].map(|m| memory_name(system, m));
-    format!("{} {current} {guessed}", control.0)
+    format!("{} {current} {guessed}", system.state_name(process, control))
 }
 
 fn memory_name(system: Expanded<'_>, memory: &[ValueId]) -> String {
@@ -218,8 +220,13 @@ impl<'s> Maker<'s> {
         if let Some(&id) = self.states.get(&control) {
             return Ok(id);
         }
-        let id =
-            self.builder.state(control_name(self.system, control.0, &control.1, &control.2))?;
+        let id = self.builder.state(control_name(
+            self.system,
+            self.process,
+            control.0,
+            &control.1,
+            &control.2,
+        ))?;
         self.states.insert(control.clone(), id);
         self.work.push(control);
         Ok(id)

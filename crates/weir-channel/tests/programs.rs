@@ -65,7 +65,7 @@ fn tso_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -> Vec
     let mut names: Vec<Vec<String>> = vec![vec![]];
     for p in system.process_ids() {
         let ended: Vec<String> =
-            ended(system, p).map(|s| control_name(system, s, memory, memory)).collect();
+            ended(system, p).map(|s| control_name(system, p, s, memory, memory)).collect();
         let longer = |n: &Vec<String>| {
             let n = n.clone();
             ended.iter().map(move |e| n.iter().chain([e]).cloned().collect()).collect::<Vec<_>>()

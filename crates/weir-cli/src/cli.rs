@@ -33,7 +33,8 @@ use options::{
 #[command(name = "weir", version, about, max_term_width = 100)]
 #[command(after_help = "\
 Exit status: 0 everything holds, 1 something is violated, 2 the input or the
-command line is wrong, 3 something is unknown.
+command line is wrong, 3 something is unknown, 4 a checker rejects what Weir found,
+which is a fault of Weir.
 
 Example: weir check examples/peterson.weir --model tso")]
 pub struct Cli {
@@ -143,6 +144,9 @@ pub enum Command {
     Serve(Serve),
     /// Answer an editor, by the Language Server Protocol
     Lsp(Lsp),
+    /// Print what is wrong with a text, as a list in JSON
+    #[command(hide = true)]
+    Errors(Errors),
     /// Explain a term: a memory model, a relaxation, a verdict, an engine, a property
     Explain(Explain),
     /// Print a script that completes command lines in a shell
@@ -209,6 +213,7 @@ impl Command {
             Self::Watch(args) => (args.check.programs.files.clone(), vec![]),
             Self::Step(args) => (one(&args.file), vec![]),
             Self::Show(args) => (one(&args.file), vec![]),
+            Self::Errors(args) => (one(&args.file), vec![]),
             Self::Convert(args) => (one(&args.file), vec![&args.output]),
             // What it reads it may write.
             Self::Fmt(_) => (vec![], vec![]),
@@ -257,6 +262,7 @@ impl Command {
             | Self::Watch(_)
             | Self::Serve(_)
             | Self::Lsp(_)
+            | Self::Errors(_)
             | Self::Show(_)
             | Self::Convert(_)
             | Self::Fmt(_)
@@ -366,6 +372,15 @@ pub struct Robust {
     /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,
+}
+
+/// What the servers ask of a process that reads a text for them.
+#[derive(Debug, Args)]
+pub struct Errors {
+    /// A program; `-` is standard input
+    pub file: String,
+    #[command(flatten)]
+    pub language: LanguageArg,
 }
 
 #[derive(Debug, Args)]

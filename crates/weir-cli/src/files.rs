@@ -5,10 +5,15 @@
 //! `*`, `?` or `**` that is no file is a pattern: `*` and `?` stand for characters of one name,
 //! `**` for any number of directories.
 
-use std::fs;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{fs, io};
 
 use weir::LANGUAGES;
+use weir_front::MAX_TEXT;
+
+use crate::output::pass_over;
 
 /// The files that some words name, and whether there are more or less of these than words could
 /// tell: a directory or a pattern is among them.
@@ -44,6 +49,34 @@ pub fn expand(
     Ok((files, several))
 }
 
+/// The option of a process that reads a text for somebody else: it includes only files of this
+/// folder, or [`NOTHING`].
+pub const ONLY_BELOW: &str = "only-below";
+pub const NOTHING: &str = "-";
+
+/// The folder whose files may be included, if only those may.
+static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+
+/// From now on only files of this folder are included.
+pub fn include_only_below(folder: &Path) {
+    let folder = Some(folder).filter(|folder| *folder != Path::new(NOTHING));
+    let _ = FOLDER.set(folder.and_then(|folder| fs::canonicalize(folder).ok()));
+}
+
+/// The text of a file that a text includes, if it may be included. Links do not lead out of the
+/// folder.
+///
+/// # Errors
+/// If it may not, or cannot be read.
+pub fn included(path: &Path) -> io::Result<String> {
+    let Some(folder) = FOLDER.get() else { return weir::included(path) };
+    let path = fs::canonicalize(path)?;
+    match folder.as_ref().is_some_and(|folder| path.starts_with(folder)) {
+        true => weir::included(&path),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
+    }
+}
+
 /// Whether a file is a program of one of the languages, by its ending. A text file has to look like
 /// one, too.
 pub fn is_program(path: &Path) -> bool {
@@ -53,18 +86,28 @@ pub fn is_program(path: &Path) -> bool {
     if of_ending.peek().is_none() || ending != "txt" {
         return of_ending.peek().is_some();
     }
+    // To open a FIFO would wait for somebody who writes.
+    let is_short = |about: fs::Metadata| about.is_file() && about.len() <= MAX_TEXT as u64;
+    if !fs::metadata(path).is_ok_and(is_short) {
+        return false;
+    }
     let Ok(text) = fs::read_to_string(path) else { return false };
     of_ending.any(|language| (language.looks_like)(&text))
 }
 
-/// The wanted files in a directory and below, by their names. Hidden ones do not count.
+/// The wanted files in a directory and below, by their names. Hidden ones do not count. A directory is
+/// read once, also if links lead to it again.
 fn below(folder: &Path, is_wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
+    let mut seen = HashSet::new();
     // Directories that have been found and not been read, the next one last.
     let mut open = vec![folder.to_owned()];
     while let Some(path) = open.pop() {
         if !path.is_dir() {
-            files.push(name(&path)?);
+            files.extend(name(&path));
+            continue;
+        }
+        if !seen.insert(fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
             continue;
         }
         let mut entries = entries(&path)?;
@@ -85,15 +128,21 @@ fn matches(pattern: &str) -> Result<Vec<String>, String> {
         _ => PathBuf::from(start),
     };
     let mut files = Vec::new();
+    let mut seen = HashSet::new();
     let mut open = vec![(start, fixed)];
     while let Some((path, at)) = open.pop() {
         let Some(part) = parts.get(at) else {
-            if path.is_file() && files.last() != Some(&name(&path)?) {
-                files.push(name(&path)?);
+            if path.is_file() {
+                files.extend(name(&path));
             }
             continue;
         };
         if !path.is_dir() {
+            continue;
+        }
+        // Links may lead to a directory again.
+        let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        if *part == "**" && !seen.insert((real, at)) {
             continue;
         }
         let mut next = Vec::new();
@@ -163,11 +212,13 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
-fn name(path: &Path) -> Result<String, String> {
-    match path.to_str() {
-        Some(name) => Ok(name.to_owned()),
-        None => Err(format!("the name `{}` is not UTF-8", path.display())),
+/// The name of a file, if it is UTF-8. Otherwise the file is passed over, and the command says so.
+fn name(path: &Path) -> Option<String> {
+    if path.to_str().is_none() {
+        let shown = path.display();
+        pass_over(&format!("the name `{shown}` is not UTF-8, so the file is passed over"));
     }
+    path.to_str().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -203,6 +254,12 @@ mod tests {
         assert_eq!(found(&word), ["a/deep/y.weir", "a/z.litmus", "b.weir"]);
         assert_eq!(found(&format!("{word}/**/*.weir")), ["a/deep/y.weir", "b.weir"]);
         assert_eq!(found(&format!("{word}/*/*")), ["a/z.litmus"]);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&folder, folder.join("a/loop")).unwrap();
+            assert_eq!(found(&word), ["a/deep/y.weir", "a/z.litmus", "b.weir"]);
+            assert_eq!(found(&format!("{word}/**/*.weir")), ["a/deep/y.weir", "b.weir"]);
+        }
         assert!(expand(&[format!("{word}/*.pml")], &is_program).is_err(), "nothing matches");
         assert_eq!(expand(&["-".to_owned()], &is_program), Ok((vec!["-".to_owned()], false)));
         fs::remove_dir_all(folder).unwrap();

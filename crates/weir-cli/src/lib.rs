@@ -15,6 +15,7 @@ mod cli;
 pub mod cluster;
 mod commands;
 mod files;
+mod findings;
 mod limits;
 pub mod output;
 mod process;
@@ -108,6 +109,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Reduce(args) => commands::reduce::run(args),
         Command::Serve(args) => commands::serve::run(args, cli.limits),
         Command::Lsp(args) => commands::lsp::run(args, cli.limits),
+        Command::Errors(args) => commands::errors::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Completions(args) => commands::shell::completions(args),
         Command::Man(args) => commands::shell::man(args),

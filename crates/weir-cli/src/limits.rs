@@ -2,13 +2,14 @@
 //!
 //! Every phase is given a [`Budget`] and stops by itself when a limit is reached. A
 //! second thread enforces the limits if a phase does not check them for long, such as
-//! while it waits for standard input: it ends the program shortly after the limit.
+//! while it waits for standard input: it prints what was found so far ([`findings`]) and ends the
+//! program shortly after the limit.
 
 use std::alloc::System;
 use std::num::NonZeroUsize;
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,7 @@ use weir_model::limits::{Budget, Meter, Stop};
 
 use crate::cli::LimitArgs;
 use crate::commands::Status;
+use crate::findings;
 use crate::output::{HINTS, note};
 
 /// Counts the bytes that are allocated.
@@ -123,6 +125,7 @@ fn watch(settings: &Settings) {
     let mut cancelled = None;
     loop {
         thread::sleep(WATCH);
+        findings::show_late();
         if settings.cancelled.load(Ordering::Relaxed) {
             cancelled.get_or_insert_with(Instant::now);
         }
@@ -135,9 +138,19 @@ fn watch(settings: &Settings) {
             }
             _ => continue,
         };
+        let status = last_words(stop);
         note(&format!("unknown: {stop}, and the command did not end in time to say more"));
-        exit(Status::Unknown as i32);
+        exit(status as i32);
     }
+}
+
+/// Prints what was found so far, in a thread of its own: it does not end if nobody reads what is
+/// printed.
+fn last_words(stop: Stop) -> Status {
+    let (send, receive) = mpsc::channel();
+    let speaking = thread::Builder::new().spawn(move || send.send(findings::last_words(stop)));
+    let spoken = speaking.ok().and_then(|_| receive.recv_timeout(LAST_WORDS).ok());
+    spoken.flatten().unwrap_or(Status::Unknown)
 }
 
 /// The bytes that count against the limit: those allocated, or those that the process has

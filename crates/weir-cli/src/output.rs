@@ -24,13 +24,17 @@ use weir_engine::Refusal;
 use weir_front::escape::{escape, escape_line, is_control};
 
 use crate::commands::Status;
+use crate::commands::batch::rows;
 use crate::terminal;
 
-pub use file::{Pieces, check_targets, rewrite, write_json, write_whole};
+pub use file::{Pieces, check_targets, rewrite, write_backup, write_json, write_whole};
 pub use folder::ShardFolder;
 
 /// Whether something that was printed is lost.
 static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether something that was asked for was passed over.
+static PASSED_OVER: AtomicBool = AtomicBool::new(false);
 
 /// Prints on standard output.
 pub fn print(text: &str) {
@@ -76,6 +80,27 @@ pub fn print_json(value: &impl serde::Serialize) {
 /// Whether errors are printed as JSON, as the rest of the output.
 static JSON_ERRORS: AtomicBool = AtomicBool::new(false);
 
+/// The file and the model of the rows that errors are printed as, if the rest of the output is
+/// rows.
+static ROWS: OnceLock<(String, String)> = OnceLock::new();
+
+/// From now on errors are printed as rows about a file under a model.
+pub fn print_errors_as_rows(file: &str, model: &str) {
+    let _ = ROWS.set((file.to_owned(), model.to_owned()));
+    print_errors_as_json();
+}
+
+/// Prints an error as JSON.
+fn print_error(error: &ErrorReport, status: Status) {
+    match ROWS.get() {
+        Some((file, model)) => {
+            let out = json(error).unwrap_or_default();
+            print(&rows::lines("check", file, model, (out, status), &|_| true));
+        }
+        None => print_json(error),
+    }
+}
+
 /// From now on errors are printed as JSON.
 pub fn print_errors_as_json() {
     JSON_ERRORS.store(true, Ordering::Relaxed);
@@ -84,7 +109,7 @@ pub fn print_errors_as_json() {
 /// Says what is wrong.
 pub fn fail(message: &str) -> Status {
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(message)),
+        true => print_error(&ErrorReport::new(message), Status::Wrong),
         false => note(&format!("error: {message}")),
     }
     Status::Wrong
@@ -92,15 +117,16 @@ pub fn fail(message: &str) -> Status {
 
 /// Says what is wrong with a file.
 pub fn complain(error: &LoadError) -> Status {
+    let status = match error {
+        LoadError::Stopped { .. } => Status::Unknown,
+        _ => Status::Wrong,
+    };
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => ErrorReport::of_load(error).iter().for_each(print_json),
+        true => ErrorReport::of_load(error).iter().for_each(|error| print_error(error, status)),
         // What is rendered has no control characters of the file.
         false => say(&error.render(terminal::errors_in_color())),
     }
-    match error {
-        LoadError::Stopped { .. } => Status::Unknown,
-        _ => Status::Wrong,
-    }
+    status
 }
 
 /// Says why what is asked of a file cannot be asked.
@@ -108,7 +134,7 @@ pub fn reject(file: &str, error: &CheckError) -> Status {
     match error {
         CheckError::Internal(error) => return internal(error),
         CheckError::Contradiction(_) => {
-            say_error(&error.to_string());
+            say_error(&error.to_string(), Status::Internal);
             return Status::Internal;
         }
         _ => {}
@@ -119,7 +145,7 @@ pub fn reject(file: &str, error: &CheckError) -> Status {
 /// Says what is wrong with a file, in a message that names it.
 pub fn fail_about(file: &str, message: &str) -> Status {
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(message).file(file)),
+        true => print_error(&ErrorReport::new(message).file(file), Status::Wrong),
         false => note(&format!("error: {message}")),
     }
     Status::Wrong
@@ -128,14 +154,15 @@ pub fn fail_about(file: &str, message: &str) -> Status {
 /// Says that a checker does not accept what was found, which is not shown. If it rejects it, Weir
 /// contradicts itself.
 pub fn internal(error: &Unaccepted) -> Status {
-    say_error(&error.to_string());
-    if error.why.is_unchecked() { Status::Unknown } else { Status::Internal }
+    let status = if error.why.is_unchecked() { Status::Unknown } else { Status::Internal };
+    say_error(&error.to_string(), status);
+    status
 }
 
 /// Prints an error that is about no file.
-fn say_error(message: &str) {
+fn say_error(message: &str, status: Status) {
     match JSON_ERRORS.load(Ordering::Relaxed) {
-        true => print_json(&ErrorReport::new(message)),
+        true => print_error(&ErrorReport::new(message), status),
         false => note(message),
     }
 }
@@ -159,6 +186,12 @@ pub fn advise(error: &CheckError) -> String {
     }
 }
 
+/// Says that a part of what was asked for is passed over. The exit status will be 2.
+pub fn pass_over(message: &str) {
+    PASSED_OVER.store(true, Ordering::Relaxed);
+    let _ = fail(message);
+}
+
 /// Says something in a line on standard error.
 pub fn note(message: &str) {
     say(&escape_line(message));
@@ -170,10 +203,13 @@ fn say(text: &str) {
     let _ = writeln!(err, "{text}").and_then(|()| err.flush());
 }
 
-/// The exit status, if everything that was printed arrived.
+/// The exit status, if everything that was printed arrived and nothing was passed over.
 pub fn finish(status: Status) -> Status {
-    match LOST.load(Ordering::Relaxed) {
-        true => Status::Wrong,
+    if LOST.load(Ordering::Relaxed) {
+        return Status::Wrong;
+    }
+    match PASSED_OVER.load(Ordering::Relaxed) {
+        true => status.and(Status::Wrong),
         false => status,
     }
 }

@@ -1,7 +1,8 @@
 //! Programs that a command starts, and what they print.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -31,18 +32,24 @@ impl From<io::Error> for NotEnded {
     }
 }
 
-/// Runs a program with nothing to read until it ends or `check` says to stop. It has `grace` after
+/// Runs a program with these bytes to read, or nothing, until it ends or `check` says to stop. It has `grace` after
 /// that to end by itself.
 ///
 /// # Errors
 /// If it cannot be started, or a limit is reached.
 pub fn run(
     command: &mut Command,
+    input: Option<Arc<[u8]>>,
     check: impl Fn() -> Result<(), Stop>,
     grace: Duration,
 ) -> Result<Ended, NotEnded> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
+    if let Some((input, mut stdin)) = input.zip(child.stdin.take()) {
+        // It may end before it has read everything.
+        thread::spawn(move || drop(stdin.write_all(&input)));
+    }
     let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
     let mut left = grace;
     let status = loop {

@@ -396,3 +396,70 @@ fn machines_agree_on_updates_or_on_writes() {
     let output = reading(&["channel", "of", "-", "--sync", "updates", "--model", "pso"], program);
     assert_eq!(output.status, 2);
 }
+
+#[test]
+fn a_machine_has_the_numbers_of_control_states_that_the_system_has() {
+    let program = "var x\nprocess p {\n    reg r\n    r = x\n    if r == 0 { x = 1 } else { x = 2 }\n    \
+                   x = 3\n}\nprocess q {\n    reg s\n    s = x\n    x = s + 1\n}\na: never x == 9\n";
+    let shown = weir_reading(&["show", "--system", "-"], program.as_bytes());
+    // `process NAME: …` begins a process, and the first word of a row is a control state.
+    let mut known: Vec<Vec<String>> = Vec::new();
+    for line in shown.out.lines() {
+        match line.strip_prefix("process ") {
+            Some(_) => known.push(Vec::new()),
+            None if known.is_empty() || line.starts_with("              ") => {}
+            None => {
+                let name = line.split_whitespace().next().map(str::to_owned);
+                known.last_mut().unwrap().extend(name);
+            }
+        }
+    }
+    assert_eq!(known.len(), 2, "{}", shown.out);
+    let states = |args: &[&str]| -> Vec<String> {
+        let machine = weir_reading(&[&["channel", "of", "-"], args].concat(), program.as_bytes());
+        let lines = machine.out.lines().filter_map(|line| line.split_once(" -> "));
+        lines.map(|(from, _)| from.trim().trim_matches('"').to_owned()).collect()
+    };
+    for (process, name) in ["p", "q"].into_iter().enumerate() {
+        for state in states(&["--process", name]).iter().filter(|state| state.contains(" [")) {
+            let control = state.split(" [").next().unwrap().to_owned();
+            assert!(known[process].contains(&control), "{state} is not in {known:?}");
+        }
+    }
+    for state in states(&["--model", "pso"]) {
+        let Some((both, _)) = state.strip_prefix('(').and_then(|rest| rest.split_once(") ["))
+        else {
+            continue;
+        };
+        let (p, q) = both.split_once(',').unwrap();
+        assert!(known[0].contains(&p.to_owned()), "{state} is not in {known:?}");
+        assert!(known[1].contains(&q.to_owned()), "{state} is not in {known:?}");
+    }
+    // The end of both processes is reached, under the names that the system has for it.
+    let machine = weir_reading(&["channel", "of", "-", "--model", "pso"], program.as_bytes());
+    let reach = |state: &str| {
+        let run =
+            weir_reading(&["channel", "check", "-", "--reach", state], machine.out.as_bytes());
+        (run.status, run.out)
+    };
+    let (status, out) = reach("(4,2) [1]");
+    assert!(status < 2 && out.contains("reached"), "{status} {out}");
+}
+
+#[test]
+fn a_run_names_transitions_by_their_places_in_the_file() {
+    let machine = "machine m;\nstates s, t, u;\nmessages a;\nchannels c;\ninitial s;\ns -> s;\ns -> s;\n\
+                   s -> t do c!a;\nt -> u do c?a;\n";
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (file, run) = (folder.join("repeated.chm"), folder.join("repeated.json"));
+    std::fs::write(&file, machine).unwrap();
+    let (file, run) = (file.to_str().unwrap(), run.to_str().unwrap());
+    let found = weir(&["channel", "check", file, "--reach", "u", "--witness", run]);
+    assert!(found.status < 2, "{found:?}");
+    let text = std::fs::read_to_string(run).unwrap();
+    assert!(text.contains("\"transition\":2") && text.contains("\"transition\":3"), "{text}");
+    let checked = weir(&["channel", "certify", run, file]);
+    assert_eq!(checked.status, 0, "{checked:?}");
+    let report = weir(&["channel", "check", file, "--reach", "u", "--format", "json"]);
+    assert!(report.out.contains("\"transition\":3"), "{}", report.out);
+}

@@ -366,16 +366,23 @@ fn what_a_killed_run_left_behind_is_removed() {
     let folder = folder("killed");
     let space = fs::read_link("/proc/self/ns/pid").unwrap();
     let space: String = space.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let boot: String = boot.chars().filter(char::is_ascii_hexdigit).collect();
     // No process has this number: it is larger than the kernel gives.
-    let gone = folder.join(format!(".weir-{space}-4194305-0.tmp"));
-    let alive = folder.join(format!(".weir-{space}-{}-0.tmp", std::process::id()));
-    let elsewhere = folder.join(".weir-1-4194305-0.tmp");
+    let gone = folder.join(format!(".weir-{boot}.{space}-4194305-0.tmp"));
+    let alive = folder.join(format!(".weir-{boot}.{space}-{}-0.tmp", std::process::id()));
+    let elsewhere = folder.join(format!(".weir-{boot}.1-4194305-0.tmp"));
+    // Another machine with the same numbers.
+    let host =
+        folder.join(format!(".weir-{}.{space}-4194305-0.tmp", boot.replace(['0', 'a'], "7")));
+    let old = folder.join(format!(".weir-{space}-4194305-0.tmp"));
     let other = folder.join(".weir-notes.tmp");
-    for path in [&gone, &alive, &elsewhere, &other] {
+    let stay = [&alive, &elsewhere, &host, &old, &other];
+    for path in stay.into_iter().chain([&gone]) {
         fs::write(path, "half").unwrap();
     }
     convert(SB, &folder.join("out")).unwrap();
-    for (path, stays) in [(&gone, false), (&alive, true), (&elsewhere, true), (&other, true)] {
+    for (path, stays) in stay.map(|path| (path, true)).into_iter().chain([(&gone, false)]) {
         assert_eq!(path.exists(), stays, "{}", path.display());
     }
 }

@@ -114,6 +114,105 @@ fn only_its_own_page_is_answered() {
 }
 
 #[test]
+fn who_does_not_know_the_token_is_not_answered() {
+    let served = Served::start(&["examples"]);
+    let job = served.begin("check", SMALL);
+    served.end(job);
+    let wrong = served.token.replace(|c: char| c != '7', "7");
+    let origin = format!("Origin: http://127.0.0.1:{}\r\n", served.port);
+    for token in ["", "/", "/0", "/..", &format!("/{wrong}"), &format!("/{}0", served.token)] {
+        for path in ["/", "/text/0", &format!("/job/{job}"), "/job/0/page", ""] {
+            let path = format!("{token}{path}");
+            assert_eq!(served.without_token("GET", &path, "", "").status, 403, "{path}");
+        }
+        let ask = json!({ "text": SMALL, "name": "a.weir" }).to_string();
+        let path = format!("{token}/errors");
+        assert_eq!(served.without_token("POST", &path, &origin, &ask).status, 403, "{path}");
+    }
+}
+
+#[test]
+fn only_files_of_the_folder_are_included() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve-include");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("served/inner")).unwrap();
+    fs::write(folder.join("secret.h"), "this_is_secret;\n").unwrap();
+    fs::write(folder.join("served/inner/open.h"), "int x;\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.join("secret.h"), folder.join("served/inner/link.h"))
+        .unwrap();
+    let served = Served::start(&[folder.join("served").to_str().unwrap()]);
+    let nothing = Served::start(&[]);
+    let check = |served: &Served, file: &str| {
+        let text = format!("#include \"{file}\"\nint main() {{ return 0; }}\n");
+        let name = "inner/a.c";
+        let errors = served.post("/errors", &json!({ "text": text, "name": name })).body;
+        let ask = json!({ "command": "check", "text": text, "name": name, "model": "TSO", "engine": "auto" });
+        let job = served.post("/run", &ask).json()["job"].as_u64().unwrap();
+        errors + &served.end(job).to_string()
+    };
+    assert!(!check(&served, "open.h").contains("is not found"));
+    let secret = folder.join("secret.h");
+    for file in ["../../secret.h", "link.h", secret.to_str().unwrap(), "/etc/passwd", "/etc/shadow"]
+    {
+        let said = check(&served, file);
+        assert_eq!(said.matches("is not found").count(), 2, "{file}: {said}");
+        assert!(!said.contains("this_is_secret") && !said.contains("root:"), "{file}: {said}");
+    }
+    assert_eq!(check(&nothing, "open.h").matches("is not found").count(), 2);
+    assert_eq!(check(&nothing, secret.to_str().unwrap()).matches("is not found").count(), 2);
+}
+
+#[test]
+fn requests_that_do_not_arrive_hold_nobody_up() {
+    use std::io::{Read, Write};
+    let served = Served::start(&[]);
+    let origin = format!("Host: 127.0.0.1:{0}\r\nOrigin: http://127.0.0.1:{0}\r\n", served.port);
+    let begin =
+        format!("POST /{}/errors HTTP/1.1\r\n{origin}Content-Length: 9\r\n\r\n", served.token);
+    let mut held: Vec<std::net::TcpStream> = (0..12)
+        .map(|i| {
+            let mut stream = std::net::TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+            stream.write_all(if i % 2 == 0 { begin.as_bytes() } else { b"GET" }).unwrap();
+            stream
+        })
+        .collect();
+    let began = Instant::now();
+    assert_eq!(served.get("/").status, 200);
+    assert!(began.elapsed() < Duration::from_secs(4), "it was held up for {:?}", began.elapsed());
+    // They are told.
+    let mut answer = String::new();
+    held[0].read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
+    let served = Served::start(&["--memory", "100", "--timeout", "5"]);
+    let found = served.post("/errors", &json!({ "text": doubling(40), "name": "a.rs" })).json();
+    let message = found[0]["error"]["message"].as_str().unwrap_or_default().to_owned();
+    assert!(message.contains("limit"), "{found}");
+    let status = fs::read_to_string(format!("/proc/{}/status", served.process())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kib < 200 << 10, "the server took {kib} KiB");
+}
+
+/// A program in Rust whose functions call each other twice.
+pub fn doubling(functions: usize) -> String {
+    let mut text = String::from(
+        "use std::sync::atomic::{AtomicUsize, Ordering};\n\
+                                 static X: AtomicUsize = AtomicUsize::new(0);\n\
+                                 fn f0() { X.store(1, Ordering::Relaxed); }\n",
+    );
+    for i in 1..functions {
+        text += &format!("fn f{i}() {{ f{0}(); f{0}(); }}\n", i - 1);
+    }
+    text + &format!("fn main() {{ f{}(); }}\n", functions - 1)
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let served = Served::start(&["examples"]);
     for path in [

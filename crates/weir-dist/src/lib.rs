@@ -210,7 +210,7 @@ impl Distributed {
                 self.listener.get_or_init(|| listener)
             }
         };
-        let Task { system, questions, model, options } = task;
+        let Task { system, questions, model, options, .. } = task;
         let asked = (options.bound, options.guesses, options.form, options.certificate);
         let asked = format!("{} {model} {asked:?} {questions:?}", self.name());
         let subject = Subject {
@@ -393,7 +393,7 @@ impl Distributed {
         // Whatever is there is not about what is written from now on.
         folder.remove(MANIFEST).map_err(failed(MANIFEST))?;
         let options = reachable::listing_options(model, options)?;
-        let task = Task { system, questions: &[], model, options: &options };
+        let task = Task { questions: &[], ..Task::new(system, model, &options) };
         let unknown = |reason: &dyn fmt::Display| NoShards::Unknown(reason.to_string());
         let connections = self.connect(task).map_err(|fault| unknown(&fault))?;
         let shared = Shared::listing(task).map_err(|stop| unknown(&stop))?;

@@ -27,12 +27,47 @@ pub struct Task<'t> {
     pub model: MemoryModel,
     /// How far to go.
     pub options: &'t SearchOptions,
+    /// Who is told of answers to these questions before the search ends.
+    pub settled: Sink<'t>,
+}
+
+/// Takes answers as they are found, while other questions are still open. Answers are numbered as
+/// the questions of their task, and there may be several to one question.
+#[derive(Clone, Copy, Default)]
+pub struct Sink<'t>(Option<&'t (dyn Fn(&Answer) + Sync)>);
+
+impl fmt::Debug for Sink<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Sink").field(&self.0.is_some()).finish()
+    }
+}
+
+impl<'t> Sink<'t> {
+    /// Nobody is told.
+    pub const NONE: Self = Self(None);
+
+    /// Tells a function.
+    pub fn new(take: &'t (dyn Fn(&Answer) + Sync)) -> Self {
+        Self(Some(take))
+    }
+
+    /// Whether somebody is told.
+    pub fn is_told(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Hands an answer over, if it is one.
+    pub fn hand_over(&self, answer: &Answer) {
+        if let Some(take) = self.0.filter(|_| answer.is_known()) {
+            take(answer);
+        }
+    }
 }
 
 impl<'t> Task<'t> {
     /// All questions of a system.
     pub fn new(system: &'t System, model: MemoryModel, options: &'t SearchOptions) -> Self {
-        Self { system, questions: &system.questions, model, options }
+        Self { system, questions: &system.questions, model, options, settled: Sink::NONE }
     }
 
     /// Whether the system has every read of the model, and the form that is asked for.
@@ -160,7 +195,14 @@ pub trait Engine: fmt::Debug + Sync {
             return Ok((answers, stats));
         }
         self.prepare(task)?;
-        let (mut answers, mut stats) = self.search(task, progress);
+        known.iter().flatten().for_each(|answer| task.settled.hand_over(answer));
+        let allowed = |answer: &Answer| {
+            if is_final(task, answer) {
+                task.settled.hand_over(answer);
+            }
+        };
+        let settled = if task.settled.is_told() { Sink::new(&allowed) } else { Sink::NONE };
+        let (mut answers, mut stats) = self.search(Task { settled, ..task }, progress);
         respect_bounds(task, &mut answers);
         for (answer, known) in answers.iter_mut().zip(known) {
             if let Some(known) = known.filter(|_| !answer.is_known()) {
@@ -287,6 +329,16 @@ fn known_from_code(task: Task<'_>) -> Vec<Option<Answer>> {
         is_known.then(|| Answer::excluded(i, question, Evidence::Exhausted))
     };
     task.questions.iter().enumerate().map(answer).collect()
+}
+
+/// Whether an answer of a search stays as it is, whatever is found later: bounds are respected at
+/// the end ([`respect_bounds`]).
+fn is_final(task: Task<'_>, answer: &Answer) -> bool {
+    let has_bounds = task.system.bounds_question().is_some();
+    match answer.has_run() {
+        true => task.questions[answer.property].kind != Kind::Bounds,
+        false => !has_bounds && task.system.excess().is_none(),
+    }
 }
 
 /// Searches see no bounds, only processes that loop where a value left one. While such a

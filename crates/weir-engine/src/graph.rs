@@ -113,7 +113,7 @@ impl From<Stop> for NoGraph {
 
 /// Breadth first, as the explicit engine does it.
 pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
-    let Task { system, questions, model, options } = task;
+    let Task { system, questions, model, options, .. } = task;
     let bound =
         options.bound.or_else(|| sufficient_bound(system)).unwrap_or(explicit::DEFAULT_BOUND);
     let form = options.form.unwrap_or_else(|| Form::of_system(system, model)[0]);

@@ -43,7 +43,7 @@ pub mod wsts;
 
 pub use automata::Automata;
 pub use backward::Backward;
-pub use engine::{Engine, Refusal, Task};
+pub use engine::{Engine, Refusal, Sink, Task};
 pub use explicit::Explicit;
 pub use stats::{Progress, SearchOptions, Stats, blame};
 pub use views::Views;

@@ -58,7 +58,7 @@ fn with_properties(rng: &mut Rng, mut program: Program) -> Program {
 fn ask(system: &System, questions: &[Question], model: MemoryModel) -> Vec<Answer> {
     let budget = Budget::new().with_store(1 << 26);
     let options = SearchOptions { budget, ..SearchOptions::default() };
-    let task = Task { system, questions, model, options: &options };
+    let task = Task { questions, ..Task::new(system, model, &options) };
     Explicit.search(task, &mut |_| {}).0
 }
 

@@ -14,6 +14,7 @@
 
 pub mod c;
 mod choice;
+pub mod columns;
 pub mod diagnostic;
 pub mod errors;
 pub mod escape;

@@ -45,7 +45,7 @@ use weir_model::memory_model::MemoryModel;
 
 pub use lasso::Lasso;
 pub use property::{Progress, Question};
-pub use search::{answers, is_supported};
+pub use search::{answers, answers_with, is_supported};
 
 /// How to search.
 #[derive(Clone, Debug)]

@@ -21,6 +21,17 @@ pub fn is_supported(model: MemoryModel) -> bool {
 /// with rounds ([`System::with_rounds`]). Questions about progress are for objects
 /// with clients. The model has to be one that [`is_supported`].
 pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -> Vec<Answer> {
+    answers_with(system, questions, options, &mut |_, _| {})
+}
+
+/// As [`answers`]; `settled` is told of each answer, by the number of its question, when it is
+/// there.
+pub fn answers_with(
+    system: &System,
+    questions: &[Question<'_>],
+    options: &Options,
+    settled: &mut dyn FnMut(usize, &Answer),
+) -> Vec<Answer> {
     let is_sc = options.model.normal() == MemoryModel::SC;
     if !is_sc && system.has_blocks(options.model) {
         let reason = "atomic blocks of several accesses are followed under SC only".to_owned();
@@ -35,6 +46,8 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
         options,
         extent: Extent::new(&options.search.budget),
         found: vec![None; questions.len()],
+        settled,
+        told: vec![false; questions.len()],
     };
     let reasons = match options.model.normal() {
         MemoryModel::SC => search.sc(),
@@ -55,7 +68,7 @@ pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -
 
 /// Under TSO small graphs come first, of either kind: which kind is small cannot be
 /// told. These are the most nodes of a graph in each turn.
-const TURNS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, usize::MAX];
+const TURNS: [usize; 5] = [1 << 10, 1 << 14, 1 << 17, 1 << 20, usize::MAX];
 
 /// A bound that buffers of a lasso do not come to.
 pub(crate) const FAR: usize = 60_000;
@@ -66,6 +79,9 @@ struct Search<'a> {
     options: &'a Options,
     extent: Extent,
     found: Vec<Option<Answer>>,
+    settled: &'a mut dyn FnMut(usize, &Answer),
+    /// Of which answers somebody was told.
+    told: Vec<bool>,
 }
 
 /// One of the two kinds of graphs under TSO, and how far it has come: the searches
@@ -80,13 +96,39 @@ impl Search<'_> {
         self.found.iter().all(Option::is_some)
     }
 
-    /// All configurations there are.
+    /// Tells what was found since it was last told. Where Weir cannot follow a process, nothing is
+    /// known.
+    fn tell(&mut self) {
+        if self.system.excess().is_some() {
+            return;
+        }
+        for (i, (answer, told)) in self.found.iter().zip(&mut self.told).enumerate() {
+            if let Some(answer) = answer.as_ref().filter(|_| !*told) {
+                *told = true;
+                (self.settled)(i, answer);
+            }
+        }
+    }
+
+    /// All configurations there are. Small parts come first: what is found in a part is real.
     fn sc(&mut self) -> Vec<String> {
         let semantics = Form::Sc.semantics(self.system, MemoryModel::SC, 0);
-        let initial = semantics.initial();
-        let graph = Graph::explore(&*semantics, self.system, initial, None, &self.extent);
-        let done = graph.and_then(|graph| self.look(&graph, &*semantics));
-        done.err().iter().map(stopped).collect()
+        let mut last = None;
+        for nodes in TURNS {
+            let partial = nodes != usize::MAX;
+            let extent = Extent { nodes, partial, ..self.extent.clone() };
+            let initial = semantics.initial();
+            let graph = Graph::explore(&*semantics, self.system, initial, None, &extent);
+            let looked = graph.and_then(|graph| {
+                self.look(&graph, &*semantics)?;
+                graph.unfinished.map_or(Ok(()), Err)
+            });
+            last = looked.err();
+            if last.as_ref().is_none_or(|unfinished| !unfinished.can_grow) || self.is_done() {
+                break;
+            }
+        }
+        last.iter().map(stopped).collect()
     }
 
     /// Blocking pairs; then graphs with buffers that freeze beyond a bound that grows,
@@ -102,6 +144,7 @@ impl Search<'_> {
             }
             // What a lasso of blocking pairs settles need not be searched for.
             self.conclude();
+            self.tell();
         }
         let most = self.options.search.bound.unwrap_or(DEFAULT_BOUND);
         let mut frozen = Line { next: 1, stopped: None };
@@ -187,11 +230,11 @@ impl Search<'_> {
     /// Looks for cycles in a graph whose runs are those of a semantics.
     fn look(&mut self, graph: &Graph<'_>, semantics: &dyn Semantics) -> Result<(), Unfinished> {
         let Options { model, flush_fair, .. } = *self.options;
-        let budget = &self.extent.budget;
-        for (question, found) in self.questions.iter().zip(&mut self.found) {
-            if found.is_some() {
+        for (i, question) in self.questions.iter().enumerate() {
+            if self.found[i].is_some() {
                 continue;
             }
+            let budget = &self.extent.budget;
             let unfinished = |stop| Unfinished::stopped(stop, graph.len());
             budget.check().map_err(unfinished)?;
             let faulty = without_value(graph, *question, budget).map_err(unfinished)?;
@@ -199,7 +242,8 @@ impl Search<'_> {
                 let end = Cycle { start: node, edges: Vec::new() };
                 let lasso = Lasso::new(semantics, model, graph, &end, budget);
                 let evidence = Evidence::Lasso(lasso.map_err(unfinished)?);
-                *found = Some(Answer { verdict: Verdict::Violated, evidence });
+                self.found[i] = Some(Answer { verdict: Verdict::Violated, evidence });
+                self.tell();
                 continue;
             }
             // That a cycle is there does not show that the formula has a value everywhere.
@@ -219,7 +263,8 @@ impl Search<'_> {
                 None if graph.complete => Evidence::Exhausted(seen(graph)),
                 None => continue,
             };
-            *found = Some(answer(*question, evidence));
+            self.found[i] = Some(answer(*question, evidence));
+            self.tell();
         }
         Ok(())
     }
@@ -227,8 +272,8 @@ impl Search<'_> {
     /// Looks for a proof with folded buffers.
     fn folded(&mut self, level: usize) -> Result<(), Unfinished> {
         let graph = fold::graph(self.system, level, &self.extent)?;
-        for (question, found) in self.questions.iter().zip(&mut self.found) {
-            if found.is_some() {
+        for (i, question) in self.questions.iter().enumerate() {
+            if self.found[i].is_some() {
                 continue;
             }
             let unfinished = |stop| Unfinished::stopped(stop, graph.len());
@@ -245,7 +290,8 @@ impl Search<'_> {
             };
             if is_settled {
                 let evidence = Evidence::Folded { level, seen: seen(&graph) };
-                *found = Some(answer(*question, evidence));
+                self.found[i] = Some(answer(*question, evidence));
+                self.tell();
             }
         }
         Ok(())

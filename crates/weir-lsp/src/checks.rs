@@ -28,6 +28,25 @@ pub struct Settings {
     pub threads: NonZeroUsize,
     /// What the process may use, in bytes, and what tells how much it uses.
     pub ceiling: Option<(usize, Meter)>,
+    /// Finds out whether a text can be read within the limits, in another process: the readers of
+    /// some languages execute programs, and a short one can take any amount of memory. Without it
+    /// every text is read in this one.
+    pub trial: Option<fn(&Trial<'_>) -> Result<(), String>>,
+}
+
+/// A text that is to be read in another process.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'t> {
+    /// What reports call it.
+    pub name: &'t str,
+    /// The text.
+    pub text: &'t str,
+    /// The name of its language.
+    pub language: &'static str,
+    /// The limits.
+    pub time: Duration,
+    /// In bytes.
+    pub memory: usize,
 }
 
 impl Default for Settings {
@@ -39,6 +58,7 @@ impl Default for Settings {
             memory: 1 << 30,
             threads: NonZeroUsize::MIN,
             ceiling: None,
+            trial: None,
         }
     }
 }

@@ -14,7 +14,7 @@ use weir::{Diagnostic as Wrong, Language};
 use weir_model::program::Program;
 
 use crate::capabilities::capabilities;
-use crate::checks::{Check, Found, MAX_TIME, Settings};
+use crate::checks::{Check, Found, MAX_TIME, Settings, Trial};
 use crate::document::{Document, Running};
 use crate::runs::{Shown, table};
 use crate::wire::{self, Message, code};
@@ -100,12 +100,20 @@ impl<W: Write> Server<W> {
     /// If there can be no threads.
     pub fn new(output: W, settings: Settings, events: &Sender<Event>) -> std::io::Result<Self> {
         let (read, lost) = (events.clone(), events.clone());
+        let (trial, time, memory) = (settings.trial, settings.time, settings.memory);
         let reader = Worker::start(
             "reader",
             move |document, job: Reading| {
-                let files = weir::Settings { files: weir::included, ..weir::Settings::default() };
-                let program =
-                    weir_front::read_with(&job.name, &job.text, Some(job.language), &files);
+                let Reading { name, text, language, .. } = &job;
+                let tried = Trial { name, text, language: language.name, time, memory };
+                let program = match trial.map_or(Ok(()), |trial| trial(&tried)) {
+                    Ok(()) => {
+                        let files =
+                            weir::Settings { files: weir::included, ..weir::Settings::default() };
+                        weir_front::read_with(name, text, Some(language), &files)
+                    }
+                    Err(why) => Err(vec![Wrong::new(why, 0..0)]),
+                };
                 let program = Box::new(program.map(|(program, _)| program));
                 drop(read.send(Event::Read(document.to_owned(), job.version, program)));
             },

@@ -61,8 +61,31 @@ pub fn answers(
     asked: &[AskedFor<'_>],
     options: &Options,
 ) -> Result<Vec<Answer>, Unaccepted> {
+    answers_with(loaded, asked, options, &mut |_, _| {})
+}
+
+/// As [`answers`], and hands over each answer when it is there, by its place: `settled` is told
+/// while other questions are open. Every lasso, handed over or returned, is one that its checker
+/// accepts.
+///
+/// # Errors
+/// If the checker rejects a lasso.
+pub fn answers_with(
+    loaded: &Loaded,
+    asked: &[AskedFor<'_>],
+    options: &Options,
+    settled: &mut dyn FnMut(usize, &Answer),
+) -> Result<Vec<Answer>, Unaccepted> {
     let questions: Vec<Question<'_>> = asked.iter().map(|a| a.question).collect();
-    let mut answers = weir_live::answers(&loaded.system, &questions, options);
+    let mut tell = |i: usize, answer: &Answer| {
+        let file = |lasso| lasso_file(loaded, &asked[i], lasso, options.flush_fair);
+        let threads = options.search.budget.threads();
+        // What is rejected is an error in the end.
+        if lasso_of(answer).is_none_or(|lasso| accepted(file(lasso), loaded, threads).is_ok()) {
+            settled(i, answer);
+        }
+    };
+    let mut answers = weir_live::answers_with(&loaded.system, &questions, options, &mut tell);
     for (asked, answer) in asked.iter().zip(&answers) {
         let Evidence::Lasso(lasso) = &answer.evidence else { continue };
         let file = lasso_file(loaded, asked, lasso, options.flush_fair);

@@ -328,7 +328,9 @@ impl<'t> Turns<'t> {
         self.is_over()
     }
 
+    /// Whether nothing is left to do. What is known is handed over.
     fn is_over(&self) -> bool {
+        self.answers.iter().for_each(|answer| self.task.settled.hand_over(answer));
         self.answers.iter().all(Answer::is_known) || self.task.options.budget.check().is_err()
     }
 
@@ -366,7 +368,7 @@ impl<'t> Turns<'t> {
         }
         let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
         let options = self.within(bytes);
-        let task = Task { system, questions: &asked, model, options: &options };
+        let task = Task { questions: &asked, ..Task::new(system, model, &options) };
         let (found, stats) = Backward.search(task, progress);
         self.take_some(open.into_iter().zip(found), stats)
     }
@@ -397,7 +399,7 @@ impl<'t> Turns<'t> {
         let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
         // A trace has accesses, not statements.
         let (model, divided) = (MemoryModel::SC, system.divided());
-        let task = Task { system: &divided, questions: &asked, model, options: &options };
+        let task = Task { questions: &asked, ..Task::new(&divided, model, &options) };
         let (found, last) = Explicit.search(task, progress);
         stats.add(last);
         let proved = open.into_iter().zip(found).filter(|(_, a)| a.is_known() && !a.has_run());
@@ -413,7 +415,7 @@ impl<'t> Turns<'t> {
     /// them. A run of the slice shows nothing, so the explicit search looks at it only where it
     /// may prove something.
     fn slice(&mut self, explicit_may_prove: bool, progress: Progress<'_>) -> bool {
-        let Task { system, questions, model, options } = self.task;
+        let Task { system, questions, model, options, .. } = self.task;
         let open: Vec<usize> =
             (0..questions.len()).filter(|&i| !self.answers[i].is_known()).collect();
         let asked: Vec<Question> = open.iter().map(|&i| questions[i].clone()).collect();
@@ -422,7 +424,7 @@ impl<'t> Turns<'t> {
             let engines: [(&dyn Engine, usize); 2] = [(&Explicit, explicit), (&Views, views)];
             for (engine, bytes) in engines.into_iter().skip(usize::from(!explicit_may_prove)) {
                 let options = self.within(bytes);
-                let task = Task { system: &sliced, questions: &asked, model, options: &options };
+                let task = Task { questions: &asked, ..Task::new(&sliced, model, &options) };
                 let (found, stats) = engine.search(task, progress);
                 let is_settled = found.iter().any(Answer::has_run);
                 let proves = |a: &Answer| a.is_known() && !a.has_run() && sliced.excess().is_none();

@@ -1,16 +1,19 @@
 //! Asking engines: all questions of a system, or its final states.
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use weir_check::Witness;
 use weir_engine::explicit::{self, Outcomes};
-use weir_engine::{Engine, Explicit, Progress, Refusal, SearchOptions, Stats, Task};
+use weir_engine::{Engine, Explicit, Progress, Refusal, SearchOptions, Sink, Stats, Task};
+use weir_front::suggest::closest;
 use weir_model::answer::{Answer, Evidence};
 use weir_model::ids::SpanId;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
 };
+use weir_model::question::{Kind, Question};
 use weir_model::system::System;
 
 use crate::certify::Unaccepted;
@@ -101,19 +104,87 @@ pub fn check_with(
     task: Task<'_>,
     progress: Progress<'_>,
 ) -> Result<(Vec<Answer>, Stats), CheckError> {
+    let all: Vec<usize> = (0..task.questions.len()).collect();
+    check_some(engine, task, &all, None, progress)
+}
+
+/// Has an engine answer some of the questions of a system, named by their places in it, and hands
+/// over each answer when it is there: `settled` is told while other questions are open,
+/// maybe more than once of one. Every run, handed over or returned, is one that its checker accepts.
+///
+/// # Errors
+/// If the program has no property, the engine cannot be asked, or the checker rejects a run.
+pub fn check_some(
+    engine: &dyn Engine,
+    task: Task<'_>,
+    chosen: &[usize],
+    settled: Option<&(dyn Fn(&Answer) + Sync)>,
+    progress: Progress<'_>,
+) -> Result<(Vec<Answer>, Stats), CheckError> {
     let program = &task.system.program;
-    match CheckError::no_property(&program.name, task.system) {
-        Some(error) => Err(error),
-        None => {
-            let (mut answers, stats) = engine.check(task, progress)?;
-            if let Some(what) = &stats.contradiction {
-                return Err(CheckError::Contradiction(what.clone()));
+    if let Some(error) = CheckError::no_property(&program.name, task.system) {
+        return Err(error);
+    }
+    let questions: Vec<Question> = chosen.iter().map(|&i| task.questions[i].clone()).collect();
+    // An answer to a question by its place among all of them.
+    let of_all = |answer: &Answer| Answer { property: chosen[answer.property], ..answer.clone() };
+    let rejected = Mutex::new(None);
+    let accept = |answer: &Answer| {
+        let mut answer = of_all(answer);
+        match accept_run(task.system, &mut answer) {
+            Ok(()) if !answer.is_known() => {}
+            Ok(()) => settled.into_iter().for_each(|settled| settled(&answer)),
+            Err(error) => {
+                let mut rejected = rejected.lock().unwrap_or_else(PoisonError::into_inner);
+                rejected.get_or_insert(error);
             }
-            for answer in &mut answers {
-                accept_run(task.system, answer)?;
-            }
-            Ok((answers, stats))
         }
+    };
+    let sink = if settled.is_some() { Sink::new(&accept) } else { Sink::NONE };
+    let asked = Task { questions: &questions, settled: sink, ..task };
+    let found = engine.check(asked, progress);
+    if let Some(error) = rejected.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let (answers, stats) = found?;
+    if let Some(what) = &stats.contradiction {
+        return Err(CheckError::Contradiction(what.clone()));
+    }
+    let mut answers: Vec<Answer> = answers.iter().map(of_all).collect();
+    for answer in &mut answers {
+        accept_run(task.system, answer)?;
+    }
+    Ok((answers, stats))
+}
+
+/// The places of the questions with these names, and of the one about bounds, on which all answers
+/// depend; of all questions if there are no names.
+///
+/// # Errors
+/// If no question has such a name. The message suggests one.
+pub fn chosen(system: &System, names: &[String]) -> Result<Vec<usize>, String> {
+    let all = || system.questions.iter().enumerate();
+    for name in names {
+        if !all().any(|(_, question)| question.name == *name) {
+            return Err(no_such_property(name, all().map(|(_, question)| question.name.as_str())));
+        }
+    }
+    let is_chosen = |question: &Question| match &question.kind {
+        _ if names.is_empty() || names.contains(&question.name) => true,
+        Kind::Bounds => true,
+        Kind::Valued { .. } => names.iter().any(|name| question.name == format!("value of {name}")),
+        _ => false,
+    };
+    Ok(all().filter(|(_, question)| is_chosen(question)).map(|(i, _)| i).collect())
+}
+
+/// That there is no property of this name, and which one may be meant.
+pub fn no_such_property<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+    let names: Vec<String> = known.clone().map(|name| format!("`{name}`")).collect();
+    match closest(name, known) {
+        Some(meant) => format!("there is no property `{name}`; did you mean `{meant}`?"),
+        None if names.is_empty() => format!("there is no property `{name}`"),
+        None => format!("there is no property `{name}`; there is {}", names.join(", ")),
     }
 }
 

@@ -172,7 +172,7 @@ impl<'l> Walk<'l> {
     ) -> Result<(Answer, Stats), CheckError> {
         let system = self.system();
         let questions = &system.questions[question..=question];
-        let task = Task { system, questions, model: self.model, options };
+        let task = Task { questions, ..Task::new(system, self.model, options) };
         let (answers, stats) = engine.check(task, &mut |_| {})?;
         let found = answers.into_iter().next();
         let answer = found.unwrap_or_else(|| Answer::unknown(question, "nothing was answered"));

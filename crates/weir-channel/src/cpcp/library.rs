@@ -160,7 +160,7 @@ struct Text {
 
 impl Text {
     fn line(&mut self, line: &str) {
-        let _ = writeln!(self.text, "{:1$}{line}", "", 4 * self.depth);
+        let _ = writeln!(self.text, "{}{line}", weir_front::columns::spaces(4 * self.depth));
     }
 
     /// A line of the paper's algorithms.

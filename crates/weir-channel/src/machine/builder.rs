@@ -120,6 +120,8 @@ pub struct Builder {
     strong: HashSet<MessageId>,
     bound: usize,
     transitions: Vec<Transition>,
+    /// The transitions as they are written.
+    written: Vec<TransitionId>,
     known: HashMap<Transition, TransitionId>,
     budget: Budget,
 }
@@ -136,6 +138,7 @@ impl Machine {
             strong: HashSet::new(),
             bound: 0,
             transitions: Vec::new(),
+            written: Vec::new(),
             known: HashMap::new(),
             budget: Budget::new(),
         }
@@ -233,14 +236,17 @@ impl Builder {
         let (len, capacity) = (self.known.len(), self.known.capacity());
         self.budget.check_growth(len, capacity, size_of::<(Transition, TransitionId)>())?;
         let id = TransitionId::new(self.transitions.len());
+        self.written.push(id);
         self.known.insert(transition.clone(), id);
         self.transitions.push(transition);
         Ok(id)
     }
 
-    /// Whether a transition is there.
-    pub fn contains(&self, transition: &Transition) -> bool {
-        self.known.contains_key(transition)
+    /// Says that a transition is written again, if it is there. Whether it is.
+    pub fn is_again(&mut self, transition: &Transition) -> bool {
+        let known = self.known.get(transition).copied();
+        self.written.extend(known);
+        known.is_some()
     }
 
     fn check(&self, transition: &Transition) -> Result<(), MachineError> {
@@ -307,6 +313,7 @@ impl Builder {
             bound: self.bound,
             initial,
             transitions: self.transitions,
+            written: self.written,
         })
     }
 

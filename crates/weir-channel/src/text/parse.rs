@@ -415,7 +415,7 @@ impl<'t> Reader<'_, 't> {
             return Ok(());
         }
         let range = start.range.start..self.tokens[self.at - 1].range.end;
-        if self.builder.contains(&transition) {
+        if self.builder.is_again(&transition) {
             self.repeated.push(range);
             return Ok(());
         }

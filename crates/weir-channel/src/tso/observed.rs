@@ -38,6 +38,7 @@ use weir_model::system::{Expanded, Op as ProgramOp};
 
 use super::{memories, writes};
 use crate::pending::{readable, strong};
+use crate::pso::control_names;
 use crate::translation::{Draft, Place, Translation, TranslationError};
 use crate::{
     ChannelId, Class, MachineError, MessageId, Op, Regex, StateId, Substitution, Transition,
@@ -113,7 +114,7 @@ fn show(system: Expanded<'_>, seen: &[Option<ValueId>]) -> String {
 }
 
 fn control_name(system: Expanded<'_>, control: &Control) -> String {
-    let controls: Vec<String> = control.controls.iter().map(|s| s.0.to_string()).collect();
+    let controls = control_names(system, &control.controls);
     let newest: Seen = control.newest.iter().copied().map(Some).collect();
     let all = control.seen.iter().chain([&newest]);
     let all: Vec<String> = all.map(|seen| show(system, seen)).collect();

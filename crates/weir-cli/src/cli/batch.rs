@@ -141,7 +141,10 @@ pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, S
     // `weir robust` has a table of several models, and `weir live` is about one file.
     let has_many =
         models.len() > 1 && command != "robust" || programs.files.len() > 1 && command == "live";
-    let is_asked = args.is_given() || !matches!(style, Style::Text(_));
+    // One search prints its rows itself, as answers come.
+    let is_one = programs.files.len() == 1 && models.len() == 1 && !programs.is_expanded;
+    let streams = is_one && style == Style::Jsonl && matches!(command, "check" | "live");
+    let is_asked = args.is_given() || !matches!(style, Style::Text(_)) && !streams;
     match (has_many || is_asked, written) {
         (true, Some((option, _))) => {
             return Err(format!(

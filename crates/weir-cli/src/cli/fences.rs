@@ -8,7 +8,7 @@ use weir::fences::{Costs, Goal, Request, kinds_of};
 use weir_engine::SearchOptions;
 use weir_model::program::FenceKind;
 
-use super::options::{Format, HtmlArg, LanguageArg, ModelsArg, Programs};
+use super::options::{Format, HtmlArg, LanguageArg, ModelsArg, Programs, PropertyArgs};
 use crate::limits;
 
 #[derive(Debug, Args)]
@@ -27,6 +27,8 @@ pub struct Fences {
     pub models: ModelsArg,
     #[command(flatten)]
     pub language: LanguageArg,
+    #[command(flatten)]
+    pub asked: PropertyArgs,
     /// Find all minimal sets
     #[arg(long, conflicts_with_all = ["cheapest", "count"])]
     pub all: bool,
@@ -52,7 +54,8 @@ pub struct Fences {
     /// Print the cheapest set as a patch, for `patch -p0`, and nothing else
     #[arg(long, conflicts_with = "write")]
     pub patch: bool,
-    /// Insert the cheapest set into the file, and keep the old text in `FILE.orig`
+    /// Insert the cheapest set into the file, and keep the old text in `FILE.orig`, or
+    /// `FILE.orig.1` and so on if that is there
     #[arg(long)]
     pub write: bool,
     /// Write the program with each set and its proof, and without each fence the run that
@@ -151,6 +154,7 @@ impl Fences {
         }
         Ok(Request {
             goal,
+            properties: self.asked.properties.clone(),
             reading: weir::Reading { model, ..self.language.reading() },
             kinds: (!wanted.is_empty()).then_some(wanted),
             costs,

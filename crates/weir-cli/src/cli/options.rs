@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
+use weir::solver::chosen;
 use weir::{
     Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
     Settings, TURNS, engine,
@@ -14,7 +15,7 @@ use weir::{
 use weir_engine::{Automata, Engine, Explicit, Refusal, SearchOptions};
 use weir_model::semantics::Form;
 
-use crate::{limits, output};
+use crate::{files, limits, output};
 
 #[derive(Debug, Args)]
 pub struct ModelArg {
@@ -88,6 +89,9 @@ pub struct SourceArgs {
     /// Look for included files in this folder too (may be given several times)
     #[arg(help_heading = SOURCES, long = "include", short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Include only files of this folder
+    #[arg(hide = true, long = files::ONLY_BELOW, value_name = "DIR")]
+    pub only_below: Option<PathBuf>,
     /// How many objects each allocation in a loop may allocate in each thread; if a run needs
     /// more, `holds` becomes `unknown`
     #[arg(help_heading = SOURCES, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -128,11 +132,14 @@ impl SourceArgs {
             Some((name, value)) => (name.to_owned(), value.to_owned()),
             None => (define.clone(), "1".to_owned()),
         });
+        if let Some(folder) = &self.only_below {
+            files::include_only_below(folder);
+        }
         Settings {
             entry: self.entry.clone(),
             defines: defines.collect(),
             search: self.include.clone(),
-            files: weir::included,
+            files: files::included,
             lowering: Lowering {
                 pool: self.pool,
                 unroll: self.unroll,
@@ -147,10 +154,31 @@ impl SourceArgs {
     }
 }
 
+/// The properties to ask about.
+#[derive(Debug, Default, Args)]
+pub struct PropertyArgs {
+    /// Ask about the property of this name only (may be given several times)
+    #[arg(long = "property", value_name = "NAME")]
+    pub properties: Vec<String>,
+}
+
+impl PropertyArgs {
+    /// The places of the questions that are asked of a program.
+    ///
+    /// # Errors
+    /// If the program has no property of a name.
+    pub fn of(&self, loaded: &Loaded) -> Result<Vec<usize>, String> {
+        chosen(&loaded.system, &self.properties)
+            .map_err(|error| format!("`{}`: {error}", loaded.source.name))
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     #[command(flatten)]
     pub language: LanguageArg,
+    #[command(flatten)]
+    pub asked: PropertyArgs,
     /// The engine
     #[arg(long, value_parser = engines(), default_value = ENGINES[0].name())]
     pub engine: &'static dyn Engine,

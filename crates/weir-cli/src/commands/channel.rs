@@ -478,7 +478,7 @@ impl<'m> About<'m> {
         for step in &run.steps {
             let label = self.machine.transition(step.transition).label;
             steps.push(StepReport {
-                transition: step.transition.index(),
+                transition: self.machine.place_of(step.transition),
                 text: show_transition(self.machine, step.transition),
                 label: label.map(|l| self.machine.label_name(l)),
                 state: self.machine.state_name(step.after.state),

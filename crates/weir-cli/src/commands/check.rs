@@ -1,34 +1,42 @@
 //! `weir check`
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
+use std::slice;
+use std::sync::Arc;
 
 use anstyle::Style;
 use weir::certify::Unaccepted;
 use weir::report::run::{self as run_report, Layout};
 use weir::report::table::Table;
 use weir::report::{counted, json, reason, says};
-use weir::solver::check_with;
+use weir::solver::check_some;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
 use weir_check::Evidence;
 use weir_check::shards::{Failure, Manifest, check};
 use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task, Views, reachable};
 use weir_model::answer::{Answer, Evidence as Shown};
-use weir_model::limits::Budget;
+use weir_model::limits::{Budget, Stop};
 
+use super::batch::rows;
 use super::evidence::EvidenceFiles;
 use super::page::Html;
 use super::stats::{details, restrictions, summary};
 use super::{
-    Status, accepted_text, complain, fail, note, nothing_known, print, print_json, reject, unbuilt,
-    write_json, write_whole,
+    Status, accepted_text, complain, fail, no_search, note, nothing_known, print, print_json,
+    reject, unbuilt, write_json, write_whole,
 };
 use crate::cli::Check;
-use crate::cli::options::Format;
+use crate::cli::batch::ReportFormat;
 use crate::cluster::{self, Cluster, Unmade};
-use crate::output::{HINTS, ShardFolder, caveat, internal, paint, plain};
+use crate::findings::Findings;
+use crate::output::{
+    HINTS, ShardFolder, caveat, fail_about, internal, json as json_line, paint, plain,
+    print_errors_as_rows,
+};
 use crate::progress::Progress;
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
 
@@ -67,9 +75,12 @@ pub fn run(args: &Check) -> Status {
     let mut files = EvidenceFiles::new(&args.evidence);
     let mut html = Html::new("check", &args.page.html);
     for file in &args.programs.files {
+        if args.format == ReportFormat::Jsonl {
+            print_errors_as_rows(args.search.language.name_of(file), &model.to_string());
+        }
         let read = args.search.language.load(file, &[model]);
         let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
-            Ok(loaded) => loaded,
+            Ok((loaded, stopped)) => (Arc::new(loaded), stopped),
             Err(error) => {
                 status = status.and(complain(&error));
                 continue;
@@ -79,14 +90,34 @@ pub fn run(args: &Check) -> Status {
             status = status.and(reject(file, &error));
             continue;
         }
+        let chosen = match args.search.asked.of(&loaded) {
+            Ok(chosen) => chosen,
+            Err(message) => {
+                status = status.and(fail_about(file, &message));
+                continue;
+            }
+        };
+        let live = not_asked(&loaded, args);
         let certificate = files.need_proof();
         let options = SearchOptions { certificate, ..search.clone() };
         let mut progress = Progress::default();
+        let printed = Printed { full: args.evidence.full, stats: args.stats, live };
+        let findings = findings(&loaded, model, &chosen, (args.format, printed.clone()), status);
         let checked = match stopped {
-            Some(reason) => Ok(nothing_known(&loaded, &reason)),
+            Some(reason) => Ok(nothing_known(&chosen, &reason)),
             None => {
                 let task = Task::new(&loaded.system, model, &options);
-                let found = check_with(engine, task, &mut |s| progress.update(s));
+                let settled = |answer: &Answer| {
+                    let is_new = findings.add(answer.property, answer.clone());
+                    if is_new && args.format == ReportFormat::Jsonl && is_violated(&loaded, answer)
+                    {
+                        let answers = slice::from_ref(answer);
+                        print(&row_lines(&loaded, model, answers, &[None], &|_| true));
+                    }
+                };
+                let tell: &(dyn Fn(&Answer) + Sync) = &settled;
+                let found =
+                    check_some(engine, task, &chosen, Some(tell), &mut |s| progress.update(s));
                 found.map(|(answers, stats)| {
                     let vacuous = vacuous(task, &answers, &stats, &|s| loaded.line(s));
                     (answers, vacuous, stats)
@@ -141,21 +172,36 @@ pub fn run(args: &Check) -> Status {
             }
         };
         status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
+        if live > 0 {
+            status = status.and(Status::Unknown);
+        }
+        let early = findings.all();
+        let shown = findings.end();
         let workers = cluster.as_ref().and_then(|cluster| (cluster.stats)());
         let report = || json::Report {
             certificate: proof.as_ref().map(|p| p.report.clone()).or_else(|| sharded.clone()),
             stats: json::StatsReport { cluster: workers.clone(), ..json::StatsReport::new(&stats) },
-            ..json::Report::new(&loaded, model, &answers, &vacuous, (&stats, HINTS))
+            ..report(&loaded, model, &answers, &vacuous, &stats, live)
         };
-        match args.format.of_one() {
-            Format::Human => {
-                let mut text = human(&loaded, model, &answers, &vacuous, &stats, args);
+        match args.format {
+            ReportFormat::Jsonl => {
+                let is_left = |i: usize| {
+                    let is_early = |(property, a): &(usize, Answer)| {
+                        *property == answers[i].property && is_violated(&loaded, a)
+                    };
+                    !early.iter().any(is_early)
+                };
+                print(&row_lines(&loaded, model, &answers, &vacuous, &is_left));
+            }
+            ReportFormat::Human => {
+                let vacuous = Some(&vacuous[..]);
+                let mut text = human(&loaded, model, &answers, vacuous, &stats, &printed, &shown);
                 if let Some(cluster) = cluster.as_ref().filter(|_| args.stats) {
                     text += &(cluster.details)();
                 }
                 print(&text);
             }
-            Format::Json => print_json(&report()),
+            _ => print_json(&report()),
         }
         status = status.and(html.add(file, report));
         status = status.and(write(&mut files, &loaded, &answers, proof.as_ref()));
@@ -164,6 +210,105 @@ pub fn run(args: &Check) -> Status {
         files.note_unwritten();
     }
     status.and(html.write())
+}
+
+/// How many formulas about infinite runs a program has that are not asked here.
+fn not_asked(loaded: &Loaded, args: &Check) -> usize {
+    match args.search.asked.properties.is_empty() {
+        true => loaded.system.program.live.len(),
+        false => 0,
+    }
+}
+
+/// That some formulas were not asked, and who asks them.
+fn not_asked_words(loaded: &Loaded, live: usize) -> Option<String> {
+    let (name, were) = (&loaded.source.name, if live == 1 { "was" } else { "were" });
+    let formulas = counted(live, "formula");
+    (live > 0).then(|| format!("{formulas} about infinite runs {were} not asked: weir live {name}"))
+}
+
+/// What is printed besides answers.
+#[derive(Clone)]
+struct Printed {
+    full: bool,
+    stats: bool,
+    /// How many formulas about infinite runs were not asked.
+    live: usize,
+}
+
+/// The findings of a search, and how they are shown before it ends.
+fn findings(
+    loaded: &Arc<Loaded>,
+    model: MemoryModel,
+    chosen: &[usize],
+    (format, printed): (ReportFormat, Printed),
+    earlier: Status,
+) -> Findings<Answer> {
+    let (of_report, of_one, chosen) = (loaded.clone(), loaded.clone(), chosen.to_vec());
+    let is_human = format == ReportFormat::Human;
+    let full = printed.full;
+    let last_words = move |found: &[(usize, Answer)], stop: Stop| {
+        let loaded = &*of_report;
+        let answer = |&i: &usize| {
+            let known = found.iter().find(|(number, _)| *number == i);
+            known.map_or_else(|| Answer::unknown(i, stop), |(_, answer)| answer.clone())
+        };
+        let answers: Vec<Answer> = chosen.iter().map(answer).collect();
+        let stats = Stats { stopped: Some(stop.to_string()), ..no_search("") };
+        let none = vec![None; answers.len()];
+        let text = match format {
+            ReportFormat::Human => {
+                human(loaded, model, &answers, None, &stats, &printed, &BTreeSet::new())
+            }
+            // Those that are violated were printed when they came.
+            ReportFormat::Jsonl => {
+                row_lines(loaded, model, &answers, &none, &|i| !is_violated(loaded, &answers[i]))
+            }
+            _ => {
+                let report = report(loaded, model, &answers, &none, &stats, printed.live);
+                json_line(&report).map_or_else(|_| String::new(), |line| line + "\n")
+            }
+        };
+        (text, answers.iter().fold(earlier, |s, a| s.and(a.verdict.into())))
+    };
+    Findings::begin(last_words, move |_, answer| {
+        let is_shown = is_human && is_violated(&of_one, answer);
+        is_shown.then(|| format!("{}\n", run_of(&of_one, model, answer, full).trim_start()))
+    })
+}
+
+/// Whether an answer is that a claim is violated.
+fn is_violated(loaded: &Loaded, answer: &Answer) -> bool {
+    let question = &loaded.system.questions[answer.property];
+    answer.verdict == Verdict::Violated && question.outcome(answer.verdict).is_none()
+}
+
+fn report(
+    loaded: &Loaded,
+    model: MemoryModel,
+    answers: &[Answer],
+    vacuous: &[Option<String>],
+    stats: &Stats,
+    live: usize,
+) -> json::Report {
+    json::Report {
+        not_asked: not_asked_words(loaded, live),
+        ..json::Report::new(loaded, model, answers, vacuous, (stats, HINTS))
+    }
+}
+
+/// Answers as rows, of those whose places among them pass.
+fn row_lines(
+    loaded: &Loaded,
+    model: MemoryModel,
+    answers: &[Answer],
+    vacuous: &[Option<String>],
+    passes: &dyn Fn(usize) -> bool,
+) -> String {
+    let report = report(loaded, model, answers, vacuous, &Stats::default(), 0);
+    let status = answers.iter().fold(Status::Fine, |s, a| s.and(a.verdict.into()));
+    let out = json_line(&report).unwrap_or_default();
+    rows::lines("check", &loaded.source.name, &model.to_string(), (out, status), passes)
 }
 
 /// A proof that its checker accepts.
@@ -329,9 +474,10 @@ fn human(
     loaded: &Loaded,
     model: MemoryModel,
     answers: &[Answer],
-    vacuous: &[Option<String>],
+    vacuous: Option<&[Option<String>]>,
     stats: &Stats,
-    args: &Check,
+    printed: &Printed,
+    shown: &BTreeSet<usize>,
 ) -> String {
     let system = &loaded.system;
     let mut out = String::new();
@@ -353,11 +499,11 @@ fn human(
         }
         table.row([word(loaded, answer).0.to_owned(), name, text]);
     }
-    for ((line, answer), vacuous) in table.lines("  ").into_iter().zip(answers).zip(vacuous) {
+    for (i, (line, answer)) in table.lines("  ").into_iter().zip(answers).enumerate() {
         let (word, mark, color) = word(loaded, answer);
         let rest = &line[word.len()..];
         let _ = writeln!(out, "  {} {}{rest}", paint(color, mark), paint(color, word));
-        if let Some(reason) = vacuous {
+        if let Some(reason) = vacuous.and_then(|all| all[i].as_ref()) {
             let _ =
                 writeln!(out, "    {}", paint(style(Verdict::Unknown), &format!("but {reason}")));
         }
@@ -368,31 +514,39 @@ fn human(
     if let Some(besides) = loaded.source.besides {
         let _ = writeln!(out, "\n  {}", paint(QUIET, besides));
     }
-    // The lines are indented.
-    let layout = Layout {
-        width: terminal::width() - 2,
-        full: args.evidence.full,
-        hints: HINTS,
-        ..Layout::default()
-    };
-    for answer in answers {
-        if let Shown::Run(run) = &answer.evidence {
-            let name = &system.questions[answer.property].name;
-            let shows = match answer.verdict {
-                Verdict::Holds => "how it is reached",
-                _ => "how it is violated",
-            };
-            let count = counted(run.steps.len(), "step");
-            let title = format!("{name}: {shows}, in {count} of {} under {model}", run.form.name());
-            let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
-            for line in run_report::lines(loaded, run, answer.property, layout) {
-                let _ = writeln!(out, "{}", format!("  {line}").trim_end());
-            }
-        }
+    if let Some(words) = not_asked_words(loaded, printed.live) {
+        let _ = writeln!(out, "\n  {}", paint(style(Verdict::Unknown), &words));
+    }
+    for answer in answers.iter().filter(|a| !shown.contains(&a.property)) {
+        out += &run_of(loaded, model, answer, printed.full);
+    }
+    if vacuous.is_none() {
+        return out;
     }
     let _ = writeln!(out, "\n{}", paint(QUIET, &summary(stats)));
-    if args.stats {
+    if printed.stats {
         out += &details(stats);
+    }
+    out
+}
+
+/// The run that an answer rests on, if it does.
+fn run_of(loaded: &Loaded, model: MemoryModel, answer: &Answer, full: bool) -> String {
+    let mut out = String::new();
+    // The lines are indented.
+    let layout = Layout { width: terminal::width() - 2, full, hints: HINTS, ..Layout::default() };
+    if let Shown::Run(run) = &answer.evidence {
+        let name = &loaded.system.questions[answer.property].name;
+        let shows = match answer.verdict {
+            Verdict::Holds => "how it is reached",
+            _ => "how it is violated",
+        };
+        let count = counted(run.steps.len(), "step");
+        let title = format!("{name}: {shows}, in {count} of {} under {model}", run.form.name());
+        let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
+        for line in run_report::lines(loaded, run, answer.property, layout) {
+            let _ = writeln!(out, "{}", format!("  {line}").trim_end());
+        }
     }
     out
 }

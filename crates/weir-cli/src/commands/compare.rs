@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use anstyle::Style;
 use weir::report::json::{CompareReport, CompareRow, VERSION, scene};
 use weir::report::scene::Scene;
-use weir::report::table::Table;
+use weir::report::table::{MOST_CELL, Table};
 use weir::report::{reason, says};
-use weir::solver::check_with;
+use weir::solver::check_some;
 use weir::vacuity::vacuous;
 use weir::{CheckError, Loaded, MemoryModel, Verdict};
 use weir_engine::{Engine, SearchOptions, Stats, Task};
+use weir_front::columns::{shortened, spaces};
 use weir_model::answer::Answer;
+use weir_model::limits::Stop;
 use weir_model::question::Question;
 
 use super::page::Html;
@@ -21,7 +24,8 @@ use super::stats::guessing;
 use super::{Status, complain, fail, nothing_known, print, print_json, reject, unbuilt};
 use crate::cli::Compare;
 use crate::cli::options::Format;
-use crate::output::{HINTS, paint};
+use crate::findings::Findings;
+use crate::output::{HINTS, fail_about, json as json_line, paint};
 use crate::progress::Progress;
 use crate::terminal::{NEUTRAL, QUIET, STRONG, style};
 
@@ -38,7 +42,9 @@ pub fn run(args: &Compare) -> Status {
     let mut status = Status::Fine;
     let mut html = Html::new("compare", &args.page.html);
     let mut programs = Vec::new();
+    let guesses = args.search.guesses.map(usize::from);
     for file in &args.programs.files {
+        let reading = findings(args, guesses, None, &models, (programs.clone(), status));
         let read = args.search.language.load(file, &models);
         let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
             Ok(loaded) => loaded,
@@ -47,10 +53,24 @@ pub fn run(args: &Compare) -> Status {
                 continue;
             }
         };
-        let columns = match CheckError::no_property(file, &loaded.system) {
-            Some(error) => Err(error),
-            None => columns(args, &loaded, stopped.as_deref(), &models, &engines),
+        let loaded = Arc::new(loaded);
+        if let Some(error) = CheckError::no_property(file, &loaded.system) {
+            status = status.and(reject(file, &error));
+            continue;
+        }
+        let chosen = match args.search.asked.of(&loaded) {
+            Ok(chosen) => chosen,
+            Err(message) => {
+                status = status.and(fail_about(file, &message));
+                continue;
+            }
         };
+        let program = Program { loaded, chosen };
+        let earlier = (programs.clone(), status);
+        drop(reading);
+        let findings = findings(args, guesses, Some(&program), &models, earlier);
+        let columns = columns(args, &program, stopped.as_deref(), &models, &engines, &findings);
+        drop(findings);
         let columns = match columns {
             Ok(columns) => columns,
             Err(error) => {
@@ -62,20 +82,76 @@ pub fn run(args: &Compare) -> Status {
         if cells.any(|cell| cell.verdict == Verdict::Unknown) {
             status = status.and(Status::Unknown);
         }
-        let report = || report(args, &loaded, &models, &columns);
+        let report = || report(guesses, &program, &models, &columns);
         status = status.and(html.add(file, report));
         match args.format {
             Format::Json => print_json(&report()),
-            Format::Human => programs.push((loaded, columns)),
+            Format::Human => programs.push((program, columns)),
         }
     }
     if !programs.is_empty() {
-        print(&human(args, &models, &programs));
+        print(&human(guesses, &models, &programs));
     }
     status.and(html.write())
 }
 
+/// A program, and the places of the questions that are asked of it.
+#[derive(Clone)]
+struct Program {
+    loaded: Arc<Loaded>,
+    chosen: Vec<usize>,
+}
+
+/// What is printed if a limit ends the command: the programs that are finished, and of the next one,
+/// once it is read, the answers that are there, numbered by model and question.
+fn findings(
+    args: &Compare,
+    guesses: Option<usize>,
+    program: Option<&Program>,
+    models: &[MemoryModel],
+    (programs, status): (Vec<(Program, Vec<Column>)>, Status),
+) -> Findings<Cell> {
+    let (format, program, models) = (args.format, program.cloned(), models.to_vec());
+    let last_words = move |found: &[(usize, Cell)], stop: Stop| {
+        let Some(program) = &program else {
+            // The reports of earlier programs are printed already as JSON.
+            let is_said = programs.is_empty() || format == Format::Json;
+            return match is_said {
+                true => (String::new(), status),
+                false => (human(guesses, &models, &programs), status),
+            };
+        };
+        let count = program.chosen.len();
+        let cell = |number: usize| {
+            let known = found.iter().find(|(known, _)| *known == number);
+            let unknown = || Cell {
+                verdict: Verdict::Unknown,
+                reason: Some(stop.to_string()),
+                vacuous: None,
+                scene: None,
+            };
+            known.map_or_else(unknown, |(_, cell)| cell.clone())
+        };
+        let column = |model: usize| (0..count).map(|i| cell(model * count + i)).collect();
+        let columns: Vec<Column> = (0..models.len()).map(column).collect();
+        let text = match format {
+            Format::Json => {
+                let line = json_line(&report(guesses, program, &models, &columns));
+                line.map_or_else(|_| String::new(), |line| line + "\n")
+            }
+            Format::Human => {
+                let mut programs = programs.clone();
+                programs.push((program.clone(), columns));
+                human(guesses, &models, &programs)
+            }
+        };
+        (text, status)
+    };
+    Findings::begin(last_words, |_, _| None)
+}
+
 /// The answer to a property under a model, and why it says little, if it does.
+#[derive(Clone)]
 struct Cell {
     verdict: Verdict,
     reason: Option<String>,
@@ -96,20 +172,35 @@ type Column = Vec<Cell>;
 
 fn columns(
     args: &Compare,
-    loaded: &Loaded,
+    Program { loaded, chosen }: &Program,
     stopped: Option<&str>,
     models: &[MemoryModel],
     engines: &[(&dyn Engine, SearchOptions)],
+    findings: &Findings<Cell>,
 ) -> Result<Vec<Column>, CheckError> {
     let needs_scenes = args.format == Format::Json || args.page.html.is_some();
-    let column = |(&model, (engine, options)): (&MemoryModel, &(&dyn Engine, SearchOptions))| {
+    let scene_of = |answer: &Answer| needs_scenes.then(|| scene(loaded, answer)).flatten();
+    let column = |(number, (&model, (engine, options))): (
+        usize,
+        (&MemoryModel, &(&dyn Engine, SearchOptions)),
+    )| {
+        let place = |answer: &Answer| {
+            let place = chosen.iter().position(|i| *i == answer.property).unwrap_or_default();
+            number * chosen.len() + place
+        };
+        let settled = |answer: &Answer| {
+            let (verdict, scene) = (answer.verdict, scene_of(answer));
+            findings.add(place(answer), Cell { verdict, reason: None, vacuous: None, scene });
+        };
         let mut progress = Progress::default();
         let task = Task::new(&loaded.system, model, options);
         let (answers, vacuous, stats) = match stopped {
-            Some(reason) => nothing_known(loaded, reason),
+            Some(reason) => nothing_known(chosen, reason),
             None => {
                 let mut tell = |s: &Stats| progress.update(s);
-                let (answers, stats) = check_with(*engine, task, &mut tell)?;
+                let settled: &(dyn Fn(&Answer) + Sync) = &settled;
+                let (answers, stats) = check_some(*engine, task, chosen, Some(settled), &mut tell)?;
+                answers.iter().filter(|a| a.is_known()).for_each(settled);
                 let vacuous = vacuous(task, &answers, &stats, &|s| loaded.line(s));
                 (answers, vacuous, stats)
             }
@@ -118,11 +209,11 @@ fn columns(
             verdict: answer.verdict,
             reason: reason(answer, &stats, HINTS),
             vacuous,
-            scene: needs_scenes.then(|| scene(loaded, answer)).flatten(),
+            scene: scene_of(answer),
         };
         Ok(answers.iter().zip(vacuous).map(cell).collect())
     };
-    models.iter().zip(engines).map(column).collect()
+    models.iter().zip(engines).enumerate().map(column).collect()
 }
 
 /// What stands in a cell, and its color. Whether a final state is reachable is a
@@ -137,12 +228,13 @@ fn word(question: &Question, verdict: Verdict) -> (&'static str, Style) {
 
 /// What tells programs apart: their names, or where two have the same one as much of
 /// the end of their paths as it takes.
-fn distinct_names(programs: &[(Loaded, Vec<Column>)]) -> Vec<String> {
+fn distinct_names(programs: &[(Program, Vec<Column>)]) -> Vec<String> {
     let parts = |loaded: &Loaded| -> Vec<String> {
         let path = Path::new(&loaded.source.name);
         path.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect()
     };
-    let all: Vec<_> = programs.iter().map(|(l, _)| (&l.system.program.name, parts(l))).collect();
+    let all: Vec<_> =
+        programs.iter().map(|(p, _)| (&p.loaded.system.program.name, parts(&p.loaded))).collect();
     let end = |path: &[String], count: usize| path[path.len().saturating_sub(count)..].to_vec();
     all.iter()
         .map(|(name, path)| {
@@ -158,18 +250,25 @@ fn distinct_names(programs: &[(Loaded, Vec<Column>)]) -> Vec<String> {
         .collect()
 }
 
-fn human(args: &Compare, models: &[MemoryModel], programs: &[(Loaded, Vec<Column>)]) -> String {
+fn human(
+    guesses: Option<usize>,
+    models: &[MemoryModel],
+    programs: &[(Program, Vec<Column>)],
+) -> String {
     let mut table = Table::default();
     let heads = models.iter().map(ToString::to_string);
     table.row(["program".to_owned(), "property".to_owned()].into_iter().chain(heads));
     let mut rows: Vec<Vec<(String, Style)>> = Vec::new();
     let mut notes: Vec<&str> = Vec::new();
-    for ((loaded, columns), shown) in programs.iter().zip(distinct_names(programs)) {
+    for ((Program { loaded, chosen }, columns), shown) in
+        programs.iter().zip(distinct_names(programs))
+    {
         let system = &loaded.system;
-        for (i, question) in system.questions.iter().enumerate() {
+        for (i, question) in chosen.iter().map(|&i| &system.questions[i]).enumerate() {
             let is_program = question.name == system.program.name;
             let name = if is_program { question.kind.name() } else { &question.name };
-            let mut row = vec![(shown.clone(), Style::new()), (name.to_owned(), Style::new())];
+            let names = [&shown, name].map(|name| (shortened(name, MOST_CELL), Style::new()));
+            let mut row = names.to_vec();
             for cell in columns.iter().map(|column| &column[i]) {
                 let (word, color) = word(question, cell.verdict);
                 let Some(note) = cell.note() else {
@@ -188,14 +287,14 @@ fn human(args: &Compare, models: &[MemoryModel], programs: &[(Loaded, Vec<Column
     }
     let widths = table.widths();
     let lines = table.lines("  ");
-    let mut out = match args.search.guesses {
-        Some(most) => format!("With {}:\n\n", guessing(most.into())),
+    let mut out = match guesses {
+        Some(most) => format!("With {}:\n\n", guessing(most)),
         None => String::new(),
     };
     let _ = writeln!(out, "{}", paint(STRONG, &lines[0]));
     for row in &rows {
         let cells = row.iter().zip(&widths).map(|((text, color), width)| {
-            paint(*color, text) + &" ".repeat(width - text.chars().count())
+            paint(*color, text) + &spaces(width.saturating_sub(text.chars().count()))
         });
         let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
@@ -209,8 +308,8 @@ fn human(args: &Compare, models: &[MemoryModel], programs: &[(Loaded, Vec<Column
 }
 
 fn report(
-    args: &Compare,
-    loaded: &Loaded,
+    guesses: Option<usize>,
+    Program { loaded, chosen }: &Program,
     models: &[MemoryModel],
     columns: &[Column],
 ) -> CompareReport {
@@ -238,7 +337,7 @@ fn report(
         file: loaded.source.name.clone(),
         text: loaded.source.text.clone(),
         models: models.iter().map(ToString::to_string).collect(),
-        guesses: args.search.guesses.map(usize::from),
-        properties: system.questions.iter().enumerate().map(row).collect(),
+        guesses,
+        properties: chosen.iter().map(|&i| &system.questions[i]).enumerate().map(row).collect(),
     }
 }

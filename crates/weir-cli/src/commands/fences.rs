@@ -1,5 +1,6 @@
 //! `weir fences`
 
+mod early;
 mod evidence;
 mod human;
 mod json;
@@ -7,20 +8,24 @@ mod json;
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use weir::fences::{
-    Broken, Checked, Fence, Goal, Repair, RepairError, Repairs, Request, Tally, redundant, repairs,
+    Broken, Checked, Event, Fence, Goal, Repair, RepairError, Repairs, Request, Tally, redundant,
+    repairs,
 };
 use weir::load::read_text;
 use weir::report::{counted, diff};
 use weir::{CheckError, Loaded, MemoryModel};
 
 use super::page::Html;
-use super::{Status, complain, fail, note, print, print_json, reject, write_whole};
+use super::{Status, complain, fail, note, print, print_json, reject};
 use crate::cli::fences::Fences;
 use crate::cli::options::Format;
-use crate::output::rewrite;
+use crate::output::{rewrite, write_backup};
 use crate::progress::Progress;
+use early::Early;
 
 pub fn run(args: &Fences) -> Status {
     let models = args.models.or(&[MemoryModel::TSO]);
@@ -69,6 +74,8 @@ struct Found<'a> {
     /// For each set that is shown, what comes back without each of its fences.
     back: Vec<Vec<Rc<Back>>>,
     is_redundant: bool,
+    /// What was known before the search ended.
+    early: Vec<Early>,
 }
 
 /// A run that a fence prevents.
@@ -84,8 +91,9 @@ fn one(
     request: &Request,
     html: &mut Html<'_>,
 ) -> (Status, Option<Repairs>) {
-    let mut progress = Progress::default();
-    let mut say = |tally: &Tally| {
+    let progress = Mutex::new(Progress::default());
+    let say = |tally: &Tally| {
+        let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.say(&format!(
             "{}, {} checked, any other costs at least {}",
             counted(tally.sets, "set"),
@@ -93,8 +101,23 @@ fn one(
             tally.at_least
         ));
     };
+    let name = args.language.name_of(file);
+    let findings = early::findings(name, text, request.reading.model, args);
+    let number = AtomicUsize::new(0);
+    let listen = |event: Event<'_>| match event {
+        Event::Tally(tally) => say(tally),
+        Event::Broken(loaded, answer) => {
+            if let Some(broken) = early::broken(loaded, answer, args) {
+                findings.add(answer.property, broken);
+            }
+        }
+        Event::Repair(fences) => {
+            let number = number.fetch_add(1, Ordering::Relaxed) + (usize::MAX >> 1);
+            findings.add(number, Early::Set(fences));
+        }
+    };
     let search = if args.redundant { redundant } else { repairs };
-    let found = search(args.language.name_of(file), text, request, &mut say);
+    let found = search(name, text, request, &listen);
     drop(progress);
     let found = match found {
         Ok(found) => found,
@@ -111,7 +134,9 @@ fn one(
             Err(status) => return (status, None),
         }
     }
-    let known = Found { repairs: &found, request, back, is_redundant: args.redundant };
+    let early = findings.all().into_iter().map(|(_, early)| early).collect();
+    let _ = findings.end();
+    let known = Found { repairs: &found, request, back, is_redundant: args.redundant, early };
     let mut status = known.status().and(html.add(file, || json::Report::new(&known)));
     match args.format {
         Format::Json => print_json(&json::Report::new(&known)),
@@ -126,17 +151,27 @@ fn one(
     if args.write
         && let Some(repair) = found.sets.first().filter(|r| !r.fences.is_empty())
     {
-        let path = Path::new(file);
-        let kept = format!("{file}.orig");
-        status = status.and(write_whole(Path::new(&kept), text));
-        if status == Status::Fine {
-            status = status.and(rewrite(path, &found.text(&repair.fences)));
-        }
+        status = status.and(insert_into(file, text, &found.text(&repair.fences)));
     }
     if let Some(folder) = &args.evidence {
         status = status.and(evidence::write(&known, folder, file));
     }
     (status, Some(found))
+}
+
+/// Puts a new text in the place of the one that was read, which is kept beside it. A file that was
+/// changed meanwhile stays as it is.
+fn insert_into(file: &str, read: &str, new: &str) -> Status {
+    match read_text(file) {
+        Ok(now) if now == read => {}
+        Ok(_) => return fail(&format!("`{file}` was changed meanwhile, so it is not written")),
+        Err(error) => return complain(&error),
+    }
+    let path = Path::new(file);
+    match write_backup(path, read) {
+        Ok(_) => rewrite(path, new),
+        Err(status) => status,
+    }
 }
 
 fn refuse(file: &str, error: RepairError) -> Status {
@@ -262,5 +297,22 @@ impl Found<'_> {
                 format!("{n} of its {} {are} enough; {sets}", counted(found.places.len(), "fence"))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_file_that_was_changed_meanwhile_stays() {
+        let path = std::env::temp_dir().join(format!("weir-fences-{}.weir", std::process::id()));
+        let file = path.to_str().unwrap();
+        fs::write(&path, "changed").unwrap();
+        assert_eq!(insert_into(file, "read", "new"), Status::Wrong);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "changed");
+        assert!(!Path::new(&format!("{file}.orig")).exists());
+        fs::remove_file(path).unwrap();
     }
 }

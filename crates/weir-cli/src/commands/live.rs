@@ -1,9 +1,11 @@
 //! `weir live`
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::Serialize;
-use weir::live::{AskedFor, Proof, answers, asked, clients, ending, lasso_file, proof};
+use weir::live::{AskedFor, Proof, answers_with, asked, clients, ending, lasso_file, proof};
 use weir::load::read_text;
 use weir::report::json::VERSION;
 use weir::report::run::{Layout, lasso_lines};
@@ -12,23 +14,30 @@ use weir::report::table::Table;
 use weir::{CheckError, ENGINES, LoadError, Loaded, MemoryModel, Verdict};
 use weir_check::lasso::Lasso as LassoFile;
 use weir_live::{Answer, Evidence, Lasso, Options, Progress, Question, Seen};
+use weir_model::limits::Stop;
 
+use super::batch::rows;
 use super::page::Html;
 use super::pictures::Pictures;
 use super::{
     Status, accepted_text, complain, fail, internal, note, print, print_json, reject, write_json,
     write_whole,
 };
+use crate::cli::batch::ReportFormat;
 use crate::cli::live::Live;
-use crate::cli::options::Format;
+use crate::cli::options::EvidenceArgs;
+use crate::findings::Findings;
 use crate::limits;
-use crate::output::{HINTS, caveat, paint};
+use crate::output::{HINTS, caveat, json, paint, print_errors_as_rows};
 use crate::progress::counted;
 use crate::terminal::{self, QUIET, STRONG, style};
 
 pub fn run(args: &Live) -> Status {
     let model = args.models.one();
     let file = &args.programs.files[0];
+    if args.format == ReportFormat::Jsonl {
+        print_errors_as_rows(args.language.name_of(file), &model.to_string());
+    }
     if !weir_live::is_supported(model) {
         return fail(&format!("`weir live` supports SC and TSO, not {model}"));
     }
@@ -51,7 +60,7 @@ pub fn run(args: &Live) -> Status {
         found.map(|(loaded, reason)| (loaded, Some(reason)))
     };
     let (loaded, stopped) = match loaded.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
-        Ok(loaded) => loaded,
+        Ok((loaded, stopped)) => (Arc::new(loaded), stopped),
         Err(error) => return complain(&error),
     };
     let program = &loaded.system.program;
@@ -65,7 +74,9 @@ pub fn run(args: &Live) -> Status {
             )),
         };
     }
-    let report = Report { loaded: &loaded, args, model, asked: &asked };
+    let printed = Printed { model, flush_fair: args.flush_fair, full: args.evidence.full };
+    let report = Report { loaded: &loaded, printed, asked: &asked };
+    let findings = findings(&loaded, &chosen, (args.format, printed));
     let (flush_fair, search) = (args.flush_fair, args.search());
     let options = Options { model, flush_fair, engine: ENGINES[0], search };
     let answers = match stopped {
@@ -73,30 +84,93 @@ pub fn run(args: &Live) -> Status {
             let evidence = Evidence::Reason(reason);
             vec![Answer { verdict: Verdict::Unknown, evidence }; asked.len()]
         }
-        None => match answers(&loaded, &asked, &options) {
-            Ok(answers) => answers,
-            Err(error) => return internal(&error),
-        },
+        None => {
+            let mut settled = |i: usize, answer: &Answer| {
+                let is_new = findings.add(i, answer.clone());
+                let is_violated = answer.verdict == Verdict::Violated;
+                if is_new && args.format == ReportFormat::Jsonl && is_violated {
+                    print(&report.row_lines(&[(i, answer.clone())]));
+                }
+            };
+            match answers_with(&loaded, &asked, &options, &mut settled) {
+                Ok(answers) => answers,
+                Err(error) => return internal(&error),
+            }
+        }
     };
-    let (proof, status) = match report.proof(&answers, &options) {
+    let (proof, status) = match report.proof(&args.evidence, &answers, &options) {
         Ok(proof) => (proof, Status::Fine),
         Err(Status::Unknown) => (None, Status::Unknown),
         Err(wrong) => return wrong,
     };
-    match args.format.of_one() {
-        Format::Human => print(&report.human(&answers)),
-        Format::Json => print_json(&report.json(&answers)),
+    let early = findings.all();
+    let shown = findings.end();
+    match args.format {
+        ReportFormat::Human => print(&report.human(&answers, &shown)),
+        ReportFormat::Jsonl => {
+            let is_early =
+                |i: usize| early.iter().any(|(j, a)| *j == i && a.verdict == Verdict::Violated);
+            let left = answers.iter().cloned().enumerate().filter(|(i, _)| !is_early(*i));
+            print(&report.row_lines(&left.collect::<Vec<_>>()));
+        }
+        _ => print_json(&report.json(&answers)),
     }
     let mut html = Html::new("live", &args.page.html);
     let status = status.and(html.add(file, || report.json(&answers))).and(html.write());
     let status = answers.iter().fold(status, |s, a| s.and(a.verdict.into()));
-    status.and(report.write_evidence(&answers, proof.as_deref()))
+    status.and(report.write_evidence(&args.evidence, &answers, proof.as_deref()))
+}
+
+/// The findings of a search, and how they are shown before it ends.
+fn findings(
+    loaded: &Arc<Loaded>,
+    chosen: &[Progress],
+    (format, printed): (ReportFormat, Printed),
+) -> Findings<Answer> {
+    let (of_report, of_one) = (loaded.clone(), loaded.clone());
+    let (chosen, same) = (chosen.to_vec(), chosen.to_vec());
+    let last_words = move |found: &[(usize, Answer)], stop: Stop| {
+        let asked = asked(&of_report.system.program, &chosen);
+        let report = Report { loaded: &of_report, printed, asked: &asked };
+        let unknown =
+            || Answer { verdict: Verdict::Unknown, evidence: Evidence::Reason(stop.to_string()) };
+        let answer = |i: usize| {
+            let known = found.iter().find(|(number, _)| *number == i);
+            known.map_or_else(unknown, |(_, answer)| answer.clone())
+        };
+        let answers: Vec<Answer> = (0..asked.len()).map(answer).collect();
+        let text = match format {
+            ReportFormat::Human => report.human(&answers, &BTreeSet::new()),
+            ReportFormat::Jsonl => {
+                // Those that are violated were printed when they came.
+                let left = answers.iter().cloned().enumerate();
+                let left = left.filter(|(_, answer)| answer.verdict != Verdict::Violated);
+                report.row_lines(&left.collect::<Vec<_>>())
+            }
+            _ => json(&report.json(&answers)).map_or_else(|_| String::new(), |line| line + "\n"),
+        };
+        (text, answers.iter().fold(Status::Fine, |s, a| s.and(a.verdict.into())))
+    };
+    Findings::begin(last_words, move |i, answer| {
+        let asked = asked(&of_one.system.program, &same);
+        let report = Report { loaded: &of_one, printed, asked: &asked };
+        let is_shown = format == ReportFormat::Human && answer.verdict == Verdict::Violated;
+        let name = asked[i].name.as_str();
+        is_shown.then(|| report.lasso_of(&asked[i], answer, name).trim_start().to_owned() + "\n")
+    })
+}
+
+/// What the answers are about, and how they are printed.
+#[derive(Clone, Copy)]
+struct Printed {
+    model: MemoryModel,
+    flush_fair: bool,
+    full: bool,
 }
 
 struct Report<'a> {
     loaded: &'a Loaded,
-    args: &'a Live,
-    model: MemoryModel,
+    printed: Printed,
     asked: &'a [AskedFor<'a>],
 }
 
@@ -106,15 +180,52 @@ impl Report<'_> {
     }
 
     fn file(&self, asked: &AskedFor<'_>, lasso: &Lasso) -> LassoFile {
-        lasso_file(self.loaded, asked, lasso, self.args.flush_fair)
+        lasso_file(self.loaded, asked, lasso, self.printed.flush_fair)
     }
 
-    fn human(&self, answers: &[Answer]) -> String {
-        let mut out = format!("{} under {}", paint(STRONG, &self.loaded.source.name), self.model);
+    /// Answers as rows.
+    fn row_lines(&self, answers: &[(usize, Answer)]) -> String {
+        let mut report = self.json(&[]);
+        let properties = answers.iter().map(|(i, answer)| self.property(&self.asked[*i], answer));
+        report.properties = properties.collect();
+        let status = answers.iter().fold(Status::Fine, |s, (_, a)| s.and(a.verdict.into()));
+        let (name, model) = (&self.loaded.source.name, self.printed.model.to_string());
+        match answers.is_empty() {
+            true => String::new(),
+            false => {
+                let out = json(&report).unwrap_or_default();
+                rows::lines("live", name, &model, (out, status), &|_| true)
+            }
+        }
+    }
+
+    /// The lasso that an answer rests on, if it does.
+    fn lasso_of(&self, asked: &AskedFor<'_>, answer: &Answer, names: &str) -> String {
+        let mut out = String::new();
+        // The lines are indented.
+        let layout = Layout {
+            width: terminal::width() - 2,
+            full: self.printed.full,
+            hints: HINTS,
+            ..Layout::default()
+        };
+        if let Evidence::Lasso(lasso) = &answer.evidence {
+            let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &format!("{names}:")));
+            let why = ending(self.loaded, asked, lasso);
+            for line in lasso_lines(self.loaded, lasso, why.as_deref(), layout) {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+        out
+    }
+
+    fn human(&self, answers: &[Answer], early: &BTreeSet<usize>) -> String {
+        let name = paint(STRONG, &self.loaded.source.name);
+        let mut out = format!("{name} under {}", self.printed.model);
         if let Some(clients) = self.clients() {
             let _ = write!(out, ", {}", counted(clients, "client"));
         }
-        if self.args.flush_fair {
+        if self.printed.flush_fair {
             out += ", every write reaches memory";
         }
         let _ = write!(out, "\n{}\n", caveat(&self.loaded.source));
@@ -135,14 +246,7 @@ impl Report<'_> {
         if let Some(note) = self.undecidable() {
             let _ = writeln!(out, "\n{}", terminal::title(QUIET, note));
         }
-        // The lines are indented.
-        let layout = Layout {
-            width: terminal::width() - 2,
-            full: self.args.evidence.full,
-            hints: HINTS,
-            ..Layout::default()
-        };
-        let mut shown = vec![false; answers.len()];
+        let mut shown: Vec<bool> = (0..answers.len()).map(|i| early.contains(&i)).collect();
         for (i, answer) in answers.iter().enumerate() {
             let Evidence::Lasso(lasso) = &answer.evidence else { continue };
             if shown[i] {
@@ -155,12 +259,7 @@ impl Report<'_> {
                     names.push(self.asked[j].name.as_str());
                 }
             }
-            let title = format!("{}:", names.join(", "));
-            let _ = writeln!(out, "\n{}\n", terminal::title(STRONG, &title));
-            let why = ending(self.loaded, &self.asked[i], lasso);
-            for line in lasso_lines(self.loaded, lasso, why.as_deref(), layout) {
-                let _ = writeln!(out, "  {line}");
-            }
+            out += &self.lasso_of(&self.asked[i], answer, &names.join(", "));
         }
         out
     }
@@ -169,7 +268,7 @@ impl Report<'_> {
     fn undecidable(&self) -> Option<&'static str> {
         let is_open =
             |a: &AskedFor<'_>| a.question != Question::Progress(Progress::ObstructionFree);
-        if self.model.normal() == MemoryModel::SC || !self.asked.iter().any(is_open) {
+        if self.printed.model.normal() == MemoryModel::SC || !self.asked.iter().any(is_open) {
             return None;
         }
         Some(match self.clients() {
@@ -184,39 +283,41 @@ impl Report<'_> {
         })
     }
 
-    fn json(&self, answers: &[Answer]) -> JsonReport {
-        let properties = self.asked.iter().zip(answers).map(|(asked, answer)| {
-            let (lasso, scene) = match &answer.evidence {
-                Evidence::Lasso(lasso) => {
-                    let scene = Scene::new(self.loaded, &lasso.run, lasso.cycle());
-                    (Some(self.file(asked, lasso)), Some(scene))
-                }
-                _ => (None, None),
-            };
-            let reason = match &answer.evidence {
-                Evidence::Reason(reason) => Some(reason.clone()),
-                Evidence::Lasso(lasso) => ending(self.loaded, asked, lasso),
-                _ => None,
-            };
-            JsonProperty {
-                name: asked.name.clone(),
-                verdict: answer.verdict.name(),
-                evidence: kind(&answer.evidence),
-                configurations: seen(&answer.evidence).map(|s| s.nodes),
-                steps: seen(&answer.evidence).map(|s| s.edges),
-                reason,
-                lasso,
-                scene,
+    fn property(&self, asked: &AskedFor<'_>, answer: &Answer) -> JsonProperty {
+        let (lasso, scene) = match &answer.evidence {
+            Evidence::Lasso(lasso) => {
+                let scene = Scene::new(self.loaded, &lasso.run, lasso.cycle());
+                (Some(self.file(asked, lasso)), Some(scene))
             }
-        });
+            _ => (None, None),
+        };
+        let reason = match &answer.evidence {
+            Evidence::Reason(reason) => Some(reason.clone()),
+            Evidence::Lasso(lasso) => ending(self.loaded, asked, lasso),
+            _ => None,
+        };
+        JsonProperty {
+            name: asked.name.clone(),
+            verdict: answer.verdict.name(),
+            evidence: kind(&answer.evidence),
+            configurations: seen(&answer.evidence).map(|s| s.nodes),
+            steps: seen(&answer.evidence).map(|s| s.edges),
+            reason,
+            lasso,
+            scene,
+        }
+    }
+
+    fn json(&self, answers: &[Answer]) -> JsonReport {
+        let properties = self.asked.iter().zip(answers).map(|(q, answer)| self.property(q, answer));
         JsonReport {
             version: VERSION,
             program: self.loaded.system.program.name.clone(),
             file: self.loaded.source.name.clone(),
             text: self.loaded.source.text.clone(),
-            model: self.model.to_string(),
+            model: self.printed.model.to_string(),
             clients: self.clients(),
-            flush_fair: self.args.flush_fair,
+            flush_fair: self.printed.flush_fair,
             properties: properties.collect(),
         }
     }
@@ -225,8 +326,13 @@ impl Report<'_> {
     ///
     /// # Errors
     /// If its checker rejects it, or it cannot be made: unknown then, and a note says why.
-    fn proof(&self, answers: &[Answer], options: &Options) -> Result<Option<String>, Status> {
-        if !self.args.evidence.needs_proof() {
+    fn proof(
+        &self,
+        evidence: &EvidenceArgs,
+        answers: &[Answer],
+        options: &Options,
+    ) -> Result<Option<String>, Status> {
+        if !evidence.needs_proof() {
             return Ok(None);
         }
         match proof(self.loaded, self.asked, answers, options) {
@@ -240,15 +346,20 @@ impl Report<'_> {
         }
     }
 
-    fn write_evidence(&self, answers: &[Answer], proof: Option<&str>) -> Status {
+    fn write_evidence(
+        &self,
+        evidence: &EvidenceArgs,
+        answers: &[Answer],
+        proof: Option<&str>,
+    ) -> Status {
         let mut status = Status::Fine;
-        let mut pictures = Pictures::new(&self.args.evidence);
+        let mut pictures = Pictures::new(evidence);
         let first = self.asked.iter().zip(answers).find_map(|(asked, a)| match &a.evidence {
             Evidence::Lasso(lasso) => Some((asked, lasso)),
             _ => None,
         });
         if let Some((asked, lasso)) = first {
-            if let Some(path) = self.args.evidence.witness.as_deref() {
+            if let Some(path) = evidence.witness.as_deref() {
                 status = status.and(write_json(path, &self.file(asked, lasso)));
             }
             let shows = format!("{} is violated", asked.name);
@@ -256,7 +367,7 @@ impl Report<'_> {
             status = status.and(drawn);
         }
         pictures.note_undrawn();
-        match (self.args.evidence.certificate.as_deref(), proof) {
+        match (evidence.certificate.as_deref(), proof) {
             (Some(path), Some(proof)) => status = status.and(write_whole(path, proof)),
             (Some(path), None) => {
                 note(&format!("no proof was found, so `{}` was not written", path.display()));

@@ -6,6 +6,7 @@ pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod convert;
+pub mod errors;
 mod evidence;
 pub mod explain;
 pub mod fences;
@@ -109,9 +110,8 @@ fn unbuilt(error: LoadError) -> Result<(Loaded, Option<String>), LoadError> {
 }
 
 /// What is answered about a program whose system was not built. Nothing is vacuous.
-fn nothing_known(loaded: &Loaded, reason: &str) -> (Vec<Answer>, Vec<Option<String>>, Stats) {
-    let questions = 0..loaded.system.questions.len();
-    let answers: Vec<Answer> = questions.map(|i| Answer::unknown(i, reason)).collect();
+fn nothing_known(chosen: &[usize], reason: &str) -> (Vec<Answer>, Vec<Option<String>>, Stats) {
+    let answers: Vec<Answer> = chosen.iter().map(|&i| Answer::unknown(i, reason)).collect();
     let vacuous = vec![None; answers.len()];
     (answers, vacuous, no_search(reason))
 }

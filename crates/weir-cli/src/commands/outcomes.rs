@@ -6,16 +6,17 @@ use std::fmt::Write as _;
 use weir::load::read_text;
 use weir::report::table::Table;
 use weir::report::{herd, json};
-use weir::solver::runs_to;
+use weir::solver::{no_such_property, runs_to};
 use weir::{LoadError, Loaded, MemoryModel, Reading};
 use weir_engine::explicit::Outcomes;
 use weir_engine::{Engine as _, Explicit};
+use weir_model::program::{Property, PropertyKind};
 
 use super::page::Html;
 use super::stats::{guessing, restrictions};
 use super::{Status, complain, fail, no_search, note, print, print_json, reject};
 use crate::cli::{Outcomes as Args, OutcomesFormat};
-use crate::output::{advise, caveat, paint};
+use crate::output::{advise, caveat, fail_about, paint};
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG};
 
@@ -48,6 +49,11 @@ pub fn run(args: &Args) -> Status {
                 continue;
             }
         };
+        let mut loaded = loaded;
+        if let Err(message) = pick(&mut loaded, &args.search.asked.properties) {
+            status = status.and(fail_about(file, &message));
+            continue;
+        }
         let mut progress = Progress::default();
         let found = match stopped {
             Some(reason) => {
@@ -94,6 +100,32 @@ pub fn run(args: &Args) -> Status {
         status = status.and(html.add(file, || report));
     }
     status.and(html.write())
+}
+
+/// Leaves of the properties about final states only the one that is asked for: it picks states.
+///
+/// # Errors
+/// If there is no such property, or several are asked for.
+fn pick(loaded: &mut Loaded, names: &[String]) -> Result<(), String> {
+    let program = &mut loaded.system.program;
+    let is_final = |p: &Property| matches!(p.kind, PropertyKind::Final(..));
+    let name = match names {
+        [] => return Ok(()),
+        [name] => name,
+        _ => return Err("`weir outcomes` takes one --property".to_owned()),
+    };
+    let all = loaded.system.questions.iter().zip(&program.properties).enumerate();
+    let finals: Vec<(usize, String)> = all
+        .filter(|(_, (_, property))| is_final(property))
+        .map(|(i, (question, _))| (i, question.name.clone()))
+        .collect();
+    let Some((chosen, _)) = finals.iter().find(|(_, known)| known == name) else {
+        let known = finals.iter().map(|(_, known)| known.as_str());
+        let message = no_such_property(name, known);
+        return Err(format!("`{}`: about final states {message}", loaded.source.name));
+    };
+    program.properties = vec![program.properties[*chosen].clone()];
+    Ok(())
 }
 
 fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {

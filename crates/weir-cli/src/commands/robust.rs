@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use weir::report::json::RobustReport;
 use weir::report::run::{self as run_report, Layout};
-use weir::report::table::Table;
+use weir::report::table::{MOST_CELL, Table};
 use weir::report::{counted, growing};
 use weir::robust::{Kind, Proof, Robustness, States, Traces, check, is_decided};
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::SearchOptions;
+use weir_front::columns::{shortened, spaces};
 
 use super::evidence::EvidenceFiles;
 use super::page::Html;
@@ -247,7 +248,7 @@ fn table(models: &[MemoryModel], rows: &[(String, Cells)]) -> String {
     let mut notes: Vec<&str> = Vec::new();
     let mut colors = Vec::new();
     for (name, cells) in rows {
-        let mut row = vec![name.clone()];
+        let mut row = vec![shortened(name, MOST_CELL)];
         for (kind, reason) in cells {
             let Some(reason) = reason.as_deref() else {
                 row.push(word(*kind).to_owned());
@@ -268,7 +269,7 @@ fn table(models: &[MemoryModel], rows: &[(String, Cells)]) -> String {
         let styles = cells.iter().map(|(kind, _)| style(verdict(*kind)));
         let styles = [anstyle::Style::new()].into_iter().chain(styles);
         let painted = row.iter().zip(styles).zip(&widths).map(|((text, color), width)| {
-            paint(color, text) + &" ".repeat(width - text.chars().count())
+            paint(color, text) + &spaces(width.saturating_sub(text.chars().count()))
         });
         let _ = writeln!(out, "{}", painted.collect::<Vec<_>>().join("  ").trim_end());
     }

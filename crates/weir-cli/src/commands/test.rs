@@ -221,7 +221,8 @@ fn items(
                 let words = ["check", file, "--model", &model, "--format", "json"];
                 let words =
                     words.map(Into::into).into_iter().chain(options.iter().cloned()).collect();
-                items.push((Item { file: file.to_owned(), model, words }, vec![expectation]));
+                let item = Item { file: file.to_owned(), model, words, is_snapped: true };
+                items.push((item, vec![expectation]));
             }
         }
     }

@@ -45,7 +45,7 @@ pub fn run(args: &Watch, options: &[OsString], given: LimitArgs) -> Status {
             true => Err(Stop::Cancelled),
             false => Ok(()),
         };
-        let ended = process::run(&mut command, has_changed, Duration::ZERO);
+        let ended = process::run(&mut command, None, has_changed, Duration::ZERO);
         match ended {
             Ok(ended) => {
                 if std::io::stdout().is_terminal() {

@@ -67,6 +67,55 @@ pub fn rewrite(path: &Path, text: &str) -> Status {
     }
 }
 
+/// The most backups of a file.
+const BACKUPS: usize = 10_000;
+
+/// Writes a text to `FILE.orig`, or `FILE.orig.1` and so on if that is there: no older backup is
+/// replaced. The name that it has.
+pub fn write_backup(path: &Path, text: &str) -> Result<PathBuf, Status> {
+    let name = |number: usize| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".orig");
+        if number > 0 {
+            name.push(format!(".{number}"));
+        }
+        PathBuf::from(name)
+    };
+    for number in 0..BACKUPS {
+        let backup = name(number);
+        match write_new(&backup, text) {
+            Ok(()) => return Ok(backup),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                let shown = backup.display();
+                return Err(fail(&format!("cannot write `{shown}`: {}", plain(&error))));
+            }
+        }
+    }
+    Err(fail(&format!("`{}` has {BACKUPS} backups", path.display())))
+}
+
+/// Writes a file that is not there, whole or not at all.
+///
+/// # Errors
+/// If it is there, or cannot be written.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let folder = folder(path);
+    sweep(folder);
+    let part = folder.join(part_name());
+    // A link does not replace what is there, and a file system without links is asked to make a file
+    // that is not there.
+    let written = write_part(&part, None, text).and_then(|()| match fs::hard_link(&part, path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write_part(path, None, text),
+        linked => linked,
+    });
+    let _ = fs::remove_file(&part);
+    written
+}
+
 /// Writes a file whole or not at all.
 pub fn write_whole(path: &Path, text: &str) -> Status {
     let written = Target::of(path).map_err(|e| plain(&e)).and_then(|target| match target {
@@ -327,10 +376,14 @@ fn part_name() -> String {
     format!(".weir-{}-{}-{count}.tmp", processes(), std::process::id())
 }
 
-/// What process numbers mean here: a container has its own.
+/// What process numbers mean here: a container has its own, and so has a machine from when it starts
+/// to when it stops. A folder may be shared with others.
 fn processes() -> String {
     let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    link.to_string_lossy().chars().filter(char::is_ascii_digit).collect()
+    let space: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot: String = boot.chars().filter(char::is_ascii_hexdigit).collect();
+    format!("{boot}.{space}")
 }
 
 /// Removes what processes that are gone did not finish writing, once for each folder.
@@ -341,7 +394,12 @@ fn sweep(folder: &Path) {
         return;
     }
     swept.push(folder.to_owned());
-    let begin = format!(".weir-{}-", processes());
+    let here = processes();
+    // Where the machine does not tell which one it is, a file may be another's.
+    if here.starts_with('.') {
+        return;
+    }
+    let begin = format!(".weir-{here}-");
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some(rest) = name.to_str().and_then(|n| n.strip_prefix(&begin)) else { continue };

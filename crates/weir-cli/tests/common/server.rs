@@ -19,6 +19,8 @@ pub struct Served {
     child: Child,
     /// Its port.
     pub port: u16,
+    /// What every path begins with.
+    pub token: String,
 }
 
 /// An answer of a server.
@@ -52,14 +54,16 @@ impl Served {
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let port = line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next());
-        let port = port.and_then(|port| port.parse().ok());
-        Self { child, port: port.unwrap_or_else(|| panic!("no address: {line}")) }
+        let mut parts = line.split("127.0.0.1:").nth(1).unwrap_or_default().split('/');
+        let port = parts.next().and_then(|port| port.parse().ok());
+        let token = parts.next().unwrap_or_default().to_owned();
+        assert_eq!(token.len(), 32, "no token: {line}");
+        Self { child, port: port.unwrap_or_else(|| panic!("no address: {line}")), token }
     }
 
     /// The address of its page.
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
+        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
     /// Its process.
@@ -87,8 +91,13 @@ impl Served {
         Answer { status: status.unwrap_or_else(|| panic!("no answer: {text}")), head, body }
     }
 
-    /// A request with headers besides `Host`.
+    /// A request with the token and with headers besides `Host`.
     pub fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+        self.without_token(method, &format!("/{}{path}", self.token), headers, body)
+    }
+
+    /// A request with headers besides `Host`.
+    pub fn without_token(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
         let host = format!("Host: 127.0.0.1:{}\r\n", self.port);
         let host = if headers.contains("Host:") { String::new() } else { host };
         let length = body.len();

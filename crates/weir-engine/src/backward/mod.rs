@@ -70,7 +70,7 @@ impl Engine for Backward {
 
     /// One question after another.
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-        let Task { system, questions, model, options } = task;
+        let Task { system, questions, model, options, .. } = task;
         let began = std::time::Instant::now();
         let mut total = Stats { engine: self.name(), within_bound: true, ..Stats::default() };
         let made = system.expanded(&options.budget);
@@ -112,6 +112,7 @@ impl Engine for Backward {
                 },
                 Outcome::Stopped(reason) => Answer::unknown(i, reason),
             });
+            answers.last().into_iter().for_each(|answer| task.settled.hand_over(answer));
         }
         total.elapsed = began.elapsed();
         blame(&options.budget, &mut answers);

@@ -64,7 +64,7 @@ use weir_model::question::Question;
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
-use crate::engine::{Engine, Refusal, Task};
+use crate::engine::{Engine, Refusal, Sink, Task};
 use crate::graph::{self, Graph, NoGraph};
 use crate::stats::{Progress, Stats};
 use crate::store::{ConfigId, Store};
@@ -118,6 +118,7 @@ impl Engine for Explicit {
 pub struct Asked<'t> {
     search: Search<'t>,
     settling: Settling<'t>,
+    settled: Sink<'t>,
 }
 
 /// Finds the configurations that settle questions.
@@ -128,6 +129,10 @@ struct Settling<'t> {
     settled: Vec<Option<ConfigId>>,
     /// Whether only configurations settle a question in which a process stands at a label.
     needs_label: Vec<bool>,
+    /// Whether the search is paused when a question is settled, so that its run can be handed over.
+    pauses: bool,
+    /// The questions that were settled since the last pause.
+    new: Vec<usize>,
 }
 
 impl Visitor for Settling<'_> {
@@ -140,9 +145,13 @@ impl Visitor for Settling<'_> {
 
     fn take(&mut self, seen: Vec<usize>, id: ConfigId) -> ControlFlow<()> {
         for i in seen {
-            self.settled[i].get_or_insert(id);
+            if self.settled[i].is_none() {
+                self.settled[i] = Some(id);
+                self.new.push(i);
+            }
         }
-        match self.settled.iter().all(Option::is_some) {
+        let is_paused = self.pauses && !self.new.is_empty();
+        match is_paused || self.settled.iter().all(Option::is_some) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -152,7 +161,8 @@ impl Visitor for Settling<'_> {
 impl<'t> Settling<'t> {
     fn new(system: &'t System, questions: &'t [Question]) -> Self {
         let needs_label = questions.iter().map(Question::needs_label).collect();
-        Self { system, questions, settled: vec![None; questions.len()], needs_label }
+        let settled = vec![None; questions.len()];
+        Self { system, questions, settled, needs_label, pauses: false, new: vec![] }
     }
 
     /// The open questions that a configuration settles, if there are any.
@@ -183,17 +193,38 @@ impl<'t> Asked<'t> {
     /// # Errors
     /// If a limit is reached.
     pub fn new(task: Task<'t>) -> Result<Self, Stop> {
-        let Task { system, questions, .. } = task;
+        let Task { system, questions, settled, .. } = task;
+        let pauses = settled.is_told();
         Ok(Self {
             search: Search::new(task, questions)?,
-            settling: Settling::new(system, questions),
+            settling: Settling { pauses, ..Settling::new(system, questions) },
+            settled,
         })
     }
 
     /// Searches until every question is settled, there is nothing left to see, or a limit is
     /// reached.
     pub fn go_on(&mut self, budget: &Budget, progress: Progress<'_>) {
-        self.search.go_on(budget, progress, &mut self.settling);
+        loop {
+            self.search.go_on(budget, progress, &mut self.settling);
+            let Settling { questions, settled, new, .. } = &mut self.settling;
+            let new = std::mem::take(new);
+            if new.is_empty() || !self.settled.is_told() {
+                return;
+            }
+            let is_ahead = |i: &usize| {
+                self.search.form.is_ahead() && questions[*i].asks_for_memory_under_way()
+            };
+            for i in new.into_iter().filter(|i| !is_ahead(i)) {
+                let run = settled[i].map(|id| self.search.run_to(id, &questions[i], budget));
+                if let Some(Ok(run)) = run {
+                    self.settled.hand_over(&Answer::settled(i, &questions[i], run));
+                }
+            }
+            if settled.iter().all(Option::is_some) {
+                return;
+            }
+        }
     }
 
     /// What it has done so far.

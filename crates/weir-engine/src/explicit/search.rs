@@ -78,7 +78,7 @@ impl<'s> Search<'s> {
     /// A search that has not begun. What is looked for is the same for every image of a
     /// configuration if these questions are.
     pub fn new(task: Task<'s>, looked_for: &[Question]) -> Result<Self, Stop> {
-        let Task { system, questions, model, options } = task;
+        let Task { system, questions, model, options, .. } = task;
         let form = options.form.unwrap_or_else(|| Form::of_system(system, model)[0]);
         if form.guesses() && !model.guesses_reads() {
             system.expanded(&options.budget)?;

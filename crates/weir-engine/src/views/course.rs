@@ -125,6 +125,14 @@ impl Course {
         false
     }
 
+    /// The run that settles a question, if one is known.
+    pub(super) fn run(&self, question: usize) -> Option<&Run> {
+        match &self.found[question] {
+            Found::Settled(run) => Some(run),
+            _ => None,
+        }
+    }
+
     /// Looks whether a path that settles a question is a run, and if it is not, why.
     pub(super) fn judge(
         &mut self,

@@ -19,7 +19,7 @@ use super::shared;
 use super::space::{Config, Space, Step};
 use super::store::Store;
 use crate::engine::Task;
-use crate::stats::{Progress, SearchOptions, Stats};
+use crate::stats::{Progress, Stats};
 
 pub(super) struct Search<'s> {
     pub(super) space: Space<'s>,
@@ -63,10 +63,11 @@ impl<'s> Search<'s> {
     fn run(
         &mut self,
         course: &mut Course,
-        options: &SearchOptions,
+        task: Task<'_>,
         began: Instant,
         progress: &mut dyn FnMut(&Stats),
     ) -> Result<(), Halt> {
+        let options = task.options;
         for config in self.space.initial()? {
             self.space.budget().tick()?;
             self.initial += 1;
@@ -87,7 +88,7 @@ impl<'s> Search<'s> {
             }
             for id in level {
                 let config = self.store.kept.get(id);
-                self.look(id, &config, course)?;
+                self.look(id, &config, course, task)?;
                 if course.is_done() {
                     return Ok(());
                 }
@@ -153,7 +154,13 @@ impl<'s> Search<'s> {
     }
 
     /// Looks whether processes can come to places that settle a question.
-    fn look(&mut self, id: u32, config: &Config, course: &mut Course) -> Result<(), Halt> {
+    fn look(
+        &mut self,
+        id: u32,
+        config: &Config,
+        course: &mut Course,
+        task: Task<'_>,
+    ) -> Result<(), Halt> {
         for question in 0..course.questions() {
             if course.is_open(question)
                 && let Some(ways) = self.space.settling(config, question)?
@@ -161,6 +168,10 @@ impl<'s> Search<'s> {
                 let mut path = self.path(id)?;
                 path.events.extend(ways);
                 course.judge(&mut self.space, question, &path)?;
+                if let Some(run) = course.run(question).filter(|_| task.settled.is_told()) {
+                    let asked = &task.questions[question];
+                    task.settled.hand_over(&Answer::settled(question, asked, run.clone()));
+                }
             }
         }
         Ok(())
@@ -217,7 +228,7 @@ pub(super) fn check_among(
                 return (course.answers(task, None, &stats), stats);
             }
         };
-        if let Err(halt) = search.run(&mut course, options, began, progress) {
+        if let Err(halt) = search.run(&mut course, task, began, progress) {
             search.stats.stopped = Some(halt.to_string());
         }
         search.measure(began);

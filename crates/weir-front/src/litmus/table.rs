@@ -1,5 +1,6 @@
 //! The code: a table with one column per thread and one instruction per cell.
 
+use crate::columns::spaces;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -123,12 +124,12 @@ pub(super) fn gaps(text: &str, tokens: &[Token<'_>], threads: usize) -> Vec<Gap>
             from = tokens[cell.end].range.end;
             let sign = if column + 1 == cells.len() { ";" } else { "|" };
             match column.cmp(&thread) {
-                Ordering::Less => before += &format!("{:width$}|", ""),
+                Ordering::Less => before += &format!("{}|", spaces(width)),
                 Ordering::Equal => {
                     before += " ";
-                    after += &format!("{:w$}{sign}", "", w = width.saturating_sub(7).max(1));
+                    after += &format!("{}{sign}", spaces(width.saturating_sub(7).max(1)));
                 }
-                Ordering::Greater => after += &format!("{:width$}{sign}", ""),
+                Ordering::Greater => after += &format!("{}{sign}", spaces(width)),
             }
         }
         (before, after)

@@ -12,6 +12,7 @@ mod expression;
 mod names;
 mod temporal;
 
+use crate::columns::spaces;
 use std::fmt::Write;
 
 use weir_model::ids::RegId;
@@ -58,7 +59,7 @@ impl Printer<'_> {
     fn line(&mut self, text: &str) {
         let width = if text.is_empty() { 0 } else { 4 * self.depth };
         // Writing to a string cannot fail.
-        let _ = writeln!(self.out, "{:width$}{text}", "");
+        let _ = writeln!(self.out, "{}{text}", spaces(width));
     }
 
     fn process(&mut self, index: usize) {

@@ -19,7 +19,7 @@
 //!     both: final never p.r == 0 and q.r == 0
 //! ";
 //! let request = Request::new(MemoryModel::TSO);
-//! let found = repairs("sb.weir", text, &request, &mut |_| {})?;
+//! let found = repairs("sb.weir", text, &request, &|_| {})?;
 //! let lines = |set: &weir::fences::Repair| -> Vec<usize> {
 //!     set.fences.iter().map(|fence| found.places[fence.place].line).collect()
 //! };
@@ -35,6 +35,7 @@ mod hitting;
 mod search;
 mod variant;
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 
@@ -49,9 +50,9 @@ use weir_model::system::System;
 
 use crate::load::{self, LoadError, Loaded, Reading};
 use crate::robust::shown_cycle;
-use crate::solver::CheckError;
+use crate::solver::{CheckError, chosen};
 use hitting::Set;
-use search::{Decided, Search, Tried, decide};
+use search::{Ask, Decided, Search, Tried, decide};
 use variant::{Variants, for_each_fence};
 
 pub use search::{Broken, Tally};
@@ -72,6 +73,8 @@ pub enum Goal {
 pub struct Request {
     /// What fences are for.
     pub goal: Goal,
+    /// The names of the properties that are asked; all if there are none.
+    pub properties: Vec<String>,
     /// How to read the program, and for which model.
     pub reading: Reading,
     /// The kinds of fences that may be inserted; `None` for those that the model knows and the
@@ -90,12 +93,18 @@ impl Request {
     pub fn new(model: MemoryModel) -> Self {
         Self {
             goal: Goal::Properties,
+            properties: vec![],
             reading: Reading { model, ..Reading::default() },
             kinds: None,
             costs: Costs::default(),
             most: None,
             options: SearchOptions::default(),
         }
+    }
+
+    fn ask(&self) -> Ask<'_> {
+        let Self { goal, properties, reading, .. } = self;
+        Ask { goal: *goal, model: reading.model, properties, settled: None }
     }
 
     /// The kinds of fences that may be inserted into a text of a language.
@@ -245,6 +254,8 @@ pub enum RepairError {
     Check(CheckError),
     /// The language has no fence of this kind.
     Kind(&'static str, FenceKind),
+    /// There is no property of a name.
+    Property(String),
     /// This question asks where a process does not stand.
     Absence(String),
     /// Robustness is asked for under this model.
@@ -261,6 +272,7 @@ impl fmt::Display for RepairError {
             Self::Kind(language, kind) => {
                 write!(f, "the language {language} has no {}", kind.name())
             }
+            Self::Property(message) => f.write_str(message),
             Self::Absence(question) => write!(
                 f,
                 "`{question}` asks where a process does not stand. Every fence adds a place \
@@ -291,6 +303,22 @@ impl From<LoadError> for RepairError {
     }
 }
 
+/// What is known while a search for fences runs.
+#[derive(Clone, Debug)]
+pub enum Event<'e> {
+    /// How far the search has got.
+    Tally(&'e Tally),
+    /// The program violates a property, or has a final state that is looked for: the answer has a
+    /// run that its checker accepts.
+    Broken(&'e Loaded, &'e Answer),
+    /// These fences repair the program, each with the line that it stands at. Its text with them
+    /// is the program that was proved to be repaired.
+    Repair(Vec<(FenceKind, usize)>),
+}
+
+/// Who is told of events.
+pub type Listener<'l> = &'l (dyn Fn(Event<'_>) + Sync);
+
 /// Finds the minimal sets of fences that, inserted into a program, make sure that no state
 /// settles a question: nothing that is claimed is violated, and no final state that is looked
 /// for is allowed.
@@ -301,7 +329,7 @@ pub fn repairs(
     name: &str,
     text: &str,
     request: &Request,
-    progress: &mut dyn FnMut(&Tally),
+    progress: Listener<'_>,
 ) -> Result<Repairs, RepairError> {
     let loaded = asked(name, text, request)?;
     let language = request.reading.language.unwrap_or_else(|| detect(name, text));
@@ -325,9 +353,10 @@ pub fn repairs(
         .collect();
     let variants = Variants::new(fenced, &fenced_source, place, fences);
     let places = places(text, gaps.iter().map(|gap| (gap.at, gap.is_behind)));
-    let mut found = Repairs::new((loaded.source, places, gaps), language, request.reading.model);
+    let mut found =
+        Repairs::new((loaded.source.clone(), places, gaps), language, request.reading.model);
     // Most programs that need no fence are recognized by one search.
-    let itself = decide(&loaded.system, request.goal, found.model, &request.options)?;
+    let itself = decide_itself(&loaded, request, progress)?;
     found.tally.checks = 1;
     if let Decided::Repaired(_) = itself {
         found.sets = vec![Repair { cost: 0, fences: vec![], is_confirmed: true }];
@@ -363,7 +392,7 @@ pub fn redundant(
     name: &str,
     text: &str,
     request: &Request,
-    progress: &mut dyn FnMut(&Tally),
+    progress: Listener<'_>,
 ) -> Result<Repairs, RepairError> {
     let loaded = asked(name, text, request)?;
     let (program, source) = (&loaded.system.program, &loaded.source);
@@ -387,7 +416,7 @@ pub fn redundant(
     let mut found = Repairs::new((source.clone(), places, vec![]), language, request.reading.model);
     found.standing = standing.iter().map(|(_, kind)| *kind).collect();
     found.tally.checks = 1;
-    match decide(&loaded.system, request.goal, found.model, &request.options)? {
+    match decide_itself(&loaded, request, progress)? {
         Decided::Repaired(_) => found.search(&variants, request, progress)?,
         Decided::Open(reason) => {
             found.open.push((self::fences(&variants, &Set::full(standing.len())), reason));
@@ -400,6 +429,21 @@ pub fn redundant(
     }
     found.kept.push(loaded.system);
     Ok(found)
+}
+
+/// Finds out whether the program is as it should be, and tells of runs that show that it is not.
+fn decide_itself(
+    loaded: &Loaded,
+    request: &Request,
+    progress: Listener<'_>,
+) -> Result<Decided, CheckError> {
+    let settled = |answer: &Answer| {
+        if answer.has_run() {
+            progress(Event::Broken(loaded, answer));
+        }
+    };
+    let ask = Ask { settled: Some(&settled), ..request.ask() };
+    decide(&loaded.system, ask, &request.options)
 }
 
 /// The program, if something is asked of it.
@@ -417,7 +461,9 @@ fn asked(name: &str, text: &str, request: &Request) -> Result<Loaded, RepairErro
     if let Some(error) = CheckError::no_property(name, &loaded.system) {
         return Err(error.into());
     }
-    match loaded.system.questions.iter().find(|q| q.asks_for_absence()) {
+    let chosen = chosen(&loaded.system, &request.properties).map_err(RepairError::Property)?;
+    let mut asked = chosen.iter().map(|&i| &loaded.system.questions[i]);
+    match asked.find(|q| q.asks_for_absence()) {
         Some(question) => Err(RepairError::Absence(question.name.clone())),
         None => Ok(loaded),
     }
@@ -489,14 +535,13 @@ impl Repairs {
         &mut self,
         variants: &Variants,
         request: &Request,
-        progress: &mut dyn FnMut(&Tally),
+        progress: Listener<'_>,
     ) -> Result<(), RepairError> {
         let mut search = Search::new(variants, request);
         search.tally = self.tally;
         if self.gaps.is_empty() && request.goal == Goal::Properties {
             search.try_without_each()?;
         }
-        let found = search.run(request.most, progress)?;
         let repair = |set: &Set| {
             let fences = fences(variants, set);
             Repair {
@@ -505,6 +550,16 @@ impl Repairs {
                 fences,
             }
         };
+        let told = Cell::new(0);
+        let found = search.run(request.most, &|tally, sets| {
+            for repair in sets[told.replace(sets.len())..].iter().map(repair) {
+                let line = |fence: &Fence| (fence.kind, self.places[fence.place].line);
+                if repair.is_confirmed {
+                    progress(Event::Repair(repair.fences.iter().map(line).collect()));
+                }
+            }
+            progress(Event::Tally(tally));
+        })?;
         let sets = found.sets.iter().map(repair).collect();
         self.sets = sets;
         self.regions = found.clauses.iter().map(|clause| fences(variants, clause)).collect();
@@ -542,7 +597,7 @@ impl Repairs {
             // If a limit is reached, the other runs are shown.
             if let Ok(loaded) = read
                 && let Decided::Broken(runs) =
-                    decide(&loaded.system, request.goal, model, &request.options)?
+                    decide(&loaded.system, Ask { model, ..request.ask() }, &request.options)?
             {
                 self.kept.push(
                     std::mem::replace(&mut beyond, Beyond { loaded, model, runs }).loaded.system,
@@ -609,7 +664,7 @@ impl Repairs {
             Err(LoadError::Stopped { reason, .. }) => return Ok(Checked::Open(reason)),
             Err(error) => return Err(RepairError::Inserted(error)),
         };
-        let mut runs = match decide(&loaded.system, request.goal, self.model, options)? {
+        let mut runs = match decide(&loaded.system, request.ask(), options)? {
             Decided::Repaired(answers) => return Ok(Checked::Repaired(loaded, answers)),
             Decided::Open(reason) => return Ok(Checked::Open(reason)),
             Decided::Broken(runs) => runs,

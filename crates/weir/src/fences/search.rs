@@ -36,7 +36,7 @@ use super::hitting::{Set, cheapest};
 use super::variant::Variants;
 use super::{Goal, Request};
 use crate::engines::ENGINES;
-use crate::solver::{CheckError, check_with};
+use crate::solver::{CheckError, check_some, chosen};
 
 /// So many sets are tried at a time once the clauses seem to be known.
 const BATCH: usize = 4;
@@ -74,51 +74,55 @@ pub struct Broken {
     pub cycle: Vec<Edge>,
 }
 
+/// What is asked of a program and its variants.
+#[derive(Clone, Copy)]
+pub(super) struct Ask<'a> {
+    pub goal: Goal,
+    pub model: MemoryModel,
+    /// The names of the properties that are asked; all if there are none.
+    pub properties: &'a [String],
+    /// Who is told of answers before a search ends.
+    pub settled: Option<&'a (dyn Fn(&Answer) + Sync)>,
+}
+
 /// Finds out whether a program is as it should be.
 ///
 /// A small search comes first: often it finds a run at once for one question, while the answer
 /// to another one would take long.
 pub(super) fn decide(
     system: &System,
-    goal: Goal,
-    model: MemoryModel,
+    ask: Ask<'_>,
     options: &SearchOptions,
 ) -> Result<Decided, CheckError> {
-    if goal == Goal::Properties && !options.certificate {
-        let found = probe(system, goal, model, options)?;
+    if ask.goal == Goal::Properties && !options.certificate {
+        let found = probe(system, ask, options)?;
         if !matches!(found, Decided::Open(_)) {
             return Ok(found);
         }
     }
-    decide_with(ENGINES[0], system, goal, model, options)
+    decide_with(ENGINES[0], system, ask, options)
 }
 
 /// A small search: what it does not find out is open.
-fn probe(
-    system: &System,
-    goal: Goal,
-    model: MemoryModel,
-    options: &SearchOptions,
-) -> Result<Decided, CheckError> {
+fn probe(system: &System, ask: Ask<'_>, options: &SearchOptions) -> Result<Decided, CheckError> {
     let store = options.budget.store().map_or(PROBE, |store| store.min(PROBE));
     let budget = options.budget.clone().with_store(store);
     let options = SearchOptions { budget, ..options.clone() };
-    decide_with(&Explicit, system, goal, model, &options)
+    decide_with(&Explicit, system, ask, &options)
 }
 
 /// A way to find out whether a program is as it should be.
-type Decide = fn(&System, Goal, MemoryModel, &SearchOptions) -> Result<Decided, CheckError>;
+type Decide = fn(&System, Ask<'_>, &SearchOptions) -> Result<Decided, CheckError>;
 
 /// Finds out whether a program is as it should be; an engine answers its questions.
 fn decide_with(
     engine: &dyn Engine,
     system: &System,
-    goal: Goal,
-    model: MemoryModel,
+    ask: Ask<'_>,
     options: &SearchOptions,
 ) -> Result<Decided, CheckError> {
-    if goal == Goal::Robust {
-        return Ok(match shape::is_robust(system, model, &options.budget) {
+    if ask.goal == Goal::Robust {
+        return Ok(match shape::is_robust(system, ask.model, &options.budget) {
             Ok(true) => Decided::Repaired(vec![]),
             Err(stop) => Decided::Open(stop.to_string()),
             Ok(false) => match attack::search(system, &options.budget, &mut |_| {}).0 {
@@ -130,8 +134,10 @@ fn decide_with(
             },
         });
     }
-    let task = Task::new(system, model, options);
-    let (answers, _) = check_with(engine, task, &mut |_| {})?;
+    let task = Task::new(system, ask.model, options);
+    // The names are those of the program, which its variants have too.
+    let chosen = chosen(system, ask.properties).unwrap_or_default();
+    let (answers, _) = check_some(engine, task, &chosen, ask.settled, &mut |_| {})?;
     let mut runs = Vec::new();
     let mut unknown = None;
     for answer in &answers {
@@ -187,8 +193,7 @@ pub(super) struct Found {
 
 pub(super) struct Search<'a> {
     variants: &'a Variants,
-    goal: Goal,
-    model: MemoryModel,
+    ask: Ask<'a>,
     costs: Vec<u64>,
     options: &'a SearchOptions,
     clauses: Vec<Set>,
@@ -204,8 +209,7 @@ impl<'a> Search<'a> {
     pub fn new(variants: &'a Variants, request: &'a Request) -> Self {
         Self {
             variants,
-            goal: request.goal,
-            model: request.reading.model,
+            ask: request.ask(),
             costs: variants.fences.iter().map(|f| request.costs.of(f.kind)).collect(),
             options: &request.options,
             clauses: vec![],
@@ -235,7 +239,7 @@ impl<'a> Search<'a> {
             let budget = self.budget().clone().with_store(store.unwrap_or(PROBE));
             let options = SearchOptions { budget, ..self.options.clone() };
             let explicit: Decide =
-                |system, goal, model, options| decide_with(&Explicit, system, goal, model, options);
+                |system, ask, options| decide_with(&Explicit, system, ask, options);
             self.tally.checks += 1;
             if let Tried::Fails(clause) = self.check_set(explicit, &others, &options)?
                 && !self.clauses.contains(&clause)
@@ -267,13 +271,13 @@ impl<'a> Search<'a> {
         options: &SearchOptions,
     ) -> Result<Tried, CheckError> {
         let program = self.variants.program(set, true);
-        let system = match System::for_model_within(program, self.model, &options.budget) {
+        let system = match System::for_model_within(program, self.ask.model, &options.budget) {
             Ok(system) => system,
             Err(unbuilt @ (Unbuilt::Stopped(_) | Unbuilt::Wrong(_))) => {
                 return Ok(Tried::Open(unbuilt.to_string()));
             }
         };
-        let tried = match decide(&system, self.goal, self.model, options)? {
+        let tried = match decide(&system, self.ask, options)? {
             Decided::Repaired(_) => Tried::Repairs,
             Decided::Open(reason) => Tried::Open(reason),
             Decided::Broken(runs) => {
@@ -334,7 +338,7 @@ impl<'a> Search<'a> {
     pub fn run(
         mut self,
         most: Option<usize>,
-        progress: &mut dyn FnMut(&Tally),
+        progress: &dyn Fn(&Tally, &[Set]),
     ) -> Result<Found, CheckError> {
         let mut sets: Vec<Set> = Vec::new();
         let mut open: Vec<(Set, String)> = Vec::new();
@@ -385,7 +389,7 @@ impl<'a> Search<'a> {
             }
             self.tally.sets = sets.len();
             self.tally.clauses = self.clauses.len();
-            progress(&self.tally);
+            progress(&self.tally, &sets);
         }
         // Who asks for one set does not ask where else fences could stand.
         match is_complete || most != Some(1) {

@@ -60,7 +60,7 @@ pub(super) fn search(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, St
 
 /// What the strongest of TSO, PSO and NSW that includes the model shows.
 pub(super) fn through_nsw(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-    let Task { system, questions, model, options } = task;
+    let Task { system, questions, model, options, .. } = task;
     let options = &SearchOptions { certificate: false, form: None, ..options.clone() };
     let larger = larger(model);
     let built = fenced(system, model, larger, &options.budget);
@@ -69,7 +69,8 @@ pub(super) fn through_nsw(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer
         Err(unbuilt) => return (task.unknown(&unbuilt), Stats::default()),
     };
     let asked = changed.as_ref().unwrap_or(system);
-    let inside = Task { system: asked, questions, model: larger, options };
+    // What is found there is handed over only after it is known what it says of the model.
+    let inside = Task { questions, ..Task::new(asked, larger, options) };
     let (found, mut stats) = Auto.search(inside, progress);
     let is_followed = asked.excess().is_none();
     let mut answers = Vec::new();
@@ -82,7 +83,7 @@ pub(super) fn through_nsw(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer
                 let bound = longest_buffer(asked, run).max(options.bound.unwrap_or(1));
                 let within = SearchOptions { bound: Some(bound), ..options.clone() };
                 let one = &questions[i..=i];
-                let task = Task { system, questions: one, model, options: &within };
+                let task = Task { questions: one, ..Task::new(system, model, &within) };
                 let (found, last) = Explicit.search(task, progress);
                 stats.add(last);
                 let found = found.into_iter().next().filter(Answer::has_run);

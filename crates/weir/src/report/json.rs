@@ -79,6 +79,9 @@ pub struct Report {
     pub semantics: &'static str,
     /// The properties, in the order of the program.
     pub properties: Vec<PropertyReport>,
+    /// That formulas of the program were not asked, and which command asks them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_asked: Option<String>,
     /// The proof of the properties that rest on no run, if one was made and checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<ProofReport>,
@@ -246,6 +249,7 @@ impl Report {
             engine: stats.engine,
             semantics: stats.form.unwrap_or_else(|| Form::of(model)[0]).name(),
             properties,
+            not_asked: None,
             certificate: None,
             stats: StatsReport::new(stats),
         }

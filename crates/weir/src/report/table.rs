@@ -1,5 +1,10 @@
 //! Aligned columns.
 
+use weir_front::columns::{pad, shortened, spaces};
+
+/// The most characters of a cell that others follow.
+pub const MOST_CELL: usize = 200;
+
 /// Rows of cells, printed so that columns line up.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -22,9 +27,13 @@ impl Table {
         lines.flat_map(wrapped).collect()
     }
 
-    /// Adds a row.
+    /// Adds a row. Cells before the last one are shortened if they are very long.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        let mut cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        if let Some((_, before)) = cells.split_last_mut() {
+            before.iter_mut().for_each(|cell| *cell = shortened(cell, MOST_CELL));
+        }
+        self.rows.push(cells);
     }
 
     /// The width of each column, in characters.
@@ -49,7 +58,7 @@ impl Table {
             .iter()
             .map(|row| {
                 let cells: Vec<String> =
-                    row.iter().zip(&widths).map(|(cell, &w)| format!("{cell:w$}")).collect();
+                    row.iter().zip(&widths).map(|(cell, &width)| pad(cell, width)).collect();
                 cells.join(gap).trim_end().to_owned()
             })
             .collect()
@@ -89,9 +98,7 @@ pub fn hanging(text: &str, indent: usize, width: usize) -> Vec<String> {
     let room = width.saturating_sub(indent);
     let fits = text.chars().count() <= room;
     let parts = wrap(text, if fits { room } else { room.saturating_sub(2) });
-    let indented = |(i, part): (usize, &String)| {
-        format!("{:n$}{part}", "", n = indent + if i == 0 { 0 } else { 2 })
-    };
+    let indented = |(i, part): (usize, &String)| spaces(indent + if i == 0 { 0 } else { 2 }) + part;
     parts.iter().enumerate().map(indented).collect()
 }
 
@@ -115,5 +122,9 @@ mod tests {
         table.row(["a", "bbb", "c"]);
         table.row(["äää", "b"]);
         assert_eq!(table.lines(" | "), ["a   | bbb | c", "äää | b"]);
+        table.row(["n".repeat(70_000), "m".repeat(70_000)]);
+        let widths = table.widths();
+        assert_eq!(widths[..2], [MOST_CELL, 70_000]);
+        assert!(table.lines(" | ")[1].starts_with("äää  "));
     }
 }

@@ -10,10 +10,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use weir_model::fingerprint::Fingerprint;
 
 use super::super::Status;
-use super::run::{Done, Item};
+use super::run::{Done, Item, Snapshot};
 use crate::output::json;
 
 /// What the results of a log are of.
@@ -39,7 +38,7 @@ impl Header {
 #[derive(Serialize, Deserialize)]
 struct Entry {
     file: String,
-    /// The fingerprint of the text that the result is about.
+    /// The SHA-256 of the text that the result is about.
     text: String,
     model: String,
     status: i32,
@@ -79,7 +78,7 @@ impl MaybeLog {
 struct Log {
     path: PathBuf,
     file: File,
-    /// Results of earlier runs, by file, fingerprint and model.
+    /// Results of earlier runs, by file, SHA-256 of its text, and model.
     old: HashMap<(String, String, String), Done>,
 }
 
@@ -97,6 +96,10 @@ impl Log {
         };
         // What a crash left of a line is written over.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let line = json(header).map_err(|error| error.to_string())? + "\n";
+        if whole == 0 && !line.starts_with(&text) {
+            return Err(format!("`{shown}` is not a log of Weir"));
+        }
         let mut lines = text[..whole].lines();
         let mut old = HashMap::new();
         if let Some(first) = lines.next() {
@@ -117,14 +120,15 @@ impl Log {
             let Ok(entry) = serde_json::from_str::<Entry>(line) else { continue };
             let Some(status) = Status::from_code(entry.status) else { continue };
             let Entry { file, text, model, seconds, out, err, .. } = entry;
-            old.insert((file, text, model), Done { status, out, err, seconds, is_for_log: false });
+            let digest = Some(text.clone());
+            let done = Done { status, out, err, seconds, digest, is_for_log: false };
+            old.insert((file, text, model), done);
         }
         let open = || -> std::io::Result<File> {
             let mut file = OpenOptions::new().create(true).append(true).open(path)?;
             file.set_len(whole as u64)?;
             if whole == 0 {
-                let line = json(header).map_err(std::io::Error::other)?;
-                writeln!(file, "{line}")?;
+                file.write_all(line.as_bytes())?;
             }
             Ok(file)
         };
@@ -134,11 +138,12 @@ impl Log {
 
     /// The result of an item, if the log has one about its present text.
     fn take(&mut self, item: &Item) -> Option<Done> {
-        self.old.remove(&(item.file.clone(), text_of(item)?, item.model.clone()))
+        let digest = Snapshot::of(item)?.digest?;
+        self.old.remove(&(item.file.clone(), digest, item.model.clone()))
     }
 
     fn put(&mut self, item: &Item, done: &Done) -> Result<(), String> {
-        let Some(text) = text_of(item).filter(|_| done.is_for_log) else { return Ok(()) };
+        let Some(text) = done.digest.clone().filter(|_| done.is_for_log) else { return Ok(()) };
         let entry = Entry {
             file: item.file.clone(),
             text,
@@ -153,8 +158,4 @@ impl Log {
             line.and_then(|line| writeln!(self.file, "{line}").map_err(|error| error.to_string()));
         written.map_err(|error| format!("cannot write `{}`: {error}", self.path.display()))
     }
-}
-
-fn text_of(item: &Item) -> Option<String> {
-    fs::read_to_string(&item.file).ok().map(|text| Fingerprint::of_text(&text))
 }

@@ -104,7 +104,8 @@ impl Batch<'_> {
         words.extend(self.options.iter().cloned());
         words.extend(["--model".into(), model.to_string().into()]);
         words.extend(["--format".into(), self.style.format().into()]);
-        Item { file: file.to_owned(), model: model.to_string(), words }
+        let is_snapped = self.args.resume.is_some();
+        Item { file: file.to_owned(), model: model.to_string(), words, is_snapped }
     }
 }
 

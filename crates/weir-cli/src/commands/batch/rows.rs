@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use super::super::Status;
 use super::run::{Done, Item};
+use super::table;
+use crate::limits;
 
 /// The answer to one property.
 #[derive(Clone, Debug)]
@@ -17,6 +19,24 @@ pub struct Row {
     pub status: Status,
     /// What the property says, or why there is no answer.
     pub message: String,
+}
+
+/// The rows of a report as lines of JSON: of those whose places among them pass. The report is
+/// printed by this process, so the time is that of the command.
+pub fn lines(
+    command: &str,
+    file: &str,
+    model: &str,
+    (out, status): (String, Status),
+    passes: &dyn Fn(usize) -> bool,
+) -> String {
+    let item =
+        Item { file: file.to_owned(), model: model.to_owned(), words: vec![], is_snapped: false };
+    let seconds = limits::budget().elapsed().as_secs_f64();
+    let done = Done { status, out, err: String::new(), seconds, digest: None, is_for_log: false };
+    let rows = of(command, &item, &done).into_iter().enumerate();
+    let rows: Vec<Row> = rows.filter(|(i, _)| passes(*i)).map(|(_, row)| row).collect();
+    table::jsonl(&item, &rows, &done)
 }
 
 /// The rows of a search.

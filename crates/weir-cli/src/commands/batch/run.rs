@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use weir_check::sha256::Sha256;
+use weir_front::MAX_TEXT;
 use weir_model::limits::Stop;
 
 use super::super::Status;
@@ -29,6 +33,48 @@ pub struct Item {
     pub model: String,
     /// The words of the command line.
     pub words: Vec<OsString>,
+    /// Whether the process is given the bytes of the file, so that it is known which text the
+    /// result is about.
+    pub is_snapped: bool,
+}
+
+/// The bytes of a file, as they were read once.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub bytes: Arc<[u8]>,
+    /// Their SHA-256; none if the text may include other files, which are not in the snapshot.
+    pub digest: Option<String>,
+}
+
+impl Snapshot {
+    /// Reads a file; nothing if it is no regular file, or one that is too large for a program.
+    pub fn of(item: &Item) -> Option<Self> {
+        let file = &item.file;
+        let about = fs::metadata(file).ok()?;
+        if !about.is_file() || about.len() > MAX_TEXT as u64 {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::open(file).ok()?.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let is_folder = |word: &OsString| word.to_string_lossy().starts_with("--include");
+        let has_folders = item.words.iter().any(is_folder);
+        let digest = (!may_include(&text, has_folders)).then(|| Sha256::of(&bytes));
+        Some(Self { bytes: bytes.into(), digest })
+    }
+}
+
+/// Whether a text may include other files, in any of the languages: what follows the word decides.
+/// Headers in angle brackets are built in, unless an option names folders to look for them.
+fn may_include(text: &str, has_folders: bool) -> bool {
+    let text = text.replace("\\\n", "").replace("\\\r\n", "");
+    let is_header = |rest: &str| !has_folders && rest.trim_start().starts_with('<');
+    let includes = text.split("include").skip(1).any(|rest| !is_header(rest));
+    let is_module = |rest: &str| {
+        let name = rest.trim_start().trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        rest.starts_with(char::is_whitespace) && name.trim_start().starts_with(';')
+    };
+    includes || text.split("mod").skip(1).any(is_module)
 }
 
 /// How an item ended.
@@ -38,6 +84,8 @@ pub struct Done {
     pub out: String,
     pub err: String,
     pub seconds: f64,
+    /// The SHA-256 of the text that it is about, if that is known.
+    pub digest: Option<String>,
     /// Whether a log should keep it: not if a limit on all items together cut it short, and not
     /// if it is from there.
     pub is_for_log: bool,
@@ -76,11 +124,14 @@ impl Running {
     fn one(&self, item: &Item) -> Done {
         let began = Instant::now();
         let left = self.left();
+        let snapshot = item.is_snapped.then(|| Snapshot::of(item)).flatten();
+        let digest = snapshot.as_ref().and_then(|snapshot| snapshot.digest.clone());
         let done = |status, out, err| Done {
             status,
             out,
             err,
             seconds: began.elapsed().as_secs_f64(),
+            digest: digest.clone(),
             is_for_log: true,
         };
         let cut = |stop: Stop| Done {
@@ -98,8 +149,15 @@ impl Running {
             Ok(program) => Command::new(program),
             Err(error) => return done(Status::Wrong, String::new(), format!("error: {error}\n")),
         };
-        command.args(&item.words).env("COLUMNS", terminal::width().to_string());
+        let words = item.words.iter().map(|word| match &snapshot {
+            Some(_) if word.as_os_str() == item.file.as_str() => "-".into(),
+            _ => word.clone(),
+        });
+        command.args(words).env("COLUMNS", terminal::width().to_string());
         command.args(["--color", if terminal::output_in_color() { "always" } else { "never" }]);
+        if snapshot.is_some() {
+            command.arg(format!("--stdin-name={}", item.file));
+        }
         if let Some(left) = left {
             command.arg(format!("--timeout={}", left.as_secs_f64()));
         }
@@ -109,7 +167,8 @@ impl Running {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let threads = self.limits.threads.map_or((processors / self.jobs).max(1), usize::from);
         command.arg(format!("--threads={threads}"));
-        match process::run(&mut command, || limits::budget().check(), GRACE) {
+        let input = snapshot.map(|snapshot| snapshot.bytes);
+        match process::run(&mut command, input, || limits::budget().check(), GRACE) {
             Ok(ended) => match ended.status.code().and_then(Status::from_code) {
                 Some(status) => {
                     let is_for_log = limits::budget().check().is_ok() && !self.is_late();
@@ -194,4 +253,21 @@ pub fn all(
         }
         shown
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_include;
+
+    #[test]
+    fn texts_that_include_others_are_told() {
+        for text in ["#include \"a.h\"", "#inc\\\nlude \"a\"", "include!(\"a.rs\");", "pub mod a ;"]
+        {
+            assert!(may_include(text, false), "{text}");
+        }
+        for text in ["#include <stdatomic.h>\nint x;", "var x", "mod a { }", "x = modulus;"] {
+            assert!(!may_include(text, false), "{text}");
+        }
+        assert!(may_include("#include <a.h>", true));
+    }
 }

@@ -11,6 +11,7 @@ use weir::{Loaded, MemoryModel, Verdict};
 use weir_model::question::Kind as QuestionKind;
 
 use super::Found;
+use super::early::Early;
 use crate::cli::fences::Fences;
 use crate::commands::Status;
 use crate::output::{HINTS, caveat, paint};
@@ -29,6 +30,10 @@ pub fn text(known: &Found<'_>, args: &Fences) -> String {
     if let Some(beyond) = &found.beyond {
         out += &beyond_lines(known, beyond, args);
         return out;
+    }
+    if found.sets.is_empty() {
+        let broken = known.early.iter().filter(|early| matches!(early, Early::Broken { .. }));
+        broken.for_each(|early| out += &early.text());
     }
     // Of fences that stand in the program, the list below says which are needed.
     let is_listed = known.is_redundant && found.sets.len() == 1;
@@ -60,7 +65,7 @@ pub fn text(known: &Found<'_>, args: &Fences) -> String {
         for (fence, back) in repair.fences.iter().zip(back) {
             let (word, place) = (found.word(fence.kind), place_name(known, fence.place));
             let _ = writeln!(out, "\n  Without the {word} {place}:");
-            out += &run_lines(&back.loaded, &back.broken, args);
+            out += &run_lines(&back.loaded, &back.broken, args.full);
         }
     }
     let tally = &found.tally;
@@ -172,7 +177,7 @@ fn beyond_lines(known: &Found<'_>, beyond: &Beyond, args: &Fences) -> String {
     for broken in &beyond.runs {
         let what = shown(&beyond.loaded, broken);
         let _ = writeln!(out, "\n  {} {what}:", whose(known, beyond));
-        out += &run_lines(&beyond.loaded, broken, args);
+        out += &run_lines(&beyond.loaded, broken, args.full);
     }
     out
 }
@@ -188,9 +193,8 @@ pub fn whose(known: &Found<'_>, beyond: &Beyond) -> &'static str {
 }
 
 /// A run that should not be there, with the cycle of its trace if it is about that.
-fn run_lines(loaded: &Loaded, broken: &Broken, args: &Fences) -> String {
-    let layout =
-        Layout { width: terminal::width() - 4, full: args.full, hints: HINTS, ..Layout::default() };
+pub fn run_lines(loaded: &Loaded, broken: &Broken, full: bool) -> String {
+    let layout = Layout { width: terminal::width() - 4, full, hints: HINTS, ..Layout::default() };
     let lines = match broken.question {
         None => run_report::cycle_lines(loaded, &broken.run, &broken.cycle, layout),
         question => run_report::lines(loaded, &broken.run, question, layout),

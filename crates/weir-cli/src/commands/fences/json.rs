@@ -76,7 +76,7 @@ struct FenceReport<'a> {
 }
 
 #[derive(Serialize)]
-struct RunReport<'a> {
+pub struct RunReport<'a> {
     /// Nothing if robustness is asked for.
     property: Option<&'a str>,
     /// What the run shows, in words.
@@ -89,7 +89,7 @@ struct RunReport<'a> {
 }
 
 impl<'a> RunReport<'a> {
-    fn new(loaded: &'a Loaded, broken: &Broken) -> Self {
+    pub fn new(loaded: &'a Loaded, broken: &Broken) -> Self {
         Self {
             property: broken.question.map(|number| loaded.system.questions[number].name.as_str()),
             shows: human::shown(loaded, broken),

@@ -3,6 +3,7 @@
 mod play;
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::Serialize;
 use weir::certify::{Unaccepted, accepted};
@@ -16,6 +17,7 @@ use weir_front::Diagnostic;
 use weir_front::suggest::closest;
 use weir_game::{Options, Outcome};
 use weir_model::game::{Buffers, NoGame, Player};
+use weir_model::limits::Stop;
 use weir_model::program::Objective;
 
 use super::page::Html;
@@ -24,8 +26,9 @@ use super::{
 };
 use crate::cli::game::Game;
 use crate::cli::options::Format;
+use crate::findings::Findings;
 use crate::limits;
-use crate::output::paint;
+use crate::output::{json, paint};
 use crate::progress::{Progress, counted};
 use crate::terminal::{QUIET, STRONG, style};
 
@@ -46,7 +49,7 @@ pub fn run(args: &Game) -> Status {
         found.map(|(loaded, reason)| (loaded, Some(reason)))
     };
     let (loaded, stopped) = match read.map_or_else(unbuilt, |loaded| Ok((loaded, None))) {
-        Ok(loaded) => loaded,
+        Ok((loaded, stopped)) => (Arc::new(loaded), stopped),
         Err(error) => return complain(&error),
     };
     let games = match chosen(&loaded, args) {
@@ -58,7 +61,7 @@ pub fn run(args: &Game) -> Status {
         if let Some(reason) = stopped {
             return super::stopped(&reason);
         }
-        return match solve(&loaded, games[0], args) {
+        return match solve(&loaded, games[0], args, None) {
             Ok(outcome) => match file(&loaded, games[0], &options, &outcome) {
                 Ok(_) => play::run(&loaded, games[0], &options, &outcome, player.into()),
                 Err(error) => internal(&error),
@@ -67,58 +70,125 @@ pub fn run(args: &Game) -> Status {
         };
     }
     let mut status = Status::Fine;
-    let mut reports = Vec::new();
-    for (number, &game) in games.iter().enumerate() {
-        let solved = match &stopped {
-            Some(reason) => Ok(Outcome {
-                winner: None,
-                argument: reason.clone(),
-                strategy: None,
-                stats: no_search(reason),
-            }),
-            None => solve(&loaded, game, args),
-        };
-        let outcome = match solved {
-            Ok(outcome) => outcome,
-            Err(wrong) => return wrong,
-        };
-        status = status.and(match outcome.winner {
-            Some(Player::Process) => Status::Fine,
-            Some(Player::Update) => Status::Violated,
-            None => Status::Unknown,
-        });
-        let file = match file(&loaded, game, &options, &outcome) {
-            Ok(file) => file,
-            Err(error) => return internal(&error),
-        };
-        if args.format == Format::Human {
-            let title = if number == 0 { heading(&loaded, &options) } else { String::new() };
-            print(&(title + &human(&loaded, game, &outcome)));
+    let mut reports: Vec<Option<GameReport>> = games.iter().map(|_| None).collect();
+    let findings = findings(&loaded, &games, options, args.format);
+    let mut is_begun = false;
+    // A game that is solved in a short time does not wait for one that takes long.
+    for store in FIRST.into_iter().skip(usize::from(games.len() == 1)) {
+        for (number, &game) in games.iter().enumerate() {
+            if reports[number].is_some() {
+                continue;
+            }
+            let solved = match &stopped {
+                Some(reason) => Ok(unsolved(reason)),
+                None => solve(&loaded, game, args, store),
+            };
+            let outcome = match solved {
+                Ok(outcome) => outcome,
+                Err(wrong) => return wrong,
+            };
+            if store.is_some() && outcome.winner.is_none() && stopped.is_none() {
+                continue;
+            }
+            status = status.and(status_of(&outcome));
+            let file = match file(&loaded, game, &options, &outcome) {
+                Ok(file) => file,
+                Err(error) => return internal(&error),
+            };
+            if args.format == Format::Human {
+                let title = if is_begun { String::new() } else { heading(&loaded, &options) };
+                print(&(title + &human(&loaded, game, &outcome)));
+                is_begun = true;
+            }
+            let summary = report(&loaded, game, &outcome, file.clone());
+            findings.add(number, (serde_json::to_value(&summary).unwrap_or_default(), status));
+            if number == 0 {
+                status = status.and(write(args, &loaded, game, &outcome, file.as_ref()));
+            }
+            let needs_board = args.format == Format::Json || args.page.html.is_some();
+            let play = match needs_board.then(|| Board::new(&loaded, game, &options, &outcome)) {
+                Some(Ok(board)) => board,
+                Some(Err(error)) => return fail(&error.message),
+                None => None,
+            };
+            reports[number] = Some(GameReport { play, ..summary });
         }
-        if number == 0 {
-            status = status.and(write(args, &loaded, game, &outcome, file.as_ref()));
-        }
-        let needs_board = args.format == Format::Json || args.page.html.is_some();
-        let play = match needs_board.then(|| Board::new(&loaded, game, &options, &outcome)) {
-            Some(Ok(board)) => board,
-            Some(Err(error)) => return fail(&error.message),
-            None => None,
-        };
-        reports.push(GameReport { play, ..report(&loaded, game, outcome, file) });
     }
+    drop(findings);
     let report = Report {
         version: VERSION,
         file: &loaded.source.name,
         text: &loaded.source.text,
         fairness: options.fairness.name(),
         semantics: options.buffers.name(),
-        games: reports,
+        games: reports.into_iter().flatten().collect(),
     };
     if args.format == Format::Json {
         print_json(&report);
     }
     let mut html = Html::new("game", &args.page.html);
     status.and(html.add(&args.file, || report)).and(html.write())
+}
+
+/// How much each game may store in a first round, and then.
+const FIRST: [Option<usize>; 2] = [Some(4 << 20), None];
+
+/// No winner is known.
+fn unsolved(reason: &str) -> Outcome {
+    let argument = reason.to_owned();
+    Outcome { winner: None, argument, strategy: None, stats: no_search(reason) }
+}
+
+fn status_of(outcome: &Outcome) -> Status {
+    match outcome.winner {
+        Some(Player::Process) => Status::Fine,
+        Some(Player::Update) => Status::Violated,
+        None => Status::Unknown,
+    }
+}
+
+/// The games that are solved, as reports and with the status so far. A person has seen them when a
+/// limit ends the command, and is told which games are not solved.
+fn findings(
+    loaded: &Arc<Loaded>,
+    games: &[usize],
+    options: Options,
+    format: Format,
+) -> Findings<(serde_json::Value, Status)> {
+    let (loaded, games) = (loaded.clone(), games.to_vec());
+    let last_words = move |found: &[(usize, (serde_json::Value, Status))], stop: Stop| {
+        let known = |number: usize| found.iter().find(|(known, _)| *known == number);
+        let outcome = unsolved(&stop.to_string());
+        let text = match format {
+            Format::Human => {
+                let open = games.iter().enumerate().filter(|(i, _)| known(*i).is_none());
+                let title =
+                    if found.is_empty() { heading(&loaded, &options) } else { String::new() };
+                open.fold(title, |text, (_, game)| text + &human(&loaded, *game, &outcome))
+            }
+            Format::Json => {
+                let game = |(i, game): (usize, &usize)| match known(i) {
+                    Some((_, (report, _))) => report.clone(),
+                    None => {
+                        let report = report(&loaded, *game, &outcome, None);
+                        serde_json::to_value(report).unwrap_or_default()
+                    }
+                };
+                let report = Report {
+                    version: VERSION,
+                    file: &loaded.source.name,
+                    text: &loaded.source.text,
+                    fairness: options.fairness.name(),
+                    semantics: options.buffers.name(),
+                    games: games.iter().enumerate().map(game).collect(),
+                };
+                json(&report).map_or_else(|_| String::new(), |line| line + "\n")
+            }
+        };
+        let status = found.iter().fold(Status::Fine, |s, (_, (_, status))| s.and(*status));
+        (text, status)
+    };
+    Findings::begin(last_words, |_, _| None)
 }
 
 /// The games that are asked for; says so if there is none.
@@ -139,12 +209,21 @@ fn chosen(loaded: &Loaded, args: &Game) -> Result<Vec<usize>, Status> {
     }
 }
 
-fn solve(loaded: &Loaded, game: usize, args: &Game) -> Result<Outcome, Status> {
+fn solve(
+    loaded: &Loaded,
+    game: usize,
+    args: &Game,
+    store: Option<usize>,
+) -> Result<Outcome, Status> {
     let mut progress = Progress::default();
-    let outcome =
-        weir_game::solve(&loaded.system, game, &args.options(), &args.search(), &mut |stats| {
-            progress.update(stats)
-        });
+    let mut search = args.search();
+    if let Some(store) = store {
+        let most = search.budget.store().map_or(store, |most| most.min(store));
+        search.budget = search.budget.with_store(most);
+    }
+    let outcome = weir_game::solve(&loaded.system, game, &args.options(), &search, &mut |stats| {
+        progress.update(stats)
+    });
     drop(progress);
     outcome.map_err(|NoGame { message, span }| {
         complain(&LoadError::Wrong {
@@ -256,13 +335,13 @@ fn write(
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report<'a, G> {
     version: u32,
     file: &'a str,
     text: &'a str,
     fairness: &'static str,
     semantics: &'static str,
-    games: Vec<GameReport>,
+    games: Vec<G>,
 }
 
 #[derive(Serialize)]
@@ -283,7 +362,7 @@ struct GameReport {
 fn report(
     loaded: &Loaded,
     game: usize,
-    outcome: Outcome,
+    outcome: &Outcome,
     strategy: Option<StrategyFile>,
 ) -> GameReport {
     let asked = &loaded.system.program.games[game];
@@ -295,7 +374,7 @@ fn report(
         },
         line: loaded.line(asked.span),
         winner: outcome.winner.map(Player::name),
-        argument: outcome.argument,
+        argument: outcome.argument.clone(),
         bound: outcome.stats.bound,
         strategy,
         play: None,

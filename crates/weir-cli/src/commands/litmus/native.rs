@@ -98,8 +98,8 @@ impl Drop for Workshop {
 /// What a command prints. It is ended when a limit is reached.
 fn output(mut command: Command, what: &str, budget: &Budget) -> Result<String, NotRun> {
     let ended =
-        process::run(&mut command, || budget.check(), Duration::ZERO).map_err(
-            |error| match error {
+        process::run(&mut command, None, || budget.check(), Duration::ZERO).map_err(|error| {
+            match error {
                 NotEnded::Stopped(stop) => NotRun::Stopped(stop),
                 NotEnded::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
                     let message = "which is not installed";
@@ -108,8 +108,8 @@ fn output(mut command: Command, what: &str, budget: &Budget) -> Result<String, N
                     ))
                 }
                 NotEnded::Failed(error) => NotRun::Failed(format!("cannot run {what}: {error}")),
-            },
-        )?;
+            }
+        })?;
     match ended.status.success() {
         true => Ok(ended.out),
         false => Err(NotRun::Failed(format!("{what} failed: {}", ended.err.trim()))),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use weir_front::columns::{pad, pad_left};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -105,7 +106,7 @@ impl Runner<'_> {
         let fillings = [&Filling::CRITICAL[..], &[Filling::Between]].concat();
         let cycles = self.args.family.cycles(&fillings);
         let width = cycles.iter().map(|c| c.name().chars().count()).max().unwrap_or(0);
-        let heading = format!("{:width$}  {:>9}  {:>8}  TSO  SC", "name", "cycle", "states");
+        let heading = format!("{}  {:>9}  {:>8}  TSO  SC", pad("name", width), "cycle", "states");
         if self.args.format == Format::Human {
             print(&format!("{}\n", paint(STRONG, &heading)));
         }
@@ -140,8 +141,8 @@ impl Runner<'_> {
                     let word = |allowed: bool| if allowed { "yes" } else { "no" };
                     let states = format!("{}/{}", row.observed, row.allowed);
                     let line = format!(
-                        "{:width$}  {:>9}  {states:>8}  {:3}  {}",
-                        cycle.name(),
+                        "{}  {:>9}  {states:>8}  {:3}  {}",
+                        pad(&cycle.name(), width),
                         row.count,
                         word(row.tso),
                         word(row.sc)
@@ -298,11 +299,11 @@ impl Runner<'_> {
         let width = grouped(run.counted as usize).len().max("count".len());
         let names = run.atoms.iter().map(|atom| run.loaded.system.atom_name(*atom));
         let models = self.models.iter().map(ToString::to_string);
-        let heading = [String::new(), format!("{:>width$}", "count")];
+        let heading = [String::new(), pad_left("count", width)];
         table.row(heading.into_iter().chain(names).chain(models));
         for (values, state) in &run.states {
             let mark = if state.picked { "*" } else { "" };
-            let count = format!("{:>width$}", grouped(state.count as usize));
+            let count = pad_left(&grouped(state.count as usize), width);
             let cells = run.atoms.iter().zip(values);
             let shown = cells.map(|(atom, value)| show_value(&run.loaded, *atom, *value));
             let words = state.allowed.iter().zip(&run.exact).map(|word| match word {

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -36,6 +37,8 @@ pub struct Order {
     pub text: String,
     /// What the text is called.
     pub name: String,
+    /// The folder that it runs in, if that matters.
+    pub folder: Option<PathBuf>,
 }
 
 /// What a process left behind.
@@ -202,7 +205,11 @@ impl Jobs {
     fn run(&self, id: u64, order: Order) -> Ended {
         let failed = |err: String| Ended { status: None, out: String::new(), err };
         let child = std::env::current_exe().and_then(|program| {
-            Command::new(program)
+            let mut command = Command::new(program);
+            if let Some(folder) = &order.folder {
+                command.current_dir(folder);
+            }
+            command
                 .args(&order.words)
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())

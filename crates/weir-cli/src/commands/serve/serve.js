@@ -123,7 +123,7 @@ function application(data, root) {
     const look = async (number) => {
         let found;
         try {
-            found = await ask("/errors", { text: text.value, name });
+            found = await ask("errors", { text: text.value, name });
         } catch (error) {
             found = [{ error: { message: String(error.message ?? error) } }];
         }
@@ -162,7 +162,7 @@ function application(data, root) {
     const pick = async (number) => {
         if (!data.gallery[number]) return;
         try {
-            const found = await ask(`/text/${number}`);
+            const found = await ask(`text/${number}`);
             name = data.gallery[number].name;
             text.value = found.text;
             text.scrollTop = 0;
@@ -191,7 +191,7 @@ function application(data, root) {
         );
     };
     const cancel = () => {
-        if (job !== null) navigator.sendBeacon(`/job/${job}/cancel`);
+        if (job !== null) navigator.sendBeacon(`job/${job}/cancel`);
         job = null;
         working.replaceChildren();
     };
@@ -201,7 +201,7 @@ function application(data, root) {
         let mine;
         try {
             mine = (
-                await ask("/run", {
+                await ask("run", {
                     command,
                     text: text.value,
                     name,
@@ -218,7 +218,7 @@ function application(data, root) {
         while (job === mine) {
             let found;
             try {
-                found = await ask(`/job/${mine}`);
+                found = await ask(`job/${mine}`);
             } catch (error) {
                 found = { state: "ended", status: null, out: "", err: String(error.message ?? error) };
             }
@@ -246,7 +246,7 @@ function application(data, root) {
             );
         } else {
             working.append(
-                el("a", { href: `/job/${number}/page`, download: "" }, "save this report as one HTML file"),
+                el("a", { href: `job/${number}/page`, download: "" }, "save this report as one HTML file"),
             );
             present({ weir: data.weir, command, reports: all }, report);
         }

@@ -4,6 +4,7 @@ use super::REGISTERS;
 use super::cycle::{Cycle, Step};
 use super::edge::{Access, Link};
 use super::values::{self, Values};
+use crate::columns::pad;
 
 /// The names of locations, one for each edge that changes it.
 const LOCATIONS: &[u8; super::MAX_EDGES] = b"xyzabcdefghijklmnopqrstuvw";
@@ -89,13 +90,15 @@ impl Sheet {
 
     /// The columns side by side.
     fn rows(&self) -> String {
-        let width = |column: &Vec<String>| column.iter().map(String::len).max().unwrap_or(0);
+        let width = |column: &Vec<String>| {
+            column.iter().map(|text| text.chars().count()).max().unwrap_or(0)
+        };
         let height = self.columns.iter().map(Vec::len).max().unwrap_or(0);
         let mut rows = String::new();
         for row in 0..height {
             let cell = |column: &Vec<String>| {
                 let text = column.get(row).map_or("", String::as_str);
-                format!("{text:width$}", width = width(column))
+                pad(text, width(column))
             };
             let cells: Vec<String> = self.columns.iter().map(cell).collect();
             rows += &format!(" {} ;\n", cells.join(" | "));

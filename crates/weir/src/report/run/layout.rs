@@ -1,6 +1,7 @@
 //! Two layouts of the steps of a run: a column for each process, with memory at the
 //! right, where that fits; otherwise one line per step that names its process.
 
+use weir_front::columns::{pad, spaces};
 use weir_model::system::System;
 
 use super::{Item, Layout};
@@ -220,7 +221,7 @@ impl<'a> List<'a> {
         for (i, part) in wrap(memory, self.width.saturating_sub(text)).into_iter().enumerate() {
             let title = if i == 0 { "memory" } else { "" };
             let gap = text - name;
-            self.between(Line::Text(format!("{:name$}{title:gap$}{part}", "")));
+            self.between(Line::Text(format!("{}{}{part}", spaces(name), pad(title, gap))));
         }
     }
 }

@@ -2,6 +2,7 @@
 //! and what it has under way.
 
 use std::collections::BTreeSet;
+use weir_front::columns::pad;
 
 use weir_model::answer::Run;
 
@@ -32,7 +33,7 @@ pub fn lines(loaded: &Loaded, run: &Run, layout: Layout) -> Vec<String> {
     let memory = words::memory(&loaded.system, &memory, layout.full);
     let names = scene.processes.iter().map(|p| p.name.chars().count());
     let name = names.chain(["memory".len()]).max().unwrap_or(0).min(layout.width / 4);
-    lines.extend(hanging(&format!("{:name$}  {memory}", "memory"), 0, layout.width));
+    lines.extend(hanging(&format!("{}  {memory}", pad("memory", name)), 0, layout.width));
     for (i, actor) in scene.processes.iter().enumerate() {
         let process = &state.processes[i];
         let mut parts = vec![process.place.to_string()];
@@ -41,7 +42,7 @@ pub fn lines(loaded: &Loaded, run: &Run, layout: Layout) -> Vec<String> {
             Some(format!("{register}={value}"))
         }));
         parts.extend(under_way(&scene, &state, i, layout.full));
-        let text = format!("{:name$}  {}", actor.name, parts.join("  "));
+        let text = format!("{}  {}", pad(&actor.name, name), parts.join("  "));
         lines.extend(hanging(&text, 0, layout.width));
     }
     lines
