@@ -66,6 +66,11 @@ pub enum Update {
     WaitToCount,
 }
 
+/// Functions, threads and collections have no number in memory.
+const NOT_KNOWN: &str =
+    "which function, thread or collection is here is only known when the program runs: another thread may set it, or an index decides; \
+     set it once, before the threads that use it start, or choose by a number";
+
 impl Builder {
     /// Reads something.
     pub fn load(&mut self, from: &Lvalue, order: Order) -> Value {
@@ -122,6 +127,9 @@ impl Builder {
             return Data::Code(Expr::Const(0));
         };
         if let Some(cell) = element {
+            if self.cells[cell].known_to.is_some_and(|thread| !self.is_over(thread)) {
+                self.error(NOT_KNOWN);
+            }
             if self.knows_memory() && !self.cells[cell].is_live {
                 self.check_freed(place);
                 self.fence_behind_load(order);
@@ -211,6 +219,14 @@ impl Builder {
             && (!self.cells[cell].is_live || self.cells[cell].init == *data)
         {
             // It is never anything else, so that nobody has to read it.
+            if self.cells[cell].init != *data {
+                if !self.is_straight() {
+                    self.error(NOT_KNOWN);
+                }
+                self.cells[cell].known_to = (!self.knows_memory()).then_some(self.current);
+            } else if self.cells[cell].known_to.is_some_and(|thread| !self.is_over(thread)) {
+                self.error(NOT_KNOWN);
+            }
             self.cells[cell].init = data.clone();
             self.cells[cell].is_live = true;
             return;
@@ -394,6 +410,7 @@ impl Builder {
                     self.address(&place);
                 }
                 Data::Local(locals) => self.share(0, &Lvalue::Locals(locals, Type::Void)),
+                Data::Function(_) | Data::Thread(_) => self.error(NOT_KNOWN),
                 _ => {}
             }
         }

@@ -7,7 +7,7 @@
 
 use weir_model::program::{BinOp, Expr};
 
-use super::Builder;
+use super::{Builder, Key};
 use super::access::Order;
 use super::lvalue::Lvalue;
 use super::memory::Place;
@@ -47,6 +47,15 @@ impl Builder {
         // The counter moves on; the pointer does not.
         let value = Value { data: Data::Place(place), ty: pointer };
         self.copied(&value)
+    }
+
+    /// An array that nobody can have seen yet, with elements that are known. It has them from the beginning.
+    pub fn allocate_with(&mut self, name: &str, ty: &Type, key: Key, values: Vec<Value>) -> Place {
+        let object = self.object(key, name, ty);
+        self.learned.heap.insert(key);
+        let place = self.whole(object);
+        self.initialize(&place, &Value { data: Data::Fields(values), ty: ty.clone() });
+        place
     }
 
     /// Frees an object. Freeing it twice fails.

@@ -187,6 +187,18 @@ impl Builder {
         }
     }
 
+    /// The same for all that a value points to. Whether other threads know the value.
+    pub fn share_value(&mut self, owner: usize, value: &Value) -> bool {
+        match &value.data {
+            Data::Local(locals) => self.share(owner, &Lvalue::Locals(*locals, Type::Void)),
+            Data::Fields(fields) => {
+                return fields.iter().fold(true, |known, field| self.share_value(owner, field) && known);
+            }
+            _ => {}
+        }
+        value.data.is_fixed()
+    }
+
     /// Somebody needs the address of local variables.
     pub(super) fn needs_memory(&mut self, locals: Locals) {
         // What has no scalars has no slot.

@@ -90,7 +90,7 @@ impl Value {
 
 impl Data {
     /// Whether it stays what it is, whatever registers hold.
-    pub(super) fn is_fixed(&self) -> bool {
+    pub fn is_fixed(&self) -> bool {
         match self {
             Self::Code(code) => matches!(code, Expr::Const(_)),
             Self::Place(place) => matches!(place.linear, Expr::Const(_)),
