@@ -18,4 +18,5 @@ mod promela;
 mod robust;
 mod rust;
 mod scene;
+mod shared_values;
 mod sources_agree;

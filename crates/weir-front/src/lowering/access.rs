@@ -66,9 +66,8 @@ pub enum Update {
     WaitToCount,
 }
 
-/// Functions, threads and collections have no number in memory.
-const NOT_KNOWN: &str =
-    "which function, thread or collection is here is only known when the program runs: another thread may set it, or an index decides; \
+/// Functions, threads, collections and strings have no number in memory.
+const NOT_KNOWN: &str = "which function, thread, collection or string is here is only known when the program runs: another thread may set it, or an index decides; \
      set it once, before the threads that use it start, or choose by a number";
 
 impl Builder {
@@ -140,7 +139,7 @@ impl Builder {
             if !self.is_written(place, cell) {
                 // Its value is known, but it orders other reads.
                 self.fence_behind_load(order);
-                return self.cells[cell].init.clone();
+                return self.init_here(cell);
             }
         } else {
             self.make_live(range.clone());
@@ -152,6 +151,18 @@ impl Builder {
         self.emit(StmtKind::Load(register, at));
         self.fence_behind_load(order);
         Data::Code(Expr::Atom(register))
+    }
+
+    /// What a cell holds from the beginning, for any thread.
+    fn init_here(&mut self, cell: usize) -> Data {
+        match self.cells[cell].init.clone() {
+            // A local variable of the first thread has to be in memory for others.
+            Data::Local(locals) if self.current != 0 => {
+                self.share(0, &Lvalue::Locals(locals, Type::Void));
+                Data::Code(Expr::Const(0))
+            }
+            data => data,
+        }
     }
 
     fn fence_behind_load(&mut self, order: Order) {
@@ -215,7 +226,7 @@ impl Builder {
 
     fn store_place(&mut self, place: &Place, data: &Data, order: Order) {
         let Some((range, element)) = self.cells_of(place) else { return };
-        if let (Some(cell), Data::Function(_) | Data::Thread(_)) = (element, data)
+        if let (Some(cell), Data::Function(_) | Data::Thread(_) | Data::Text(_)) = (element, data)
             && (!self.cells[cell].is_live || self.cells[cell].init == *data)
         {
             // It is never anything else, so that nobody has to read it.
@@ -410,7 +421,7 @@ impl Builder {
                     self.address(&place);
                 }
                 Data::Local(locals) => self.share(0, &Lvalue::Locals(locals, Type::Void)),
-                Data::Function(_) | Data::Thread(_) => self.error(NOT_KNOWN),
+                Data::Function(_) | Data::Thread(_) | Data::Text(_) => self.error(NOT_KNOWN),
                 _ => {}
             }
         }

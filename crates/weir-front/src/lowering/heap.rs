@@ -7,12 +7,12 @@
 
 use weir_model::program::{BinOp, Expr};
 
-use super::{Builder, Key};
 use super::access::Order;
 use super::lvalue::Lvalue;
 use super::memory::Place;
 use super::types::Type;
 use super::value::{Data, Value, binary, unary};
+use super::{Builder, Key};
 
 impl Builder {
     /// Allocates an object. The result is a pointer to it.

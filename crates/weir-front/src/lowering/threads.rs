@@ -159,6 +159,9 @@ impl Builder {
     /// Waits for the end of a thread.
     pub fn join_thread(&mut self, thread: usize) {
         let Some(process) = self.processes.get(thread) else { return };
+        if thread == 0 {
+            return self.error("a thread waits for the end of the first one, which is not read");
+        }
         let (name, key) = (process.name.clone(), process.key);
         if self.is_straight() {
             self.process_mut().joined.push(thread);

@@ -9,9 +9,9 @@ use syn::spanned::Spanned;
 
 use super::reader::{Callable, Loc, Reader, Val};
 use super::types::{Pointer, Ty};
-use crate::lowering::{Key, Lvalue, Order};
 use crate::lowering::types::Type;
 use crate::lowering::value::{Data, Value};
+use crate::lowering::{Key, Lvalue, Order};
 
 /// A vector: its elements, or the array that they are in.
 #[derive(Clone, Debug)]
@@ -43,7 +43,8 @@ pub enum Iter {
     Copied(Box<Iter>),
 }
 
-const SHARED: &str = "one thread changes this collection and another one uses it; only the run knows who is first";
+const SHARED: &str =
+    "one thread changes this collection and another one uses it; only the run knows who is first";
 const LENGTH: &str = "how many elements this collection has is only known when the program runs";
 
 impl List {
@@ -93,7 +94,9 @@ impl Reader<'_> {
         for item in &items {
             let raw = self.raw(item);
             if !self.b.share_value(maker, &raw) {
-                return Err("what another thread has put into this collection is only known when the program runs");
+                return Err(
+                    "what another thread has put into this collection is only known when the program runs",
+                );
             }
         }
         Ok(())
@@ -105,7 +108,9 @@ impl Reader<'_> {
             return None;
         }
         let touched = self.touch(number, changes);
-        let report = |message| self.error_at(node, message, Some("use an array, and a counter for its length"));
+        let report = |message| {
+            self.error_at(node, message, Some("use an array, and a counter for its length"))
+        };
         touched.map_err(report).ok()
     }
 
@@ -417,7 +422,8 @@ impl Reader<'_> {
         let known = |this: &mut Self| {
             let count = arg(this, 0).known();
             if count.is_none() && this.is_reachable() {
-                let message = format!("the argument of `{name}` is only known when the program runs");
+                let message =
+                    format!("the argument of `{name}` is only known when the program runs");
                 this.error_at(call, &message, Some("write a loop"));
             }
             count
@@ -568,7 +574,11 @@ impl Reader<'_> {
                 let items = self.list_values(number);
                 if name == "drain" {
                     if !self.b.is_straight() {
-                        return Some(self.error_at(call, LENGTH, Some("use an array and a counter")));
+                        return Some(self.error_at(
+                            call,
+                            LENGTH,
+                            Some("use an array and a counter"),
+                        ));
                     }
                     self.touch_at(number, true, call)?;
                     let mut list = self.list(number);
@@ -699,7 +709,8 @@ impl Reader<'_> {
             _ => None,
         };
         let Some((a, b)) = numbers else {
-            return self.fault("what this `Vec` holds is only known when the program runs; use an array");
+            return self
+                .fault("what this `Vec` holds is only known when the program runs; use an array");
         };
         for number in [a, b] {
             if let Err(message) = self.touch(number, false) {
