@@ -287,6 +287,18 @@ impl Builder<'_> {
             }
             StmtKind::Atomic(_, body) => match body.first() {
                 Some(first) if begins_with_access(body) => self.places(first, entry),
+                // Who has entered the block to wait is still there.
+                Some(first @ Stmt { kind: StmtKind::Await(..), .. }) => {
+                    let wait = match self.lock {
+                        Some(_) => entry,
+                        None => self.nodes[entry].node.successors()[0],
+                    };
+                    let mut places = self.places(first, wait);
+                    if !places.contains(&entry) {
+                        places.push(entry);
+                    }
+                    places
+                }
                 _ => vec![entry],
             },
             _ => vec![entry],

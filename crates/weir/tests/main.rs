@@ -19,4 +19,5 @@ mod promela;
 mod robust;
 mod rust;
 mod scene;
+mod shared_values;
 mod sources_agree;

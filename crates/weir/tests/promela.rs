@@ -8,6 +8,8 @@
 
 #[path = "promela/count.rs"]
 mod count;
+#[path = "promela/labels.rs"]
+mod labels;
 #[path = "promela/random.rs"]
 mod random;
 #[path = "promela/spin.rs"]
@@ -264,14 +266,34 @@ fn the_suite_can_be_converted() {
 
 #[test]
 fn spin_agrees_on_random_models() {
+    let formulas = agrees_on(random::model, 200);
+    // Formulas that all hold, or all do not, would not tell much.
+    let Compared { states, holds, violated, .. } = formulas;
+    let least = (holds + violated) / 5;
+    if holds + violated >= 100 {
+        assert!(holds >= least && violated >= least && states <= 2 * least, "{formulas:?}");
+    }
+}
+
+#[test]
+fn spin_agrees_on_random_models_about_labels() {
+    let Compared { holds, violated, .. } = agrees_on(labels::model, 200);
+    if holds + violated >= 100 {
+        let least = (holds + violated) / 5;
+        assert!(holds >= least && violated >= least, "{holds} hold, {violated} do not");
+    }
+}
+
+/// Compares random models, `most` of them in CI.
+fn agrees_on(model: impl Fn(u64) -> String, most: u64) -> Compared {
     if !spin::is_there() {
-        return;
+        return Compared::default();
     }
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let in_ci = std::env::var("CI").is_ok_and(|v| v == "true");
-    let count = number("WEIR_SPIN").unwrap_or(if in_ci { 200 } else { 20 });
+    let count = number("WEIR_SPIN").unwrap_or(if in_ci { most } else { 20 });
     let first = number("WEIR_SPIN_SEED").unwrap_or(1);
-    let model = |seed: u64| (format!("seed {seed}"), random::model(seed));
+    let model = |seed: u64| (format!("seed {seed}"), model(seed));
     let models: Vec<_> = (first..first + count).map(model).collect();
     let (mut wrong, formulas) = compare_all(&models, false);
     // A loop in `atomic` that does not end is no answer, and Spin refuses some jumps and `else`s.
@@ -282,12 +304,7 @@ fn spin_agrees_on_random_models() {
     println!("{count} models, {} differ, {skipped} are not compared; {formulas:?}", wrong.len());
     assert!(10 * skipped as u64 <= count + 10, "{skipped} of {count} are not compared");
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n\n"));
-    // Formulas that all hold, or all do not, would not tell much.
-    let Compared { states, holds, violated, .. } = formulas;
-    if count >= 100 {
-        let least = (holds + violated) / 5;
-        assert!(holds >= least && violated >= least && states <= 2 * least, "{formulas:?}");
-    }
+    formulas
 }
 
 /// Random models as they are, and as Weir writes them, have the same answers.

@@ -64,7 +64,9 @@ impl<'u> Reader<'u, '_> {
                 self.read(e)
             }
             Expression::Member(_) => self.read(e),
-            Expression::StringLiteral(_) => Value::number(1, Type::pointer(Type::Void)),
+            Expression::StringLiteral(_) => {
+                Value { data: Data::Text(span.start), ty: Type::pointer(Type::Void) }
+            }
             Expression::Call(call) => self.called(&call.node, span),
             Expression::UnaryOperator(op) => self.unary(&op.node, e),
             Expression::BinaryOperator(op) => self.binary(&op.node, e),
@@ -652,6 +654,11 @@ impl<'u> Reader<'u, '_> {
             && self.lookup(&name.node.name).is_none()
         {
             let name = &*name.node.name;
+            if name.starts_with("__VERIFIER_atomic") {
+                let instead = "use a mutex, or an atomic operation";
+                self.not_read(span, &format!("{}, which is one step,", quote(name)), instead);
+                return Value::number(0, Type::INT);
+            }
             if self.functions.contains_key(name) && !super::library::is_kept(name) {
                 let arguments = call.arguments.iter().map(|e| self.value(e)).collect();
                 return self.call(name, arguments, span);

@@ -107,10 +107,9 @@ impl<'u> Reader<'u, '_> {
             "printf" | "fprintf" | "puts" | "putchar" | "fputs" | "fflush" | "perror" | "srand"
             | "__builtin_prefetch" | "setbuf" | "setvbuf" => {
                 for argument in list {
-                    if !matches!(argument.node, Expression::StringLiteral(_))
-                        && !matches!(&argument.node, Expression::Identifier(name) if matches!(&*name.node.name, "stdout" | "stderr"))
+                    if !matches!(&argument.node, Expression::Identifier(name) if matches!(&*name.node.name, "stdout" | "stderr"))
                     {
-                        self.effect(argument);
+                        self.printed(argument);
                     }
                 }
             }
@@ -133,6 +132,15 @@ impl<'u> Reader<'u, '_> {
             }
         }
         zero
+    }
+
+    /// Reads what is printed.
+    fn printed(&mut self, e: &'u Node<Expression>) {
+        match &e.node {
+            Expression::Cast(cast) => self.printed(&cast.node.expression),
+            Expression::Constant(_) | Expression::StringLiteral(_) => {}
+            _ => drop(self.value(e)),
+        }
     }
 
     /// The place that a pointer leads to.
@@ -393,8 +401,24 @@ impl<'u> Reader<'u, '_> {
             | "pthread_attr_setdetachstate"
             | "pthread_mutexattr_init"
             | "pthread_setconcurrency"
-            | "pthread_mutexattr_destroy"
-            | "pthread_mutexattr_settype" => {}
+            | "pthread_mutexattr_destroy" => {}
+            "pthread_mutexattr_settype" | "pthread_mutexattr_setrobust" => {
+                let name = match list.get(1).map(|e| &e.node) {
+                    Some(Expression::Identifier(name)) => &*name.node.name,
+                    _ => "",
+                };
+                if !matches!(
+                    name,
+                    "PTHREAD_MUTEX_NORMAL" | "PTHREAD_MUTEX_DEFAULT" | "PTHREAD_MUTEX_STALLED"
+                ) {
+                    let instead = "lock each mutex once";
+                    self.not_read(
+                        span,
+                        "a mutex that a thread may lock twice, or whose errors are told,",
+                        instead,
+                    );
+                }
+            }
             "pthread_self" | "thrd_current" => {
                 let thread = self.b.thread();
                 return Some(Value { data: Data::Thread(thread), ty: Type::Thread });
@@ -414,6 +438,16 @@ impl<'u> Reader<'u, '_> {
             | "pthread_cond_destroy"
             | "cnd_destroy"
             | "pthread_barrier_destroy" => {
+                if name == "mtx_init"
+                    && let Some(kind) = list.get(1)
+                    && mentions(&kind.node, "mtx_recursive")
+                {
+                    self.not_read(
+                        span,
+                        "a mutex that a thread may lock twice",
+                        "lock each mutex once",
+                    );
+                }
                 if name.ends_with("init") {
                     let word = self.word(&list[0], span)?;
                     self.b.store(&word, &zero, Order::Relaxed);
@@ -576,9 +610,23 @@ impl<'u> Reader<'u, '_> {
             _ => return none,
         };
         let (found, times) = self.allocated(size);
-        let Some(ty) = found.or(hint) else {
-            self.not_read(span, "an allocation without a type", "write `malloc(sizeof(T))`");
-            return none;
+        let (ty, times) = match (found, hint) {
+            (Some(ty), _) => (ty, times),
+            (None, Some(ty)) => {
+                // So many bytes.
+                let bytes = self.known(size, "how much is allocated");
+                let size = self.size(&ty);
+                if size <= 0 || bytes <= 0 || bytes % size != 0 {
+                    let what = "an allocation of part of an object, or of more than that";
+                    self.not_read(span, what, "write `malloc(n * sizeof(T))`");
+                    return none;
+                }
+                (ty, bytes / size)
+            }
+            (None, None) => {
+                self.not_read(span, "an allocation without a type", "write `malloc(sizeof(T))`");
+                return none;
+            }
         };
         let count = count.saturating_mul(times);
         let label = match ty.plain() {
@@ -711,5 +759,16 @@ fn least_arguments(name: &str) -> usize {
                 ["atomic_", "__atomic_", "__sync_", "pthread_", "thrd_", "mtx_", "cnd_", "__"];
             usize::from(families.iter().any(|family| name.starts_with(family)))
         }
+    }
+}
+
+/// Whether a name stands in an expression of names.
+fn mentions(e: &Expression, name: &str) -> bool {
+    match e {
+        Expression::Identifier(this) => this.node.name == name,
+        Expression::BinaryOperator(op) => {
+            mentions(&op.node.lhs.node, name) || mentions(&op.node.rhs.node, name)
+        }
+        _ => false,
     }
 }

@@ -59,6 +59,24 @@ impl Reader<'_, '_> {
         if value.ty.plain() == &ty {
             return value.with(ty);
         }
+        let is_address = match &value.data {
+            Data::Place(_) | Data::Local(_) => true,
+            Data::Code(Expr::Const(_)) => false,
+            Data::Code(_) => matches!(value.ty.plain(), Type::Pointer(to) if **to != Type::Void),
+            _ => false,
+        };
+        let is_number = match &value.data {
+            Data::Code(Expr::Const(c)) => *c != 0,
+            Data::Code(_) => matches!(value.ty.plain(), Type::Int(_) | Type::Bool),
+            _ => false,
+        };
+        let is_pointer = matches!(&ty, Type::Pointer(to) if **to != Type::Void);
+        if is_address && matches!(ty, Type::Int(_)) || is_number && is_pointer {
+            let help = "keep a flag beside the pointer instead of a bit in it, and point to a variable of its own instead of a number";
+            let message = "a pointer as a number is not read: addresses have no bits here";
+            self.b.errors.push(crate::Diagnostic::new(message, self.b.range()).help(help));
+            return Value::number(0, ty);
+        }
         let data = match (&value.data, &ty) {
             (Data::Code(code), Type::Int(int)) => match code {
                 Expr::Const(c) => Data::Code(Expr::Const(int.wrap(*c))),

@@ -302,7 +302,8 @@ impl<'u> Reader<'u, '_> {
         let Some(condition) = rounds.condition.filter(|_| rounds.step.is_none()) else {
             return false;
         };
-        if !is_empty(rounds.body) || !self.is_quiet(condition) {
+        let is_endless = matches!(condition.node, Expression::Constant(_));
+        if is_endless || !is_empty(rounds.body) || !self.is_quiet(condition) {
             return false;
         }
         self.at(rounds.span);

@@ -231,6 +231,10 @@ impl<'u> Reader<'u, '_> {
                     self.error(declarator.span, "a struct cannot contain itself");
                     continue;
                 }
+                if matches!(ty, Type::Array(_, 0)) {
+                    let what = "an array without a length in a struct";
+                    self.not_read(declarator.span, what, "give it a length");
+                }
                 fields.push((name, ty));
             }
         }
@@ -373,6 +377,13 @@ impl<'u> Reader<'u, '_> {
     pub(super) fn initial(&mut self, init: &'u Initializer, ty: &Type) -> Value {
         match init {
             Initializer::Expression(e) => {
+                if let (Expression::StringLiteral(_), Type::Array(..)) = (&e.node, ty.plain()) {
+                    self.not_read(
+                        e.span,
+                        "an array that begins with a string",
+                        "list its characters",
+                    );
+                }
                 let value = self.value_for(e, ty);
                 self.at(e.span);
                 match ty.plain() {

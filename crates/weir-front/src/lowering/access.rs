@@ -66,6 +66,10 @@ pub enum Update {
     WaitToCount,
 }
 
+/// Functions, threads, collections and strings have no number in memory.
+const NOT_KNOWN: &str = "which function, thread, collection or string is here is only known when the program runs: another thread may set it, or an index decides; \
+     set it once, before the threads that use it start, or choose by a number";
+
 impl Builder {
     /// Reads something.
     pub fn load(&mut self, from: &Lvalue, order: Order) -> Value {
@@ -122,6 +126,9 @@ impl Builder {
             return Data::Code(Expr::Const(0));
         };
         if let Some(cell) = element {
+            if self.cells[cell].known_to.is_some_and(|thread| !self.is_over(thread)) {
+                self.error(NOT_KNOWN);
+            }
             if self.knows_memory() && !self.cells[cell].is_live {
                 self.check_freed(place);
                 self.fence_behind_load(order);
@@ -132,7 +139,7 @@ impl Builder {
             if !self.is_written(place, cell) {
                 // Its value is known, but it orders other reads.
                 self.fence_behind_load(order);
-                return self.cells[cell].init.clone();
+                return self.init_here(cell);
             }
         } else {
             self.make_live(range.clone());
@@ -144,6 +151,18 @@ impl Builder {
         self.emit(StmtKind::Load(register, at));
         self.fence_behind_load(order);
         Data::Code(Expr::Atom(register))
+    }
+
+    /// What a cell holds from the beginning, for any thread.
+    fn init_here(&mut self, cell: usize) -> Data {
+        match self.cells[cell].init.clone() {
+            // A local variable of the first thread has to be in memory for others.
+            Data::Local(locals) if self.current != 0 => {
+                self.share(0, &Lvalue::Locals(locals, Type::Void));
+                Data::Code(Expr::Const(0))
+            }
+            data => data,
+        }
     }
 
     fn fence_behind_load(&mut self, order: Order) {
@@ -207,10 +226,18 @@ impl Builder {
 
     fn store_place(&mut self, place: &Place, data: &Data, order: Order) {
         let Some((range, element)) = self.cells_of(place) else { return };
-        if let (Some(cell), Data::Function(_) | Data::Thread(_)) = (element, data)
+        if let (Some(cell), Data::Function(_) | Data::Thread(_) | Data::Text(_)) = (element, data)
             && (!self.cells[cell].is_live || self.cells[cell].init == *data)
         {
             // It is never anything else, so that nobody has to read it.
+            if self.cells[cell].init != *data {
+                if !self.is_straight() {
+                    self.error(NOT_KNOWN);
+                }
+                self.cells[cell].known_to = (!self.knows_memory()).then_some(self.current);
+            } else if self.cells[cell].known_to.is_some_and(|thread| !self.is_over(thread)) {
+                self.error(NOT_KNOWN);
+            }
             self.cells[cell].init = data.clone();
             self.cells[cell].is_live = true;
             return;
@@ -394,6 +421,7 @@ impl Builder {
                     self.address(&place);
                 }
                 Data::Local(locals) => self.share(0, &Lvalue::Locals(locals, Type::Void)),
+                Data::Function(_) | Data::Thread(_) | Data::Text(_) => self.error(NOT_KNOWN),
                 _ => {}
             }
         }

@@ -54,7 +54,11 @@ impl Builder {
         }
         let mut rest: Vec<Stmt> =
             body[first..].iter().filter(|stmt| joined(stmt).is_none()).cloned().collect();
-        let elsewhere: HashSet<usize> = body[..first].iter().filter_map(joined).collect();
+        let mut elsewhere: HashSet<usize> = body[..first].iter().filter_map(joined).collect();
+        for process in &self.processes[1..] {
+            let all = process.blocks[0].split_last().map_or(&[][..], |(_, before)| before);
+            visit(all, &mut |stmt| elsewhere.extend(joined(stmt)));
+        }
         let mut properties = Vec::new();
         let way = Way { condition: Expr::Const(1), registers: HashMap::new() };
         if self.follow_ways(&mut rest, vec![way], &mut properties).is_none() {
@@ -63,10 +67,13 @@ impl Builder {
         self.processes[0].blocks[0].truncate(first);
         // Who is not waited for any more need not tell its end.
         for thread in here.difference(&elsewhere) {
-            let body = &mut self.processes[*thread].blocks[0];
-            if let Some(Stmt { kind: StmtKind::Rmw(_, place, _), .. }) = body.last() {
-                let cell = place.first.index();
-                body.pop();
+            let body = &self.processes[*thread].blocks[0];
+            let last = body.last().and_then(|stmt| match &stmt.kind {
+                StmtKind::Rmw(_, place, _) => Some(place.first.index()),
+                _ => None,
+            });
+            if let Some(cell) = last.filter(|&c| self.flag_of(c) == Some((*thread, Flag::Ended))) {
+                self.processes[*thread].blocks[0].pop();
                 self.cells[cell].is_used = false;
             }
         }
@@ -171,6 +178,14 @@ impl Builder {
             }
             _ => value,
         }
+    }
+}
+
+/// Visits all statements.
+fn visit(block: &[Stmt], look: &mut impl FnMut(&Stmt)) {
+    for stmt in block {
+        look(stmt);
+        stmt.kind.blocks().into_iter().for_each(|block| visit(block, look));
     }
 }
 

@@ -7,12 +7,12 @@
 
 use weir_model::program::{BinOp, Expr};
 
-use super::Builder;
 use super::access::Order;
 use super::lvalue::Lvalue;
 use super::memory::Place;
 use super::types::Type;
 use super::value::{Data, Value, binary, unary};
+use super::{Builder, Key};
 
 impl Builder {
     /// Allocates an object. The result is a pointer to it.
@@ -47,6 +47,15 @@ impl Builder {
         // The counter moves on; the pointer does not.
         let value = Value { data: Data::Place(place), ty: pointer };
         self.copied(&value)
+    }
+
+    /// An array that nobody can have seen yet, with elements that are known. It has them from the beginning.
+    pub fn allocate_with(&mut self, name: &str, ty: &Type, key: Key, values: Vec<Value>) -> Place {
+        let object = self.object(key, name, ty);
+        self.learned.heap.insert(key);
+        let place = self.whole(object);
+        self.initialize(&place, &Value { data: Data::Fields(values), ty: ty.clone() });
+        place
     }
 
     /// Frees an object. Freeing it twice fails.

@@ -217,6 +217,10 @@ impl Builder {
                 }
                 Lvalue::Memory { pointer: Some(code), targets, ty: ty.clone() }
             }
+            Data::Text(_) => {
+                self.error("the characters of strings are not read");
+                Lvalue::Memory { pointer: None, targets: Vec::new(), ty: ty.clone() }
+            }
             _ => {
                 self.error("this is not a pointer");
                 Lvalue::Memory { pointer: None, targets: Vec::new(), ty: ty.clone() }
@@ -290,6 +294,18 @@ impl Builder {
             (Data::Local(a), Data::Local(b)) => Expr::Const(i128::from(a == b)),
             (Data::Function(a), Data::Function(b)) => Expr::Const(i128::from(a == b)),
             (Data::Function(_), _) | (_, Data::Function(_)) => Expr::Const(0),
+            (Data::Text(_), Data::Code(Expr::Const(0)))
+            | (Data::Code(Expr::Const(0)), Data::Text(_)) => Expr::Const(0),
+            // An address may have the same number.
+            (Data::Code(Expr::Const(c)), Data::Code(other))
+            | (Data::Code(other), Data::Code(Expr::Const(c)))
+                if *c != 0
+                    && !matches!(other, Expr::Const(_))
+                    && !self.learned.addressed.is_empty() =>
+            {
+                self.error("a pointer is compared with a number: addresses have no numbers here; point to a variable of its own instead");
+                Expr::Const(0)
+            }
             _ => {
                 let (a, b) = (a.data.clone(), b.data.clone());
                 let (a, b) = (self.to_code(&a), self.to_code(&b));

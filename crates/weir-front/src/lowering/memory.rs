@@ -67,6 +67,8 @@ pub struct Cell {
     pub is_live: bool,
     /// Whether a step accesses it.
     pub is_used: bool,
+    /// The thread that gave it a function or the handle of a thread while threads ran: only that one knows it.
+    pub known_to: Option<usize>,
 }
 
 /// What is remembered of an object from one pass to the next.
@@ -129,6 +131,7 @@ impl Builder {
                 init: init.clone(),
                 is_live: false,
                 is_used: false,
+                known_to: None,
             }));
             leaves.push(Leaf { path, first, count, ty });
         }

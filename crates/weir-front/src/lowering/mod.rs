@@ -209,6 +209,8 @@ struct Process {
     counters: HashMap<Key, usize>,
     /// Whether code is executed again from a label, so that memory is not known any more.
     is_repeated: bool,
+    /// The threads that it has waited for, whatever the run did.
+    joined: Vec<usize>,
 }
 
 impl Builder {
@@ -277,6 +279,16 @@ impl Builder {
     /// Whether what is executed here is executed once, whatever the run does.
     pub fn is_straight(&self) -> bool {
         self.process().blocks.len() == 1 && !self.process().is_repeated
+    }
+
+    /// How many blocks are open: what is executed in a block need not be executed.
+    pub fn depth(&self) -> usize {
+        self.process().blocks.len()
+    }
+
+    /// Whether code here is not in a loop that the run goes round.
+    pub fn is_once(&self) -> bool {
+        self.process().loops == 0 && !self.process().is_repeated
     }
 
     /// The program is read again, without what this pass has learned.

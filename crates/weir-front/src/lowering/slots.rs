@@ -157,6 +157,10 @@ impl Builder {
                 self.error("the handle of a thread has to be known before the program runs");
                 Expr::Const(0)
             }
+            Data::Text(_) => {
+                self.error("the characters and addresses of strings are not read");
+                Expr::Const(0)
+            }
             Data::Fields(fields) if fields.len() == 1 => {
                 let data = fields[0].data.clone();
                 self.to_code(&data)
@@ -185,6 +189,20 @@ impl Builder {
             self.needs_memory(*locals);
             self.current = current;
         }
+    }
+
+    /// The same for all that a value points to. Whether other threads know the value.
+    pub fn share_value(&mut self, owner: usize, value: &Value) -> bool {
+        match &value.data {
+            Data::Local(locals) => self.share(owner, &Lvalue::Locals(*locals, Type::Void)),
+            Data::Fields(fields) => {
+                return fields
+                    .iter()
+                    .fold(true, |known, field| self.share_value(owner, field) && known);
+            }
+            _ => {}
+        }
+        value.data.is_fixed()
     }
 
     /// Somebody needs the address of local variables.

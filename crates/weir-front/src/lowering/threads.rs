@@ -44,6 +44,7 @@ impl Builder {
             names: Default::default(),
             counters: Default::default(),
             is_repeated: false,
+            joined: Vec::new(),
         });
         self.current = self.processes.len() - 1;
         // The end of the process, where `exit_thread` goes.
@@ -158,7 +159,13 @@ impl Builder {
     /// Waits for the end of a thread.
     pub fn join_thread(&mut self, thread: usize) {
         let Some(process) = self.processes.get(thread) else { return };
+        if thread == 0 {
+            return self.error("a thread waits for the end of the first one, which is not read");
+        }
         let (name, key) = (process.name.clone(), process.key);
+        if self.is_straight() {
+            self.process_mut().joined.push(thread);
+        }
         if self.learned.joined.insert(key) {
             self.learned.is_changed = true;
         }
@@ -200,6 +207,23 @@ impl Builder {
     /// What a thread is called.
     pub fn thread_name(&self, thread: usize) -> &str {
         self.processes.get(thread).map_or("main", |process| &process.name)
+    }
+
+    /// Whether all that a thread has done so far comes before what is executed here: it is this thread, it has
+    /// started this one, or it has been waited for.
+    pub fn is_over(&self, thread: usize) -> bool {
+        let mut known: Vec<usize> = self.waiting.clone();
+        known.push(self.current);
+        let mut next = 0;
+        while next < known.len() {
+            for joined in &self.processes[known[next]].joined {
+                if !known.contains(joined) {
+                    known.push(*joined);
+                }
+            }
+            next += 1;
+        }
+        known.contains(&thread)
     }
 
     /// Which process is executed.

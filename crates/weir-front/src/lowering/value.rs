@@ -28,6 +28,8 @@ pub enum Data {
     Function(usize),
     /// The handle of a thread.
     Thread(usize),
+    /// A string of the text, by where it stands. Nobody looks at its characters.
+    Text(usize),
     /// The fields of a struct or the elements of an array.
     Fields(Vec<Value>),
 }
@@ -90,11 +92,11 @@ impl Value {
 
 impl Data {
     /// Whether it stays what it is, whatever registers hold.
-    pub(super) fn is_fixed(&self) -> bool {
+    pub fn is_fixed(&self) -> bool {
         match self {
             Self::Code(code) => matches!(code, Expr::Const(_)),
             Self::Place(place) => matches!(place.linear, Expr::Const(_)),
-            Self::Local(_) | Self::Function(_) | Self::Thread(_) => true,
+            Self::Local(_) | Self::Function(_) | Self::Thread(_) | Self::Text(_) => true,
             Self::Fields(fields) => fields.iter().all(|field| field.data.is_fixed()),
         }
     }

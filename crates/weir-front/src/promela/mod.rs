@@ -71,7 +71,8 @@ pub fn read_with(
         return Err(inside(errors, &source));
     }
     let plain = source.clone();
-    let made = lower::model(&stem, &model, settings, source, errors);
+    let asks_labels = lexed.questions.iter().any(|q| notices_gaps(&text[q.range()]));
+    let made = lower::model(&stem, &model, settings, source, asks_labels, errors);
     let (program, source, observed) = made.map_err(|errors| inside(errors, &plain))?;
     // What is asked, at the place where it stands.
     let mut asked = vec![b' '; text.len()];
@@ -91,6 +92,14 @@ pub fn read_with(
         properties.remove(ours);
     }
     Ok((program, source))
+}
+
+/// Whether a question can tell that a process is at no label. One that labels can only make false, such as
+/// `never P@cs and Q@cs`, cannot.
+fn notices_gaps(question: &str) -> bool {
+    let only_falsifies = question.contains("never")
+        && !["not", "!", "=", "<", "implies", "->"].iter().any(|word| question.contains(word));
+    question.contains('@') && !only_falsifies
 }
 
 /// Promela, the language of Spin.

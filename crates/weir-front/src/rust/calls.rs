@@ -326,7 +326,7 @@ impl Reader<'_> {
             if let Some(id) = self.method_id(&ty, &name) {
                 return self.own_method(id, receiver, &ty, pointer, is_direct, call, want);
             }
-            if let Some(value) = self.std_method(&receiver, &ty, &name, call, want) {
+            if let Some(value) = self.std_method(&receiver, &ty, &name, call) {
                 if is_direct
                     && takes_self(&ty, &name)
                     && let Some(at) = self.local_of(&call.receiver)

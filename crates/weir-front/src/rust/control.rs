@@ -633,7 +633,7 @@ impl Reader<'_> {
 
     /// Waits until a condition holds, or until it does not hold, if it is made of loads alone.
     fn wait_until(&mut self, cond: &Expr, holds: bool) -> bool {
-        if !self.is_reachable() || self.is_alone() {
+        if !self.is_reachable() || self.is_alone() || matches!(cond, Expr::Lit(_)) {
             return false;
         }
         self.at(cond);

@@ -276,7 +276,7 @@ impl Reader<'_> {
                 let fields = values.iter().map(|value| self.raw(value)).collect();
                 Val { data: Data::Fields(fields), ty: Ty::Array(element.into(), len.into()) }
             }
-            // Model checkers call the function for every execution.
+            // Model checkers call the function for every execution, which ends with its threads.
             (
                 _,
                 "model"
@@ -285,7 +285,7 @@ impl Reader<'_> {
                 | "check_dfs"
                 | "check_pct"
                 | "check_uncontrolled_nondeterminism",
-            ) => self.call_value(&first, Vec::new(), tag, None),
+            ) => self.with_threads(&first, Vec::new(), tag),
             // What this reader's own library uses.
             (_, "weir_read") => {
                 let loc = self.follow(&first);

@@ -18,7 +18,6 @@ impl Reader<'_> {
         ty: &Ty,
         name: &str,
         call: &ExprMethodCall,
-        want: Option<&Ty>,
     ) -> Option<Val> {
         match ty {
             Ty::Atomic(inner) => {
@@ -107,7 +106,7 @@ impl Reader<'_> {
                             let handle = self.spawn(function, tag);
                             self.ok(handle)
                         }
-                        _ => self.call_value(&function, Vec::new(), tag, want),
+                        _ => self.with_threads(&function, Vec::new(), tag),
                     });
                 }
                 Some(Val::number(0, Ty::Opaque))
@@ -310,10 +309,7 @@ impl Reader<'_> {
                 self.drop_place(&loc, 0);
                 Val::unit()
             }
-            "addr" | "expose_provenance" => {
-                let code = self.b.to_code(&raw.data);
-                Val { data: Data::Code(code), ty: Ty::USIZE }
-            }
+            "addr" | "expose_provenance" | "map_addr" | "with_addr" => self.pointer_as_number(call),
             _ => pointer,
         })
     }

@@ -301,6 +301,12 @@ impl Reader<'_> {
     }
 
     /// `value as to`.
+    pub fn pointer_as_number(&mut self, node: &impl Spanned) -> Val {
+        let help = "keep a flag beside the pointer instead of a bit in it, and point to a variable of its own instead of a number";
+        let message = "a pointer as a number is not read: addresses have no bits here";
+        self.error_at(node, message, Some(help))
+    }
+
     pub fn cast(&mut self, value: Val, to: &Ty, node: &impl Spanned) -> Val {
         let from = self.resolve(&value.ty);
         let to = self.resolve(to);
@@ -324,10 +330,7 @@ impl Reader<'_> {
                 Val { data: Data::Code(code), ty: to }
             }
             (Ty::Bool | Ty::Adt(..), Ty::Int(_)) => value.with(to),
-            (Ty::Pointer(..), Ty::Int(_)) => {
-                let code = self.code(&value);
-                Val { data: Data::Code(code), ty: to }
-            }
+            (Ty::Pointer(..), Ty::Int(_)) => self.pointer_as_number(node),
             (Ty::Pointer(_, inner), Ty::Pointer(kind, target)) => {
                 let inner_is_void = target.is_unit() || matches!(**target, Ty::Opaque);
                 let inner = if inner_is_void { inner.clone() } else { target.clone() };
@@ -341,7 +344,10 @@ impl Reader<'_> {
                 };
                 value.with(ty)
             }
-            (Ty::Int(_), Ty::Pointer(..)) | (Ty::Function, _) => value.with(to),
+            (Ty::Int(_) | Ty::Var(_, true), Ty::Pointer(..)) if value.known() != Some(0) => {
+                self.pointer_as_number(node)
+            }
+            (Ty::Int(_) | Ty::Var(_, true), Ty::Pointer(..)) | (Ty::Function, _) => value.with(to),
             (_, Ty::Opaque) => Val::number(0, to),
             (Ty::Opaque, _) => self.opaque(node),
             (Ty::Never, _) => Val::never(),

@@ -1,4 +1,7 @@
 //! Vectors and iterators, which are known element by element while the program is read.
+//!
+//! So they are not in memory, and threads do not see them change. A vector that one thread changes and another one uses is
+//! refused, unless one of both comes first in every run ([`Reader::touch`]).
 
 use std::collections::VecDeque;
 
@@ -6,9 +9,9 @@ use syn::spanned::Spanned;
 
 use super::reader::{Callable, Loc, Reader, Val};
 use super::types::{Pointer, Ty};
-use crate::lowering::Order;
 use crate::lowering::types::Type;
 use crate::lowering::value::{Data, Value};
+use crate::lowering::{Key, Lvalue, Order};
 
 /// A vector: its elements, or the array that they are in.
 #[derive(Clone, Debug)]
@@ -17,6 +20,11 @@ pub struct List {
     pub element: Ty,
     pub name: String,
     pub array: Option<Loc>,
+    /// Where it was made: in which thread, how many blocks deep, and whether only once.
+    made: (usize, usize, bool),
+    key: Key,
+    /// The threads that have used it so far, and whether they changed it.
+    uses: Vec<(usize, bool)>,
 }
 
 /// An iterator.
@@ -35,6 +43,17 @@ pub enum Iter {
     Copied(Box<Iter>),
 }
 
+const SHARED: &str =
+    "one thread changes this collection and another one uses it; only the run knows who is first";
+const LENGTH: &str = "how many elements this collection has is only known when the program runs";
+
+impl List {
+    fn new(element: Ty, name: String) -> Self {
+        let (made, key, uses) = ((0, 0, true), 0, Vec::new());
+        Self { items: Vec::new(), element, name, array: None, made, key, uses }
+    }
+}
+
 /// How many elements are looked at.
 const MAX_ITEMS: usize = 10_000;
 
@@ -46,16 +65,60 @@ impl Reader<'_> {
             element = self.unify(&element, &item.ty);
         }
         let name = self.hint.clone().unwrap_or_else(|| "vec".to_owned());
-        let list = List { items, element: element.clone(), name, array: None };
+        self.new_list(List { items, ..List::new(element, name) })
+    }
+
+    fn new_list(&mut self, mut list: List) -> Val {
+        let number = self.callables.len();
+        let ty = Ty::Vec(list.element.clone().into());
+        list.made = (self.b.thread(), self.b.depth(), self.b.is_once());
+        list.key = self.b.key(("vec", number));
         self.callables.push(Callable::List(list));
-        let data = Data::Function(self.callables.len() - 1);
-        Val { data, ty: Ty::Vec(element.into()) }
+        Val { data: Data::Function(number), ty }
+    }
+
+    /// A thread uses a vector. What another thread does to it is only known if it comes before that in every run.
+    fn touch(&mut self, number: usize, changes: bool) -> Result<(), &'static str> {
+        let here = self.b.thread();
+        let Callable::List(list) = &mut self.callables[number] else { return Ok(()) };
+        let (uses, items, maker) = (list.uses.clone(), list.items.clone(), list.made.0);
+        if !list.uses.contains(&(here, changes)) {
+            list.uses.push((here, changes));
+        }
+        if uses.iter().any(|&(by, changed)| (changes || changed) && !self.b.is_over(by)) {
+            return Err(SHARED);
+        }
+        if uses.iter().map(|(by, _)| *by).chain([maker]).all(|by| by == here) {
+            return Ok(());
+        }
+        for item in &items {
+            let raw = self.raw(item);
+            if !self.b.share_value(maker, &raw) {
+                return Err(
+                    "what another thread has put into this collection is only known when the program runs",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, with an error where it is not known.
+    fn touch_at(&mut self, number: usize, changes: bool, node: &impl Spanned) -> Option<()> {
+        if !self.is_reachable() {
+            return None;
+        }
+        let touched = self.touch(number, changes);
+        let report = |message| {
+            self.error_at(node, message, Some("use an array, and a counter for its length"))
+        };
+        touched.map_err(report).ok()
     }
 
     fn list_number(&mut self, value: &Val, node: &impl Spanned) -> Option<usize> {
         if let Data::Function(number) = value.data
             && matches!(self.callables[number], Callable::List(_))
         {
+            self.touch_at(number, false, node)?;
             return Some(number);
         }
         if self.is_reachable() {
@@ -71,11 +134,14 @@ impl Reader<'_> {
     fn list(&self, number: usize) -> List {
         match &self.callables[number] {
             Callable::List(list) => list.clone(),
-            _ => List { items: Vec::new(), element: Ty::Never, name: String::new(), array: None },
+            _ => List::new(Ty::Never, String::new()),
         }
     }
 
-    fn set_list(&mut self, number: usize, list: List) {
+    fn set_list(&mut self, number: usize, mut list: List) {
+        if let Callable::List(before) = &self.callables[number] {
+            list.uses = before.uses.clone();
+        }
         self.callables[number] = Callable::List(list);
     }
 
@@ -88,15 +154,27 @@ impl Reader<'_> {
         let element = self.lower(&list.element);
         let len = list.items.len();
         let array = Type::Array(element.into(), len as u32);
-        let pointer = self.b.allocate(&list.name, &array, ("vec", number));
         let ty = Ty::Array(list.element.clone().into(), Ty::Const(len as i128).into());
-        let lvalue = self.b.follow(&pointer, &array);
-        let loc = Loc { lvalue, ty };
-        for (i, item) in list.items.iter().enumerate() {
-            let index = Value::number(i as i128, Type::INT);
-            let lvalue = self.b.index(&loc.lvalue, &index);
-            self.store(&Loc { lvalue, ty: list.element.clone() }, item, Order::Plain);
-        }
+        let raw: Vec<Value> = list.items.iter().map(|item| self.raw(item)).collect();
+        let (maker, depth, is_once) = list.made;
+        let is_fixed = raw.iter().all(|value| value.data.is_fixed());
+        let loc = if is_once && is_fixed {
+            // Nobody has seen it before, so it may be there from the beginning.
+            let place = self.b.allocate_with(&list.name, &array, list.key, raw);
+            Loc { lvalue: Lvalue::place(place), ty }
+        } else if maker == self.b.thread() && depth == self.b.depth() {
+            let pointer = self.b.allocate(&list.name, &array, ("vec", number));
+            let loc = Loc { lvalue: self.b.follow(&pointer, &array), ty };
+            for (i, item) in list.items.iter().enumerate() {
+                let index = Value::number(i as i128, Type::INT);
+                let lvalue = self.b.index(&loc.lvalue, &index);
+                self.store(&Loc { lvalue, ty: list.element.clone() }, item, Order::Plain);
+            }
+            loc
+        } else {
+            self.fault("when this collection gets its elements is only known when the program runs; use an array");
+            return Loc { lvalue: Lvalue::nothing(), ty };
+        };
         list.array = Some(loc.clone());
         self.set_list(number, list);
         loc
@@ -341,16 +419,25 @@ impl Reader<'_> {
             Some(expr) => this.expr(expr, None),
             None => Val::unit(),
         };
+        let known = |this: &mut Self| {
+            let count = arg(this, 0).known();
+            if count.is_none() && this.is_reachable() {
+                let message =
+                    format!("the argument of `{name}` is only known when the program runs");
+                this.error_at(call, &message, Some("write a loop"));
+            }
+            count
+        };
         let made = match name {
             "map" => Iter::Map(boxed, arg(self, 0)),
             "filter" => Iter::Filter(boxed, arg(self, 0)),
             "enumerate" => Iter::Enumerate(boxed, 0),
-            "take" => Iter::Take(boxed, arg(self, 0).known().unwrap_or(0)),
-            "step_by" => Iter::StepBy(boxed, arg(self, 0).known().unwrap_or(1), false),
+            "take" => Iter::Take(boxed, known(self)?),
+            "step_by" => Iter::StepBy(boxed, known(self)?, false),
             "copied" | "cloned" => Iter::Copied(boxed),
             "iter" | "into_iter" | "by_ref" => iter,
             "rev" | "skip" => {
-                let count = if name == "skip" { arg(self, 0).known().unwrap_or(0) } else { 0 };
+                let count = if name == "skip" { known(self)? } else { 0 };
                 let mut iter = iter;
                 let mut items = self.drain(&mut iter, call);
                 if name == "rev" {
@@ -486,6 +573,14 @@ impl Reader<'_> {
             ("into_iter" | "drain", Some(number)) => {
                 let items = self.list_values(number);
                 if name == "drain" {
+                    if !self.b.is_straight() {
+                        return Some(self.error_at(
+                            call,
+                            LENGTH,
+                            Some("use an array and a counter"),
+                        ));
+                    }
+                    self.touch_at(number, true, call)?;
                     let mut list = self.list(number);
                     list.items.clear();
                     self.set_list(number, list);
@@ -539,8 +634,7 @@ impl Reader<'_> {
                 Some(self.option(Some(pointer), ty))
             }
             (
-                "push" | "pop" | "clear" | "push_back" | "pop_front" | "extend" | "reserve"
-                | "truncate",
+                "push" | "pop" | "clear" | "push_back" | "pop_front" | "extend" | "reserve",
                 Some(number),
             ) => {
                 let values: Vec<Val> =
@@ -550,10 +644,9 @@ impl Reader<'_> {
                 }
                 let mut list = self.list(number);
                 if list.array.is_some() || !self.b.is_straight() {
-                    let message =
-                        "how many elements this `Vec` has is only known when the program runs";
-                    return Some(self.error_at(call, message, Some("use an array and a counter")));
+                    return Some(self.error_at(call, LENGTH, Some("use an array and a counter")));
                 }
+                self.touch_at(number, name != "reserve", call)?;
                 let result = match name {
                     "push" | "push_back" => {
                         let value = values.into_iter().next()?;
@@ -601,7 +694,7 @@ impl Reader<'_> {
                 }
                 Some(any)
             }
-            ("sort" | "sort_unstable" | "swap" | "reverse" | "retain", _) => {
+            ("sort" | "sort_unstable" | "swap" | "reverse" | "retain" | "truncate", _) => {
                 let what = format!("`{name}` of a `Vec`");
                 Some(self.unsupported(call, &what, "write out what it does"))
             }
@@ -615,7 +708,15 @@ impl Reader<'_> {
             (Data::Function(a), Data::Function(b)) => Some((*a, *b)),
             _ => None,
         };
-        let Some((a, b)) = numbers else { return Val::truth(false) };
+        let Some((a, b)) = numbers else {
+            return self
+                .fault("what this `Vec` holds is only known when the program runs; use an array");
+        };
+        for number in [a, b] {
+            if let Err(message) = self.touch(number, false) {
+                return self.fault(message);
+            }
+        }
         let (a, b) = (self.list_values(a), self.list_values(b));
         if a.len() != b.len() {
             return Val::truth(false);
@@ -633,10 +734,7 @@ impl Reader<'_> {
     /// An empty vector.
     pub fn empty_list(&mut self, element: Ty) -> Val {
         let name = self.hint.clone().unwrap_or_else(|| "vec".to_owned());
-        let list = List { items: Vec::new(), element: element.clone(), name, array: None };
-        self.callables.push(Callable::List(list));
-        let data = Data::Function(self.callables.len() - 1);
-        Val { data, ty: Ty::Vec(element.into()) }
+        self.new_list(List::new(element, name))
     }
 }
 

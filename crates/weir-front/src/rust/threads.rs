@@ -105,10 +105,15 @@ impl Reader<'_> {
 
     /// `thread::scope`: joins at its end what is not joined yet.
     pub fn scope(&mut self, function: &Val, tag: (usize, usize)) -> Val {
-        self.scopes.push(Vec::new());
         let scope = Val::number(0, Ty::Scope);
+        self.with_threads(function, vec![scope], tag)
+    }
+
+    /// Calls a function, and waits for the threads that it has started.
+    pub fn with_threads(&mut self, function: &Val, args: Vec<Val>, tag: (usize, usize)) -> Val {
+        self.scopes.push(Vec::new());
         let range = self.b.range();
-        let value = self.call_value(function, vec![scope], tag, None);
+        let value = self.call_value(function, args, tag, None);
         let started = self.scopes.pop().unwrap_or_default();
         self.b.at(range);
         for thread in started {

@@ -5,27 +5,32 @@
 use std::fmt::Write as _;
 
 /// Marsaglia's xorshift: random enough, and the same everywhere.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        for _ in 0..4 {
+            random.below(2);
+        }
+        random
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 % bound as u64) as usize
     }
 
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.below(list.len())]
     }
 }
 
 /// A model; the same one for the same seed.
 pub fn model(seed: u64) -> String {
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-    for _ in 0..4 {
-        random.below(2);
-    }
+    let mut random = Random::new(seed);
     let with_channels = random.below(3) > 0;
     let with_meetings = with_channels && random.below(2) > 0;
     let mut writer = Writer {

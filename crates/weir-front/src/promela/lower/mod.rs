@@ -60,8 +60,15 @@ pub fn model<'t>(
     model: &Model<'t>,
     settings: &Settings,
     source: Source,
+    asks_labels: bool,
     errors: Errors,
 ) -> Result<(Program, Source, Observed), Errors> {
+    let mut asks_labels = asks_labels;
+    for formula in &model.formulas {
+        formula.formula.visit(&mut |e| {
+            asks_labels |= matches!(e.kind, ExprKind::At(..) | ExprKind::Remote(..));
+        });
+    }
     let mut cx = Context {
         errors,
         source,
@@ -78,6 +85,7 @@ pub fn model<'t>(
         numbers: HashSet::new(),
         except: Vec::new(),
         is_split: settings.is_split,
+        asks_labels,
         places: settings.places,
         hand: None,
         running: None,
@@ -144,6 +152,8 @@ struct Context<'m, 't> {
     except: Vec<(ProcessId, LabelId)>,
     /// Whether every access is a step of its own.
     is_split: bool,
+    /// Whether something is asked about labels that notices a process between two places.
+    asks_labels: bool,
     /// Whether every place has a label.
     places: bool,
     /// The variable that says who is to take a message before anybody else does anything, if that
@@ -201,7 +211,7 @@ impl<'m, 't> Context<'m, 't> {
 
     /// Finds the names that are assigned, and whether it matters which processes are alive.
     fn survey(&mut self, model: &'m Model<'t>) {
-        let (mut asks, mut shares) = (false, false);
+        let (mut asks, mut shares, mut labels) = (false, false, false);
         let mut assigned = HashSet::new();
         for proctype in &model.proctypes {
             for stmt in &proctype.body {
@@ -216,6 +226,10 @@ impl<'m, 't> Context<'m, 't> {
                                     assigned.insert(place.name.text);
                                 }
                             }
+                        }
+                        StmtKind::Label(label) => {
+                            let words = ["progress", "accept"];
+                            labels |= words.iter().any(|word| label.text.starts_with(word));
                         }
                         _ => {}
                     }
@@ -233,6 +247,7 @@ impl<'m, 't> Context<'m, 't> {
         }
         self.assigned = assigned;
         self.is_shared = shares;
+        self.asks_labels |= labels;
         self.counts = asks;
         // A variable of a process that is dead is 0.
         if asks || self.is_observed {

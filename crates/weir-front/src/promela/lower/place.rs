@@ -264,8 +264,10 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             self.inner = None;
         }
         done?;
-        if has_more || tidy::weight(&block) > 1 {
-            let kind = match is_full {
+        let is_long = has_more || tidy::weight(&block) > 1;
+        // A formula about labels must not see it between two places.
+        if is_long || self.cx.asks_labels && block.len() > 1 {
+            let kind = match is_full && is_long {
                 true => AtomicKind::Full,
                 false if self.cx.is_split => {
                     self.out.append(&mut block);
@@ -274,6 +276,9 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                 false => AtomicKind::Statement,
             };
             match tidy::as_update(&block).filter(|_| is_full) {
+                Some(plain) if self.cx.asks_labels => {
+                    self.emit(StmtKind::Atomic(AtomicKind::Statement, plain), span);
+                }
                 Some(plain) => self.out.extend(plain),
                 None => self.emit(StmtKind::Atomic(kind, block), span),
             }
@@ -426,7 +431,8 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             [way] => way.edge.span,
             _ => span,
         };
-        let has_loads = tidy::weight(&loads) > 0;
+        // Who computes before it waits stays where it is.
+        let computes = !loads.is_empty() || self.cx.asks_labels;
         let graph = &bodies[self.me].graph;
         let is_inside = graph.nodes[node].edges.iter().all(|e| e.d_step.is_some() && !e.begins);
         if is_sure {
@@ -436,11 +442,10 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             self.out.extend(loads);
             let one = self.bounded(any(&enabled), token)?;
             self.emit(StmtKind::Assert(one), span);
-        } else if has_loads {
+        } else if computes {
             let one = self.bounded(any(&enabled), token)?;
             self.emit(StmtKind::Await(loads, one), span);
         } else {
-            self.out.extend(loads);
             let one = self.bounded(any(&enabled), token)?;
             self.emit(StmtKind::Assume(one), span);
         }

@@ -187,8 +187,8 @@ impl<'t> Lowering<'_, 't> {
                 let values = self.constants().choice(choice, e.span)?;
                 Box::new(|r| StmtKind::Any(r, values))
             }
-            ExprKind::Atomic(Atomic::Update, ..) if self.in_block => {
-                let message = "`update` may not stand in a block that is one step";
+            ExprKind::Atomic(Atomic::Update, ..) if self.in_block && !self.at_step => {
+                let message = "in a block that is one step, `update` may only be the first statement of a `step`";
                 let help = "write `await` and an assignment";
                 self.cx.error(Diagnostic::new(message, e.span.range()).help(help));
                 return None;

@@ -156,6 +156,8 @@ pub struct Lowering<'c, 't> {
     pub awaited: (usize, Option<Span>),
     /// Whether this is an atomic block.
     pub in_block: bool,
+    /// Whether it is a `step` that begins with the assignment that comes next.
+    pub at_step: bool,
     /// What registers of the atomic block begin with that it declares itself.
     pub hoisted: Option<Hoisted>,
     /// Whether this is a method.
@@ -187,6 +189,7 @@ impl<'c, 't> Lowering<'c, 't> {
             awaiting: false,
             awaited: (0, None),
             in_block: false,
+            at_step: false,
             hoisted: None,
             in_method,
         }
@@ -238,6 +241,7 @@ impl<'t> Lowering<'_, 't> {
     /// Adds a statement to the block that is being written.
     pub fn emit(&mut self, kind: StmtKind, span: Span) {
         self.statements += 1;
+        self.at_step = false;
         if self.blocks > MAX_NESTING {
             let message = format!("blocks nest more than {MAX_NESTING} deep here");
             return self.cx.error_at(message, span);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::mem;
 
 use weir_model::ids::RegId;
-use weir_model::program::{BinOp, Code, Expr, FenceKind, StmtKind, UnOp};
+use weir_model::program::{AtomicKind, BinOp, Code, Expr, FenceKind, StmtKind, UnOp};
 
 use super::code::Target;
 use super::domain::constant;
@@ -142,12 +142,15 @@ impl<'t> Lowering<'_, 't> {
             }
             tree::StmtKind::Undivided(kind, body) => {
                 self.in_block = true;
+                let first = body.first().map(|stmt| &stmt.kind);
+                self.at_step = *kind == AtomicKind::Statement
+                    && matches!(first, Some(tree::StmtKind::Assign(..)));
                 let depth = self.frame().scopes.len() + 1;
                 let scope = (self.frames.len(), depth);
                 let around = self.hoisted.replace(Hoisted { scope, list: Vec::new() });
                 let body = self.inside(body);
                 let hoisted = mem::replace(&mut self.hoisted, around);
-                self.in_block = false;
+                (self.in_block, self.at_step) = (false, false);
                 for (register, init, span) in hoisted.into_iter().flat_map(|h| h.list) {
                     self.set(register, Expr::Const(init), span);
                 }
