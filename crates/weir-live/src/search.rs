@@ -46,6 +46,7 @@ pub fn answers_with(
         options,
         extent: Extent::new(&options.search.budget),
         found: vec![None; questions.len()],
+        valued: questions.iter().map(|question| !question.may_have_no_value()).collect(),
         settled,
         told: vec![false; questions.len()],
     };
@@ -79,6 +80,8 @@ struct Search<'a> {
     options: &'a Options,
     extent: Extent,
     found: Vec<Option<Answer>>,
+    /// For each question whether its formulas have a value in every reachable state.
+    valued: Vec<bool>,
     settled: &'a mut dyn FnMut(usize, &Answer),
     /// Of which answers somebody was told.
     told: Vec<bool>,
@@ -146,6 +149,7 @@ impl Search<'_> {
             self.conclude();
             self.tell();
         }
+        self.find_values();
         let most = self.options.search.bound.unwrap_or(DEFAULT_BOUND);
         let mut frozen = Line { next: 1, stopped: None };
         let mut folded = Line { next: 0, stopped: None };
@@ -172,6 +176,19 @@ impl Search<'_> {
             ));
         }
         reasons
+    }
+
+    /// Looks at a small graph that has all states, and maybe more, for those in which a formula has
+    /// no value.
+    fn find_values(&mut self) {
+        if self.valued.iter().all(|&valued| valued) {
+            return;
+        }
+        self.extent.nodes = TURNS[1];
+        let Ok(graph) = fold::graph(self.system, 0, &self.extent) else { return };
+        for (question, valued) in self.questions.iter().zip(&mut self.valued) {
+            *valued |= without_value(&graph, *question, &self.extent.budget) == Ok(None);
+        }
     }
 
     /// Answers what is open by what is known: a lasso against a property is one against every
@@ -247,7 +264,8 @@ impl Search<'_> {
                 continue;
             }
             // That a cycle is there does not show that the formula has a value everywhere.
-            if question.wants_cycle() && !graph.complete && question.may_have_no_value() {
+            self.valued[i] |= graph.complete;
+            if question.wants_cycle() && !self.valued[i] {
                 continue;
             }
             let lasso = if let Some(asked) = as_ltl(*question, flush_fair, false) {
