@@ -28,6 +28,8 @@ use std::process::ExitCode;
 pub use cli::Color;
 pub use cli::options::{engines, model, seconds};
 pub use commands::Status;
+#[doc(hidden)]
+pub use commands::serve::answer as answer_request;
 
 use cli::{Cli, Command, LimitArgs, batch};
 use commands::batch::run::Running;

@@ -1,10 +1,12 @@
-//! No text makes a reader panic or hang, and no evidence its checker.
+//! No text makes a reader panic or hang, no evidence its checker, no message the language server and
+//! no request the web server.
 //!
-//! Texts of every language and evidence of every kind are changed at random and read;
-//! what is read is sometimes built, printed and read again, and errors are rendered.
+//! Texts of every language, evidence of every kind, streams of messages and requests are changed at
+//! random and read; what is read is sometimes built, printed and read again, and errors are rendered.
+//! Sums that overflow panic.
 //!
 //! ```sh
-//! WEIR_MUTANTS=10000000 WEIR_SEED=1 cargo test --release -p weir-cli --test all mutate:: -- --nocapture
+//! WEIR_MUTANTS=10000000 WEIR_SEED=1 cargo test --profile fuzz -p weir-cli --test all mutate:: -- --nocapture
 //! ```
 //!
 //! `WEIR_MUTANTS` is how many texts, `WEIR_SEED` where they begin. A text that makes something
@@ -23,6 +25,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::root;
+use serde_json::json;
 use weir::certify::{certify, model};
 use weir::{Language, Loaded, MemoryModel, Reading};
 use weir_channel::{cpcp, pcp, text};
@@ -44,7 +47,7 @@ const BUILDING: Duration = Duration::from_millis(200);
 const LONGEST: usize = 3_000;
 
 /// The first of the readers are those of languages.
-const LANGUAGES: usize = 8;
+const LANGUAGES: usize = 10;
 
 /// The stack of the thread that reads: that of a program's main thread.
 const STACK: usize = 8 << 20;
@@ -321,13 +324,95 @@ fn readers() -> Vec<Reader> {
         language("promela", &weir_front::promela::LANGUAGE, texts(&["corpus/promela"], "pml")),
         language("rmm", &weir_front::rmm::LANGUAGE, texts(&["corpus/rmm"], "rmm")),
         language("trencher", &weir_front::trencher::LANGUAGE, texts(&["corpus/trencher"], "txt")),
+        language("c", &weir_front::c::LANGUAGE, texts(&["examples/c"], "c")),
+        language("rust", &weir_front::rust::LANGUAGE, texts(&["examples/rust"], "rs")),
         machines(),
         instances("pcp", false),
         instances("cpcp", true),
     ];
     assert_eq!(readers.len(), LANGUAGES);
     readers.extend(evidence_readers());
+    readers.extend([requests(), messages()]);
     readers
+}
+
+/// Requests to the web server. None of them starts a process.
+fn requests() -> Reader {
+    let request = |line: &str, rest: &str| {
+        format!(
+            "{line} HTTP/1.1\r\nHost: 127.0.0.1:80\r\nOrigin: http://127.0.0.1:80\r\n{rest}\r\n"
+        )
+    };
+    let texts = vec![
+        request("GET /token/", "Accept: */*\r\n"),
+        request("GET /token/text/0", ""),
+        request("GET /token/job/0", "Connection: close\r\n"),
+        request("GET /token/job/0/page", ""),
+        request("POST /token/job/0/cancel", "Content-Length: 2\r\n") + "{}",
+        request("POST /token/nothing", "Transfer-Encoding: chunked\r\n") + "2\r\n{}\r\n0\r\n\r\n",
+        request("DELETE /other/", "Content-Length: 99999999999999999999\r\n"),
+    ];
+    Reader::new("requests", texts, |mutant, _| {
+        let answer = weir_cli::answer_request(mutant.as_bytes());
+        let line = answer.map(|bytes| String::from_utf8_lossy(&bytes[..12]).into_owned());
+        assert!(line.as_ref().is_none_or(|line| line.starts_with("HTTP/1.1 ")), "{line:?}");
+        line.is_some_and(|line| line.ends_with("200"))
+    })
+}
+
+/// Streams of messages to the language server. The text has no property, so nothing is searched.
+fn messages() -> Reader {
+    const TEXT: &str = "var x  process p { reg r  r = x  x = r + 1 }";
+    let place = json!({ "textDocument": { "uri": "file:///a.weir" }, "position": { "line": 0, "character": 4 } });
+    let asked = |id: i64, method: &str| {
+        let mut params = place.clone();
+        params["newName"] = "y".into();
+        params["context"] = json!({ "includeDeclaration": true });
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+    };
+    let opened = json!({ "textDocument":
+        { "uri": "file:///a.weir", "languageId": "weir", "version": 1, "text": TEXT } });
+    let changed = json!({ "textDocument": { "uri": "file:///a.weir", "version": 2 }, "contentChanges":
+        [{ "range": { "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 3 } }, "text": "var" }] });
+    let all = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "capabilities": {} } }),
+        json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": opened }),
+        json!({ "jsonrpc": "2.0", "method": "textDocument/didChange", "params": changed }),
+        asked(2, "textDocument/hover"),
+        asked(3, "textDocument/completion"),
+        asked(4, "textDocument/references"),
+        asked(5, "textDocument/rename"),
+        asked(6, "textDocument/documentSymbol"),
+        asked(7, "textDocument/semanticTokens/full"),
+        asked(8, "textDocument/codeLens"),
+        asked(9, "textDocument/formatting"),
+        json!({ "jsonrpc": "2.0", "id": 10, "method": "shutdown" }),
+        json!({ "jsonrpc": "2.0", "method": "exit" }),
+    ];
+    let framed = |message: &serde_json::Value| {
+        let text = message.to_string();
+        format!("Content-Length: {}\r\n\r\n{text}", text.len())
+    };
+    let texts = vec![all.iter().map(framed).collect::<String>()];
+    let mut known = Vec::new();
+    all.iter().for_each(|message| words(message, &mut known));
+    let make = move |rng: &mut Rng| {
+        if rng.once_in(3) {
+            return mutate(rng, &texts[0], &texts);
+        }
+        let mut messages = all.to_vec();
+        for _ in 0..1 + rng.below(3) {
+            let at = rng.below(messages.len());
+            change(&mut messages[at], rng, &known);
+        }
+        messages.iter().map(framed).collect()
+    };
+    let read = |mutant: &str, _: &mut Rng| {
+        let input = std::io::Cursor::new(mutant.as_bytes().to_vec());
+        let ended = weir_lsp::serve(input, Vec::new(), weir_lsp::Settings::default());
+        matches!(ended, Ok(weir_lsp::Ended::Properly))
+    };
+    Reader { name: "messages".to_owned(), make: Box::new(make), read: Box::new(read) }
 }
 
 /// What is being read, for how long.

@@ -21,8 +21,8 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -152,6 +152,20 @@ fn folder(target: &Path) -> PathBuf {
 /// What a browser may call this server.
 fn hosts(port: u16) -> [String; 2] {
     [format!("127.0.0.1:{port}"), format!("localhost:{port}")]
+}
+
+/// The answer of a server with the port 80, the token `token` and no programs of its own to the bytes
+/// of a request; none if they are only the beginning of one. It has no socket: tests send it what no
+/// browser would.
+pub fn answer(bytes: &[u8]) -> Option<Vec<u8>> {
+    static APP: OnceLock<Option<App>> = OnceLock::new();
+    let app = APP.get_or_init(|| {
+        let gallery = Gallery::new(None).ok()?;
+        let limits = LimitArgs { timeout: None, memory: None, threads: None };
+        let (hosts, token, jobs) = (hosts(80), "token".to_owned(), Arc::new(Jobs::new()));
+        Some(App { hosts, token, gallery, folder: None, runs_in: None, jobs, limits })
+    });
+    app.as_ref()?.answer(bytes)
 }
 
 /// Opens a browser, if the system knows how. The address was printed in any case.
