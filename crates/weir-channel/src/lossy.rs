@@ -368,10 +368,9 @@ const MANY: usize = 1 << 16;
 /// So many words of a guard put the backward search off.
 const MANY_WORDS: usize = 1 << 12;
 
-/// The same where it is known that nothing is reached but what is `possible`. That has
-/// to be so of every configuration below one of which it is so: then a minimal
-/// configuration that is not possible stands for none that is. And it may depend on the lengths of
-/// words and on strong messages only.
+/// The same where only configurations that are `possible` can be reached. `possible` must be
+/// downward-closed, so that a minimal configuration that is not possible has no possible one above it. It may
+/// depend on the lengths of words and on strong messages only.
 pub(crate) fn reach_within(
     machine: &Machine,
     goals: &[Goal],

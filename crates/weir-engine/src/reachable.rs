@@ -17,7 +17,7 @@ use crate::stats::SearchOptions;
 use crate::store::{Full, Store};
 
 /// A bound that no buffer of a set that fits into memory comes to.
-const FAR: usize = 60_000;
+const MAX_BUFFER: usize = 60_000;
 
 /// Why the configurations are not listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl fmt::Display for NotListed {
             Self::Model(model) => {
                 write!(f, "there are closed sets for SC and TSO, not for {model}")
             }
-            Self::Unbounded => write!(f, "a buffer holds more than {FAR} writes"),
+            Self::Unbounded => write!(f, "a buffer holds more than {MAX_BUFFER} writes"),
             Self::Stopped(stop) => stop.fmt(f),
             Self::TooMany => f.write_str("there are too many configurations to number"),
         }
@@ -84,7 +84,7 @@ pub fn listing_options(
     model: MemoryModel,
     options: &SearchOptions,
 ) -> Result<SearchOptions, NotListed> {
-    let (bound, form) = (Some(FAR), Some(form(model)?));
+    let (bound, form) = (Some(MAX_BUFFER), Some(form(model)?));
     Ok(SearchOptions { bound, form, guesses: None, ..options.clone() })
 }
 
@@ -99,7 +99,7 @@ pub fn configurations(
     budget: &Budget,
 ) -> Result<Vec<Buffered>, NotListed> {
     let form = form(model)?;
-    let semantics = form.semantics(system, model, FAR);
+    let semantics = form.semantics(system, model, MAX_BUFFER);
     let mut store = Store::within(budget);
     for config in semantics.initial() {
         store.insert(&config, None)?;

@@ -37,8 +37,8 @@ pub trait WellStructured {
     /// Whether `small` is at or below `big`: whatever is above `big` is above it.
     fn is_below(&self, small: &Self::State, big: &Self::State) -> bool;
 
-    /// States that together are below all from which one step leads to above
-    /// `state`. Those at or above `state` itself may be left out.
+    /// Minimal predecessors of the upward closure of `state`. Those at or above `state` itself may be
+    /// left out.
     ///
     /// # Errors
     /// If a limit is reached.

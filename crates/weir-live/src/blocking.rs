@@ -43,8 +43,8 @@ use weir_model::system::{Expanded, Mark, Op, System};
 
 use crate::graph::{Edge, Extent, Graph, follow};
 use crate::lasso::Lasso;
-use crate::property::{Progress, Question, hunts};
-use crate::search::{FAR, find_any};
+use crate::property::{Progress, Question, patterns};
+use crate::search::{MAX_BUFFER, find_any};
 use crate::{Answer, Evidence};
 
 /// The client that is asked about.
@@ -282,7 +282,7 @@ fn join(op: BinOp, mut all: Vec<Formula>) -> Formula {
 
 /// The violation that goes on from a run to a blocking pair.
 fn lasso(system: &System, stopping: &System, run: &Run, budget: &Budget) -> Result<Lasso, String> {
-    let far = Form::Tso.semantics(system, MemoryModel::TSO, FAR);
+    let far = Form::Tso.semantics(system, MemoryModel::TSO, MAX_BUFFER);
     let stopped = |stop: Stop| stop.to_string();
     let start = far
         .initial()
@@ -296,7 +296,7 @@ fn lasso(system: &System, stopping: &System, run: &Run, budget: &Budget) -> Resu
     let alone = Graph::explore(&*near, system, [end], Some(CLIENT), &Extent::new(budget))
         .map_err(|e| e.reason)?;
     let question = Question::Progress(Progress::ObstructionFree);
-    let cycle = find_any(&alone, &hunts(&alone, question, true, false), budget)
+    let cycle = find_any(&alone, &patterns(&alone, question, true, false), budget)
         .map_err(stopped)?
         .ok_or("the client does not block where it should")?;
     let rest = Lasso::new(&*near, MemoryModel::TSO, &alone, &cycle, budget).map_err(stopped)?;

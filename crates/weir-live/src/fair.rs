@@ -35,7 +35,7 @@ pub enum Place<'e> {
 pub type Test<'a> = Box<dyn Fn(Place<'_>) -> bool + 'a>;
 
 /// The kind of cycle that is looked for.
-pub struct Hunt<'a> {
+pub struct CyclePattern<'a> {
     /// Which nodes and edges it may use.
     pub within: Test<'a>,
     /// For each, it has a node or an edge that passes.
@@ -66,22 +66,26 @@ struct Part {
 ///
 /// # Errors
 /// If a limit is reached.
-pub fn find(graph: &Graph<'_>, hunt: &Hunt<'_>, budget: &Budget) -> Result<Option<Cycle>, Stop> {
-    let nodes = (0..graph.len()).filter(|&n| (hunt.within)(Place::Node(n))).collect();
-    let mut work = vec![Part { nodes, closed: vec![false; hunt.debts.len()] }];
+pub fn find(
+    graph: &Graph<'_>,
+    pattern: &CyclePattern<'_>,
+    budget: &Budget,
+) -> Result<Option<Cycle>, Stop> {
+    let nodes = (0..graph.len()).filter(|&n| (pattern.within)(Place::Node(n))).collect();
+    let mut work = vec![Part { nodes, closed: vec![false; pattern.debts.len()] }];
     let mut best: Option<Piece<'_, '_>> = None;
     while let Some(part) = work.pop() {
-        for nodes in part.components(graph, hunt, budget)? {
+        for nodes in part.components(graph, pattern, budget)? {
             budget.work(1 + nodes.len() / 64)?;
-            let piece = Piece { graph, hunt, budget, closed: part.closed.clone(), nodes };
+            let piece = Piece { graph, pattern, budget, closed: part.closed.clone(), nodes };
             let is_nearer = best.as_ref().is_none_or(|b| piece.nodes[0] < b.nodes[0]);
-            if !is_nearer || !hunt.goals.iter().all(|goal| piece.place(goal).is_some()) {
+            if !is_nearer || !pattern.goals.iter().all(|goal| piece.place(goal).is_some()) {
                 continue;
             }
             let unpaid = |(first, second): &(Test<'_>, Test<'_>)| {
                 piece.place(first).is_some() && piece.place(second).is_none()
             };
-            let unpaid: Vec<bool> = hunt.debts.iter().map(unpaid).collect();
+            let unpaid: Vec<bool> = pattern.debts.iter().map(unpaid).collect();
             if unpaid.contains(&true) {
                 let closed = unpaid.iter().zip(&part.closed).map(|(a, b)| a | b).collect();
                 work.push(Part { nodes: piece.nodes, closed });
@@ -98,12 +102,12 @@ impl Part {
     fn components(
         &self,
         graph: &Graph<'_>,
-        hunt: &Hunt<'_>,
+        pattern: &CyclePattern<'_>,
         budget: &Budget,
     ) -> Result<Vec<Vec<usize>>, Stop> {
         let inner = |i: usize| {
             let node = self.nodes[i];
-            let open = graph.edges(node).iter().filter(|e| is_open(hunt, &self.closed, node, e));
+            let open = graph.edges(node).iter().filter(|e| is_open(pattern, &self.closed, node, e));
             open.filter_map(|e| self.nodes.binary_search(&(e.to as usize)).ok()).collect::<Vec<_>>()
         };
         let component = components_within(self.nodes.len(), inner, budget)?;
@@ -120,16 +124,16 @@ impl Part {
     }
 }
 
-fn is_open(hunt: &Hunt<'_>, closed: &[bool], node: usize, edge: &Edge) -> bool {
+fn is_open(pattern: &CyclePattern<'_>, closed: &[bool], node: usize, edge: &Edge) -> bool {
     let place = Place::Edge(node, edge);
-    (hunt.within)(place)
-        && hunt.debts.iter().zip(closed).all(|((first, _), &closed)| !closed || !first(place))
+    (pattern.within)(place)
+        && pattern.debts.iter().zip(closed).all(|((first, _), &closed)| !closed || !first(place))
 }
 
 /// A component.
 struct Piece<'g, 'h> {
     graph: &'g Graph<'g>,
-    hunt: &'h Hunt<'h>,
+    pattern: &'h CyclePattern<'h>,
     budget: &'h Budget,
     closed: Vec<bool>,
     /// In order, at least one.
@@ -141,7 +145,7 @@ impl Piece<'_, '_> {
     fn edges(&self, node: usize) -> impl Iterator<Item = &Edge> {
         self.graph.edges(node).iter().filter(move |e| {
             self.nodes.binary_search(&(e.to as usize)).is_ok()
-                && is_open(self.hunt, &self.closed, node, e)
+                && is_open(self.pattern, &self.closed, node, e)
         })
     }
 
@@ -159,9 +163,9 @@ impl Piece<'_, '_> {
     /// A cycle with a place for each goal and each debt that is to be paid.
     fn cycle(&self) -> Result<Cycle, Stop> {
         let start = self.nodes[0];
-        let owed = self.hunt.debts.iter().filter(|(first, _)| self.place(first).is_some());
+        let owed = self.pattern.debts.iter().filter(|(first, _)| self.place(first).is_some());
         let mut way = Way { at: start, steps: Vec::new() };
-        for test in self.hunt.goals.iter().chain(owed.map(|(_, second)| second)) {
+        for test in self.pattern.goals.iter().chain(owed.map(|(_, second)| second)) {
             if way.meets(test) {
                 continue;
             }

@@ -33,7 +33,7 @@
 //! memories, and buffers that are empty at the same moments: it is fair, flush-fair and
 //! violating if the run is. A process that flushes infinitely often also writes
 //! infinitely often, as every configuration holds finitely many writes. Folded runs for
-//! which this is not so are excluded ([`hunts`](crate::property::hunts) with `spends`);
+//! which this is not so are excluded ([`patterns`](crate::property::patterns) with `spends`);
 //! otherwise a tail could be flushed for ever.
 //!
 //! *Freezing* ([`frozen`]) under-approximates: a process whose buffer holds more than `k`

@@ -7,7 +7,7 @@ use weir_model::semantics::{Form, Semantics};
 
 use crate::fair::Cycle;
 use crate::graph::{Edge, Graph, follow};
-use crate::search::FAR;
+use crate::search::MAX_BUFFER;
 
 /// A run that ends where its cycle began, but for buffers that nobody flushes in it:
 /// these may have grown, and have the same last write to each variable. So the cycle
@@ -54,6 +54,6 @@ impl Lasso {
         let (steps, _) = follow(semantics, &start, &edges, budget)?;
         let start = Snapshot::new(semantics, &start);
         let form = Form::of(model)[0];
-        Ok(Self { run: Run { model, form, bound: FAR, start, steps }, stem })
+        Ok(Self { run: Run { model, form, bound: MAX_BUFFER, start, steps }, stem })
     }
 }

@@ -1,7 +1,7 @@
 //! Properties, as kinds of cycles (Wang et al. 2021, section 3, Definition 1).
 //!
 //! An infinite run through a finite graph violates a property if and only if the graph
-//! has a cycle of one of the kinds of [`hunts`]. In the terms of the paper:
+//! has a cycle of one of the kinds of [`patterns`]. In the terms of the paper:
 //!
 //! * `prog-s` fails iff from some moment on there is a pending call and no return:
 //!   the cycle has no return, and a call is pending in it;
@@ -27,7 +27,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::{EvalError, Formula, LiveKind};
 use weir_model::system::System;
 
-use crate::fair::{Hunt, Place, Test};
+use crate::fair::{CyclePattern, Place, Test};
 use crate::graph::Graph;
 
 /// A progress property of an object.
@@ -133,21 +133,21 @@ impl Question<'_> {
 /// The kinds of cycles that settle a question: one of any of them does. Formulas of linear
 /// temporal logic are not settled by a kind of cycle. `spends`
 /// says that a graph may have endless flushes without writes, which no run has.
-pub fn hunts<'a>(
+pub fn patterns<'a>(
     graph: &'a Graph<'a>,
     question: Question<'a>,
     flush_fair: bool,
     spends: bool,
-) -> Vec<Hunt<'a>> {
+) -> Vec<CyclePattern<'a>> {
     let system = graph.system;
-    let mut hunts = match question {
-        Question::Progress(progress) => progress_hunts(graph, progress),
-        Question::Live(kind) => live_hunt(graph, kind).into_iter().collect(),
+    let mut patterns = match question {
+        Question::Progress(progress) => progress_patterns(graph, progress),
+        Question::Live(kind) => live_pattern(graph, kind).into_iter().collect(),
     };
-    for hunt in &mut hunts {
+    for pattern in &mut patterns {
         for p in system.process_ids() {
             if flush_fair {
-                hunt.goals.push(Box::new(move |place| match place {
+                pattern.goals.push(Box::new(move |place| match place {
                     Place::Node(n) => graph.is_drained(n, p),
                     Place::Edge(_, e) => e.process == p && e.updates(),
                 }));
@@ -155,14 +155,14 @@ pub fn hunts<'a>(
             if spends {
                 let updates = edge_test(move |e| e.process == p && e.updates());
                 let writes = edge_test(move |e| e.process == p && e.writes);
-                hunt.debts.push((updates, writes));
+                pattern.debts.push((updates, writes));
             }
         }
     }
-    hunts
+    patterns
 }
 
-fn progress_hunts<'a>(graph: &'a Graph<'a>, progress: Progress) -> Vec<Hunt<'a>> {
+fn progress_patterns<'a>(graph: &'a Graph<'a>, progress: Progress) -> Vec<CyclePattern<'a>> {
     let everybody = || graph.system.process_ids();
     // A step of a process whose call is pending.
     let sched = move |p: Option<ProcessId>| -> Test<'a> {
@@ -180,11 +180,12 @@ fn progress_hunts<'a>(graph: &'a Graph<'a>, progress: Progress) -> Vec<Hunt<'a>>
         })
     };
     let fair = || everybody().map(|p| edge_test(move |e| e.process == p)).collect::<Vec<_>>();
-    let hunt = |within: Test<'a>, goals: Vec<Test<'a>>| Hunt { within, goals, debts: vec![] };
+    let pattern =
+        |within: Test<'a>, goals: Vec<Test<'a>>| CyclePattern { within, goals, debts: vec![] };
     match progress {
-        Progress::LockFree => vec![hunt(no_return(), vec![sched(None)])],
+        Progress::LockFree => vec![pattern(no_return(), vec![sched(None)])],
         Progress::WaitFree => {
-            everybody().map(|p| hunt(never_returns(p), vec![sched(Some(p))])).collect()
+            everybody().map(|p| pattern(never_returns(p), vec![sched(Some(p))])).collect()
         }
         Progress::DeadlockFree => {
             let mut goals = fair();
@@ -192,19 +193,21 @@ fn progress_hunts<'a>(graph: &'a Graph<'a>, progress: Progress) -> Vec<Hunt<'a>>
                 Place::Node(n) => graph.system.process_ids().any(|p| graph.is_pending(n, p)),
                 Place::Edge(..) => false,
             }));
-            vec![hunt(no_return(), goals)]
+            vec![pattern(no_return(), goals)]
         }
-        Progress::StarvationFree => everybody().map(|p| hunt(never_returns(p), fair())).collect(),
+        Progress::StarvationFree => {
+            everybody().map(|p| pattern(never_returns(p), fair())).collect()
+        }
         Progress::ObstructionFree => everybody()
             .map(|p| {
                 let alone = edge_or_node(move |e| e.process == p && !e.returns);
-                hunt(alone, vec![sched(Some(p))])
+                pattern(alone, vec![sched(Some(p))])
             })
             .collect(),
     }
 }
 
-fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Option<Hunt<'a>> {
+fn live_pattern<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Option<CyclePattern<'a>> {
     let system = graph.system;
     let everywhere = || -> Test<'a> { Box::new(|_| true) };
     // A process takes steps for ever, or again and again has none to take.
@@ -229,10 +232,10 @@ fn live_hunt<'a>(graph: &'a Graph<'a>, kind: &'a LiveKind) -> Option<Hunt<'a>> {
     };
     Some(match kind {
         LiveKind::Exists(f) | LiveKind::Never(f) => {
-            Hunt { within: everywhere(), goals: vec![at(f, true)], debts: vec![] }
+            CyclePattern { within: everywhere(), goals: vec![at(f, true)], debts: vec![] }
         }
-        LiveKind::Always(f) => Hunt { within: at(f, false), goals: fair(), debts: vec![] },
-        LiveKind::Terminates => Hunt { within: everywhere(), goals: fair(), debts: vec![] },
+        LiveKind::Always(f) => CyclePattern { within: at(f, false), goals: fair(), debts: vec![] },
+        LiveKind::Terminates => CyclePattern { within: everywhere(), goals: fair(), debts: vec![] },
         LiveKind::Ltl { .. } => return None,
     })
 }

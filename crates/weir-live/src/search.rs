@@ -7,9 +7,9 @@ use weir_model::program::LiveKind;
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
-use crate::fair::{Cycle, Hunt};
+use crate::fair::{Cycle, CyclePattern};
 use crate::graph::{Extent, Graph, Unfinished};
-use crate::property::{Progress, Question, hunts, in_block};
+use crate::property::{Progress, Question, in_block, patterns};
 use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold, ltl};
 
 /// Whether runs without end can be asked about under a model.
@@ -72,7 +72,7 @@ pub fn answers_with(
 const TURNS: [usize; 5] = [1 << 10, 1 << 14, 1 << 17, 1 << 20, usize::MAX];
 
 /// A bound that buffers of a lasso do not come to.
-pub(crate) const FAR: usize = 60_000;
+pub(crate) const MAX_BUFFER: usize = 60_000;
 
 struct Search<'a> {
     system: &'a System,
@@ -239,7 +239,7 @@ impl Search<'_> {
     fn frozen(&mut self, bound: usize) -> Result<(), Unfinished> {
         let extent = Extent { partial: true, ..self.extent.clone() };
         let graph = fold::frozen(self.system, bound, &extent)?;
-        let semantics = Form::Tso.semantics(self.system, MemoryModel::TSO, FAR);
+        let semantics = Form::Tso.semantics(self.system, MemoryModel::TSO, MAX_BUFFER);
         self.look(&graph, &*semantics)?;
         graph.unfinished.map_or(Ok(()), Err)
     }
@@ -272,7 +272,7 @@ impl Search<'_> {
                 let found = ltl::find(graph, asked, budget)?;
                 found.map(|found| found.lasso(semantics, model, graph, budget))
             } else {
-                let kinds = hunts(graph, *question, flush_fair, false);
+                let kinds = patterns(graph, *question, flush_fair, false);
                 let cycle = find_any(graph, &kinds, budget).map_err(unfinished)?;
                 cycle.map(|cycle| Lasso::new(semantics, model, graph, &cycle, budget))
             };
@@ -303,7 +303,7 @@ impl Search<'_> {
             let is_settled = if let Some(asked) = as_ltl(*question, self.options.flush_fair, true) {
                 ltl::find(&graph, asked, budget)?.is_none()
             } else {
-                let kinds = hunts(&graph, *question, self.options.flush_fair, true);
+                let kinds = patterns(&graph, *question, self.options.flush_fair, true);
                 find_any(&graph, &kinds, budget).map_err(unfinished)?.is_none()
             };
             if is_settled {
@@ -353,11 +353,11 @@ fn as_ltl(question: Question<'_>, flush_fair: bool, spends: bool) -> Option<ltl:
 /// A cycle of one of some kinds.
 pub(crate) fn find_any(
     graph: &Graph<'_>,
-    kinds: &[Hunt<'_>],
+    kinds: &[CyclePattern<'_>],
     budget: &Budget,
 ) -> Result<Option<Cycle>, Stop> {
-    for hunt in kinds {
-        if let Some(cycle) = fair::find(graph, hunt, budget)? {
+    for pattern in kinds {
+        if let Some(cycle) = fair::find(graph, pattern, budget)? {
             return Ok(Some(cycle));
         }
     }

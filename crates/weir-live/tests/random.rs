@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use common::{file, five, object, seeds, system, tso};
 use weir_gen::{Rng, Shape};
 use weir_live::graph::{Extent, Graph};
-use weir_live::property::hunts;
+use weir_live::property::patterns;
 use weir_live::{Answer, Evidence, Options, Progress, Question, answers, fair, fold};
 use weir_model::answer::Verdict;
 use weir_model::ids::{SpanId, VarId};
@@ -99,8 +99,8 @@ fn violated_frozen(system: &System, bound: usize, flush_fair: bool) -> Option<(V
 
 fn violated_in(graph: &Graph<'_>, flush_fair: bool) -> (Vec<bool>, bool) {
     let all = Progress::ALL.map(|p| {
-        let kinds = hunts(graph, Question::Progress(p), flush_fair, false);
-        kinds.iter().any(|hunt| fair::find(graph, hunt, &Budget::new()).unwrap().is_some())
+        let kinds = patterns(graph, Question::Progress(p), flush_fair, false);
+        kinds.iter().any(|pattern| fair::find(graph, pattern, &Budget::new()).unwrap().is_some())
     });
     (all.to_vec(), graph.complete)
 }
@@ -154,10 +154,10 @@ fn blocking_pairs_and_folded_graphs_agree_with_complete_graphs() {
         for level in 0..=1 {
             let Ok(graph) = fold::graph(&system, level, &extent) else { continue };
             for (p, &violated) in Progress::ALL.into_iter().zip(&exact) {
-                let kinds = hunts(&graph, Question::Progress(p), false, true);
+                let kinds = patterns(&graph, Question::Progress(p), false, true);
                 let proof = kinds
                     .iter()
-                    .all(|hunt| fair::find(&graph, hunt, &Budget::new()).unwrap().is_none());
+                    .all(|pattern| fair::find(&graph, pattern, &Budget::new()).unwrap().is_none());
                 let wrong = proof && violated;
                 assert!(!wrong, "level {level}, {}: {}", p.name(), shown(&object, seed));
                 proofs += usize::from(proof);

@@ -23,8 +23,8 @@
 mod cover;
 mod numbered;
 mod read;
-mod sight;
 mod steps;
+mod view;
 mod words;
 
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ type Memory = Id<[ValueId]>;
 type Mask = Id<[bool]>;
 
 /// What one process sees.
-type SightId = Id<Sight>;
+type ProcessViewId = Id<ProcessView>;
 
 /// Control states of one process, one for each kind that a question can tell apart.
 type Kinds = Id<[StateId]>;
@@ -150,7 +150,7 @@ type Kinds = Id<[StateId]>;
 struct Config {
     controls: Vec<StateId>,
     memory: Memory,
-    sights: Vec<SightId>,
+    views: Vec<ProcessViewId>,
 }
 
 impl Config {
@@ -165,14 +165,14 @@ impl Config {
 /// What one process sees: a first set, then own writes, each with the set of
 /// what comes after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Sight {
+struct ProcessView {
     first: Set<Letter>,
     rest: Vec<(VarId, Letter, Set<Letter>)>,
     past: BTreeMap<VarId, Set<ValueId>>,
     stores: BTreeMap<VarId, (Set<ValueId>, ValueId)>,
 }
 
-impl Sight {
+impl ProcessView {
     /// The last set of the word.
     fn last(&mut self) -> &mut Set<Letter> {
         self.rest.last_mut().map_or(&mut self.first, |r| &mut r.2)
@@ -208,7 +208,7 @@ struct Checker<'s> {
     values: Sets<ValueId>,
     memories: Numbered<[ValueId]>,
     masks: Numbered<[bool]>,
-    sights: Numbered<Sight>,
+    views: Numbered<ProcessView>,
     /// The control states of a process that stand for all of their kind.
     kinds: Numbered<[StateId]>,
     piece: Memo<Letter, Set<Letter>>,
@@ -216,8 +216,8 @@ struct Checker<'s> {
     remembered: Memo<(Set<Letter>, VarId), Set<ValueId>>,
     seen: Memo<(Memory, Mask), Letter>,
     blanked: Memo<(Letter, Mask), Letter>,
-    covered: Memo<(SightId, SightId), bool>,
-    appended: Memo<(SightId, Mask, Letter, Letter, Option<VarId>), SightId>,
+    covered: Memo<(ProcessViewId, ProcessViewId), bool>,
+    appended: Memo<(ProcessViewId, Mask, Letter, Letter, Option<VarId>), ProcessViewId>,
     reached: Memo<(Start, bool), Places>,
     moved: Memo<Start, Moves>,
     kinds_reached: Memo<(usize, Start), Kinds>,
@@ -283,7 +283,7 @@ impl<'s> Checker<'s> {
             values: Sets::new(certificate.level),
             memories: Numbered::default(),
             masks,
-            sights: Numbered::default(),
+            views: Numbered::default(),
             kinds: Numbered::default(),
             piece: Memo::default(),
             narrowed: Memo::default(),
@@ -309,7 +309,7 @@ impl<'s> Checker<'s> {
         properties: &[usize],
     ) -> Result<(), Rejected> {
         let place = || format!("configuration {number}");
-        let here = |p: ProcessId| (config.controls[p.index()], config.sights[p.index()]);
+        let here = |p: ProcessId| (config.controls[p.index()], config.views[p.index()]);
         let moves = |p| self.moves((p, here(p), config.memory));
         let moves = self.system.process_ids().map(moves).collect::<Result<Vec<_>, _>>()?;
         for (p, moves) in self.system.process_ids().zip(&moves) {
@@ -341,17 +341,17 @@ impl<'s> Checker<'s> {
         let mut leaves = Vec::new();
         for m in moves {
             for q in self.system.process_ids().filter(|q| *q != p) {
-                let sight = config.sights[q.index()];
-                next.sights[q.index()] = match m.writes() {
+                let view = config.views[q.index()];
+                next.views[q.index()] = match m.writes() {
                     true => {
-                        let place = (config.controls[q.index()], sight);
+                        let place = (config.controls[q.index()], view);
                         self.append(q, place, (config.memory, m.memory), None)
                     }
-                    false => sight,
+                    false => view,
                 };
             }
             next.controls[p.index()] = m.to;
-            next.sights[p.index()] = m.sight;
+            next.views[p.index()] = m.view;
             next.memory = m.memory;
             if !cover.contains(self, &next, &mut key) {
                 leaves.push(m);
@@ -372,7 +372,7 @@ impl<'s> Checker<'s> {
     fn settles(&self, config: &Config, i: usize, property: usize) -> Result<bool, Rejected> {
         let question = self.system.questions.get(property).ok_or_else(Rejected::no_property)?;
         let kinds = |p: ProcessId| {
-            let place = (config.controls[p.index()], config.sights[p.index()]);
+            let place = (config.controls[p.index()], config.views[p.index()]);
             let key = (i, (p, place, config.memory));
             self.kinds_reached.of(key, || self.kinds_from(question, p, place, config.memory))
         };
@@ -399,8 +399,8 @@ impl<'s> Checker<'s> {
         // With buffers, memory at a moment is that of a history that ends then.
         let ended = self.buffers && question.asks_for_memory_under_way();
         let mut kinds = BTreeMap::new();
-        for &(control, sight) in self.places((p, place, memory), ended).iter() {
-            let is_idle = self.sights.with(sight, |sight| sight.stores.is_empty());
+        for &(control, view) in self.places((p, place, memory), ended).iter() {
+            let is_idle = self.views.with(view, |view| view.stores.is_empty());
             if question.is_about_rest() && !is_idle
                 || !may_settle_at(system, question, (p, control), &values)
             {

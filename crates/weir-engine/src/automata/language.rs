@@ -63,7 +63,8 @@ enum Operation {
     Suffix(LanguageId, Letter),
     Union(LanguageId, LanguageId),
     Intersection(LanguageId, LanguageId),
-    /// Of which the last letter of a group is this one, or there is none of them.
+    /// The words whose last letter of the group of a letter is that letter; with the flag, also the words
+    /// without a letter of the group.
     Last(LanguageId, Letter, bool),
     Without(LanguageId, u32),
     Stabilizer(LanguageId),

@@ -69,8 +69,8 @@ impl Quiet {
         }
     }
 
-    /// Lets everybody go on, after `process` has moved and the others were at rest; or after
-    /// nobody was.
+    /// Takes quiet steps until no process has one. If only the process `moved` has stepped since the
+    /// others came to rest, only it is asked.
     pub fn rest(
         &self,
         semantics: &dyn Semantics,

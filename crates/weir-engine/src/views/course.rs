@@ -19,10 +19,10 @@ const PATHS: usize = 8;
 
 /// How much longer a round goes on for the sake of the other questions, once it
 /// cannot decide one of them.
-const LONGER: usize = 8;
+const CUT_FACTOR: usize = 8;
 
-/// A round that is cut short expands at least [`LONGER`] times as many configurations.
-const FEW: usize = 1 << 8;
+/// A round that is cut short expands at least [`CUT_FACTOR`] times as many configurations.
+const CUT_MINIMUM: usize = 1 << 8;
 
 /// What is known of a question.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Course {
         }
         let is_lost = |f: &Found| f.is_spurious() && f.is_done();
         if self.most == usize::MAX && self.found.iter().any(is_lost) {
-            self.most = LONGER * (expanded + FEW);
+            self.most = CUT_FACTOR * (expanded + CUT_MINIMUM);
         }
         false
     }

@@ -187,9 +187,11 @@ impl Space<'_> {
             config.views.iter().copied().filter(|&view| outbox.views.add(view)).collect();
         let mut letters: Vec<Letter> = Vec::new();
         for view in views.iter().map(|&id| table.view(id)) {
-            let spelt = view.segments.iter().flat_map(|s| table.level.spelled(s)).flatten();
+            let spelled = view.segments.iter().flat_map(|s| table.level.spelled(s)).flatten();
             letters.extend(
-                spelt.chain(view.marks.iter().map(|m| m.letter)).filter(|&l| outbox.letters.add(l)),
+                spelled
+                    .chain(view.marks.iter().map(|m| m.letter))
+                    .filter(|&l| outbox.letters.add(l)),
             );
         }
         push_number(letters.len() as u64, bytes);

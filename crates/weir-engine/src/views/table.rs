@@ -16,7 +16,7 @@ use super::kept::Outline;
 use super::letters::{Halt, Letter, Letters, MaskId};
 use super::precision::Joined;
 use super::subwords::Level;
-use super::view::{Eyes, Shape, View};
+use super::view::{Reader, Shape, View};
 
 /// The number of a view.
 pub(super) type ViewId = u32;
@@ -233,8 +233,8 @@ impl<'s> Table<'s> {
             return Ok(known.clone());
         }
         let (table, keeps_past) = (&self.letters, self.keeps_past);
-        let eyes = Eyes { level: self.level, table, mask, keeps_past };
-        let views = self.view(id).read(&eyes, var, value, is_newest)?;
+        let reader = Reader { level: self.level, table, mask, keeps_past };
+        let views = self.view(id).read(&reader, var, value, is_newest)?;
         let ids: Result<Vec<ViewId>, Stop> = views.into_iter().map(|v| self.intern(v)).collect();
         let ids: Rc<[ViewId]> = ids?.into();
         let (budget, known) = (&self.letters.budget, &self.read);

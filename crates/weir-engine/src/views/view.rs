@@ -79,7 +79,7 @@ fn is_seen(word: u64, table: &Letters<'_>, var: VarId) -> bool {
 }
 
 /// How a process looks at the history.
-pub(super) struct Eyes<'a> {
+pub(super) struct Reader<'a> {
     pub level: Level,
     pub table: &'a Letters<'a>,
     /// The variables that matter to it.
@@ -333,12 +333,12 @@ impl View {
     /// process moves on only as far as it must.
     pub fn read(
         &self,
-        eyes: &Eyes<'_>,
+        reader: &Reader<'_>,
         var: VarId,
         value: ValueId,
         is_newest: bool,
     ) -> Result<Vec<Self>, Stop> {
-        let &Eyes { level, table, keeps_past, .. } = eyes;
+        let &Reader { level, table, keeps_past, .. } = reader;
         if let Some(stores) = self.stores_of(var) {
             return Ok(if stores.last == value { vec![self.clone()] } else { vec![] });
         }
@@ -349,7 +349,7 @@ impl View {
                 return Ok(vec![view]);
             }
             for _ in 0..=i {
-                view.pass_mark(eyes)?;
+                view.pass_mark(reader)?;
             }
             view.forget(var);
         } else if let Some(i) = self.past.iter().position(|(x, _)| *x == var)
@@ -372,7 +372,7 @@ impl View {
                     let mut moved = view.clone();
                     if keeps_past {
                         moved.segments[0] = level.before(&view.segments[0], letter);
-                        moved.remember(eyes)?;
+                        moved.remember(reader)?;
                         moved.forget(var);
                     }
                     moved.segments[0] =
@@ -382,7 +382,7 @@ impl View {
                 return places.iter().map(moved).collect();
             }
             let Some(&mark) = view.marks.first() else { break };
-            view.pass_mark(eyes)?;
+            view.pass_mark(reader)?;
             view.forget(var);
             if level.0 == 1 || has(mark.letter) {
                 // It can stand at the mark.
@@ -397,7 +397,7 @@ impl View {
             return Ok(vec![]);
         }
         if keeps_past {
-            view.remember(eyes)?;
+            view.remember(reader)?;
             view.forget(var);
         }
         view.segments = vec![vec![]];
@@ -406,8 +406,8 @@ impl View {
 
     /// Moves the present past the first segment: what was there can still be
     /// read, as past.
-    fn remember(&mut self, eyes: &Eyes<'_>) -> Result<(), Stop> {
-        let &Eyes { level, table, mask, .. } = eyes;
+    fn remember(&mut self, reader: &Reader<'_>) -> Result<(), Stop> {
+        let &Reader { level, table, mask, .. } = reader;
         for x in table.kept(mask) {
             let seen = self.segments[0].iter().copied().filter(|w| is_seen(*w, table, x));
             let seen: Subwords = seen.collect();
@@ -434,12 +434,12 @@ impl View {
 
     /// Moves the present to the first mark, whose write reaches memory: from
     /// then on the process cannot see older values of that variable.
-    fn pass_mark(&mut self, eyes: &Eyes<'_>) -> Result<(), Stop> {
-        if eyes.keeps_past {
-            self.remember(eyes)?;
+    fn pass_mark(&mut self, reader: &Reader<'_>) -> Result<(), Stop> {
+        if reader.keeps_past {
+            self.remember(reader)?;
             self.forget(self.marks[0].var);
-            self.segments[0] = eyes.table.symbols(self.marks[0].letter).to_vec();
-            self.remember(eyes)?;
+            self.segments[0] = reader.table.symbols(self.marks[0].letter).to_vec();
+            self.remember(reader)?;
         }
         self.marks.remove(0);
         self.segments.remove(0);

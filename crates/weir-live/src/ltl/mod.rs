@@ -22,11 +22,11 @@ use weir_model::program::{Ltl, Runs};
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
-use crate::fair::{self, Cycle, Hunt, Place, Test};
+use crate::fair::{self, Cycle, CyclePattern, Place, Test};
 use crate::graph::{Edge, Extent, Graph, Unfinished, follow};
 use crate::lasso::Lasso;
 use crate::property::{edge_test, in_block};
-use crate::search::FAR;
+use crate::search::MAX_BUFFER;
 use automaton::{Automaton, Failed};
 
 /// What is asked, and of which runs.
@@ -67,8 +67,8 @@ pub(crate) fn find(
         })?;
     let moments = Moments::new(graph, &automaton, asked.runs, budget).map_err(stopped)?;
     let product = product(graph, &automaton, &moments, budget)?;
-    let hunt = hunt(graph, &automaton, &moments, &product, asked);
-    let Some(cycle) = fair::find(&product, &hunt, budget).map_err(stopped)? else {
+    let pattern = pattern(graph, &automaton, &moments, &product, asked);
+    let Some(cycle) = fair::find(&product, &pattern, budget).map_err(stopped)? else {
         return Ok(None);
     };
     Ok(Some(violation(&product, &cycle)))
@@ -157,13 +157,13 @@ fn product<'s>(
 }
 
 /// The cycles of the product that are runs which do not satisfy the formula.
-fn hunt<'a>(
+fn pattern<'a>(
     graph: &'a Graph<'a>,
     automaton: &'a Automaton,
     moments: &'a Moments,
     product: &'a Graph<'a>,
     asked: Asked<'_>,
-) -> Hunt<'a> {
+) -> CyclePattern<'a> {
     let system = graph.system;
     let mut goals: Vec<Test<'a>> = Vec::new();
     for set in 0..automaton.sets {
@@ -190,7 +190,7 @@ fn hunt<'a>(
             debts.push((updates, writes));
         }
     }
-    Hunt { within: Box::new(|_| true), goals, debts }
+    CyclePattern { within: Box::new(|_| true), goals, debts }
 }
 
 /// A process takes steps for ever, or again and again has none to take, or the run has ended.
@@ -252,6 +252,9 @@ impl Violation {
         let (steps, _) = follow(semantics, &start, &edges, budget)?;
         let start = Snapshot::new(semantics, &start);
         let form = Form::of(model)[0];
-        Ok(Lasso { run: Run { model, form, bound: FAR, start, steps }, stem: self.stem.len() })
+        Ok(Lasso {
+            run: Run { model, form, bound: MAX_BUFFER, start, steps },
+            stem: self.stem.len(),
+        })
     }
 }

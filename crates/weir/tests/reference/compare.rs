@@ -130,6 +130,8 @@ fn compare_answers(
                 (None, _) => continue,
             };
             match (expected, answer.verdict) {
+                // A turn of the portfolio leaves open what others decide.
+                (_, Verdict::Unknown) if engine.starts_with("auto-") => {}
                 (_, Verdict::Unknown) => counts.unknown += 1,
                 (None, _) => {}
                 (Some(holds), verdict) => {

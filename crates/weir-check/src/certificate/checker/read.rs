@@ -7,7 +7,7 @@ use weir_model::answer::Words;
 use weir_model::ids::{StateId, ValueId, VarId};
 
 use super::super::{Certificate, View};
-use super::{Checker, Config, Letter, Set, Sight, SightId};
+use super::{Checker, Config, Letter, ProcessView, ProcessViewId, Set};
 use crate::Rejected;
 use crate::witness::find_states;
 
@@ -47,29 +47,29 @@ impl Checker<'_> {
             let words = words.iter().map(|w| w.iter().map(|&v| value(x, v)).collect());
             Ok(self.values.of(words.collect::<Result<Vec<_>, Rejected>>()?))
         };
-        let sight = |view: &View| -> Result<SightId, Rejected> {
-            if view.segments.len() != view.marks.len() + 1 {
+        let view = |given: &View| -> Result<ProcessViewId, Rejected> {
+            if given.segments.len() != given.marks.len() + 1 {
                 return Err(Rejected::malformed("a view needs one more segment than marks"));
             }
-            let mut sight = Sight { first: words(&view.segments[0])?, ..self.newest() };
-            for (mark, segment) in view.marks.iter().zip(&view.segments[1..]) {
+            let mut view = ProcessView { first: words(&given.segments[0])?, ..self.newest() };
+            for (mark, segment) in given.marks.iter().zip(&given.segments[1..]) {
                 let own = (variable(&mark.variable)?, letter(&mark.letter)?, words(segment)?);
-                sight.rest.push(own);
+                view.rest.push(own);
             }
-            for past in &view.past {
+            for past in &given.past {
                 let x = variable(&past.variable)?;
-                sight.past.insert(x, values(x, &past.values)?);
+                view.past.insert(x, values(x, &past.values)?);
             }
-            for stores in &view.stores {
+            for stores in &given.stores {
                 let x = variable(&stores.variable)?;
                 let entry = (values(x, &stores.older)?, value(x, stores.last)?);
-                sight.stores.insert(x, entry);
+                view.stores.insert(x, entry);
             }
-            self.is_closed(&sight)?;
-            Ok(self.sights.id(sight))
+            self.is_closed(&view)?;
+            Ok(self.views.id(view))
         };
         // Many configurations have the same views and control states.
-        let mut sights: FxHashMap<&View, SightId> = FxHashMap::default();
+        let mut views: FxHashMap<&View, ProcessViewId> = FxHashMap::default();
         let mut controls: FxHashMap<&[String], Vec<StateId>> = FxHashMap::default();
         let mut all = Vec::new();
         for configuration in &certificate.configurations {
@@ -90,20 +90,20 @@ impl Checker<'_> {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(find_states(system, &configuration.states)?),
             };
-            let views = configuration.views.iter().map(|view| match sights.entry(view) {
+            let found = configuration.views.iter().map(|given| match views.entry(given) {
                 Entry::Occupied(known) => Ok(*known.get()),
-                Entry::Vacant(new) => sight(view).map(|sight| *new.insert(sight)),
+                Entry::Vacant(new) => view(given).map(|view| *new.insert(view)),
             });
-            let sights = views.collect::<Result<_, _>>()?;
-            all.push(Config { controls: controls.clone(), memory, sights });
+            let views = found.collect::<Result<_, _>>()?;
+            all.push(Config { controls: controls.clone(), memory, views });
         }
         Ok(all)
     }
 
     /// Sets of words have to be closed under subwords, within the level.
-    fn is_closed(&self, sight: &Sight) -> Result<(), Rejected> {
-        let mut segments = [sight.first].into_iter().chain(sight.rest.iter().map(|r| r.2));
-        let mut values = sight.past.values().copied().chain(sight.stores.values().map(|s| s.0));
+    fn is_closed(&self, view: &ProcessView) -> Result<(), Rejected> {
+        let mut segments = [view.first].into_iter().chain(view.rest.iter().map(|r| r.2));
+        let mut values = view.past.values().copied().chain(view.stores.values().map(|s| s.0));
         let fine = segments.all(|set| self.words.is_closed(set))
             && values.all(|set| self.values.is_closed(set));
         if fine { Ok(()) } else { Err(Rejected::malformed("a set of words lacks a subword")) }

@@ -8,7 +8,7 @@ use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, FenceKind};
 use weir_model::system::{Op, Seen, Standing};
 
-use super::{Checker, Config, Memory, Set, Sight, SightId};
+use super::{Checker, Config, Memory, ProcessView, ProcessViewId, Set};
 use crate::Rejected;
 use crate::witness::is_followed;
 
@@ -19,7 +19,7 @@ pub(super) struct Move {
     /// It is a write that has waited and enters the history now.
     pub waited: bool,
     pub to: StateId,
-    pub sight: SightId,
+    pub view: ProcessViewId,
     pub memory: Memory,
 }
 
@@ -31,7 +31,7 @@ impl Move {
 }
 
 /// Where a process is and what it sees.
-pub(super) type Place = (StateId, SightId);
+pub(super) type Place = (StateId, ProcessViewId);
 
 /// All that decides what a process can do: where it is, and the newest memory.
 pub(super) type Start = (ProcessId, Place, Memory);
@@ -53,11 +53,11 @@ impl Checker<'_> {
             memories = memories.iter().flat_map(longer).collect();
         }
         let controls: Vec<StateId> = self.system.processes.iter().map(|p| p.initial).collect();
-        let sights = vec![self.sights.id(self.newest()); controls.len()];
+        let views = vec![self.views.id(self.newest()); controls.len()];
         let config = |memory| Config {
             controls: controls.clone(),
             memory: self.memories.id(memory),
-            sights: sights.clone(),
+            views: views.clone(),
         };
         memories.into_iter().map(config).collect()
     }
@@ -76,32 +76,32 @@ impl Checker<'_> {
         if let Some(reason) = unknown.min_by_key(Rejected::to_string) {
             return Err(reason);
         }
-        for &(control, sight) in places.iter() {
+        for &(control, view) in places.iter() {
             let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
                 true => Seen::One(self.value(memory, x)),
                 false => Seen::Among(vec![]),
             };
             for (_, t) in self.system.steps(p, control, see) {
-                if let Some((sight, memory)) = self.act(p, (t.to, sight), memory, t.op) {
-                    let (to, sight) = self.rest(p, (t.to, sight));
-                    all.insert(Move { op: t.op, waited: false, to, sight, memory });
+                if let Some((view, memory)) = self.act(p, (t.to, view), memory, t.op) {
+                    let (to, view) = self.rest(p, (t.to, view));
+                    all.insert(Move { op: t.op, waited: false, to, view, memory });
                 }
             }
         }
-        let (control, sight) = (start.0, self.sights.get(start.1));
-        for (&x, (older, last)) in &sight.stores {
+        let (control, view) = (start.0, self.views.get(start.1));
+        for (&x, (older, last)) in &view.stores {
             let mut enter = |value: ValueId, rest: Option<Set<ValueId>>| {
-                let mut sight = (*sight).clone();
+                let mut view = (*view).clone();
                 let own = rest.is_none();
                 match rest {
-                    Some(rest) => sight.stores.insert(x, (rest, *last)),
-                    None => sight.stores.remove(&x),
+                    Some(rest) => view.stores.insert(x, (rest, *last)),
+                    None => view.stores.remove(&x),
                 };
                 let next = self.write(memory, x, value);
                 let mark = own.then_some(x);
-                let sight = self.append(p, (control, self.sights.id(sight)), (memory, next), mark);
-                let (to, sight) = self.rest(p, (control, sight));
-                all.insert(Move { op: Op::Write(x, value), waited: true, to, sight, memory: next });
+                let view = self.append(p, (control, self.views.id(view)), (memory, next), mark);
+                let (to, view) = self.rest(p, (control, view));
+                all.insert(Move { op: Op::Write(x, value), waited: true, to, view, memory: next });
             };
             for value in self.values.letters(*older) {
                 enter(value, Some(self.values.behind(*older, value)));
@@ -120,18 +120,18 @@ impl Checker<'_> {
     fn find_places(&self, (p, start, memory): Start, ended: bool) -> Places {
         let mut all = FxHashSet::from_iter([start]);
         let mut work = vec![start];
-        while let Some((control, sight)) = work.pop() {
-            let sight = self.sights.get(sight);
+        while let Some((control, view)) = work.pop() {
+            let view = self.views.get(view);
             let see = |x: VarId, atomic: bool| match atomic || !self.buffers {
                 true => Seen::Among(vec![]),
                 false => {
-                    Seen::among(self.visible(&sight, x).into_iter().chain([self.value(memory, x)]))
+                    Seen::among(self.visible(&view, x).into_iter().chain([self.value(memory, x)]))
                 }
             };
             for (_, t) in self.system.steps(p, control, see) {
                 let mask = self.reads(p, t.to);
                 let newest = self.see(memory, mask);
-                for look in self.alone(&sight, memory, t.op, ended) {
+                for look in self.alone(&view, memory, t.op, ended) {
                     // A write that nothing will overtake would not have waited.
                     let overtaken = |x: &VarId| {
                         self.masks.with(self.writes(p, t.to), |writes| {
@@ -142,7 +142,7 @@ impl Checker<'_> {
                         continue;
                     }
                     let look = self.tidy(self.narrow(&look, mask), newest);
-                    let place = (t.to, self.sights.id(look));
+                    let place = (t.to, self.views.id(look));
                     if all.insert(place) {
                         work.push(place);
                     }
@@ -153,32 +153,32 @@ impl Checker<'_> {
     }
 
     /// What a process sees after an operation that other processes do not observe.
-    fn alone(&self, sight: &Sight, memory: Memory, op: Op, ended: bool) -> Vec<Sight> {
-        let idle = sight.stores.is_empty();
+    fn alone(&self, view: &ProcessView, memory: Memory, op: Op, ended: bool) -> Vec<ProcessView> {
+        let idle = view.stores.is_empty();
         match op {
-            Op::Nop => vec![sight.clone()],
-            Op::Read(x, d) if self.buffers => self.look(sight, x, d, memory),
+            Op::Nop => vec![view.clone()],
+            Op::Read(x, d) if self.buffers => self.look(view, x, d, memory),
             Op::Write(x, d) if self.stores || ended => {
-                let mut sight = sight.clone();
-                sight.past.remove(&x);
-                let older = match sight.stores.get(&x) {
+                let mut view = view.clone();
+                view.past.remove(&x);
+                let older = match view.stores.get(&x) {
                     Some((older, last)) if !ended => {
                         self.values.concat(*older, self.values.one(*last))
                     }
                     Some((older, _)) => *older,
                     None => self.values.empty(),
                 };
-                sight.stores.insert(x, (older, d));
-                vec![self.unmark(sight, x)]
+                view.stores.insert(x, (older, d));
+                vec![self.unmark(view, x)]
             }
             Op::Fence(FenceKind::Full) if ended && idle => vec![self.newest()],
             Op::Fence(FenceKind::Write) if ended || idle || !self.partial_fences => {
-                vec![sight.clone()]
+                vec![view.clone()]
             }
             Op::Fence(FenceKind::Read) if self.partial_fences => {
-                vec![Sight { past: BTreeMap::new(), ..sight.clone() }]
+                vec![ProcessView { past: BTreeMap::new(), ..view.clone() }]
             }
-            Op::Fence(FenceKind::Read) => vec![sight.clone()],
+            Op::Fence(FenceKind::Read) => vec![view.clone()],
             _ => vec![],
         }
     }
@@ -188,20 +188,20 @@ impl Checker<'_> {
     fn act(
         &self,
         p: ProcessId,
-        (to, sight): Place,
+        (to, view): Place,
         memory: Memory,
         op: Op,
-    ) -> Option<(SightId, Memory)> {
-        let now = self.sights.get(sight);
+    ) -> Option<(ProcessViewId, Memory)> {
+        let now = self.views.get(view);
         let idle = now.stores.is_empty();
-        let newest = || self.sights.id(self.newest());
+        let newest = || self.views.id(self.newest());
         match op {
-            Op::Read(x, d) if !self.buffers && self.value(memory, x) == d => Some((sight, memory)),
+            Op::Read(x, d) if !self.buffers && self.value(memory, x) == d => Some((view, memory)),
             Op::Write(x, d) if !now.stores.contains_key(&x) => {
-                let mut sight = (*now).clone();
-                sight.past.remove(&x);
+                let mut view = (*now).clone();
+                view.past.remove(&x);
                 let next = self.write(memory, x, d);
-                let place = (to, self.sights.id(sight));
+                let place = (to, self.views.id(view));
                 Some((self.append(p, place, (memory, next), Some(x)), next))
             }
             Op::Arw(x, d, e) if idle && self.value(memory, x) == d => {
@@ -214,7 +214,7 @@ impl Checker<'_> {
 
     /// A process that can do nothing before a full fence may as well be behind
     /// it, if that is no matter to the properties: it lags no less.
-    fn rest(&self, p: ProcessId, (mut here, mut sight): Place) -> Place {
+    fn rest(&self, p: ProcessId, (mut here, mut view): Place) -> Place {
         // As long as it may take, but not for ever.
         for _ in 0..u8::MAX {
             let mut transitions = self.system.steps(p, here, |_, _| Seen::Among(vec![]));
@@ -224,13 +224,13 @@ impl Checker<'_> {
             };
             let told_apart =
                 |atoms: &Vec<Atom>| self.kind(atoms, p, here) != self.kind(atoms, p, to);
-            let idle = self.sights.with(sight, |sight| sight.stores.is_empty());
+            let idle = self.views.with(view, |view| view.stores.is_empty());
             if !idle || self.asks_all || self.asked.iter().any(told_apart) {
                 break;
             }
-            (here, sight) = (to, self.sights.id(self.newest()));
+            (here, view) = (to, self.views.id(self.newest()));
         }
-        (here, sight)
+        (here, view)
     }
 
     /// All that atoms can tell of where a process is.
@@ -251,18 +251,18 @@ impl Checker<'_> {
     pub(super) fn append(
         &self,
         p: ProcessId,
-        (at, sight): Place,
+        (at, view): Place,
         (before, after): (Memory, Memory),
         own: Option<VarId>,
-    ) -> SightId {
+    ) -> ProcessViewId {
         let mask = self.reads(p, at);
         let mark = own.filter(|x| self.masks.with(mask, |reads| reads[x.index()]));
         let (old, new) = (self.see(before, mask), self.see(after, mask));
-        self.appended.of((sight, mask, old, new, mark), || {
-            let mut sight = self.narrow(&self.sights.get(sight), mask);
+        self.appended.of((view, mask, old, new, mark), || {
+            let mut view = self.narrow(&self.views.get(view), mask);
             if mark.is_some() || old != new {
                 // If the last own write made this state, its mark stands for its own value here.
-                let here = match sight.rest.last() {
+                let here = match view.rest.last() {
                     Some(&(x, letter, after))
                         if after == self.words.empty() && letter == self.mark(old, x) =>
                     {
@@ -272,14 +272,14 @@ impl Checker<'_> {
                     }
                     _ => self.pieces(old),
                 };
-                let last = sight.last();
+                let last = view.last();
                 *last = self.words.concat(*last, here);
             }
             if let Some(x) = mark {
-                sight = self.unmark(sight, x);
-                sight.rest.push((x, self.mark(new, x), self.words.empty()));
+                view = self.unmark(view, x);
+                view.rest.push((x, self.mark(new, x), self.words.empty()));
             }
-            self.sights.id(self.tidy(sight, new))
+            self.views.id(self.tidy(view, new))
         })
     }
 

@@ -107,8 +107,8 @@ fn nobody(hand: VarId) -> Formula {
     Expr::unary(UnOp::Not, Expr::Atom(Atom::Var(hand)))
 }
 
-/// The formula of the run without the moments at which somebody has to go on: what it says of such a
-/// moment, it says of the next one that is none.
+/// The formula that ignores the moments at which some process has to go on: at such a moment, the truth
+/// of a part is that at the next moment at which no process has to.
 ///
 /// Recursive: readers bound how deep formulas nest.
 fn later(formula: &Ltl, hand: VarId) -> Ltl {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
 
-use super::{Checker, Letter, Mask, Memory, Set, Sight, SightId};
+use super::{Checker, Letter, Mask, Memory, ProcessView, ProcessViewId, Set};
 
 impl Checker<'_> {
     /// What a process sees of a memory state, by the variables that it may read.
@@ -30,17 +30,17 @@ impl Checker<'_> {
         self.letters.with(letter, |letter| letter[x.index()])
     }
 
-    /// What is left of a sight when the process may read some variables only.
-    pub(super) fn narrow(&self, sight: &Sight, mask: Mask) -> Sight {
+    /// What is left of a view when the process may read some variables only.
+    pub(super) fn narrow(&self, view: &ProcessView, mask: Mask) -> ProcessView {
         let reads = self.masks.get(mask);
         let words = |set: Set<Letter>| self.narrow_words(set, mask);
-        let mut narrow = Sight {
-            first: words(sight.first),
+        let mut narrow = ProcessView {
+            first: words(view.first),
             rest: vec![],
-            past: sight.past.clone(),
-            stores: sight.stores.clone(),
+            past: view.past.clone(),
+            stores: view.stores.clone(),
         };
-        for (x, letter, after) in &sight.rest {
+        for (x, letter, after) in &view.rest {
             if reads[x.index()] {
                 narrow.rest.push((*x, self.blank(*letter, mask), words(*after)));
             } else {
@@ -69,38 +69,38 @@ impl Checker<'_> {
     }
 
     /// What a process sees that has come to the newest memory.
-    pub(super) fn newest(&self) -> Sight {
+    pub(super) fn newest(&self) -> ProcessView {
         let first = self.words.empty();
-        Sight { first, rest: vec![], past: BTreeMap::new(), stores: BTreeMap::new() }
+        ProcessView { first, rest: vec![], past: BTreeMap::new(), stores: BTreeMap::new() }
     }
 
-    /// Whether whatever `other` may see `sight` may see as well, having come
+    /// Whether whatever `other` may see `view` may see as well, having come
     /// past some of its own writes if need be.
-    pub(super) fn covers(&self, sight: SightId, other: SightId) -> bool {
-        sight == other
-            || self.covered.of((sight, other), || {
-                self.covers_sight(&self.sights.get(sight), &self.sights.get(other))
+    pub(super) fn covers(&self, view: ProcessViewId, other: ProcessViewId) -> bool {
+        view == other
+            || self.covered.of((view, other), || {
+                self.covers_sight(&self.views.get(view), &self.views.get(other))
             })
     }
 
-    fn covers_sight(&self, sight: &Sight, other: &Sight) -> bool {
+    fn covers_sight(&self, view: &ProcessView, other: &ProcessView) -> bool {
         let stores =
-            sight.stores.len() == other.stores.len()
-                && sight.stores.iter().zip(&other.stores).all(|((x, a), (y, b))| {
+            view.stores.len() == other.stores.len()
+                && view.stores.iter().zip(&other.stores).all(|((x, a), (y, b))| {
                     x == y && a.1 == b.1 && self.values.is_subset(b.0, a.0)
                 });
         let past = other.past.iter().all(|(x, theirs)| {
-            let ours = sight.past.get(x).copied().unwrap_or(self.values.empty());
+            let ours = view.past.get(x).copied().unwrap_or(self.values.empty());
             self.values.is_subset(*theirs, ours)
         });
-        let Some(passed) = sight.rest.len().checked_sub(other.rest.len()) else { return false };
-        let rest = sight.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
+        let Some(passed) = view.rest.len().checked_sub(other.rest.len()) else { return false };
+        let rest = view.rest[passed..].iter().zip(&other.rest).all(|(ours, theirs)| {
             (ours.0, ours.1) == (theirs.0, theirs.1) && self.words.is_subset(theirs.2, ours.2)
         });
         let first = || match passed {
-            0 => sight.first,
+            0 => view.first,
             _ => {
-                let (_, letter, after) = sight.rest[passed - 1];
+                let (_, letter, after) = view.rest[passed - 1];
                 self.words.concat(self.pieces(letter), after)
             }
         };
@@ -108,33 +108,33 @@ impl Checker<'_> {
     }
 
     /// Removes stuttering: drops a set before the same letter.
-    pub(super) fn tidy(&self, mut sight: Sight, newest: Letter) -> Sight {
-        let nexts: Vec<Letter> = sight.rest.iter().map(|r| r.1).chain([newest]).collect();
-        let sets = [&mut sight.first].into_iter().chain(sight.rest.iter_mut().map(|r| &mut r.2));
+    pub(super) fn tidy(&self, mut view: ProcessView, newest: Letter) -> ProcessView {
+        let nexts: Vec<Letter> = view.rest.iter().map(|r| r.1).chain([newest]).collect();
+        let sets = [&mut view.first].into_iter().chain(view.rest.iter_mut().map(|r| &mut r.2));
         for (set, next) in sets.zip(nexts) {
             if self.words.is_subset(*set, self.pieces(next)) {
                 *set = self.words.empty();
             }
         }
-        sight
+        view
     }
 
     /// The values of a variable that a process may read, besides that of the newest memory:
     /// what stands in the past and in the word, from an own write to the variable on.
-    pub(super) fn visible(&self, sight: &Sight, x: VarId) -> Vec<ValueId> {
-        if let Some((_, last)) = sight.stores.get(&x) {
+    pub(super) fn visible(&self, view: &ProcessView, x: VarId) -> Vec<ValueId> {
+        if let Some((_, last)) = view.stores.get(&x) {
             return vec![*last];
         }
-        let own = sight.rest.iter().position(|(y, ..)| *y == x);
-        let rest = &sight.rest[own.unwrap_or(0)..];
-        let before = if own.is_none() { Some(sight.first) } else { None };
+        let own = view.rest.iter().position(|(y, ..)| *y == x);
+        let rest = &view.rest[own.unwrap_or(0)..];
+        let before = if own.is_none() { Some(view.first) } else { None };
         let mut seen: Vec<ValueId> = rest.iter().filter_map(|r| self.cell(r.1, x)).collect();
         for set in before.into_iter().chain(rest.iter().map(|r| r.2)) {
             self.words.with(set, |words| {
                 seen.extend(words.iter().flatten().filter_map(|l| self.cell(*l, x)));
             });
         }
-        if let Some(past) = sight.past.get(&x).filter(|_| own.is_none()) {
+        if let Some(past) = view.past.get(&x).filter(|_| own.is_none()) {
             self.values.with(*past, |words| seen.extend(words.iter().flatten()));
         }
         seen.sort_unstable();
@@ -157,33 +157,39 @@ impl Checker<'_> {
     }
 
     /// An own write that is not the last any more is a letter like any other.
-    pub(super) fn unmark(&self, mut sight: Sight, x: VarId) -> Sight {
-        if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
-            let (_, letter, after) = sight.rest.remove(i);
+    pub(super) fn unmark(&self, mut view: ProcessView, x: VarId) -> ProcessView {
+        if let Some(i) = view.rest.iter().position(|r| r.0 == x) {
+            let (_, letter, after) = view.rest.remove(i);
             let here = self.words.concat(self.pieces(letter), after);
-            let before = if i == 0 { &mut sight.first } else { &mut sight.rest[i - 1].2 };
+            let before = if i == 0 { &mut view.first } else { &mut view.rest[i - 1].2 };
             *before = self.words.concat(*before, here);
         }
-        sight
+        view
     }
 
     /// A process reads a value: as early in its word as it can.
-    pub(super) fn look(&self, sight: &Sight, x: VarId, d: ValueId, newest: Memory) -> Vec<Sight> {
-        if let Some((_, last)) = sight.stores.get(&x) {
-            return if *last == d { vec![sight.clone()] } else { vec![] };
+    pub(super) fn look(
+        &self,
+        view: &ProcessView,
+        x: VarId,
+        d: ValueId,
+        newest: Memory,
+    ) -> Vec<ProcessView> {
+        if let Some((_, last)) = view.stores.get(&x) {
+            return if *last == d { vec![view.clone()] } else { vec![] };
         }
         let has = |l: Letter| self.cell(l, x) == Some(d);
         let has_been = |past: &Set<ValueId>| self.values.is_subset(self.values.one(d), *past);
-        let mut now = sight.clone();
-        if let Some(i) = sight.rest.iter().position(|r| r.0 == x) {
-            if has(sight.rest[i].1) {
+        let mut now = view.clone();
+        if let Some(i) = view.rest.iter().position(|r| r.0 == x) {
+            if has(view.rest[i].1) {
                 return vec![now];
             }
             for _ in 0..=i {
                 now = self.pass(now);
             }
             now.past.remove(&x);
-        } else if let Some(past) = sight.past.get(&x).filter(|past| has_been(past)) {
+        } else if let Some(past) = view.past.get(&x).filter(|past| has_been(past)) {
             let left = self.values.concat(self.values.one(d), self.values.behind(*past, d));
             now.past.insert(x, left);
             return vec![now];
@@ -197,7 +203,7 @@ impl Checker<'_> {
             if !places.is_empty() {
                 let stand = |letter: &Letter| {
                     let before = self.words.before(now.first, *letter);
-                    let mut there = self.remember(Sight { first: before, ..now.clone() });
+                    let mut there = self.remember(ProcessView { first: before, ..now.clone() });
                     there.past.remove(&x);
                     let left = self.words.behind(now.first, *letter);
                     there.first = self.words.concat(self.words.one(*letter), left);
@@ -226,31 +232,31 @@ impl Checker<'_> {
     }
 
     /// What a process leaves behind it can be read later, if reads overtake.
-    pub(super) fn remember(&self, mut sight: Sight) -> Sight {
+    pub(super) fn remember(&self, mut view: ProcessView) -> ProcessView {
         if self.past {
             for x in (0..self.system.vars.len()).map(VarId::new) {
-                let values = self.remembered.of((sight.first, x), || {
+                let values = self.remembered.of((view.first, x), || {
                     let word = |w: &Vec<Letter>| w.iter().map(|l| self.cell(*l, x)).collect();
                     let all = |words: &[Vec<Letter>]| words.iter().filter_map(word).collect();
-                    self.values.of(self.words.with::<Vec<_>>(sight.first, all))
+                    self.values.of(self.words.with::<Vec<_>>(view.first, all))
                 });
                 if values != self.values.empty() {
-                    let past = sight.past.remove(&x).unwrap_or(self.values.empty());
-                    sight.past.insert(x, self.values.concat(past, values));
+                    let past = view.past.remove(&x).unwrap_or(self.values.empty());
+                    view.past.insert(x, self.values.concat(past, values));
                 }
             }
         }
-        sight
+        view
     }
 
     /// A process comes past its first own write, which has reached memory.
-    pub(super) fn pass(&self, sight: Sight) -> Sight {
-        let mut sight = self.remember(sight);
-        let (x, letter, after) = sight.rest.remove(0);
-        sight.past.remove(&x);
-        sight.first = self.pieces(letter);
-        let mut sight = self.remember(sight);
-        sight.first = after;
-        sight
+    pub(super) fn pass(&self, view: ProcessView) -> ProcessView {
+        let mut view = self.remember(view);
+        let (x, letter, after) = view.rest.remove(0);
+        view.past.remove(&x);
+        view.first = self.pieces(letter);
+        let mut view = self.remember(view);
+        view.first = after;
+        view
     }
 }
