@@ -2,8 +2,10 @@
 //! others have.
 
 use std::fmt::Write as _;
+use std::hash::Hasher;
 
 use sha2::Digest;
+use weir_model::program::Program;
 
 /// A message that is being hashed.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +20,13 @@ impl Sha256 {
     pub fn of(bytes: &[u8]) -> String {
         let mut hash = Self::default();
         hash.add(bytes);
+        hash.digits()
+    }
+
+    /// The digest of what tells a program from others.
+    pub fn of_program(program: &Program) -> String {
+        let mut hash = Self::default();
+        program.hash_meaning(&mut hash);
         hash.digits()
     }
 
@@ -43,6 +52,39 @@ impl Sha256 {
             let _ = write!(digits, "{byte:02x}");
             digits
         })
+    }
+}
+
+impl Hasher for Sha256 {
+    /// No hash of 64 bits: the digest is what counts.
+    fn finish(&self) -> u64 {
+        self.len
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.add(bytes);
+    }
+
+    // By default numbers are hashed as the machine stores them.
+
+    fn write_u16(&mut self, number: u16) {
+        self.add(&number.to_le_bytes());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.add(&number.to_le_bytes());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.add(&number.to_le_bytes());
+    }
+
+    fn write_u128(&mut self, number: u128) {
+        self.add(&number.to_le_bytes());
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
     }
 }
 

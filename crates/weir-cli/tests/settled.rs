@@ -175,3 +175,22 @@ fn properties_are_chosen_by_name() {
     let run = weir(&["outcomes", &path, "--property", "ends"]);
     assert!(run.status == 2 && run.err.contains("did you mean `end`?"), "{run:?}");
 }
+
+#[test]
+fn check_says_which_formulas_it_does_not_ask() {
+    let ask = "var x\nprocess p { loop { x = 1\nhere: nop } }\nsafe: never x == 2\n\
+               ends: live terminates\nltl always eventually x == 0\n";
+    let path = file("formulas.weir", ask).display().to_string();
+    let words = format!("2 formulas about infinite runs were not asked: weir live {path}");
+    let run = weir(&["check", &path]);
+    assert!(run.status == 3 && run.out.contains(&words), "{run:?}");
+    assert!(run.out.contains("✓ holds  safe"), "{run:?}");
+    let run = weir(&["check", &path, "--format", "json"]);
+    assert!(run.status == 3 && run.out.contains(&format!("\"not_asked\":\"{words}\"")), "{run:?}");
+    for format in ["jsonl", "csv", "junit", "sarif"] {
+        let run = weir(&["check", &path, "--format", format]);
+        assert!(run.status == 3 && run.out.contains("were not asked"), "{run:?}");
+    }
+    let run = weir(&["check", &path, "--property", "safe"]);
+    assert!(run.status == 0 && !run.out.contains("not asked"), "{run:?}");
+}

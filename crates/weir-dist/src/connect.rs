@@ -6,8 +6,9 @@
 //! other what it is about to search. Whoever does not know the secret is turned away, and
 //! nothing it says has any effect.
 //!
-//! What is sent after that is neither encrypted nor signed: the network between the hosts has to be
-//! one that nobody else can write to.
+//! What is sent after that is not encrypted, but every frame is authenticated with a key of this
+//! connection, which both ends derive from the secret and the numbers that they have drawn
+//! ([`crate::wire`]). Who can write to the network can end a search, and change nothing.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -22,9 +23,10 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use crate::fault::Fault;
+use crate::wire::Keys;
 
 /// The first thing that is said: a change of the protocol changes this.
-const PROTOCOL: &str = "weir-dist 1";
+const PROTOCOL: &str = "weir-dist 2";
 
 /// How long one message of a greeting may take.
 const GREETING: Duration = Duration::from_secs(3);
@@ -158,6 +160,21 @@ impl Hosts {
         mac.verify_slice(&bytes).is_ok()
     }
 
+    /// The keys of a connection, for the end that called if `is_caller`.
+    fn keys(&self, said: &(&Hello, &Challenge), is_caller: bool) -> Option<Keys> {
+        let key = |from: &str| {
+            let text = serde_json::to_vec(&("frames of the", from, said)).ok()?;
+            let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).ok()?;
+            mac.update(&text);
+            Some(mac.finalize().into_bytes().into())
+        };
+        let (caller, called) = (key("caller")?, key("called")?);
+        Some(match is_caller {
+            true => Keys { out: caller, incoming: called },
+            false => Keys { out: called, incoming: caller },
+        })
+    }
+
     /// Connects to all other processes that are about to search the same.
     ///
     /// # Errors
@@ -166,9 +183,10 @@ impl Hosts {
         &self,
         listener: &TcpListener,
         subject: &Subject,
-    ) -> Result<Vec<Option<TcpStream>>, Fault> {
+    ) -> Result<Vec<Option<(TcpStream, Keys)>>, Fault> {
         let deadline = Instant::now() + self.wait;
-        let mut streams: Vec<Option<TcpStream>> = self.addresses.iter().map(|_| None).collect();
+        let mut streams: Vec<Option<(TcpStream, Keys)>> =
+            self.addresses.iter().map(|_| None).collect();
         let (sender, receiver) = mpsc::channel();
         let refused = Arc::new(AtomicUsize::new(0));
         for to in 0..self.me {
@@ -183,11 +201,11 @@ impl Hosts {
         let heard = Arc::new(AtomicUsize::new(0));
         loop {
             while let Ok((process, found)) = receiver.try_recv() {
-                let found = found?;
-                found.set_nonblocking(true).map_err(failed)?;
+                let found: (TcpStream, Keys) = found?;
+                found.0.set_nonblocking(true).map_err(failed)?;
                 streams[process] = Some(found);
             }
-            let gone = streams.iter().position(|s| s.as_ref().is_some_and(is_gone));
+            let gone = streams.iter().position(|s| s.as_ref().is_some_and(|(s, _)| is_gone(s)));
             if let Some(gone) = gone {
                 return Err(Fault::Apart(format!("{} has given up", self.name(gone))));
             }
@@ -227,14 +245,19 @@ impl Hosts {
                 Err(_) => thread::sleep(AGAIN),
             }
         }
-        for stream in streams.iter().flatten() {
+        for (stream, _) in streams.iter().flatten() {
             stream.set_nonblocking(false).map_err(failed)?;
         }
         Ok(streams)
     }
 
     /// Connects to a process that is listening, or will be.
-    fn call(&self, to: usize, subject: &Subject, deadline: Instant) -> Result<TcpStream, Fault> {
+    fn call(
+        &self,
+        to: usize,
+        subject: &Subject,
+        deadline: Instant,
+    ) -> Result<(TcpStream, Keys), Fault> {
         let name = self.name(to);
         let mut problem = "it does not answer".to_owned();
         loop {
@@ -247,7 +270,7 @@ impl Hosts {
             }
             match self.dial(&self.addresses[to], left.min(GREETING)) {
                 Ok(stream) => match self.greet(stream, to, subject) {
-                    Ok(Ok(stream)) => return Ok(stream),
+                    Ok(Ok(found)) => return Ok(found),
                     Ok(Err(fault)) => return Err(fault),
                     // It may be about to end an earlier search.
                     Err(error) => problem = plain(&error),
@@ -275,7 +298,7 @@ impl Hosts {
         mut stream: TcpStream,
         to: usize,
         subject: &Subject,
-    ) -> io::Result<Result<TcpStream, Fault>> {
+    ) -> io::Result<Result<(TcpStream, Keys), Fault>> {
         patience(&stream)?;
         let hello = Hello { protocol: PROTOCOL.to_owned(), from: self.me, to, nonce: nonce()? };
         say(&mut stream, &hello)?;
@@ -292,7 +315,10 @@ impl Hosts {
             }
             Welcome::Accepted(proof) => match subject.difference(&proof.subject, &name) {
                 Some(difference) => apart(difference),
-                None => Ok(Ok(stream)),
+                None => {
+                    let keys = self.keys(&said, true).ok_or(io::ErrorKind::InvalidData)?;
+                    Ok(Ok((stream, keys)))
+                }
             },
         }
     }
@@ -302,7 +328,7 @@ impl Hosts {
         &self,
         mut stream: TcpStream,
         subject: &Subject,
-    ) -> Option<(usize, Result<TcpStream, Fault>)> {
+    ) -> Option<(usize, Result<(TcpStream, Keys), Fault>)> {
         stream.set_nonblocking(false).ok()?;
         patience(&stream).ok()?;
         let hello: Hello = hear(&mut stream).ok()?;
@@ -321,8 +347,10 @@ impl Hosts {
         let mac = self.mac("server", &said, subject)?;
         let own = Proof { subject: subject.clone(), mac };
         say(&mut stream, &Welcome::Accepted(own)).ok()?;
+        let keys = self.keys(&said, false)?;
         let difference = subject.difference(&proof.subject, &self.name(hello.from));
-        Some((hello.from, difference.map_or(Ok(stream), |reason| Err(Fault::Apart(reason)))))
+        let found = difference.map_or(Ok((stream, keys)), |reason| Err(Fault::Apart(reason)));
+        Some((hello.from, found))
     }
 }
 

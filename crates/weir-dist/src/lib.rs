@@ -43,12 +43,12 @@ use timely::communication::allocator::zero_copy::initialize::{
 use timely::communication::allocator::{ProcessBuilder, Thread};
 use timely::communication::{Allocator, Hooks};
 use timely::worker::Worker;
+use weir_check::sha256::Sha256;
 use weir_check::shards::{Folder, Listed, MANIFEST, Manifest, shard_name};
 use weir_engine::explicit::shared::Shared;
 use weir_engine::reachable::{self, NotListed};
 use weir_engine::{Engine, Explicit, Progress, Refusal, SearchOptions, Stats, Task, Views};
 use weir_model::answer::Answer;
-use weir_model::fingerprint::Fingerprint;
 use weir_model::memory_model::MemoryModel;
 
 pub use connect::{Hosts, SHORTEST_SECRET, Subject, hex, unhex};
@@ -217,8 +217,8 @@ impl Distributed {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             hosts: hosts.addresses.clone(),
             workers: self.workers,
-            program: system.program.fingerprint(),
-            task: Fingerprint::of_text(&asked),
+            program: Sha256::of_program(&system.program),
+            task: Sha256::of(asked.as_bytes()),
             search: self.searches.fetch_add(1, Ordering::Relaxed),
         };
         let streams = hosts.connect(listener, &subject)?;
@@ -228,10 +228,11 @@ impl Distributed {
             Connections { wires: vec![], streams: vec![], pulses: vec![], lost: lost.clone() };
         for (process, stream) in streams.into_iter().enumerate() {
             let wire = match stream {
-                Some(stream) => {
+                Some((stream, keys)) => {
                     connections.streams.push(stream.try_clone().map_err(failed)?);
                     let name = hosts.name(process);
-                    let wire = Wire::new(stream, name, hosts.silence, &lost).map_err(failed)?;
+                    let wire =
+                        Wire::new(stream, name, keys, hosts.silence, &lost).map_err(failed)?;
                     connections.pulses.push(wire.pulse());
                     Some(wire)
                 }

@@ -419,9 +419,10 @@ fn shards_that_are_swapped_missing_or_copied() {
     rejected(SMALL, &none, "there is none");
 
     type Edit = fn(&mut Manifest);
-    let edits: [(&str, Edit); 8] = [
+    let edits: [(&str, Edit); 9] = [
         ("it was made for another program", |m| m.header.fingerprint = "0".repeat(32)),
-        ("not weir-sharded-set version 1", |m| m.header.version = 2),
+        ("not weir-sharded-set version 2", |m| m.header.version = 1),
+        ("program", |m| m.program_digest = "0".repeat(64)),
         ("there is no hash", |m| m.hash = "md5".to_owned()),
         ("is about something else", |m| m.model = "SC".to_owned()),
         ("there are no closed sets for PSO", |m| m.model = "PSO".to_owned()),
@@ -442,7 +443,7 @@ fn shards_that_are_swapped_missing_or_copied() {
     let other = "corpus/dekker-2.weir";
     let reason = rejected(other, &files, "it is of another program");
     assert!(reason.contains("it was made for another program"), "{reason}");
-    for text in ["", "{", "[]", "null", "{\"format\":\"weir-sharded-set\",\"version\":1}"] {
+    for text in ["", "{", "[]", "null", "{\"format\":\"weir-sharded-set\",\"version\":2}"] {
         let mutant = files.copy();
         mutant.set(MANIFEST, text.into());
         rejected(SMALL, &mutant, "it is no manifest");

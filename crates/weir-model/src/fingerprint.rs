@@ -68,6 +68,13 @@ impl Program {
     /// that of its file, and the places of things in the text. So a file may be renamed
     /// and its comments may change.
     pub fn fingerprint(&self) -> String {
+        let mut hasher = Fingerprint::default();
+        self.hash_meaning(&mut hasher);
+        hasher.digits()
+    }
+
+    /// Hashes what tells this program from others.
+    pub fn hash_meaning(&self, hasher: &mut impl Hasher) {
         let Self {
             name: _,
             vars,
@@ -84,10 +91,8 @@ impl Program {
             // By their places, which do not count.
             messages: _,
         } = self;
-        let mut hasher = Fingerprint::default();
-        (vars, enums, symbols, processes, object).hash(&mut hasher);
-        (properties, live, games, filter, observed, bounds).hash(&mut hasher);
-        hasher.digits()
+        (vars, enums, symbols, processes, object).hash(hasher);
+        (properties, live, games, filter, observed, bounds).hash(hasher);
     }
 }
 

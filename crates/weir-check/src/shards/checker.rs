@@ -24,6 +24,7 @@ use crate::Rejected;
 use crate::closed::{WHAT, asked, settled};
 use crate::evidence::within_bounds;
 use crate::header::Header;
+use crate::sha256::Sha256;
 use crate::store_buffers::Rules;
 
 /// How many obligations are remembered, so that the same one is not written again soon.
@@ -246,6 +247,9 @@ impl<'a> Checker<'a> {
     ) -> Result<Self, Failure> {
         let manifest = &signed.manifest;
         manifest.header.check((FORMAT, VERSION), &system.program)?;
+        if manifest.program_digest != Sha256::of_program(&system.program) {
+            return Err(Rejected::Other { what: "program" }.into());
+        }
         let asked = asked(system, &manifest.properties)?;
         let about = (WHAT, manifest.model.as_str());
         let rules = Rules::new(system, about, None, &manifest.variables)?;

@@ -45,7 +45,7 @@ const CHECKED: &str = "weir-shard-checked";
 const DISCHARGED: &str = "weir-shard-discharged";
 
 /// The version of all of them.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The name of the hash that says which shard a configuration belongs to.
 pub const HASH: &str = "weir-fnv-1";
@@ -167,6 +167,8 @@ pub struct Manifest {
     /// [`FORMAT`], [`VERSION`], and the program.
     #[serde(flatten)]
     pub header: Header,
+    /// The SHA-256 of what tells the program from others: receipts rely on it.
+    pub program_digest: String,
     /// The memory model.
     pub model: String,
     /// The properties that it settles, by their place in the program, from 0.
@@ -189,6 +191,7 @@ impl Manifest {
     ) -> Self {
         Self {
             header: Header::new(FORMAT, VERSION, &system.program),
+            program_digest: Sha256::of_program(&system.program),
             model: model.to_string(),
             properties,
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),

@@ -178,7 +178,7 @@ pub fn run(args: &Check) -> Status {
         let early = findings.all();
         let shown = findings.end();
         let workers = cluster.as_ref().and_then(|cluster| (cluster.stats)());
-        let report = || json::Report {
+        let whole = || json::Report {
             certificate: proof.as_ref().map(|p| p.report.clone()).or_else(|| sharded.clone()),
             stats: json::StatsReport { cluster: workers.clone(), ..json::StatsReport::new(&stats) },
             ..report(&loaded, model, &answers, &vacuous, &stats, live)
@@ -192,6 +192,12 @@ pub fn run(args: &Check) -> Status {
                     !early.iter().any(is_early)
                 };
                 print(&row_lines(&loaded, model, &answers, &vacuous, &is_left));
+                if live > 0 {
+                    let report = report(&loaded, model, &[], &[], &stats, live);
+                    let (out, name) = (json_line(&report).unwrap_or_default(), model.to_string());
+                    let rows = (out, Status::Unknown);
+                    print(&rows::lines("check", &loaded.source.name, &name, rows, &|_| true));
+                }
             }
             ReportFormat::Human => {
                 let vacuous = Some(&vacuous[..]);
@@ -201,9 +207,9 @@ pub fn run(args: &Check) -> Status {
                 }
                 print(&text);
             }
-            _ => print_json(&report()),
+            _ => print_json(&whole()),
         }
-        status = status.and(html.add(file, report));
+        status = status.and(html.add(file, whole));
         status = status.and(write(&mut files, &loaded, &answers, proof.as_ref()));
     }
     if status != Status::Wrong {

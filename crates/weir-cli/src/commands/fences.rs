@@ -232,6 +232,18 @@ fn confirm(
 }
 
 impl Found<'_> {
+    /// Runs of the program as it is, if it is not known how to repair it.
+    fn broken(&self) -> Vec<&serde_json::Value> {
+        let is_open = self.repairs.sets.is_empty() && self.repairs.beyond.is_none();
+        let early = self.early.iter().filter(|_| is_open);
+        early
+            .filter_map(|early| match early {
+                Early::Broken { report, .. } => Some(report),
+                Early::Set(_) => None,
+            })
+            .collect()
+    }
+
     fn status(&self) -> Status {
         let found = self.repairs;
         match () {

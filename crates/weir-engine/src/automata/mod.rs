@@ -290,7 +290,7 @@ fn look(
     found: &mut [Found],
 ) -> Result<(), Stop> {
     let state = &search.nodes[node as usize].state;
-    for (question, found) in task.questions.iter().zip(found) {
+    for (i, (question, found)) in task.questions.iter().zip(found).enumerate() {
         let tries = match found {
             _ if found.is_done() => continue,
             Found::Spurious(tries) => *tries,
@@ -299,7 +299,12 @@ fn look(
         if search.space.settles(state, question) {
             let budget = &task.options.budget;
             *found = match runs::run(search, task.model, node, question, budget)? {
-                Some(run) => Found::Settled(Box::new(run)),
+                Some(run) => {
+                    if task.settled.is_told() {
+                        task.settled.hand_over(&Answer::settled(i, question, run.clone()));
+                    }
+                    Found::Settled(Box::new(run))
+                }
                 None => Found::Spurious(tries + 1),
             };
         }

@@ -84,7 +84,11 @@ fn of_value(command: &str, value: &Value) -> Vec<Row> {
         "outcomes" => states(value),
         _ => {
             let properties = value["properties"].as_array().into_iter().flatten();
-            properties.map(|p| property(command, p)).collect()
+            let not_asked = value["not_asked"].as_str().map(|message| Row {
+                kind: "live".to_owned(),
+                ..row_without_answer(Status::Unknown, None, message.to_owned())
+            });
+            properties.map(|p| property(command, p)).chain(not_asked).collect()
         }
     }
 }

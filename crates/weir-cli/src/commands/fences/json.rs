@@ -33,6 +33,9 @@ pub struct Report<'a> {
     /// Runs that no fences prevent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     beyond: Vec<BeyondReport<'a>>,
+    /// Runs of the program as it is, if no set is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    broken: Vec<&'a serde_json::Value>,
     candidates: usize,
 }
 
@@ -171,6 +174,7 @@ impl<'a> Report<'a> {
                     shown: RunReport::new(&beyond.loaded, broken),
                 })
                 .collect(),
+            broken: known.broken(),
             candidates: found.tally.checks,
         }
     }
