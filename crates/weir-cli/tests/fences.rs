@@ -276,3 +276,68 @@ fn requests_that_make_no_sense_are_refused() {
     assert_eq!(output.status, 2, "{}", output.out);
     assert!(output.err.contains("`q1` asks where a process does not stand."), "{}", output.err);
 }
+
+/// What `weir fences` says of a text, and its status.
+fn fences_of(name: &str, text: &str) -> (i32, String) {
+    let folder = folder(&format!("fences-{}", name.replace('.', "-")));
+    let file = folder.join(name);
+    fs::write(&file, text).unwrap();
+    let output = weir(&["fences", file.to_str().unwrap()]);
+    (output.status, output.out + &output.err)
+}
+
+/// Store buffering in C; the load is what `read` says.
+fn buffering(define: &str, read: &str) -> String {
+    let thread = |name: &str, x: &str, y: &str, r: &str| {
+        let read = read.replace('Y', y).replace('R', r).replace('X', x);
+        format!("void *{name}(void *arg) {{\n{read}\n  return 0;\n}}\n")
+    };
+    format!(
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <assert.h>\n{define}\natomic_int x, y; int a, b;\n{}{}\
+         int main(void) {{\n  pthread_t t, u;\n  pthread_create(&t, 0, p, 0);\n  pthread_create(&u, 0, q, 0);\n\
+         pthread_join(t, 0);\n  pthread_join(u, 0);\n  assert(a == 1 || b == 1);\n}}\n",
+        thread("p", "x", "y", "a"),
+        thread("q", "y", "x", "b"),
+    )
+}
+
+#[test]
+fn places_before_declarations_and_in_bodies_without_braces_are_tried() {
+    let store = "atomic_store_explicit(&X, 1, memory_order_relaxed);";
+    let load = "atomic_load_explicit(&Y, memory_order_relaxed)";
+    for (name, read) in [
+        ("declared.c", format!("  {store}\n  int other = {load};\n  R = other;")),
+        ("body.c", format!("  if (1) {store}\n  for (int i = 0; i < 1; i++) R = {load};")),
+    ] {
+        let (status, out) = fences_of(name, &buffering("", &read));
+        assert!(status == 0 && out.contains("2 fences repair this"), "{out}");
+    }
+}
+
+#[test]
+fn skipped_places_are_named_and_nothing_is_claimed() {
+    let define = "#define SB(x, y, r) do { atomic_store_explicit(&x, 1, memory_order_relaxed); \
+                  r = atomic_load_explicit(&y, memory_order_relaxed); } while (0)";
+    let (status, out) = fences_of("macro.c", &buffering(define, "  SB(X, Y, R);"));
+    assert_eq!(status, 3, "{out}");
+    let line = "whether fences repair this is not known: places between accesses were skipped in line 7, in line 11";
+    assert!(out.contains(line), "{out}");
+}
+
+#[test]
+fn loops_that_wait_still_wait_with_fences() {
+    let rust = "use std::sync::atomic::{AtomicU32, Ordering::*};\nuse std::thread;\n\
+        static STATE: AtomicU32 = AtomicU32::new(0);\nstatic WAITING: AtomicU32 = AtomicU32::new(0);\nstatic WORK: AtomicU32 = AtomicU32::new(0);\n\
+        fn main() {\n    let t = thread::spawn(|| {\n        WAITING.store(1, Relaxed);\n        if WORK.load(Relaxed) == 0 {\n\
+                    while STATE.load(Relaxed) != 65 {\n                std::hint::spin_loop();\n            }\n        }\n    });\n\
+            WORK.store(1, Relaxed);\n    if WAITING.load(Relaxed) == 1 { STATE.store(65, Relaxed); }\n    t.join().unwrap();\n}\n";
+    let (status, out) = fences_of("park.rs", rust);
+    assert!(status == 0 && out.contains("2 fences repair this"), "{out}");
+    let rust = "use std::sync::atomic::{AtomicU32, Ordering::*};\nuse std::thread;\n\
+        static X: AtomicU32 = AtomicU32::new(0);\nstatic Y: AtomicU32 = AtomicU32::new(0);\nstatic A: AtomicU32 = AtomicU32::new(0);\n\
+        fn w() { X.store(1, Relaxed); A.store(Y.load(Relaxed), Relaxed); }\n\
+        fn main() {\n    let a = thread::spawn(|| { w(); });\n    Y.store(1, Relaxed); let b = X.load(Relaxed);\n    a.join().unwrap();\n\
+            assert!(A.load(Relaxed) == 1 || b == 1);\n}\n";
+    let (status, out) = fences_of("call.rs", rust);
+    assert!(status == 0 && out.contains("2 fences repair this"), "{out}");
+}

@@ -55,6 +55,30 @@ impl Gap {
         Self { at, is_behind: false, edits: vec![edit] }
     }
 
+    /// The gap before what stands at an offset, on the same line.
+    pub(crate) fn inline(at: usize) -> Self {
+        let edit =
+            Edit { range: at..at, before: String::new(), has_fence: true, after: "; ".to_owned() };
+        Self { at, is_behind: false, edits: vec![edit] }
+    }
+
+    /// The gap before a statement that is a body without braces: it gets some.
+    pub(crate) fn braced(at: usize, end: usize) -> Self {
+        let begin = Edit {
+            range: at..at,
+            before: "{ ".to_owned(),
+            has_fence: true,
+            after: "; ".to_owned(),
+        };
+        let close = Edit {
+            range: end..end,
+            before: " }".to_owned(),
+            has_fence: false,
+            after: String::new(),
+        };
+        Self { at, is_behind: false, edits: vec![begin, close] }
+    }
+
     /// The gap at the end of a list whose last statement ends at an offset and has no separator
     /// behind it: on a line of its own if what is `like` it begins a line.
     pub(crate) fn behind(text: &str, end: usize, like: usize) -> Self {

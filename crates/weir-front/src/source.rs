@@ -51,11 +51,6 @@ impl Source {
         start
     }
 
-    /// Whether it includes other texts.
-    pub fn has_included(&self) -> bool {
-        !self.included.is_empty()
-    }
-
     /// The text of a range.
     pub fn text_in(&self, range: Range<usize>) -> &str {
         &self.whole[range]

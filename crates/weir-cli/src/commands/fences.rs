@@ -247,6 +247,7 @@ impl Found<'_> {
     fn status(&self) -> Status {
         let found = self.repairs;
         match () {
+            () if found.skipped.is_some() => Status::Unknown,
             () if found.beyond.is_some() => Status::Violated,
             () if found.sets.is_empty() => Status::Unknown,
             () if found.stopped.is_some() && self.request.most != Some(found.sets.len()) => {
@@ -265,13 +266,29 @@ impl Found<'_> {
     /// The most important thing.
     fn headline(&self) -> String {
         let found = self.repairs;
+        if let Some(lines) = &found.skipped {
+            let what = match self.request.goal {
+                Goal::Properties => "whether fences repair this is not known",
+                Goal::Robust => "whether fences make it robust is not known",
+            };
+            let mut places: Vec<String> = Vec::new();
+            for (file, line) in lines {
+                places.push(match file {
+                    Some(file) => format!("in {file}"),
+                    None => format!("in line {line}"),
+                });
+            }
+            places.dedup();
+            let place = match places.is_empty() {
+                true => "inside of statements".to_owned(),
+                false => places.join(", "),
+            };
+            return format!("{what}: places between accesses were skipped {place}");
+        }
         if found.beyond.is_some() {
             return match (self.request.goal, self.are_not_enough()) {
                 (_, true) if found.places.is_empty() => "it has no fences, and needs some",
                 (_, true) => "its fences are not enough",
-                (_, false) if found.source.has_included() => {
-                    "no fences in this file can repair this; the files that it includes are not changed"
-                }
                 (Goal::Properties, false) => "no fences can repair this",
                 (Goal::Robust, false) => "no fences can make it robust",
             }

@@ -2,8 +2,8 @@
 
 use weir_model::program::FenceKind;
 
-use super::token::{Kind, tokens};
-use crate::Gap;
+use super::token::{Kind, Token, tokens};
+use crate::{Gap, MAX_NESTING};
 
 /// How a fence is written.
 pub fn fence(kind: FenceKind) -> Option<&'static str> {
@@ -14,105 +14,181 @@ pub fn fence(kind: FenceKind) -> Option<&'static str> {
     })
 }
 
-/// Before each statement of a block of a function, and before the end of the block.
+/// Before each statement and declaration of a block of a function, behind labels, before the end of the block, and in
+/// bodies without braces, which get some.
+///
+/// Not in the body of a loop that only lets time pass: a fence before the loop orders at least as much, and the loop would not be one
+/// that waits.
 pub fn gaps(text: &str) -> Vec<Gap> {
     let Ok(list) = tokens(text, 0) else { return Vec::new() };
-    let mut gaps = Vec::new();
-    // For each open bracket: whether it is a block of statements, and its first statement.
-    let mut open: Vec<(bool, Option<usize>)> = Vec::new();
     let mut is_directive = false;
-    // Whether the next token may begin a statement.
-    let mut begins = false;
-    for (i, token) in list.iter().enumerate() {
+    let is_code = |token: &Token| {
         if token.is_first {
             is_directive = token.is("#");
-            // A macro that goes on in the next line.
-            if !is_directive && i > 0 {
-                let between = &text[list[i - 1].range.end..token.range.start];
-                is_directive = between.contains("\\\n") && is_directive;
+        }
+        !is_directive
+    };
+    let mut this =
+        Gaps { text, list: list.into_iter().filter(is_code).collect(), gaps: Vec::new() };
+    let mut at = 0;
+    while at < this.list.len() {
+        let follows = at.checked_sub(1).is_some_and(|before| this.is(before, ")"));
+        at = match &*this.list[at].text {
+            "{" if follows => this.block(at, 0),
+            "{" | "(" | "[" => this.behind(at),
+            _ => at + 1,
+        };
+    }
+    this.gaps
+}
+
+struct Gaps<'t> {
+    text: &'t str,
+    list: Vec<Token>,
+    gaps: Vec<Gap>,
+}
+
+impl Gaps<'_> {
+    fn is(&self, at: usize, text: &str) -> bool {
+        self.list.get(at).is_some_and(|token| token.is(text))
+    }
+
+    fn start(&self, at: usize) -> usize {
+        self.list.get(at).map_or(self.text.len(), |token| token.range.start)
+    }
+
+    /// Behind a bracket that is closed.
+    fn behind(&self, open: usize) -> usize {
+        let mut depth = 0usize;
+        for (at, token) in self.list.iter().enumerate().skip(open) {
+            match &*token.text {
+                "{" | "(" | "[" => depth += 1,
+                "}" | ")" | "]" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return at + 1;
             }
         }
-        if is_directive {
-            continue;
+        self.list.len()
+    }
+
+    /// The statements of a block; gives what is behind it.
+    fn block(&mut self, open: usize, depth: usize) -> usize {
+        if depth > MAX_NESTING {
+            return self.behind(open);
         }
-        let before = i.checked_sub(1).map(|i| &*list[i].text);
-        if begins
-            && let Some((true, first)) = open.last_mut()
-            && !token.is("{")
-        {
-            let like = *first.get_or_insert(token.range.start);
-            let is_declaration = token.kind == Kind::Name && is_type_word(&token.text);
-            let is_label = list.get(i + 1).is_some_and(|t| t.is(":")) || token.is("case");
-            // `else`, and the `while` of a `do`, go on with the statement before.
-            let goes_on = token.is("else") || token.is("while") && before == Some("}");
-            if !is_declaration && !is_label && !goes_on {
-                gaps.push(Gap::before(text, token.range.start, like, ";"));
+        let (mut at, like) = (open + 1, self.start(open + 1));
+        while at < self.list.len() {
+            if !self.is(at, "{") {
+                self.gaps.push(Gap::before(self.text, self.start(at), like, ";"));
             }
+            if self.is(at, "}") {
+                return at + 1;
+            }
+            at = self.statement(at, depth);
         }
-        begins = false;
+        at
+    }
+
+    /// A statement or declaration; gives what is behind it.
+    fn statement(&mut self, at: usize, depth: usize) -> usize {
+        let Some(token) = self.list.get(at) else { return at };
         match &*token.text {
-            "{" => {
-                // A block follows `)`, `else`, `do` or another statement of a block.
-                let is_inside = open.last().is_none_or(|(is_block, _)| *is_block);
-                let is_block = is_inside
-                    && matches!(before, Some(")" | "else" | "do" | ";" | "{" | "}" | ":"));
-                open.push((is_block, None));
-                begins = is_block;
+            "{" => self.block(at, depth + 1),
+            "if" => {
+                let body = self.behind(at + 1);
+                let end = self.body(body, depth);
+                match self.is(end, "else") {
+                    true => self.body(end + 1, depth),
+                    false => end,
+                }
             }
-            "(" | "[" => open.push((false, None)),
-            ")" | "]" => drop(open.pop()),
-            "}" => {
-                open.pop();
-                begins = open.last().is_some_and(|(is_block, _)| *is_block);
+            "while" | "for" => {
+                let body = self.behind(at + 1);
+                self.round(body, depth)
             }
-            ";" => begins = open.last().is_some_and(|(is_block, _)| *is_block),
-            _ => {}
+            "switch" => {
+                let body = self.behind(at + 1);
+                self.body(body, depth)
+            }
+            "do" => {
+                let end = self.round(at + 1, depth);
+                self.simple(end, depth)
+            }
+            "case" | "default" => {
+                let colon = (at..self.list.len()).find(|at| self.is(*at, ":"));
+                self.labeled(colon.unwrap_or(at) + 1, depth)
+            }
+            _ if token.kind == Kind::Name && self.is(at + 1, ":") => self.labeled(at + 2, depth),
+            _ => self.simple(at, depth),
         }
     }
-    gaps
-}
 
-/// Whether a word begins a declaration.
-fn is_type_word(word: &str) -> bool {
-    matches!(
-        word,
-        "int"
-            | "unsigned"
-            | "signed"
-            | "long"
-            | "short"
-            | "char"
-            | "bool"
-            | "_Bool"
-            | "void"
-            | "struct"
-            | "union"
-            | "enum"
-            | "const"
-            | "static"
-            | "volatile"
-            | "register"
-            | "extern"
-            | "typedef"
-            | "_Atomic"
-            | "_Thread_local"
-    ) || word.ends_with("_t")
-        || word.starts_with("atomic_") && !word.contains("_thread_fence") && is_atomic_type(word)
-}
+    /// What a label stands before: it is the fence then.
+    fn labeled(&mut self, at: usize, depth: usize) -> usize {
+        let is_label = self.is(at, "case")
+            || self.is(at, "default")
+            || self.is(at + 1, ":")
+            || self.is(at, "{")
+            || self.is(at, "}");
+        if !is_label {
+            let start = self.start(at);
+            self.gaps.push(Gap::inline(start));
+        }
+        match depth > MAX_NESTING || self.is(at, "}") {
+            true => at,
+            false => self.statement(at, depth + 1),
+        }
+    }
 
-fn is_atomic_type(word: &str) -> bool {
-    matches!(
-        word,
-        "atomic_int"
-            | "atomic_uint"
-            | "atomic_bool"
-            | "atomic_long"
-            | "atomic_ulong"
-            | "atomic_char"
-            | "atomic_llong"
-            | "atomic_ullong"
-            | "atomic_short"
-            | "atomic_ushort"
-            | "atomic_flag"
-    )
+    /// The body of a loop: none if it only lets time pass.
+    fn round(&mut self, at: usize, depth: usize) -> usize {
+        let before = self.gaps.len();
+        let end = self.body(at, depth);
+        let mut next = at;
+        while next < end {
+            next = match &*self.list[next].text {
+                "{" | "}" | ";" => next + 1,
+                name if super::library::is_pause(name) => self.behind(next + 1),
+                _ => return end,
+            };
+        }
+        self.gaps.truncate(before);
+        end
+    }
+
+    /// The body of a statement; without braces it gets some.
+    fn body(&mut self, at: usize, depth: usize) -> usize {
+        if self.is(at, "{") || self.is(at, ";") || depth > MAX_NESTING {
+            return self.statement(at, depth.min(MAX_NESTING));
+        }
+        let number = self.gaps.len();
+        let end = self.statement(at, depth + 1);
+        let last = end.checked_sub(1).and_then(|last| self.list.get(last));
+        let end_at = last.map_or(self.text.len(), |token| token.range.end);
+        self.gaps.insert(number, Gap::braced(self.start(at), end_at));
+        end
+    }
+
+    /// Up to the next semicolon.
+    fn simple(&mut self, at: usize, depth: usize) -> usize {
+        let (mut next, mut assigns) = (at, false);
+        while let Some(token) = self.list.get(next) {
+            match &*token.text {
+                ";" => return next + 1,
+                "}" | ")" | "]" => return next.max(at + usize::from(next == at)),
+                // A loop that a macro begins.
+                "{" if !assigns && next > at && self.is(next - 1, ")") => {
+                    return self.block(next, depth + 1);
+                }
+                "{" | "(" | "[" => next = self.behind(next),
+                text => {
+                    assigns |= matches!(text, "=" | "return");
+                    next += 1;
+                }
+            }
+        }
+        next
+    }
 }

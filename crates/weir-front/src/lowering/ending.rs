@@ -41,8 +41,10 @@ impl Builder {
         let Some(last) = body.iter().rposition(|stmt| joined(stmt).is_some()) else {
             return Vec::new();
         };
-        let is_between =
-            |stmt: &Stmt| joined(stmt).is_some() || matches!(stmt.kind, StmtKind::Assign(..));
+        // A join is a fence itself.
+        let is_between = |stmt: &Stmt| {
+            joined(stmt).is_some() || matches!(stmt.kind, StmtKind::Assign(..) | StmtKind::Fence(_))
+        };
         let mut first = last;
         while first > 0 && is_between(&body[first - 1]) {
             first -= 1;

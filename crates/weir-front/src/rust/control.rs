@@ -370,7 +370,7 @@ impl Reader<'_> {
 
     pub fn loop_expr(&mut self, this: &syn::ExprLoop, want: Option<&Ty>) -> Val {
         if let Some((cond, rest)) = leaves_first(&this.body)
-            && rest.iter().all(|stmt| self.is_idle(stmt))
+            && rest.iter().all(|stmt| is_idle(stmt))
             && this.label.is_none()
             && self.wait_until(cond, true)
         {
@@ -392,7 +392,7 @@ impl Reader<'_> {
 
     pub fn while_expr(&mut self, this: &syn::ExprWhile) -> Val {
         if !has_let(&this.cond)
-            && this.body.stmts.iter().all(|stmt| self.is_idle(stmt))
+            && this.body.stmts.iter().all(|stmt| is_idle(stmt))
             && (self.spin(&this.cond) || self.wait_until(&this.cond, false))
         {
             return Val::unit();
@@ -606,31 +606,6 @@ impl Reader<'_> {
         if self.is_reachable() { Val::unit() } else { Val::never() }
     }
 
-    /// Whether a statement only lets time pass.
-    pub fn is_idle(&self, stmt: &syn::Stmt) -> bool {
-        let expr = match stmt {
-            syn::Stmt::Expr(expr, _) => expr,
-            syn::Stmt::Macro(_) | syn::Stmt::Local(_) | syn::Stmt::Item(_) => return false,
-        };
-        match expr {
-            Expr::Block(block) => block.block.stmts.iter().all(|stmt| self.is_idle(stmt)),
-            Expr::Call(call) => match &*call.func {
-                Expr::Path(path) => path.path.segments.last().is_some_and(|segment| {
-                    matches!(
-                        segment.ident.to_string().as_str(),
-                        "spin_loop" | "yield_now" | "sleep" | "spin_loop_hint"
-                    )
-                }),
-                _ => false,
-            },
-            Expr::MethodCall(call) => {
-                // Back-off.
-                matches!(call.method.to_string().as_str(), "spin" | "snooze")
-            }
-            _ => false,
-        }
-    }
-
     /// Waits until a condition holds, or until it does not hold, if it is made of loads alone.
     fn wait_until(&mut self, cond: &Expr, holds: bool) -> bool {
         if !self.is_reachable() || self.is_alone() || matches!(cond, Expr::Lit(_)) {
@@ -717,8 +692,33 @@ fn has_let(cond: &Expr) -> bool {
     }
 }
 
+/// Whether a statement only lets time pass.
+pub fn is_idle(stmt: &syn::Stmt) -> bool {
+    let expr = match stmt {
+        syn::Stmt::Expr(expr, _) => expr,
+        syn::Stmt::Macro(_) | syn::Stmt::Local(_) | syn::Stmt::Item(_) => return false,
+    };
+    match expr {
+        Expr::Block(block) => block.block.stmts.iter().all(|stmt| is_idle(stmt)),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => path.path.segments.last().is_some_and(|segment| {
+                matches!(
+                    segment.ident.to_string().as_str(),
+                    "spin_loop" | "yield_now" | "sleep" | "spin_loop_hint"
+                )
+            }),
+            _ => false,
+        },
+        Expr::MethodCall(call) => {
+            // Back-off.
+            matches!(call.method.to_string().as_str(), "spin" | "snooze")
+        }
+        _ => false,
+    }
+}
+
 /// `if cond { break; }` as the first statement of a block, and the others.
-fn leaves_first(block: &syn::Block) -> Option<(&Expr, &[syn::Stmt])> {
+pub fn leaves_first(block: &syn::Block) -> Option<(&Expr, &[syn::Stmt])> {
     let [syn::Stmt::Expr(Expr::If(branch), _), rest @ ..] = &block.stmts[..] else { return None };
     let is_break = match &branch.then_branch.stmts[..] {
         [syn::Stmt::Expr(Expr::Break(this), _)] => this.label.is_none() && this.expr.is_none(),

@@ -52,6 +52,8 @@ impl Reader<'_> {
                 Val::unit()
             }
             Stmt::Item(_) => Val::unit(),
+            // `;`
+            Stmt::Expr(Expr::Verbatim(tokens), _) if tokens.is_empty() => Val::unit(),
             Stmt::Expr(expr, semi) => {
                 self.open(true);
                 let value = match semi {

@@ -1,16 +1,19 @@
 //! Where fences can be inserted: before each statement of a block, and at its end if the block has
 //! no value.
 
+use std::ops::Range;
+
 use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::{Expr, Stmt};
 
+use super::control::{is_idle, leaves_first};
 use super::syntax;
 use crate::Gap;
 
 /// The gaps of a text.
 pub fn gaps(text: &str) -> Vec<Gap> {
     let Ok(file) = syntax::parse(text) else { return Vec::new() };
-    let mut gaps = Vec::new();
+    let (mut gaps, mut waiting) = (Vec::new(), Vec::new());
     for item in &file.items {
         // Blocks are found by their braces. The braces of a `match`, of a struct or of a macro do
         // not contain statements.
@@ -19,25 +22,46 @@ pub fn gaps(text: &str) -> Vec<Gap> {
                 if let TokenTree::Group(group) = token
                     && group.delimiter() == Delimiter::Brace
                 {
-                    block(text, group, &mut gaps);
+                    block(text, group, &mut gaps, &mut waiting);
                 }
             });
         }
     }
+    let waits = |gap: &Gap| waiting.iter().any(|body: &Range<usize>| body.contains(&gap.at));
+    gaps.retain(|gap| !waits(gap));
     gaps.sort_by_key(|gap| gap.at);
     gaps
 }
 
-fn block(text: &str, group: &Group, gaps: &mut Vec<Gap>) {
+/// The body of a loop that waits, if a statement is one: a fence before the loop orders at least as much, and with a
+/// fence inside the loop would not be one that waits.
+fn waiting(stmt: &Stmt) -> Option<&syn::Block> {
+    match stmt {
+        Stmt::Expr(Expr::While(this), _) if this.body.stmts.iter().all(is_idle) => Some(&this.body),
+        Stmt::Expr(Expr::Loop(this), _) => {
+            let (_, rest) = leaves_first(&this.body)?;
+            rest.iter().all(is_idle).then_some(&this.body)
+        }
+        _ => None,
+    }
+}
+
+fn block(text: &str, group: &Group, gaps: &mut Vec<Gap>, bodies: &mut Vec<Range<usize>>) {
     let parse = syn::Block::parse_within;
     let Ok(stmts) = syn::parse::Parser::parse2(parse, group.stream()) else { return };
     // `S { x }` and `S { ..rest }` look like blocks.
     if let [Stmt::Expr(Expr::Path(_) | Expr::Range(_), None)] = &stmts[..] {
         return;
     }
-    for stmt in stmts.iter().filter(|stmt| !matches!(stmt, Stmt::Item(_))) {
+    let is_code = |stmt: &&Stmt| match stmt {
+        Stmt::Item(_) => false,
+        Stmt::Expr(Expr::Verbatim(tokens), _) => !tokens.is_empty(),
+        _ => true,
+    };
+    bodies.extend(stmts.iter().filter_map(waiting).map(syntax::range));
+    for stmt in stmts.iter().filter(is_code) {
         let start = syntax::range(stmt).start;
-        gaps.push(Gap::before(text, start, start, ""));
+        gaps.push(before(text, start, start));
     }
     let is_unit = match stmts.last() {
         Some(Stmt::Local(_) | Stmt::Expr(_, Some(_))) => true,
@@ -46,6 +70,15 @@ fn block(text: &str, group: &Group, gaps: &mut Vec<Gap>) {
     };
     if let Some(last) = stmts.last().filter(|_| is_unit) {
         let end = group.span_close().byte_range().start;
-        gaps.push(Gap::before(text, end, syntax::range(last).start, ""));
+        gaps.push(before(text, end, syntax::range(last).start));
     }
+}
+
+/// A gap: a fence is written with its semicolon.
+fn before(text: &str, at: usize, like: usize) -> Gap {
+    let mut gap = Gap::before(text, at, like, "");
+    for edit in gap.edits.iter_mut().filter(|edit| edit.after == "; ") {
+        edit.after = " ".to_owned();
+    }
+    gap
 }

@@ -45,7 +45,7 @@ use weir_front::{Language, Source, detect};
 use weir_model::answer::Answer;
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{FenceKind, Program};
+use weir_model::program::{FenceKind, Program, Stmt, StmtKind};
 use weir_model::system::System;
 
 use crate::load::{self, LoadError, Loaded, Reading};
@@ -210,6 +210,10 @@ pub struct Repairs {
     pub stopped: Option<Stop>,
     /// Why no fences at all repair it, if that is so.
     pub beyond: Option<Box<Beyond>>,
+    /// Accesses before which no fence was tried, by their lines and, if they are in another file, its name. They are
+    /// there if fences at all places together do not repair the program and it holds under SC: whether any fences repair
+    /// it is not known then.
+    pub skipped: Option<Vec<(Option<String>, usize)>>,
     /// What was done.
     pub tally: Tally,
     language: &'static Language,
@@ -363,6 +367,7 @@ pub fn repairs(
         (found.is_complete, found.tally.sets) = (true, 1);
         return Ok(found);
     }
+    let skipped = found.between(&loaded.system.program);
     found.kept.push(loaded.system);
     let all = Set::full(variants.fences.len());
     found.tally.checks += 1;
@@ -378,6 +383,10 @@ pub fn repairs(
                 Checked::Broken(loaded, runs) => found.unrepaired((loaded, runs), request)?,
                 Checked::Repaired(loaded, _) => found.unrepaired((loaded, vec![]), request)?,
                 Checked::Open(reason) => found.open.push((all, reason)),
+            }
+            // Without an order between any two accesses missing, it is as under SC.
+            if found.beyond.as_ref().is_some_and(|beyond| beyond.model != MemoryModel::SC) {
+                found.skipped = Some(skipped);
             }
         }
     }
@@ -522,12 +531,37 @@ impl Repairs {
             is_complete: false,
             stopped: None,
             beyond: None,
+            skipped: None,
             tally: Tally::default(),
             language,
             standing: vec![],
             gaps,
             kept: vec![],
         }
+    }
+
+    /// The lines of accesses that come after another one in the text without a gap between them.
+    fn between(&self, program: &Program) -> Vec<(Option<String>, usize)> {
+        let mut lines = Vec::new();
+        for process in &program.processes {
+            let mut last = None;
+            for_each_access(&process.body, &mut |stmt| {
+                let at = self.source.range(stmt.span).start;
+                let has_gap = |from: usize| {
+                    let (from, to) = (from.min(at), from.max(at));
+                    self.gaps.iter().any(|gap| (from + 1..=to).contains(&gap.at))
+                };
+                if last.is_some_and(|last| !has_gap(last)) {
+                    let (name, text) = self.source.file(at);
+                    let file = (text.start > 0).then(|| name.to_owned());
+                    lines.push((file, self.source.line(stmt.span)));
+                }
+                last = Some(at);
+            });
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        lines
     }
 
     /// Searches for minimal sets. All fences together repair the program.
@@ -671,6 +705,16 @@ impl Repairs {
         };
         shown_cycles(&loaded, &mut runs, request.goal)?;
         Ok(Checked::Broken(loaded, runs))
+    }
+}
+
+/// Calls a function with every access of a block, in the order of the code.
+fn for_each_access(block: &[Stmt], visit: &mut dyn FnMut(&Stmt)) {
+    for stmt in block {
+        match &stmt.kind {
+            StmtKind::Load(..) | StmtKind::Store(..) | StmtKind::Rmw(..) => visit(stmt),
+            kind => kind.blocks().into_iter().for_each(|block| for_each_access(block, visit)),
+        }
     }
 }
 
