@@ -19,7 +19,7 @@ use anstyle::Style;
 use weir::certify::Unaccepted;
 use weir::report::json::ErrorReport;
 pub use weir::report::json::line as json;
-use weir::{CheckError, Hints, LoadError};
+use weir::{CheckError, Hints, LoadError, MemoryModel};
 use weir_engine::Refusal;
 use weir_front::escape::{escape, escape_line, is_control};
 
@@ -278,11 +278,22 @@ fn shown(text: &str) -> String {
 }
 
 /// What answers about a program in its language leave open, as a line of a report.
-pub fn caveat(source: &weir_front::Source) -> String {
+pub fn caveat(source: &weir_front::Source, model: MemoryModel) -> String {
     let notes = source.notes.iter().map(String::as_str);
+    let orders = source.has_weak_orders.then(|| match model.normal() {
+        m if m == MemoryModel::SC => {
+            "memory orders are read as SC has them: relaxed, acquire and release are as strong as seq_cst".to_owned()
+        }
+        m if m == MemoryModel::TSO => {
+            "memory orders are read as x86 (TSO) has them, not as the language does: relaxed, acquire and release are plain loads and stores"
+                .to_owned()
+        }
+        m => format!("memory orders are read as {m} has them, not as the language does"),
+    });
     source
         .caveat
         .into_iter()
+        .chain(orders.as_deref())
         .chain(notes)
         .map(|note| format!("({})\n", escape_line(note)))
         .collect()

@@ -341,3 +341,31 @@ fn loops_that_wait_still_wait_with_fences() {
     let (status, out) = fences_of("call.rs", rust);
     assert!(status == 0 && out.contains("2 fences repair this"), "{out}");
 }
+
+#[test]
+fn reports_about_c_name_lines_of_the_text_and_say_how_orders_are_read() {
+    let store = "atomic_store_explicit(&X, 1, memory_order_relaxed);";
+    let read = format!("  {store}\n  R = atomic_load_explicit(&Y, memory_order_relaxed);");
+    let text = buffering("", &read);
+    let line = 1 + text.lines().position(|line| line.contains("assert(")).unwrap();
+    let (_, out) = fences_of("lines.c", &text);
+    assert!(out.contains("without it, final_assertion is violated"), "{out}");
+    assert!(out.contains("memory orders are read as x86 (TSO) has them"), "{out}");
+    let file = folder("fences-lines-c").join("lines.c");
+    fs::write(&file, &text).unwrap();
+    let file = file.to_str().unwrap();
+    let out = weir(&["check", file]).out;
+    assert!(
+        out.contains(&format!("final_assertion  line {line}: assert(a == 1 || b == 1)")),
+        "{out}"
+    );
+    let out = weir(&["fences", file, "--runs"]).out;
+    let last = text.lines().count();
+    let shown =
+        out.lines().filter_map(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
+    assert!(shown.clone().count() > 5 && shown.into_iter().all(|line| line <= last), "{out}");
+    // With the strongest orders there is nothing to say.
+    let text = text.replace("memory_order_relaxed", "memory_order_seq_cst");
+    let (_, out) = fences_of("strong.c", &text);
+    assert!(!out.contains("memory orders are read"), "{out}");
+}

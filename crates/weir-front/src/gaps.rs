@@ -104,6 +104,18 @@ pub struct Inserted {
     pub text: String,
     /// Where each fence stands in it, in the order in which they were given.
     pub fences: Vec<Range<usize>>,
+    /// Where parts of the text before begin, in this text and in that one.
+    parts: Vec<(usize, usize)>,
+}
+
+impl Inserted {
+    /// The place in the text before that an offset stands for.
+    pub fn before(&self, at: usize) -> usize {
+        let number = self.parts.partition_point(|(start, _)| *start <= at);
+        let Some((start, before)) = number.checked_sub(1).map(|n| self.parts[n]) else { return 0 };
+        let end = self.parts.get(number).map_or(usize::MAX, |(_, before)| *before);
+        (before + (at - start)).min(end)
+    }
 }
 
 /// Inserts fences, each given by the number of its gap and its kind. `word` says how a fence is
@@ -119,7 +131,8 @@ pub fn insert(
         edits.extend(gaps[*gap].edits.iter().map(|edit| (edit, number)));
     }
     edits.sort_by_key(|(edit, _)| (edit.range.start, edit.range.end));
-    let mut inserted = Inserted { text: String::new(), fences: vec![0..0; fences.len()] };
+    let mut inserted =
+        Inserted { text: String::new(), fences: vec![0..0; fences.len()], parts: vec![(0, 0)] };
     let mut done = 0;
     for (edit, number) in edits {
         inserted.text += &text[done..edit.range.start.max(done)];
@@ -131,6 +144,7 @@ pub fn insert(
         }
         inserted.text += &edit.after;
         done = done.max(edit.range.end);
+        inserted.parts.push((inserted.text.len(), done));
     }
     inserted.text += &text[done..];
     inserted
@@ -151,7 +165,7 @@ mod tests {
         ];
         let all = [(0, FenceKind::Full), (1, FenceKind::Write), (2, FenceKind::Full)];
         let word = |kind| if kind == FenceKind::Full { "fence" } else { "wfence" };
-        let Inserted { text, fences } = insert(text, &gaps, &all, word);
+        let Inserted { text, fences, .. } = insert(text, &gaps, &all, word);
         assert_eq!(text, "p {\n    x = 1\n    fence\n    y = 1; wfence; z = 2\n    fence\n}\n");
         let words: Vec<&str> = fences.into_iter().map(|range| &text[range]).collect();
         assert_eq!(words, ["fence", "wfence", "fence"]);

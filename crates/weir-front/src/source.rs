@@ -13,6 +13,8 @@ pub struct Source {
     pub text: String,
     /// What reports say first: what answers about a program in this language leave open.
     pub caveat: Option<&'static str>,
+    /// Whether it has memory orders weaker than sequential consistency.
+    pub has_weak_orders: bool,
     /// What else there is to say about how the text was read.
     pub notes: Vec<String>,
     /// What else a person would ask of a program that asks nothing itself.
@@ -34,7 +36,18 @@ impl Source {
         let (name, text) = (name.to_owned(), text.to_owned());
         let whole = text.clone();
         let notes = Vec::new();
-        Self { name, text, caveat: None, notes, besides: None, spans, line_starts, whole, included }
+        Self {
+            name,
+            text,
+            caveat: None,
+            has_weak_orders: false,
+            notes,
+            besides: None,
+            spans,
+            line_starts,
+            whole,
+            included,
+        }
     }
 
     /// Appends a text that is included. Returns where it begins.
@@ -64,6 +77,21 @@ impl Source {
             None => (&self.name, 0..end),
             Some(before) => (&self.included[before].1, self.included[before].0..end),
         }
+    }
+
+    /// The places of a text that was made of this one, in this one: `before` says which place an offset stands for.
+    #[must_use]
+    pub fn with_places_of(&self, made: &Self, before: impl Fn(usize) -> usize) -> Self {
+        let behind = |at: usize| (at - made.text.len()) + self.text.len();
+        let place = |at: usize| match at < made.text.len() {
+            true => before(at),
+            false => behind(at).min(self.whole.len()),
+        };
+        let spans = made.spans.iter().map(|range| {
+            let start = place(range.start);
+            start..place(range.end).max(start)
+        });
+        Self { spans: spans.collect(), ..self.clone() }
     }
 
     /// The id of a place, given as a range of bytes.

@@ -63,7 +63,7 @@ fn a_fence_in_every_gap_is_read_and_nothing_else_changes() {
         let gaps = (language.gaps)(&text);
         let fences: Vec<_> = (0..gaps.len()).map(|gap| (gap, FenceKind::Full)).collect();
         let word = |kind| (language.fence)(kind).unwrap();
-        let Inserted { text, fences } = insert(&text, &gaps, &fences, word);
+        let Inserted { text, fences, .. } = insert(&text, &gaps, &fences, word);
         let (mut fenced, source) = read(name, &text, None)
             .unwrap_or_else(|e| panic!("{name}: {}", e[0].render(name, &text, false)));
         let at: Vec<usize> = fences.iter().map(|range| range.start).collect();

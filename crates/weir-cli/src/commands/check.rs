@@ -489,7 +489,7 @@ fn human(
     let mut out = String::new();
     let how = restrictions(model, stats);
     let name = paint(STRONG, &loaded.source.name);
-    let _ = writeln!(out, "{name} under {model}{how}\n{}", caveat(&loaded.source));
+    let _ = writeln!(out, "{name} under {model}{how}\n{}", caveat(&loaded.source, model));
     let mut table = Table::default();
     // The lines are indented and have a mark.
     let words = answers.iter().map(|a| word(loaded, a).0.len()).max().unwrap_or(0);

@@ -18,6 +18,7 @@ use weir::fences::{
 use weir::load::read_text;
 use weir::report::{counted, diff};
 use weir::{CheckError, Loaded, MemoryModel};
+use weir_front::Source;
 
 use super::page::Html;
 use super::{Status, complain, fail, note, print, print_json, reject};
@@ -80,7 +81,10 @@ struct Found<'a> {
 
 /// A run that a fence prevents.
 struct Back {
+    /// The program, with the places of the text without fences.
     loaded: Loaded,
+    /// Its own text.
+    source: Source,
     broken: Broken,
 }
 
@@ -218,9 +222,11 @@ fn confirm(
             continue;
         }
         match check(&rest)? {
-            Checked::Broken(loaded, runs) => {
+            Checked::Broken(mut loaded, runs) => {
                 let Some(broken) = runs.into_iter().next() else { continue };
-                let run = Rc::new(Back { loaded, broken });
+                let written = found.as_written(&rest, &loaded.source);
+                let source = std::mem::replace(&mut loaded.source, written);
+                let run = Rc::new(Back { loaded, source, broken });
                 known.insert(rest, run.clone());
                 back.push(run);
             }

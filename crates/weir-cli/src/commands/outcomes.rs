@@ -132,7 +132,7 @@ fn human(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> String {
     let system = &loaded.system;
     let how = restrictions(model, &outcomes.stats);
     let name = paint(STRONG, &loaded.source.name);
-    let mut out = format!("{name} under {model}{how}\n{}\n", caveat(&loaded.source));
+    let mut out = format!("{name} under {model}{how}\n{}\n", caveat(&loaded.source, model));
     if outcomes.states.is_empty() {
         let line = match (outcomes.stats.is_exact(), &system.program.filter) {
             (false, _) => "no final state was found, but there may be some",

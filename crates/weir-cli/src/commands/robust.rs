@@ -192,7 +192,7 @@ fn human(loaded: &Loaded, found: &Robustness, args: &Robust) -> String {
     };
     let color = style(verdict(kind));
     let name = paint(STRONG, &loaded.source.name);
-    let mut out = format!("{name} under {model}\n{}\n", caveat(&loaded.source));
+    let mut out = format!("{name} under {model}\n{}\n", caveat(&loaded.source, model));
     let _ = writeln!(out, "  {} {}", paint(color, mark), paint(color, word(kind)));
     for fact in facts(found) {
         let _ = writeln!(out, "    {fact}");

@@ -66,6 +66,14 @@ impl<'u> Reader<'u, '_> {
             self.error(span, format!("{} takes {count}", quote(name)));
             return Value::number(0, Type::INT);
         }
+        for argument in list {
+            if let Expression::Identifier(name) = &argument.node
+                && name.node.name.starts_with("memory_order_")
+                && name.node.name != "memory_order_seq_cst"
+            {
+                self.b.note_order(Order::Relaxed);
+            }
+        }
         if let Some(value) = self.atomic(name, list, span) {
             return value;
         }
@@ -153,13 +161,15 @@ impl<'u> Reader<'u, '_> {
     /// A memory order that is an argument; without one it is sequentially consistent.
     fn order_of(&mut self, e: Option<&'u Node<Expression>>) -> Order {
         let Some(e) = e else { return Order::SeqCst };
-        match self.known(e, "a memory order") {
+        let order = match self.known(e, "a memory order") {
             0 => Order::Relaxed,
             1 | 2 => Order::Acquire,
             3 => Order::Release,
             4 => Order::AcquireRelease,
             _ => Order::SeqCst,
-        }
+        };
+        self.b.note_order(order);
+        order
     }
 
     fn atomic(&mut self, name: &'u str, list: &'u Arguments<'u>, span: Span) -> Option<Value> {

@@ -150,6 +150,7 @@ pub(super) fn read(name: &str, text: &str, header: Header, settings: &Settings) 
         .map_err(|errors| errors.into_iter().map(|e| placed(e, &printed)).collect::<Vec<_>>())?;
     let mut source = Source::new(name, text);
     source.caveat = read.caveat;
+    source.has_weak_orders = read.has_weak_orders;
     for span in 0..read.span_count() {
         source.span(printed.place(read.range(weir_model::ids::SpanId::new(span))));
     }

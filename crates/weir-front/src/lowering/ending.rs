@@ -66,6 +66,12 @@ impl Builder {
         if self.follow_ways(&mut rest, vec![way], &mut properties).is_none() {
             return Vec::new();
         }
+        // What is asked is an assertion of the text.
+        let is_single = properties.len() == 1;
+        for (i, property) in properties.iter_mut().enumerate() {
+            let number = if is_single { String::new() } else { format!("_{}", i + 1) };
+            property.name = Some(format!("final_assertion{number}"));
+        }
         self.processes[0].blocks[0].truncate(first);
         // Who is not waited for any more need not tell its end.
         for thread in here.difference(&elsewhere) {

@@ -243,6 +243,11 @@ impl Builder {
         }
     }
 
+    /// The program has a memory order.
+    pub fn note_order(&mut self, order: Order) {
+        self.source.has_weak_orders |= order != Order::SeqCst;
+    }
+
     /// Where the reader is in the text.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()

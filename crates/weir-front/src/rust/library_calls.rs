@@ -4,6 +4,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
 use super::calls::Receiver;
+use super::items::LIBRARY;
 use super::reader::{Reader, Val};
 use super::types::{Pointer, Ty, Wrapper};
 use crate::errors::quote;
@@ -37,6 +38,9 @@ impl Reader<'_> {
     pub fn std_value(&mut self, path: &[String], node: &impl Spanned) -> Val {
         let name = path.last().map_or("", String::as_str);
         if let Some(number) = ORDERS.iter().position(|(order, _)| *order == name) {
+            if self.frame().file != LIBRARY {
+                self.b.note_order(ORDERS[number].1);
+            }
             return Val::number(number as i128, Ty::Ordering);
         }
         if let [.., ty, _] = path

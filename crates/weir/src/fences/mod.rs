@@ -40,7 +40,7 @@ use std::fmt;
 use std::ops::Range;
 
 use weir_engine::SearchOptions;
-use weir_front::gaps::{Gap, insert};
+use weir_front::gaps::{Gap, Inserted, insert};
 use weir_front::{Language, Source, detect};
 use weir_model::answer::Answer;
 use weir_model::limits::Stop;
@@ -380,7 +380,10 @@ pub fn repairs(
         Tried::Fails(_) => {
             let all = self::fences(&variants, &all);
             match found.check(&all, request, &request.options)? {
-                Checked::Broken(loaded, runs) => found.unrepaired((loaded, runs), request)?,
+                Checked::Broken(mut loaded, runs) => {
+                    loaded.source = found.as_written(&all, &loaded.source);
+                    found.unrepaired((loaded, runs), request)?;
+                }
                 Checked::Repaired(loaded, _) => found.unrepaired((loaded, vec![]), request)?,
                 Checked::Open(reason) => found.open.push((all, reason)),
             }
@@ -648,8 +651,21 @@ impl Repairs {
     /// If this is about the fences that a program has ([`redundant`]).
     pub fn text(&self, fences: &[Fence]) -> String {
         assert!(fences.is_empty() || !self.gaps.is_empty(), "nothing can be inserted here");
-        let fences: Vec<_> = fences.iter().map(|f| (f.place, f.kind)).collect();
-        insert(&self.source.text, &self.gaps, &fences, |kind| word(self.language, kind)).text
+        self.inserted(fences).text
+    }
+
+    /// The text of the program with the places of the text with fences inserted, which nobody has seen.
+    pub fn as_written(&self, fences: &[Fence], source: &Source) -> Source {
+        let inserted = self.inserted(fences);
+        self.source.with_places_of(source, |at| inserted.before(at))
+    }
+
+    fn inserted(&self, fences: &[Fence]) -> Inserted {
+        let fences: Vec<_> = match self.gaps.is_empty() {
+            true => Vec::new(),
+            false => fences.iter().map(|f| (f.place, f.kind)).collect(),
+        };
+        insert(&self.source.text, &self.gaps, &fences, |kind| word(self.language, kind))
     }
 
     /// The changes of the text that insert fences, in the order of the text: what is replaced, and

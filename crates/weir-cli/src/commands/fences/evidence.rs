@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use weir::Loaded;
 use weir::fences::{Checked, Fence};
 use weir::report::json;
 use weir_engine::SearchOptions;
@@ -51,9 +52,10 @@ pub fn write(known: &Found<'_>, folder: &Path, file: &str) -> Status {
             let Some(question) = back.broken.question else { continue };
             let asked = &back.loaded.system.questions[question];
             let answer = Answer::settled(question, asked, back.broken.run.clone());
-            if let Some(witness) = json::witness(&back.loaded, &answer) {
+            let loaded = Loaded { source: back.source.clone(), system: back.loaded.system.clone() };
+            if let Some(witness) = json::witness(&loaded, &answer) {
                 let target = path(format!("{without}.witness.json"));
-                match accepted_text(witness, &back.loaded) {
+                match accepted_text(witness, &loaded) {
                     Ok(text) => status = status.and(write_whole(&target, &text)),
                     Err(wrong) => status = status.and(wrong),
                 }

@@ -20,7 +20,7 @@ use crate::terminal::{self, QUIET, STRONG, style};
 pub fn text(known: &Found<'_>, args: &Fences) -> String {
     let found = known.repairs;
     let name = paint(STRONG, &found.source.name);
-    let mut out = format!("{name} under {}\n{}\n", found.model, caveat(&found.source));
+    let mut out = format!("{name} under {}\n{}\n", found.model, caveat(&found.source, found.model));
     let status = match known.status() {
         Status::Fine => Verdict::Holds,
         Status::Violated => Verdict::Violated,
