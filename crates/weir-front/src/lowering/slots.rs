@@ -196,9 +196,11 @@ impl Builder {
         match &value.data {
             Data::Local(locals) => self.share(owner, &Lvalue::Locals(*locals, Type::Void)),
             Data::Fields(fields) => {
-                return fields
-                    .iter()
-                    .fold(true, |known, field| self.share_value(owner, field) && known);
+                let mut known = true;
+                for field in fields {
+                    known &= self.share_value(owner, field);
+                }
+                return known;
             }
             _ => {}
         }

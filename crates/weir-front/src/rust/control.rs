@@ -370,7 +370,7 @@ impl Reader<'_> {
 
     pub fn loop_expr(&mut self, this: &syn::ExprLoop, want: Option<&Ty>) -> Val {
         if let Some((cond, rest)) = leaves_first(&this.body)
-            && rest.iter().all(|stmt| is_idle(stmt))
+            && rest.iter().all(is_idle)
             && this.label.is_none()
             && self.wait_until(cond, true)
         {
@@ -392,7 +392,7 @@ impl Reader<'_> {
 
     pub fn while_expr(&mut self, this: &syn::ExprWhile) -> Val {
         if !has_let(&this.cond)
-            && this.body.stmts.iter().all(|stmt| is_idle(stmt))
+            && this.body.stmts.iter().all(is_idle)
             && (self.spin(&this.cond) || self.wait_until(&this.cond, false))
         {
             return Val::unit();
@@ -699,7 +699,7 @@ pub fn is_idle(stmt: &syn::Stmt) -> bool {
         syn::Stmt::Macro(_) | syn::Stmt::Local(_) | syn::Stmt::Item(_) => return false,
     };
     match expr {
-        Expr::Block(block) => block.block.stmts.iter().all(|stmt| is_idle(stmt)),
+        Expr::Block(block) => block.block.stmts.iter().all(is_idle),
         Expr::Call(call) => match &*call.func {
             Expr::Path(path) => path.path.segments.last().is_some_and(|segment| {
                 matches!(
