@@ -228,7 +228,7 @@ impl Report<'_> {
         if self.printed.flush_fair {
             out += ", every write reaches memory";
         }
-        let _ = write!(out, "\n{}\n", caveat(&self.loaded.source, self.model));
+        let _ = write!(out, "\n{}\n", caveat(&self.loaded.source, self.printed.model));
         let mut table = Table::default();
         for (asked, answer) in self.asked.iter().zip(answers) {
             let how = match &answer.evidence {
