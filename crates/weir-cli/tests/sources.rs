@@ -187,5 +187,9 @@ fn fences_of_c_are_inserted_and_orders_that_are_not_needed_are_found() {
     assert_eq!(needed.len(), 1, "{}", out.out);
     assert!(needed[0].contains("line 23") && needed[0].contains("seq_cst"), "{}", out.out);
     let out = weir(&["fences", "examples/c/peterson-weak.c", "-m", "tso"]);
-    assert!(out.out.contains("places between accesses were skipped in examples/c/peterson.c"), "{}", out.out);
+    assert!(
+        out.out.contains("places between accesses were skipped in examples/c/peterson.c"),
+        "{}",
+        out.out
+    );
 }

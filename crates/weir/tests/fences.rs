@@ -181,7 +181,7 @@ fn only_those_of_sc(mut program: Program, model: MemoryModel) -> Option<Program>
     program.observed = Some(program.everything());
     let system = System::new(program.clone()).unwrap();
     let options = SearchOptions::default();
-    let states = |model| outcomes(&system, model, &options, &|_| {}).unwrap();
+    let states = |model| outcomes(&system, model, &options, &mut |_| {}).unwrap();
     let (weak, strong) = (states(model), states(MemoryModel::SC));
     let weak: Vec<_> = weak.states.difference(&strong.states).map(|(values, _)| values).collect();
     let state = |values: &&Vec<i128>| {
