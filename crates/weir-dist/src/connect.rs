@@ -58,6 +58,9 @@ pub struct Hosts {
     pub silence: Duration,
 }
 
+/// A connection to a process that knows the secret, and its keys.
+pub type Greeted = (TcpStream, Keys);
+
 /// What a process is about to search. All have to be equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
@@ -183,10 +186,9 @@ impl Hosts {
         &self,
         listener: &TcpListener,
         subject: &Subject,
-    ) -> Result<Vec<Option<(TcpStream, Keys)>>, Fault> {
+    ) -> Result<Vec<Option<Greeted>>, Fault> {
         let deadline = Instant::now() + self.wait;
-        let mut streams: Vec<Option<(TcpStream, Keys)>> =
-            self.addresses.iter().map(|_| None).collect();
+        let mut streams: Vec<Option<Greeted>> = self.addresses.iter().map(|_| None).collect();
         let (sender, receiver) = mpsc::channel();
         let refused = Arc::new(AtomicUsize::new(0));
         for to in 0..self.me {
@@ -201,7 +203,7 @@ impl Hosts {
         let heard = Arc::new(AtomicUsize::new(0));
         loop {
             while let Ok((process, found)) = receiver.try_recv() {
-                let found: (TcpStream, Keys) = found?;
+                let found: Greeted = found?;
                 found.0.set_nonblocking(true).map_err(failed)?;
                 streams[process] = Some(found);
             }
@@ -252,12 +254,7 @@ impl Hosts {
     }
 
     /// Connects to a process that is listening, or will be.
-    fn call(
-        &self,
-        to: usize,
-        subject: &Subject,
-        deadline: Instant,
-    ) -> Result<(TcpStream, Keys), Fault> {
+    fn call(&self, to: usize, subject: &Subject, deadline: Instant) -> Result<Greeted, Fault> {
         let name = self.name(to);
         let mut problem = "it does not answer".to_owned();
         loop {
@@ -298,7 +295,7 @@ impl Hosts {
         mut stream: TcpStream,
         to: usize,
         subject: &Subject,
-    ) -> io::Result<Result<(TcpStream, Keys), Fault>> {
+    ) -> io::Result<Result<Greeted, Fault>> {
         patience(&stream)?;
         let hello = Hello { protocol: PROTOCOL.to_owned(), from: self.me, to, nonce: nonce()? };
         say(&mut stream, &hello)?;
@@ -328,7 +325,7 @@ impl Hosts {
         &self,
         mut stream: TcpStream,
         subject: &Subject,
-    ) -> Option<(usize, Result<(TcpStream, Keys), Fault>)> {
+    ) -> Option<(usize, Result<Greeted, Fault>)> {
         stream.set_nonblocking(false).ok()?;
         patience(&stream).ok()?;
         let hello: Hello = hear(&mut stream).ok()?;

@@ -31,8 +31,11 @@ pub struct Settings {
     /// Finds out whether a text can be read within the limits, in another process: the readers of
     /// some languages execute programs, and a short one can take any amount of memory. Without it
     /// every text is read in this one.
-    pub trial: Option<fn(&Trial<'_>) -> Result<(), String>>,
+    pub trial: Option<Try>,
 }
+
+/// Finds out whether a text can be read; why not, if it cannot.
+pub type Try = fn(&Trial<'_>) -> Result<(), String>;
 
 /// A text that is to be read in another process.
 #[derive(Clone, Copy, Debug)]
@@ -268,7 +271,7 @@ impl Check {
             options,
             ..Request::new(model)
         };
-        let found = repairs(&self.name, &self.text, &request, &mut |_| {}).ok()?;
+        let found = repairs(&self.name, &self.text, &request, &|_| {}).ok()?;
         let set = found.sets.first().filter(|set| !set.fences.is_empty())?;
         let repairs = || {
             let checked = found.check(&set.fences, &request, &request.options);

@@ -48,7 +48,7 @@ use std::io::{BufReader, Read, Write};
 use std::sync::mpsc;
 use std::thread;
 
-pub use checks::{Settings, Trial};
+pub use checks::{Settings, Trial, Try};
 pub use server::Ended;
 
 use server::{Event, Server};

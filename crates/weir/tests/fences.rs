@@ -66,7 +66,7 @@ fn agrees(name: &str, text: &str, request: &Request, most: usize) -> bool {
     if all > most {
         return false;
     }
-    let found = match repairs(name, text, request, &mut |_| {}) {
+    let found = match repairs(name, text, request, &|_| {}) {
         Ok(found) if found.open.is_empty() => found,
         Ok(_) | Err(RepairError::Absence(_)) => return false,
         Err(error) => panic!("{name}: {error}\n{text}"),
@@ -149,7 +149,7 @@ fn the_marks_of_the_corpus_are_minimal_sets() {
             if is_slow {
                 request.options.budget = Budget::new().with_time(Duration::from_secs(seconds));
             }
-            let found = redundant(name, &text, &request, &mut |_| {}).unwrap();
+            let found = redundant(name, &text, &request, &|_| {}).unwrap();
             if is_slow && !found.is_complete && found.beyond.is_none() {
                 println!("{name} under {model} is unknown");
                 continue;
