@@ -82,13 +82,15 @@ fn observed_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -
     let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v).to_string();
     let memory: Vec<String> = memory.iter().enumerate().map(value).collect();
     let newest = format!(" [{}]", memory.join(","));
-    let has_ended = |name: &str| {
-        let controls = name.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-        controls.is_some_and(|(controls, _)| {
-            let controls = controls.split(',').map(|c| StateId(c.parse().unwrap()));
-            controls.zip(system.process_ids()).all(|(c, p)| ended(system, p).any(|e| e == c))
-        })
-    };
+    let mut all_ended: Vec<Vec<String>> = vec![vec![]];
+    for p in system.process_ids() {
+        let names: Vec<String> = ended(system, p).map(|s| system.state_name(p, s)).collect();
+        let with = |all: &Vec<String>, name: &String| [&all[..], &[name.clone()]].concat();
+        all_ended =
+            all_ended.iter().flat_map(|all| names.iter().map(move |n| with(all, n))).collect();
+    }
+    let has_ended =
+        |name: &str| all_ended.iter().any(|all| name.starts_with(&format!("({}) ", all.join(","))));
     let states = machine.states().filter(|s| {
         let name = machine.state_name(*s);
         name.ends_with(&newest) && has_ended(name)

@@ -59,12 +59,12 @@ pub trait Evidence: Serialize + DeserializeOwned {
     /// # Errors
     /// The first thing that is wrong with it.
     fn certify(&self, subject: &Self::Subject, threads: usize) -> Result<Claim, Rejected> {
-        let claim = self.claim(subject);
-        if claim.answers.is_empty() {
-            return Err(Rejected::SettlesNothing("it names no property".to_owned()));
-        }
         self.check(subject, threads)?;
-        Ok(claim)
+        let claim = self.claim(subject);
+        match claim.answers.is_empty() {
+            true => Err(Rejected::SettlesNothing("it names no property".to_owned())),
+            false => Ok(claim),
+        }
     }
 
     /// Reads it from JSON.

@@ -243,8 +243,9 @@ fn a_limit_is_unknown_with_its_reason() {
     let args = ["fences", "corpus/chase-lev-ff-2.weir", "--model", "nsw", "--all"];
     let output = weir(&[&args[..], &["--timeout", "1"]].concat());
     assert_eq!(output.status, 3, "{}{}", output.out, output.err);
-    let said = output.out.contains("the time limit of 1 s was reached");
-    assert!(said || output.out.contains("that were found"), "{}", output.out);
+    let reason = "the time limit of 1 s was reached";
+    let said = output.out.contains(reason) || output.err.contains(reason);
+    assert!(said || output.out.contains("that were found"), "{}{}", output.out, output.err);
 }
 
 #[test]

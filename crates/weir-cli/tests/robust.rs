@@ -93,7 +93,11 @@ fn evidence_is_written_and_accepted() {
         assert!(done.status < 2, "{done:?}");
         let done = weir(&["certify", &path, program]);
         assert_eq!(done.status, 0, "{done:?}");
-        assert!(done.out.contains(what) && done.out.contains("settles `robust`"), "{}", done.out);
+        assert!(
+            done.out.contains(what) && done.out.contains("shows that `robust` "),
+            "{}",
+            done.out
+        );
         // It is about one program only.
         let done = weir(&["certify", &path, "examples/spinlock.weir"]);
         assert_eq!(done.status, 1, "{done:?}");
