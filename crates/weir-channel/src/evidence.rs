@@ -128,15 +128,12 @@ impl weir_check::Evidence for Evidence {
     }
 
     fn what(&self) -> String {
-        let state = &self.state;
         match (&self.steps, &self.configurations) {
-            (Some(steps), _) => {
-                format!("a run of {} that reaches `{state}`", counted(steps.len(), "step"))
+            (Some(steps), _) => format!("a run of {}", counted(steps.len(), "step")),
+            (None, set) => {
+                let count = set.as_ref().map_or(0, Vec::len);
+                format!("a closed set of {}", counted(count, "minimal configuration"))
             }
-            (None, set) => format!(
-                "a closed set of {} from which alone `{state}` can be reached",
-                counted(set.as_ref().map_or(0, Vec::len), "minimal configuration")
-            ),
         }
     }
 
