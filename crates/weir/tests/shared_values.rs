@@ -169,6 +169,10 @@ fn what_would_be_misread_is_refused() {
             "a mutex that a thread may lock twice, or whose errors are told, is not read",
         ),
         (
+            "int x; int main() { int y = 0; __atomic_store(&x, &y, __ATOMIC_SEQ_CST); }",
+            "`__atomic_store`, which takes pointers to values, is not read",
+        ),
+        (
             "int main() { int *p = malloc(7); }",
             "an allocation of part of an object, or of more than that is not read",
         ),
