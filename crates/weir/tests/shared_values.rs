@@ -239,6 +239,14 @@ fn what_was_misread_is_read() {
 }
 
 #[test]
+fn a_guard_that_is_printed_is_dropped() {
+    let text = "use std::sync::Mutex; use std::thread; static M: Mutex<u32> = Mutex::new(0);\n\
+        fn main() { let t = thread::spawn(|| { println!(\"{}\", M.lock().unwrap()); *M.lock().unwrap() += 1; });\n\
+        println!(\"{:?}\", *M.lock().unwrap()); println!(\"{}\", M.lock().unwrap()); t.join().unwrap(); }";
+    assert_eq!(read::verdict("test.rs", text, MemoryModel::SC), Verdict::Holds);
+}
+
+#[test]
 fn what_is_printed_is_read() {
     let text = "#include <stdio.h>\n#include <pthread.h>\natomic_int x; int y; void *w(void *a) { printf(\"%d %d\", x, (int)y); return 0; }\n\
         int main() { pthread_t t; pthread_create(&t, 0, w, 0); x = 1; y = 1; pthread_join(t, 0); }";
