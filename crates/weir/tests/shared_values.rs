@@ -169,6 +169,10 @@ fn what_would_be_misread_is_refused() {
             "a mutex that a thread may lock twice, or whose errors are told, is not read",
         ),
         (
+            "int x; int main() { int y = 0; __atomic_store(&x, &y, __ATOMIC_SEQ_CST); }",
+            "`__atomic_store`, which takes pointers to values, is not read",
+        ),
+        (
             "int main() { int *p = malloc(7); }",
             "an allocation of part of an object, or of more than that is not read",
         ),
@@ -231,6 +235,14 @@ fn what_was_misread_is_read() {
         fn main() { let a = Arc::new(AtomicUsize::new(0)); let c = a.clone();\n\
         loom::model(move || { let b = c.clone(); thread::spawn(move || { b.store(1, SeqCst); }); });\n\
         assert_eq!(a.load(SeqCst), 1); }";
+    assert_eq!(read::verdict("test.rs", text, MemoryModel::SC), Verdict::Holds);
+}
+
+#[test]
+fn a_guard_that_is_printed_is_dropped() {
+    let text = "use std::sync::Mutex; use std::thread; static M: Mutex<u32> = Mutex::new(0);\n\
+        fn main() { let t = thread::spawn(|| { println!(\"{}\", M.lock().unwrap()); *M.lock().unwrap() += 1; });\n\
+        println!(\"{:?}\", *M.lock().unwrap()); println!(\"{}\", M.lock().unwrap()); t.join().unwrap(); }";
     assert_eq!(read::verdict("test.rs", text, MemoryModel::SC), Verdict::Holds);
 }
 

@@ -173,6 +173,14 @@ impl<'u> Reader<'u, '_> {
     }
 
     fn atomic(&mut self, name: &'u str, list: &'u Arguments<'u>, span: Span) -> Option<Value> {
+        if matches!(
+            name,
+            "__atomic_load" | "__atomic_store" | "__atomic_exchange" | "__atomic_compare_exchange"
+        ) {
+            let what = format!("{}, which takes pointers to values,", quote(name));
+            self.not_read(span, &what, &format!("use {}", quote(&format!("{name}_n"))));
+            return Some(Value::number(0, Type::INT));
+        }
         let (base, is_explicit) = match name.strip_suffix("_explicit") {
             Some(base) => (base, true),
             None => (name, name.starts_with("__atomic_")),

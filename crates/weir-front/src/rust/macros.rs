@@ -207,12 +207,22 @@ impl Reader<'_> {
             (Arguments::List(list), _) => {
                 // Only what is printed counts: it may read memory.
                 let is_write = name.starts_with("write");
+                let mut printed = Vec::new();
                 for expr in list.iter().skip(usize::from(is_write)) {
                     let expr = match expr {
                         Expr::Assign(named) => &*named.right,
                         expr => expr,
                     };
-                    self.looked_at(expr, None);
+                    let value = self.looked_at(expr, None);
+                    if !is_place(expr) {
+                        printed.push((value, self.tag(expr)));
+                    }
+                }
+                // A guard that is printed is dropped.
+                for (value, tag) in printed.into_iter().rev() {
+                    if self.is_reachable() {
+                        self.drop_value(&value, tag);
+                    }
                 }
                 match name.as_str() {
                     "format" | "format_args" => Val::number(0, Ty::Opaque),
