@@ -85,7 +85,8 @@ fn observed_goals(system: Expanded<'_>, machine: &Machine, memory: &[ValueId]) -
     let mut all_ended: Vec<Vec<String>> = vec![vec![]];
     for p in system.process_ids() {
         let names: Vec<String> = ended(system, p).map(|s| system.state_name(p, s)).collect();
-        let with = |all: &Vec<String>, name: &String| [&all[..], &[name.clone()]].concat();
+        let with =
+            |all: &Vec<String>, name: &String| [&all[..], std::slice::from_ref(name)].concat();
         all_ended =
             all_ended.iter().flat_map(|all| names.iter().map(move |n| with(all, n))).collect();
     }
