@@ -254,3 +254,14 @@ fn what_is_printed_is_read() {
     let printed = weir_front::weir::print(&program);
     assert_eq!(printed.matches("= x").count() + printed.matches("= y").count(), 2, "{printed}");
 }
+
+#[test]
+fn an_array_without_elements_has_nothing_to_access() {
+    let text = "use std::sync::atomic::{AtomicBool, Ordering::SeqCst}; use std::thread;\n\
+        static FLAG: [AtomicBool; 0] = [];\n\
+        fn main() { let t = thread::spawn(|| { FLAG[0].store(true, SeqCst); }); t.join().unwrap(); }";
+    assert_eq!(read::verdict("test.rs", text, MemoryModel::TSO), Verdict::Violated);
+    let (program, _) = weir_front::read("test.rs", text, None).unwrap();
+    let printed = weir_front::weir::print(&program);
+    assert!(weir_front::read("printed.weir", &printed, None).is_ok(), "{printed}");
+}

@@ -396,6 +396,11 @@ impl Builder {
             return None;
         };
         let range = leaf.first..leaf.first + leaf.count;
+        if range.is_empty() {
+            // No index is inside of an array without elements.
+            self.fail();
+            return None;
+        }
         let Expr::Const(linear) = place.linear else { return Some((range, None)) };
         match usize::try_from(linear).ok().filter(|i| *i < range.len()) {
             Some(i) => Some((range.clone(), Some(range.start + i))),
