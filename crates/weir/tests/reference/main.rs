@@ -33,7 +33,9 @@ fn every_engine_says_what_the_reference_says() {
     }
     eprintln!("{counts:?}");
     assert!(counts.programs > cases / 2, "{counts:?}");
-    assert!(counts.violated > cases && counts.verdicts > 2 * counts.violated, "{counts:?}");
+    // Many of each verdict.
+    let held = counts.verdicts - counts.violated;
+    assert!(counts.violated > cases && held > 2 * cases, "{counts:?}");
 }
 
 /// Runs `agree` on random programs; a failure is shrunk before it is shown.
