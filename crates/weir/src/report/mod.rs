@@ -48,7 +48,8 @@ pub fn growing(reason: &str, stats: &Stats, hints: Hints) -> String {
 
 /// What the question about data races says. It is asked of the interleavings of a memory model, and not
 /// of the happens-before order of the language.
-const BY_INTERLEAVINGS: &str = "never two conflicting accesses next, by interleavings";
+const BY_INTERLEAVINGS: &str =
+    "never two threads about to make conflicting accesses, by interleavings";
 
 /// What a property says, in one line and without its name; nothing if the program does not
 /// spell it out.
