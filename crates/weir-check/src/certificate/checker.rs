@@ -235,8 +235,8 @@ impl<'s> Checker<'s> {
         if model.normal() != MemoryModel::SC && !known.contains(&normal) {
             return Err(Rejected::Model { what: "certificates", model: model.to_string() });
         }
-        if certificate.level == 0 {
-            let reason = "level 0 tells nothing apart".to_owned();
+        if !(1..=64).contains(&certificate.level) {
+            let reason = format!("level {} is not from 1 to 64", certificate.level);
             return Err(Rejected::Malformed(reason));
         }
         let buffers = model.has(Relaxation::WriteRead);
