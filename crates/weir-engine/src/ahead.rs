@@ -173,7 +173,30 @@ pub(crate) fn used(system: &System, process: ProcessId, budget: &Budget) -> Resu
         Access::Read(range) | Access::Write(range) | Access::Arw(range) => vec![range.clone()],
         _ => vec![],
     };
-    spread(system, process, Look::Ahead, uses, |_| false, budget)
+    let mut used = spread(system, process, Look::Ahead, uses, |_| false, budget)?;
+    // A process that fails at its next read reads all the same.
+    let last = system.last_reads(process);
+    let from: Vec<Vec<usize>> = match last.is_empty() {
+        true => return Ok(used),
+        false => {
+            let mut from = vec![vec![]; system.place_count(process)];
+            system.code(process).for_each(|step| from[step.to].push(step.from));
+            from
+        }
+    };
+    for (place, access) in last {
+        let mut seen = vec![false; from.len()];
+        let mut work = vec![*place];
+        while let Some(place) = work.pop() {
+            budget.tick()?;
+            if std::mem::replace(&mut seen[place], true) {
+                continue;
+            }
+            uses(access).into_iter().for_each(|range| used.rows[place][range].fill(true));
+            work.extend(&from[place]);
+        }
+    }
+    Ok(used)
 }
 
 /// For each place, the variables of which a waiting write may yet be

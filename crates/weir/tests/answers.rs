@@ -236,3 +236,22 @@ fn a_failure_is_no_deadlock() {
         assert_eq!(found[1].1, Verdict::Violated, "{}", engine.name());
     }
 }
+
+/// A process that fails whatever it reads reads all the same: what others write matters to it.
+#[test]
+fn a_read_that_always_fails_is_a_read() {
+    for (write, domain) in [("fetch_add(x, 3)", "bool"), ("swap(x, 9)", "0..3")] {
+        for before in ["", "y = 1  r = y  "] {
+            let text = format!(
+                "var x: {domain}, y
+                 process p {{ x = 1 }}
+                 process q {{ reg r  {before} r = {write} }}
+                 never y == 2"
+            );
+            for engine in ENGINES {
+                let found = verdicts(&text, MemoryModel::TSO, engine);
+                assert_eq!(found[1].1, Verdict::Violated, "{text} by {}", engine.name());
+            }
+        }
+    }
+}

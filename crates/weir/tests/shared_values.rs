@@ -265,3 +265,16 @@ fn an_array_without_elements_has_nothing_to_access() {
     let printed = weir_front::weir::print(&program);
     assert!(weir_front::read("printed.weir", &printed, None).is_ok(), "{printed}");
 }
+
+/// The parser would take exponential time for these.
+#[test]
+fn many_signs_are_refused() {
+    for sign in ["-", "+", "- - ", "&&"] {
+        let text = format!("int main(void) {{ int i = 0; {} }}", sign.repeat(100));
+        let errors = read::errors("test.c", &text);
+        assert_eq!(errors, ["more than 32 signs one after the other"], "{text}");
+    }
+    let line = "-".repeat(100);
+    let text = format!("#include <stdio.h>\nint main(void) {{ printf(\"{line}\\n\"); return 0; }}");
+    assert_eq!(read::errors("test.c", &text), Vec::<String>::new());
+}

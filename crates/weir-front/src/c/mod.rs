@@ -100,7 +100,36 @@ fn read_here(name: &str, text: &str, settings: &Settings) -> crate::Read {
         .map_err(|errors| errors.sorted().into_iter().map(|error| error.inside(&source)).collect())
 }
 
+/// More signs than this one after the other are not parsed.
+const MAX_SIGNS: usize = 32;
+
+/// Where a text has too many signs one after the other, outside of strings. The parser tries `--` as one
+/// operator and as two, for each pair: its time is exponential in their number where the text is wrong.
+fn too_many_signs(text: &str) -> Option<usize> {
+    let (mut count, mut quote, mut is_escaped) = (0, None, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(_), _) if is_escaped => is_escaped = false,
+            (Some(_), b'\\') => is_escaped = true,
+            (Some(end), byte) if byte == end => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => (quote, count) = (Some(byte), 0),
+            (None, b'-' | b'+' | b'&') => count += 1,
+            (None, byte) if byte.is_ascii_whitespace() => {}
+            (None, _) => count = 0,
+        }
+        if count > MAX_SIGNS {
+            return Some(at);
+        }
+    }
+    None
+}
+
 fn parse(made: &Preprocessed) -> Result<TranslationUnit, Diagnostic> {
+    if let Some(at) = too_many_signs(&made.text) {
+        let message = format!("more than {MAX_SIGNS} signs one after the other");
+        return Err(Diagnostic::new(message, made.range(at, at + 1)));
+    }
     let config =
         Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
     match parse_preprocessed(&config, made.text.clone()) {

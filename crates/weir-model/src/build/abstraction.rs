@@ -78,6 +78,8 @@ pub(crate) struct Abstraction {
     tracked: Vec<bool>,
     ids: FxHashMap<(NodeId, Registers), usize>,
     pub steps: Vec<CodeStep>,
+    /// Reads after which it does not go on, whatever they return, by their places: it fails.
+    pub last_reads: Vec<(usize, Access)>,
     /// Labels at which it may stand.
     pub labels: BTreeSet<LabelId>,
     /// A place where it may do what a program must not do, if there is one.

@@ -11,6 +11,12 @@ impl System {
         self.processes[process.index()].abstraction.steps.iter()
     }
 
+    /// The reads of a process after which it fails, whatever they return, by their places: no step of
+    /// its code begins with them.
+    pub fn last_reads(&self, process: ProcessId) -> &[(usize, Access)] {
+        &self.processes[process.index()].abstraction.last_reads
+    }
+
     /// How many places the code of a process has.
     pub fn place_count(&self, process: ProcessId) -> usize {
         self.processes[process.index()].abstraction.len()

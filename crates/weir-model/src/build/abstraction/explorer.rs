@@ -50,6 +50,7 @@ impl<'a> Explorer<'a> {
             tracked: tracked.to_vec(),
             ids: FxHashMap::default(),
             steps: vec![],
+            last_reads: vec![],
             labels: BTreeSet::new(),
             fails: None,
             leaves: None,
@@ -245,7 +246,11 @@ impl<'a> Explorer<'a> {
                     true => Access::Arw(elements),
                     false => Access::Read(elements),
                 };
-                for registers in self.set(&registers, *r, &read, span)? {
+                let all = self.set(&registers, *r, &read, span)?;
+                if all.is_empty() {
+                    self.found.last_reads.push((from, access.clone()));
+                }
+                for registers in all {
                     go(self, access.clone(), *next, registers)?;
                 }
             }
@@ -254,7 +259,11 @@ impl<'a> Explorer<'a> {
                     return Ok(());
                 };
                 let given = self.given(*r, rmw, &elements, &registers, span)?;
-                for registers in self.set(&registers, *r, &given, span)? {
+                let all = self.set(&registers, *r, &given, span)?;
+                if all.is_empty() {
+                    self.found.last_reads.push((from, Access::Arw(elements.clone())));
+                }
+                for registers in all {
                     go(self, Access::Arw(elements.clone()), *next, registers)?;
                 }
             }
