@@ -189,3 +189,14 @@ fn deep_and_long_texts() {
         }
     }
 }
+
+/// A label that is left only from inside of a locked block is still a label.
+#[test]
+fn labels_behind_locked_choices() {
+    let text = "thread o initial q0\n\
+        transition q0 q1 lock\ntransition q1 q2 read r 1\n\
+        transition q2 q3 write + r 1 2\ntransition q2 q3 write r 2\n\
+        transition q3 q4 unlock\nend\n\
+        thread t initial q0\ntransition q0 q1 write 1 1\nend";
+    assert!(survive(&weir_front::trencher::LANGUAGE, text));
+}

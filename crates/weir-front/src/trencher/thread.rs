@@ -501,14 +501,10 @@ fn drop_unused_labels(body: &mut Vec<Stmt>, kept: Option<LabelId>) {
     let mut blocks: Vec<&[Stmt]> = vec![body];
     while let Some(block) = blocks.pop() {
         for stmt in block {
-            match &stmt.kind {
-                StmtKind::Goto(label) => {
-                    used.insert(*label);
-                }
-                StmtKind::If(_, then, other) => blocks.extend([then.as_slice(), other.as_slice()]),
-                StmtKind::Choose(choices) => blocks.extend(choices.iter().map(Vec::as_slice)),
-                _ => {}
+            if let StmtKind::Goto(label) = &stmt.kind {
+                used.insert(*label);
             }
+            blocks.extend(stmt.kind.blocks().into_iter().map(Vec::as_slice));
         }
     }
     body.retain(|stmt| !matches!(stmt.kind, StmtKind::Label(label) if !used.contains(&label)));
