@@ -292,6 +292,7 @@ fn pictures(
         let sections = engines + &tables.costs;
         let page = page::page(args, rows, &spun, &names, &tables.growth, &sections);
         status = status.and(write_whole(&Path::new(DOCS).join("benchmarks.md"), &page));
+        status = status.and(write_whole(&Path::new(DOCS).join(page::CSV), &rows::csv(rows)));
     }
     Ok(status)
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use weir_front::escape::markup;
+
 /// A chart.
 pub struct Chart {
     /// What stands above it.
@@ -48,7 +50,7 @@ const COLORS: [&str; 8] =
 /// What tells lines of the same color apart.
 const DASHES: [&str; 3] = ["none", "7 4", "2 3"];
 
-/// Less than this is drawn as this.
+/// Smaller times are drawn as this one.
 const LEAST: f64 = 1e-5;
 
 impl Chart {
@@ -79,7 +81,7 @@ impl Chart {
              font-size=\"13\" fill=\"#222222\" role=\"img\">\n<title>{title}</title>\n\
              <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\" fill=\"#ffffff\"/>\n\
              <text x=\"{LEFT}\" y=\"30\" font-size=\"16\" font-weight=\"bold\">{title}</text>",
-            title = escaped(&self.title),
+            title = markup(&self.title),
         );
         for power in low..=high {
             let at = y(10f64.powi(power));
@@ -110,7 +112,7 @@ impl Chart {
              <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" fill=\"#777777\">time limit</text>",
             (LEFT + RIGHT) / 2.0,
             BOTTOM + 44.0,
-            escaped(&self.across),
+            markup(&self.across),
             LEFT + 6.0,
             y(self.limit) - 5.0,
             limit = y(self.limit),
@@ -146,7 +148,7 @@ impl Chart {
                 marker(i, key + 13.0, height, color, false),
                 key + 34.0,
                 height + 4.5,
-                escaped(&line.name),
+                markup(&line.name),
             );
         }
         out + "</svg>\n"
@@ -176,10 +178,6 @@ fn time(power: i32) -> String {
         -3..0 => format!("{} ms", 10f64.powi(power + 3)),
         _ => format!("{} s", 10f64.powi(power)),
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ pub struct Writing {
     /// Run programs of growing size, and plot their times into this directory
     #[arg(long, value_name = "DIR", conflicts_with = "docs")]
     pub plots: Option<PathBuf>,
-    /// Write `docs/benchmarks.md` and its plots
+    /// Write `docs/benchmarks.md`, its plots and its CSV
     #[arg(long)]
     pub docs: bool,
 }

@@ -14,7 +14,7 @@ use weir_cli::progress::counted;
 /// What is worse by more than this is reported.
 const WORSE: f64 = 1.05;
 
-/// Seconds below which the time of a search is no measure.
+/// The times of searches that take fewer seconds are not compared.
 const SHORTEST: f64 = 0.001;
 
 /// Runs with fewer instructions mostly start and read: a slower search hardly shows
@@ -67,8 +67,8 @@ fn median(values: &[f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// What became of the verdicts: how it reads, and whether it is an error. To answer
-/// what was unknown is none.
+/// How the verdicts changed, in words, and whether the change is an error. Answering what was
+/// unknown is not an error.
 fn changed(now: &Row, before: &Row) -> Option<(String, bool)> {
     let (now_is, was) = (&now.run.verdicts, &before.run.verdicts);
     if now_is == was {

@@ -20,6 +20,9 @@ const SLOW: f64 = 5.0;
 /// How many searches the table of memory has.
 const LARGEST: usize = 5;
 
+/// How many searches the table of proofs has.
+const LISTED: usize = 10;
+
 /// A program that has nothing to search.
 const EMPTY: &str = "var x: bool\n\nprocess p {\n    x = true\n}\n\nnone: never x and not x\n";
 
@@ -126,7 +129,7 @@ pub fn proofs_section(proofs: &Proofs, limits: &Limits) -> String {
          {} of them write a proof within {} s. Seconds are wall time of the whole process, the\n\
          shortest run. Without a certificate `auto` may try other engines first, so a search with\n\
          a proof can be the shorter one. Every proof that was checked to its end is accepted;\n\
-         `weir-bench` fails if one is not.\n\n",
+         `weir-bench` fails if one is not. The table has the searches with proof that take longest.\n\n",
         found.len(),
         timeout(limits).as_secs_f64(),
     );
@@ -145,7 +148,9 @@ pub fn proofs_section(proofs: &Proofs, limits: &Limits) -> String {
         out += &format!(" Checks that were given up: {late}.");
     }
     let seconds = |s: f64| format!("{s:.3}");
-    let rows = found.iter().map(|proof| {
+    let mut longest: Vec<&Proof> = found.iter().collect();
+    longest.sort_by(|a, b| b.search.total_cmp(&a.search));
+    let rows = longest.into_iter().take(LISTED).map(|proof| {
         let (check, ratio) = match proof.check.zip(proof.ratio()) {
             Some((check, ratio)) => (seconds(check), format!("{ratio:.2}")),
             None => ("unknown".to_owned(), String::new()),

@@ -58,30 +58,32 @@ pub fn section(lines: &[Line], limits: &Limits) -> String {
     }
     let mut out = format!(
         "## Engines\n\n\
-         Locks of two processes under TSO by every engine, with {} s and {} MiB: what it says,\n\
-         what it stored (configurations, minimal states, or sets of buffer contents), and\n\
-         seconds. `explicit` has a bound on buffers, and is unknown where they fill.\n\n\
-         | program |",
+         Locks of two processes under TSO by every engine, with {} s and {} MiB: the verdict, and for\n\
+         each engine what it stored (configurations, minimal states, or sets of buffer contents) and\n\
+         seconds. *Unknown* marks an engine with another verdict: `explicit` has a bound on buffers.\n\n\
+         | program | verdict |",
         timeout(limits).as_secs_f64(),
         mebibytes(limits),
     );
     for engine in engines() {
-        out += &format!(" `{}` | | |", engine.name());
+        out += &format!(" `{}` | |", engine.name());
     }
-    out += "\n| --- |";
-    out += &" --- | ---: | ---: |".repeat(engines().count());
+    out += "\n| --- | --- |";
+    out += &" ---: | ---: |".repeat(engines().count());
     out.push('\n');
     for line in lines {
-        out += &format!("| {} |", line.program);
+        let known = line.runs.iter().flatten().find(|run| run.is_known());
+        let verdicts = known.map(|run| run.verdicts.join(", ")).unwrap_or_default();
+        out += &format!("| {} | {verdicts} |", line.program);
         for run in &line.runs {
             out += &match run {
                 Some(run) => format!(
-                    " {} | {} | {:.3} |",
-                    run.verdicts.join(", "),
+                    " {}{} | {:.3} |",
+                    if run.is_known() { "" } else { "unknown, " },
                     grouped(run.configurations as usize),
                     run.seconds
                 ),
-                None => " | | |".to_owned(),
+                None => " | |".to_owned(),
             };
         }
         out.push('\n');

@@ -11,8 +11,7 @@ use crate::plots::{self, FAMILIES, MOST_PROCESSES, grown};
 use crate::rows::{Row, number, table};
 use crate::run::{Job, Measured, Scratch, Weir, mebibytes, timeout};
 
-/// The fewest processes of the table. Those models that have a column for it only are run
-/// with no more.
+/// The fewest processes of the table. Some models are run with this number only.
 const FEWEST_PROCESSES: u32 = 3;
 
 /// The models of the table, and the most processes under each.

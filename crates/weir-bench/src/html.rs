@@ -1,7 +1,6 @@
 //! Results as a page, with a plot whose points can be pointed at.
 
 use serde_json::{Value, json};
-use weir::report::json::VERSION;
 use weir::report::page::Page;
 
 use crate::rows::Row;
@@ -26,7 +25,7 @@ pub fn html(rows: &[Row]) -> String {
     };
     let rows: Vec<Value> = rows.iter().map(row).collect();
     let mut page = Page::new("bench");
-    page.printed("weir-bench", &json!({ "version": VERSION, "rows": rows }).to_string());
+    page.printed("weir-bench", &json!({ "schema": "weir-bench-2", "rows": rows }).to_string());
     page.html()
 }
 

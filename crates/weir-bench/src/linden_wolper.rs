@@ -7,6 +7,7 @@ use weir::report::table::Table;
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::automata::Exploration;
 use weir_engine::{Automata, Engine, SearchOptions, Task};
+use weir_front::escape;
 use weir_model::limits::Budget;
 
 use crate::cli::Bench;
@@ -182,8 +183,9 @@ fn human(rows: &[Vec<String>]) -> String {
 }
 
 fn csv(rows: &[Vec<String>]) -> String {
-    let cell = |c: &String| format!("\"{}\"", c.replace('"', "\"\""));
-    rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n").collect()
+    rows.iter()
+        .map(|row| row.iter().map(|cell| escape::csv(cell)).collect::<Vec<_>>().join(",") + "\n")
+        .collect()
 }
 
 fn markdown(rows: &[Vec<String>]) -> String {

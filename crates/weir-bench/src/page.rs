@@ -13,7 +13,7 @@ use crate::run::{Job, Scratch, Weir};
 use crate::spin::{self, Spin};
 use weir_cli::progress::Progress;
 
-/// Programs with fewer configurations are over before a clock can tell.
+/// Programs with fewer configurations take too little time to measure.
 const ENOUGH: u64 = 40_000;
 
 /// Programs with fewer configurations have too few with one process more, too; those
@@ -76,6 +76,9 @@ pub fn spin_mean(rows: &[Row]) -> Option<(f64, usize)> {
     Some((geometric_mean(ratios.iter().copied())?, ratios.len()))
 }
 
+/// The file beside the page that has every run.
+pub const CSV: &str = "benchmarks.csv";
+
 /// The heading of the section whose plot and table show more processes.
 pub const MORE_PROCESSES: &str = "## More processes\n\n";
 
@@ -94,14 +97,12 @@ pub fn page(
     let unknown = rows.iter().filter(|r| !r.run.is_known()).count();
     let mut out = format!(
         "# Benchmarks\n\n\
-         `cargo run --release -p weir-bench -- --docs` made this page: every program of the corpus\n\
-         under every named model, one process per run, one at a time. A search may take\n\
-         {timeout} s and {memory} MiB. Of {runs} runs the one with the median time is shown;\n\
-         one that takes more than 2 s is not repeated. *Engine* is the one that had the last\n\
-         word, and *configurations* are those that it stored. *Seconds* is the whole search, by\n\
-         all engines that were tried. *Peak MiB* is the most memory that the process had.\n\n\
-         Times on a shared machine are noisy; configurations are not. Of {} runs, {unknown} leave\n\
-         a property unknown.\n\n{}\n",
+         `cargo run --profile ship -p weir-bench -- --docs` made this page: every program of the corpus\n\
+         under every named model, one process per run, one at a time, with a limit of {timeout} s and\n\
+         {memory} MiB. Of {runs} runs the one with the median time counts; one that takes more than 2 s\n\
+         is not repeated. *Configurations* are those that the last engine stored. *Seconds* are for all\n\
+         engines that were tried. Times on a shared machine are noisy; configurations are not. Of {}\n\
+         runs, {unknown} leave a property unknown.\n\n{}\n",
         rows.len(),
         machine(),
     );
@@ -127,26 +128,61 @@ pub fn page(
     }
     out += sections;
     out += &against_spin(spun);
-    out + "## The corpus\n\n" + &rows::markdown(rows)
+    out + &by_model(rows)
+}
+
+/// The section about the corpus: sums by memory model, and where the runs are.
+fn by_model(rows: &[Row]) -> String {
+    let mut lines = Vec::new();
+    for model in MemoryModel::NAMED.map(|(name, _)| name) {
+        let of_model: Vec<&Row> = rows.iter().filter(|r| r.model == model).collect();
+        let some = |verdict: &str| {
+            of_model.iter().filter(|r| r.run.verdicts.iter().any(|v| v == verdict)).count()
+        };
+        let seconds = of_model.iter().map(|r| r.run.seconds);
+        let sum = seconds.clone().sum::<f64>();
+        let longest = seconds.fold(0.0, f64::max);
+        let counts = [of_model.len(), some("violated"), some("unknown")].map(|n| n.to_string());
+        let times = [sum, longest].map(|s| format!("{s:.1}"));
+        lines.push([model.to_owned()].into_iter().chain(counts).chain(times).collect());
+    }
+    let head = ["model", "runs", "with a violation", "with an unknown", "seconds", "longest s"];
+    format!(
+        "## The corpus\n\n\
+         [benchmarks.csv]({CSV}) has one row for each run: verdicts, engine, configurations,\n\
+         seconds and peak memory.\n\n{}",
+        rows::table(&head, 1, &lines),
+    )
 }
 
 fn against_spin(spun: &[Row]) -> String {
     let Some((mean, count)) = spin_mean(spun) else { return String::new() };
+    let head = ["program", "configurations", "Weir s", "Spin states", "Spin s", "Weir / Spin"];
+    let lines: Vec<Vec<String>> = spun
+        .iter()
+        .filter_map(|row| {
+            let spin = row.spin.as_ref()?;
+            let ratio = row.over_spin().filter(|_| spin.is_long());
+            Some(vec![
+                row.program.clone(),
+                rows::number(row.run.configurations),
+                format!("{:.3}", row.run.seconds),
+                rows::number(spin.states),
+                format!("{:.2}", spin.seconds),
+                ratio.map(|r| format!("{r:.2}")).unwrap_or_default(),
+            ])
+        })
+        .collect();
     format!(
         "## Spin\n\n\
-         The `explicit` engine under SC, and [Spin](https://spinroot.com) on the same\n\
-         automata, for programs that are large enough and whose properties hold, so that both\n\
-         search everything. `N = …` is a program of the corpus with one process more. Each\n\
-         transition is one step of Spin, and without its partial-order reduction it stores as\n\
-         many states as the system has configurations. Weir stores fewer, since it merges steps\n\
-         that nobody observes; Spin has its reduction here\n\
-         (`spin -a`, `gcc -O2 -DSAFETY`, `pan -m1000000 -w…`). Its hash table has a slot for\n\
-         each state: with the usual size, setting it up takes longer than small searches do. Both\n\
-         have one thread. Spin is not asked for `never`\n\
-         properties, which Weir looks at in every configuration. Its times are those that it\n\
-         prints, without the time to compile.\n\n\
+         The `explicit` engine under SC, and [Spin](https://spinroot.com) on the same automata, where\n\
+         all properties hold, so that both search everything. `N = …` is a program of the corpus with\n\
+         one process more. Each transition is one step of Spin, which runs with its partial-order\n\
+         reduction (`spin -a`, `gcc -O2 -DSAFETY`, `pan -m1000000 -w…`, with a hash table of one slot\n\
+         for each state). Both have one thread. Spin does not check the `never` properties. Its times\n\
+         are those that it prints, without the time to compile.\n\n\
          Geometric mean of Weir's seconds over Spin's: {mean:.2}, over {count} programs.\n\n{}\n",
-        rows::markdown(spun),
+        rows::table(&head, 1, &lines),
     )
 }
 

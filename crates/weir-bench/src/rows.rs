@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use weir::report::table::Table;
+use weir_front::escape;
 
 use crate::run::{Job, Measured};
 use crate::spin::Spin;
@@ -40,12 +41,12 @@ impl Row {
         }
     }
 
-    /// What tells it from others.
+    /// What identifies the row.
     pub fn key(&self) -> (&str, &str, &str) {
         (&self.program, &self.model, &self.engine)
     }
 
-    /// The same, to be read.
+    /// The same in words.
     pub fn title(&self) -> String {
         format!("{} {} {}", self.program, self.model, self.engine)
     }
@@ -93,17 +94,9 @@ pub fn csv(rows: &[Row]) -> String {
             spin.map(|s| s.states.to_string()).unwrap_or_default(),
             spin.map(|s| format!("{:.2}", s.seconds)).unwrap_or_default(),
         ];
-        let _ = writeln!(out, "{}", cells.map(|c| quoted(&c)).join(","));
+        let _ = writeln!(out, "{}", cells.map(|c| escape::csv(&c).into_owned()).join(","));
     }
     out
-}
-
-/// A cell of CSV, in quotes where it has to be.
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        return format!("\"{}\"", cell.replace('"', "\"\""));
-    }
-    cell.to_owned()
 }
 
 /// Reads rows back. Columns may be in any order, and there may be others; those
@@ -255,7 +248,7 @@ pub fn number(n: u64) -> String {
     grouped(usize::try_from(n).unwrap_or(usize::MAX))
 }
 
-/// The rows for eyes.
+/// The rows as an aligned table, for the terminal.
 pub fn human(rows: &[Row]) -> String {
     let Shown { head, text, rows } = shown(rows);
     aligned(&head, text, &rows)

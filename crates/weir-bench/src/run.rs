@@ -77,7 +77,7 @@ pub fn mebibytes(limits: &Limits) -> usize {
 /// What came out of a run.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The engine that had the last word.
+    /// The engine that answered last.
     pub answered: String,
     /// What became of each property.
     pub verdicts: Vec<String>,
@@ -195,14 +195,10 @@ impl Measured {
     fn read(left: &Left) -> Option<Self> {
         let report: Value = serde_json::from_str(&left.out).ok()?;
         let verdict = |p: &Value| p["verdict"].as_str().map(str::to_owned);
-        let stats = &report["stats"];
+        let stats = &report["findings"][0]["statistics"];
         Some(Self {
-            answered: report["engine"].as_str()?.to_owned(),
-            verdicts: report["properties"]
-                .as_array()?
-                .iter()
-                .map(verdict)
-                .collect::<Option<_>>()?,
+            answered: stats["engine"].as_str()?.to_owned(),
+            verdicts: report["findings"].as_array()?.iter().map(verdict).collect::<Option<_>>()?,
             exact: stats["exact"].as_bool()?,
             configurations: stats["configurations"].as_u64()?,
             seconds: stats["seconds"].as_f64()?,

@@ -40,7 +40,7 @@ impl Spin {
     }
 }
 
-/// Whether all that it takes is installed.
+/// Whether Spin and a C compiler are installed.
 pub fn is_there() -> bool {
     is_installed("spin") && is_installed("gcc")
 }

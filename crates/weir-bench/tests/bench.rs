@@ -9,7 +9,7 @@ use std::process::Command;
 use weir::report::promela;
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::SearchOptions;
-use weir_gen::tools::are_installed;
+use weir_gen::tools::{are_installed, skip};
 use weir_model::ids::Cell;
 use weir_model::limits::Budget;
 use weir_model::semantics::Form;
@@ -47,7 +47,11 @@ fn place(name: &str) -> String {
 
 fn is_installed(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+    let is_there = std::env::split_paths(&paths).any(|folder| folder.join(program).is_file());
+    if !is_there {
+        skip(&format!("`{program}` is not installed"));
+    }
+    is_there
 }
 
 /// Runs two small programs, once each, with these options.
@@ -148,16 +152,20 @@ fn more_instructions_are_an_error() {
         return;
     }
     let csv = csv("instructions.csv", &["--instructions"]);
-    let same = against("instructions-same.csv", &csv, &["--instructions"]);
-    assert_eq!(same.status, 0, "{same:?}");
+    // One program had fewer instructions, and the other one as many.
     let fewer = |cell: &str| (cell.parse::<f64>().unwrap() / 1.2).round().to_string();
-    let fewer = doctored(&csv, "instructions", fewer);
+    let all = doctored(&csv, "instructions", fewer);
+    let row = |(old, new): (&str, &str)| {
+        format!("{}\n", if old.starts_with("tas-2") { new } else { old }.to_owned())
+    };
+    let fewer: String = csv.lines().zip(all.lines()).map(row).collect();
     let output = against("instructions-fewer.csv", &fewer, &["--instructions"]);
     assert_eq!(output.status, 1, "{output:?}");
-    for row in ["burns-2 SC auto", "burns-2 TSO auto", "tas-2 SC auto", "tas-2 TSO auto"] {
+    for row in ["tas-2 SC auto", "tas-2 TSO auto"] {
         let line = format!("  {row}: instructions × 1.");
         assert!(output.out.contains(&line), "no `{line}` in {}", output.out);
     }
+    assert!(!output.out.contains("burns-2 TSO auto: instructions"), "{}", output.out);
 }
 
 #[test]
@@ -285,7 +293,7 @@ fn commands_of_the_pages_exist() {
     for page in ["CONTRIBUTING.md", "crates/weir-bench/README.md", "docs/automata.md"] {
         let text = fs::read_to_string(root().join(page)).unwrap();
         for line in text.lines() {
-            let Some(args) = line.strip_prefix("cargo run --release -p weir-bench") else {
+            let Some(args) = line.strip_prefix("cargo run --profile ship -p weir-bench") else {
                 continue;
             };
             let args: Vec<&str> = args.split_whitespace().skip(1).chain(["--help"]).collect();

@@ -1,5 +1,14 @@
 //! Finite automata of guards, by Thompson's construction: one node for each
 //! part of the expression, so that an automaton is never larger than its text.
+//!
+//! ```
+//! use weir_channel::automaton::Automaton;
+//! use weir_channel::{MessageId, Regex};
+//!
+//! let automaton = Automaton::new(&Regex::anything());
+//! let places = automaton.after(&automaton.start(), MessageId(0));
+//! assert!(automaton.accepts_at(&places));
+//! ```
 
 use std::collections::BTreeSet;
 
@@ -8,7 +17,7 @@ use crate::regex::{Class, Node as Part, Regex};
 
 /// A node of an automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct NodeId(u32);
+pub struct NodeId(u32);
 
 #[derive(Clone, Debug)]
 enum Node {
@@ -22,13 +31,13 @@ enum Node {
 
 /// A nondeterministic automaton.
 #[derive(Clone, Debug)]
-pub(crate) struct Automaton {
+pub struct Automaton {
     nodes: Vec<Node>,
     start: NodeId,
 }
 
 /// Nodes that read or accept: where an automaton can be after a word. Sorted.
-pub(crate) type Places = Vec<NodeId>;
+pub type Places = Vec<NodeId>;
 
 impl Automaton {
     /// The automaton of an expression.
@@ -69,7 +78,7 @@ impl Automaton {
     }
 
     /// The places that are reached from a node without reading.
-    pub fn places(&self, from: impl IntoIterator<Item = NodeId>) -> Places {
+    pub(crate) fn places(&self, from: impl IntoIterator<Item = NodeId>) -> Places {
         let mut work: Vec<NodeId> = from.into_iter().collect();
         let mut seen = vec![false; self.nodes.len()];
         let mut places = Vec::new();
@@ -92,14 +101,14 @@ impl Automaton {
     }
 
     /// What a place reads and where it goes on; `None` if it accepts.
-    pub fn read(&self, place: NodeId) -> Option<(&Class, NodeId)> {
+    pub(crate) fn read(&self, place: NodeId) -> Option<(&Class, NodeId)> {
         match &self.nodes[place.0 as usize] {
             Node::Read(class, next) => Some((class, *next)),
             Node::Split(..) | Node::Accept => None,
         }
     }
 
-    /// Where it is after one more message.
+    /// Where it is after one more message; nowhere if no word of the language goes on so.
     pub fn after(&self, places: &[NodeId], message: MessageId) -> Places {
         let reads = places.iter().filter_map(|p| self.read(*p));
         self.places(reads.filter(|(class, _)| class.contains(message)).map(|(_, next)| next))
@@ -119,7 +128,7 @@ impl Automaton {
 
     /// The least weight of a word in the language, if there is one. `lightest` is the
     /// weight of the lightest message of a class, if it has any.
-    pub fn least(&self, lightest: &dyn Fn(&Class) -> Option<usize>) -> Option<usize> {
+    pub(crate) fn least(&self, lightest: &dyn Fn(&Class) -> Option<usize>) -> Option<usize> {
         let mut best = vec![usize::MAX; self.nodes.len()];
         let mut order = BTreeSet::from([(0, self.start)]);
         best[self.start.0 as usize] = 0;

@@ -18,7 +18,7 @@ use weir_engine::{Engine, Progress, Stats, Task, blame, guided};
 use weir_model::answer::{Answer, Evidence};
 use weir_model::ids::TransitionId as ProgramTransition;
 use weir_model::memory_model::MemoryModel;
-use weir_model::question::Question;
+use weir_model::question::{Question, numbered};
 use weir_model::semantics::{Form, has_bounded_guesses};
 use weir_model::system::System;
 
@@ -75,6 +75,10 @@ impl Engine for Channels {
     }
 
     /// One question after another.
+    fn has_proofs(&self, _model: MemoryModel) -> bool {
+        false
+    }
+
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
         let Task { system, questions, model, options, .. } = task;
         let began = Instant::now();
@@ -90,7 +94,7 @@ impl Engine for Channels {
             }
         };
         let mut answers = Vec::new();
-        for (i, question) in questions.iter().enumerate() {
+        for (i, question) in numbered(questions) {
             if question.asks_for_memory_under_way() {
                 let reason = "the engine `channels` does not decide formulas about memory while writes \
                               are under way";

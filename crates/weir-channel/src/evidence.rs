@@ -6,7 +6,7 @@ mod closed;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use weir_check::claim::{Claim, Settled};
+use weir_check::claim::{Claims, Settled};
 use weir_check::evidence::counted;
 use weir_check::{Kind, Rejected};
 use weir_model::fingerprint::Fingerprint;
@@ -75,6 +75,11 @@ pub struct Held {
     pub channels: BTreeMap<String, Vec<String>>,
 }
 
+/// What identifies a machine: the fingerprint of its text in its usual form.
+pub fn fingerprint(machine: &Machine) -> String {
+    Fingerprint::of_text(&text::print(machine))
+}
+
 impl Evidence {
     /// The file of a run that ends where it should.
     pub fn of_run(machine: &Machine, goal: &Goal, run: &Run) -> Self {
@@ -93,7 +98,8 @@ impl Evidence {
         }
     }
 
-    /// The file of the minimal configurations from which alone a goal can be reached.
+    /// The file of the minimal configurations of an upward-closed set that contains the goal and
+    /// all its predecessors.
     pub fn of_set(machine: &Machine, goal: &Goal, minimal: &[Configuration]) -> Self {
         let held = minimal.iter().map(|c| Held::new(machine, c));
         Self { configurations: Some(held.collect()), ..Self::new(SET, machine, goal) }
@@ -108,7 +114,7 @@ impl Evidence {
             format: format.to_owned(),
             version: VERSION,
             machine: machine.name().to_owned(),
-            fingerprint: Fingerprint::of_text(&text::print(machine)),
+            fingerprint: fingerprint(machine),
             state: machine.state_name(goal.state).to_owned(),
             channels: channels.to_owned(),
             semantics: None,
@@ -137,9 +143,9 @@ impl weir_check::Evidence for Evidence {
         }
     }
 
-    fn claim(&self, machine: &Machine) -> Claim {
+    fn claim(&self, machine: &Machine) -> Claims {
         let verdict = if self.steps.is_some() { "reached" } else { "unreachable" };
-        Claim {
+        Claims {
             program: machine.name().to_owned(),
             fingerprint: self.fingerprint.clone(),
             model: format!("{} channels", self.semantics.as_deref().unwrap_or("lossy")),
@@ -169,9 +175,9 @@ impl Held {
     }
 }
 
-/// Checks that a file shows what it says of a machine: that a run is one and ends where
-/// it should, or that nothing outside a set leads into it, that it has all that is asked
-/// for, and that the machine does not begin in it.
+/// Checks that a file shows what it says of a machine: that a run is valid and reaches the goal; or
+/// that a set is closed under predecessors, contains the goal, and does not contain the initial
+/// configuration.
 ///
 /// # Errors
 /// Why it does not.
@@ -200,9 +206,7 @@ pub fn check(machine: &Machine, evidence: &Evidence) -> Result<(), Rejected> {
         let found = (evidence.format.clone(), evidence.version);
         return Err(Rejected::Format { found, expected: (format, VERSION) });
     }
-    if evidence.machine != machine.name()
-        || evidence.fingerprint != Fingerprint::of_text(&text::print(machine))
-    {
+    if evidence.machine != machine.name() || evidence.fingerprint != fingerprint(machine) {
         return Err(Rejected::Other { what: "machine" });
     }
     let names = Names::new(machine);

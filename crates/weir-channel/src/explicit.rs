@@ -29,7 +29,7 @@ use crate::semantics::{Compiled, Goal, Run, Semantics, Step};
 /// The bound on channels if none is given.
 pub const DEFAULT_BOUND: usize = 6;
 
-/// Why a search stopped that has found what it was asked for.
+/// The reason with which a search stops that has found its goal.
 pub(crate) const FOUND: &str = "the state was reached";
 
 /// What an explicit search found.
@@ -129,8 +129,8 @@ impl Search<'_> {
         found
     }
 
-    /// Looks at the clock and the store, now and then.
-    fn look(
+    /// Checks the time and memory limits, once in a while.
+    fn check_limits(
         &self,
         began: Instant,
         options: &SearchOptions,
@@ -141,7 +141,7 @@ impl Search<'_> {
         stats.bytes = self.bytes();
         stats.elapsed = began.elapsed();
         progress(stats);
-        stats.stopped = match self.full {
+        stats.stopped = match &self.full {
             Some(full) => Some(full.to_string()),
             None => options.budget.check_store(stats.bytes).err().map(|stop| stop.to_string()),
         };
@@ -254,7 +254,7 @@ pub fn search(
                 search.tick(&options.budget, &mut stats);
                 let is_full = search.full.is_some();
                 if stats.stopped.is_none() && (number.is_multiple_of(INTERVAL) || is_full) {
-                    search.look(began, options, progress, &mut stats);
+                    search.check_limits(began, options, progress, &mut stats);
                 }
                 if stats.stopped.is_some() {
                     break 'layers;
@@ -283,7 +283,7 @@ pub fn search(
             search.tick(&options.budget, &mut stats);
             if stats.stopped.is_none() && (tried >= INTERVAL || search.full.is_some()) {
                 tried = 0;
-                search.look(began, options, progress, &mut stats);
+                search.check_limits(began, options, progress, &mut stats);
             }
             if stats.stopped.is_some() {
                 break 'layers;

@@ -8,9 +8,9 @@
 //! In a longer search configurations whose control state was visited seldom come first. Otherwise a
 //! loop that sends would use up all configurations before anything is received.
 //!
-//! Of several ways to lose as little as possible a few are tried, and only so many
-//! configurations are visited. So the search can miss a run: that none is found shows nothing. A
-//! run that is found is one, which [`replay`](crate::replay()) checks.
+//! Of several ways to lose as little as possible a few are tried, and only so many configurations
+//! are visited. So the search can miss a run, and an unsuccessful search proves nothing. A run that
+//! is found is real: [`replay`](crate::replay()) checks it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};

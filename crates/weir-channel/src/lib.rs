@@ -18,14 +18,9 @@
 //! * [`replay()`] checks a run, independently of the searches.
 //! * [`Translation`] is the machine of a program, and [`decide`] is the engine that uses
 //!   it.
-//! * [`basic`] translates any machine to a basic one (Proposition 1), [`product()`]
-//!   several machines to one.
+//! * [`tso`] and [`pso`] translate programs to machines.
+//! * [`product()`] makes one machine of several, and [`automaton`] has the automata of guards.
 //! * [`evidence`] has the files of runs and of upward-closed sets, and checks them.
-//! * [`tso`] and [`pso`] translate programs to machines, [`program`] translates machines
-//!   to programs.
-//! * [`pcp`] translates Post's correspondence problem to programs, and [`empty`] reduces
-//!   reachability with arbitrary buffers to empty ones.
-//! * [`cpcp`] translates its cyclic form to machines and libraries.
 //!
 //! ```
 //! use weir_channel::lossy::{Reach, reach};
@@ -62,13 +57,9 @@
 //! assert!(matches!(answer, Reach::NotReached(_)));
 //! ```
 
-mod automaton;
-pub mod basic;
+pub mod automaton;
 mod before;
-mod code;
-pub mod cpcp;
 pub mod decide;
-pub mod empty;
 pub mod evidence;
 pub mod explicit;
 mod forward;
@@ -76,10 +67,8 @@ mod guess;
 mod ids;
 pub mod lossy;
 mod machine;
-pub mod pcp;
 mod pending;
 mod product;
-pub mod program;
 pub mod pso;
 mod regex;
 mod replay;

@@ -3,7 +3,7 @@
 //! *Problem.* Is there a lossy run from `⟨q, ε⟩` to `⟨q', ε⟩`?
 //!
 //! *Idea.* The paper mentions two ways. One is Proposition 1, see
-//! [`basic`](crate::basic). The other is used here: `⪯ₛᵏ` is a well-quasi-order on words
+//! `basic` of `weir-theory`. The other is used here: `⪯ₛᵏ` is a well-quasi-order on words
 //! with at most `k` strong messages, and a larger configuration can do what a smaller one
 //! can, since a step begins with losses. So the backward search over well-structured
 //! systems decides reachability ([`wsts`]). Guards need no special treatment: they test
@@ -52,7 +52,7 @@ pub enum Reach {
     /// It is not reached. The minimal configurations from which it can be, if the
     /// answer comes from a backward search and there are not too many to list them.
     NotReached(Vec<Configuration>),
-    /// Nobody knows; the reason.
+    /// It is unknown, for this reason.
     Unknown(String),
 }
 
@@ -72,8 +72,8 @@ struct Lossy<'m> {
     sets: RefCell<Sets<'m>>,
     /// The automaton of the trivial guard.
     anything: Automaton,
-    /// What may be reached at most: it has with each configuration those below it, and with each
-    /// those with other messages that are not strong in the same places.
+    /// An over-approximation of the reachable configurations. It is downward-closed, and depends
+    /// only on the lengths of words and on strong messages.
     possible: &'m dyn Fn(&Configuration) -> bool,
     /// How many words may be read to find minimal ones.
     most_words: usize,
@@ -365,7 +365,7 @@ pub fn reach_any(
 const FEW: usize = 1 << 10;
 const MANY: usize = 1 << 16;
 
-/// So many words of a guard put the backward search off.
+/// The number of words of a guard from which the backward search is postponed.
 const MANY_WORDS: usize = 1 << 12;
 
 /// The same where only configurations that are `possible` can be reached. `possible` must be

@@ -114,7 +114,7 @@ pub struct Transition {
 }
 
 impl Transition {
-    /// A transition that asks for nothing and does nothing.
+    /// A transition without label, guards and operations.
     pub fn new(from: StateId, to: StateId) -> Self {
         Self { from, to, label: None, guards: BTreeMap::new(), ops: BTreeMap::new() }
     }
@@ -201,12 +201,12 @@ pub struct Machine {
     bound: usize,
     initial: StateId,
     transitions: Vec<Transition>,
-    /// The transitions as they are written, of which some may be written again.
+    /// The transitions in the order of the file, where some may be repeated.
     written: Vec<TransitionId>,
 }
 
 impl PartialEq for Machine {
-    /// A machine is the same if a transition of it is written again.
+    /// Repeated transitions make no difference.
     fn eq(&self, other: &Self) -> bool {
         let Self { name, states, channels, messages, labels, strong, .. } = self;
         let names = (&other.name, &other.states, &other.channels, &other.messages, &other.labels);

@@ -101,15 +101,15 @@ pub(crate) fn pending(
     fixpoint((system, process), Pass::Forward, BTreeSet::new(), step, budget)
 }
 
-/// For each control state of a process and each variable, the most reads and writes of
-/// it that the process can have issued since its last full fence or atomic read-write.
-/// `None` if there is no telling, because of a loop.
+/// For each control state of a process and each variable, the most reads and writes of it that the
+/// process can have issued since its last full fence or atomic read-write. `None` if a loop makes
+/// that unbounded.
 pub(crate) fn room(
     system: Expanded<'_>,
     process: ProcessId,
     budget: &Budget,
 ) -> Result<Vec<Vec<Option<usize>>>, Stop> {
-    /// A process that goes round a loop comes past every number.
+    /// A process in a loop exceeds every number: larger counts are unbounded.
     const MANY: usize = 16;
     // Twice: at the end there is a second table.
     let cells = system.state_count(process).saturating_mul(system.vars.len() + 4);

@@ -203,7 +203,7 @@ impl<'m> Maker<'_, 'm> {
         }
         let name = |(s, part): (&StateId, &Part<'m>)| part.machine.state_name(*s);
         let names: Vec<&str> = states.iter().zip(self.parts).map(name).collect();
-        let id = fresh(&format!("({})", names.join(", ")), |name| self.builder.state(name))?;
+        let id = self.builder.fresh_state(format!("({})", names.join(", ")))?;
         self.numbers.insert(states.clone(), id);
         self.states.push(states);
         Ok(id)
@@ -346,18 +346,4 @@ fn parts<'m>(
     }
     builder.strong(strong, bound.unwrap_or(0))?;
     Ok(parts)
-}
-
-/// Adds something under a name, or the name with as many primes as it takes.
-pub(crate) fn fresh<T>(
-    name: &str,
-    mut add: impl FnMut(String) -> Result<T, MachineError>,
-) -> Result<T, MachineError> {
-    let mut name = name.to_owned();
-    loop {
-        match add(name.clone()) {
-            Err(MachineError::Duplicate(..)) => name.push('\''),
-            other => return other,
-        }
-    }
 }

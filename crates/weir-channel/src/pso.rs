@@ -36,9 +36,8 @@ use crate::{
 /// A control state: those of the processes, and memory.
 type Control = (Vec<ProgramState>, Vec<ValueId>);
 
-/// The machine of a program under PSO. Its channels are empty and its control states
-/// called as [`control_name`] says exactly where the program can be with empty
-/// buffers.
+/// The machine of a program under PSO. It reaches a control state with empty channels, named by
+/// [`control_name`], if and only if the program reaches the corresponding state with empty buffers.
 ///
 /// # Errors
 /// If the machine is too large, or a limit is reached.
@@ -57,12 +56,7 @@ pub(crate) fn translation(
         return fenced::translation(system, budget);
     }
     let mut maker = Maker::new(system, budget)?;
-    let start = maker.draft.builder.state("start")?;
-    for memory in system.initial_memories() {
-        let controls = system.processes.iter().map(|p| p.initial).collect();
-        let to = maker.draft.state((controls, memory))?;
-        maker.draft.builder.transition(Transition::new(start, to))?;
-    }
+    let start = maker.draft.begin(|controls, memory| (controls, memory))?;
     while let Some((from, control)) = maker.draft.next() {
         maker.transitions(from, &control)?;
     }

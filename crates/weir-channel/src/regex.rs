@@ -75,9 +75,8 @@ pub(crate) enum Node {
 
 /// A regular expression over messages.
 ///
-/// The word of a channel is written with the newest message first, as in the
-/// paper: `c!a` makes `a·u` of `u` (Atig et al. 2010, section 4.1). So does an expression
-/// read it.
+/// The word of a channel is written with the newest message first, as in the paper: `c!a` makes
+/// `a·u` of `u` (Atig et al. 2010, section 4.1). An expression reads the word in the same order.
 ///
 /// ```
 /// use weir_channel::{Class, Machine, Regex};

@@ -11,7 +11,7 @@ use crate::ids::MessageId;
 use crate::machine::{Machine, Op};
 use crate::semantics::{Goal, Run, Semantics};
 
-/// Why a run is none.
+/// Why a sequence of steps is not a run of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayError {
     /// The step, from 1; the number of steps and 1 if the end is wrong.

@@ -26,7 +26,7 @@ pub enum Semantics {
 pub struct Step {
     /// The transition that was taken.
     pub transition: TransitionId,
-    /// What became of it, after losses.
+    /// The configuration after the transition and its losses.
     pub after: Configuration,
 }
 
@@ -35,8 +35,8 @@ pub struct Step {
 pub struct Run {
     /// How channels behave in it.
     pub semantics: Semantics,
-    /// Its steps. A step loses what it loses after its transition: to lose before
-    /// the next one is the same.
+    /// Its steps. The losses of a step come after its transition; losses before the next transition
+    /// are equivalent.
     pub steps: Vec<Step>,
 }
 

@@ -17,8 +17,8 @@ use crate::machine::{Builder, Configuration, Machine, MachineError, Transition};
 use crate::product::{Product, ProductError};
 use crate::{guess, pso, tso};
 
-/// The machine of a program: where one gets with empty channels, the other gets with
-/// empty buffers.
+/// The machine of a program: it reaches with empty channels what the program reaches with empty
+/// buffers.
 #[derive(Clone, Debug)]
 pub struct Translation {
     /// The machine.
@@ -169,8 +169,8 @@ impl Translation {
 }
 
 impl Translation {
-    /// Whether a configuration may be reached, for all that is known of how many writes
-    /// and reads a process can have under way. So may those below it.
+    /// Whether a configuration may be reached, given how many writes and reads a process can have
+    /// under way. This is downward-closed.
     pub(crate) fn is_possible(&self, configuration: &Configuration) -> bool {
         let room = &self.room[configuration.state.index()];
         room.iter().zip(&configuration.channels).all(|(room, word)| match (room, word.first()) {
@@ -217,6 +217,21 @@ impl<'s, C: Clone + Eq + Hash> Draft<'s, C> {
         self.states.insert(control.clone(), id);
         self.work.push(control);
         Ok(id)
+    }
+
+    /// The state in which the machine begins: from there it goes to the initial states of the program, of which
+    /// `control` makes control states.
+    pub fn begin(
+        &mut self,
+        control: impl Fn(Vec<ProgramState>, Vec<ValueId>) -> C,
+    ) -> Result<StateId, MachineError> {
+        let (system, start) = (self.system, self.builder.state("start")?);
+        for memory in system.initial_memories() {
+            let controls = system.processes.iter().map(|p| p.initial).collect();
+            let to = self.state(control(controls, memory))?;
+            self.builder.transition(Transition::new(start, to))?;
+        }
+        Ok(start)
     }
 
     /// A control state to look at.

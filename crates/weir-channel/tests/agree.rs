@@ -143,7 +143,7 @@ fn one(machine: &Machine, state: StateId, contents: Contents) -> (bool, bool) {
 fn backward_search_agrees_with_explicit_search() {
     for (name, shape) in SHAPES {
         let counts = std::sync::Mutex::new([0usize; 3]);
-        with_seeds(1000, |rng| {
+        with_seeds(300, |rng| {
             let machine = machine(rng, &shape, "c");
             for state in machine.states() {
                 for contents in [Contents::Empty, Contents::Any] {
@@ -158,7 +158,7 @@ fn backward_search_agrees_with_explicit_search() {
         println!("{name}: {reached} reached, {not} not, {settled} settled by both");
         // Random machines that never reach anything, or always, would show nothing.
         if std::env::var("WEIR_CASES").is_err() {
-            assert!(reached.min(not) > 500, "{name}: {reached} and {not}");
+            assert!(reached.min(not) > 150, "{name}: {reached} and {not}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Every example machine says what is expected of it, and gets it.
 //!
 //! A line `// expect: SEMANTICS STATE CONTENTS ANSWER` says whether `STATE` is
-//! reached with `empty` channels or with `any`. Lossy machines are asked four times:
-//! directly, through their basic form, explicitly, and after printing and reading.
+//! reached with `empty` channels or with `any`. Lossy machines are asked three times:
+//! directly, explicitly, and after printing and reading.
 
 use crate::common;
 
@@ -10,7 +10,6 @@ use std::fs;
 use std::path::Path;
 
 use common::is_reached;
-use weir_channel::basic::basic;
 use weir_channel::explicit::search;
 use weir_channel::lossy::Reach;
 use weir_channel::semantics::{Contents, Goal, Semantics};
@@ -55,11 +54,6 @@ fn expect(name: &str, machine: &Machine, line: &str) {
             assert_eq!(is_reached(machine, state, contents), expected, "{name}: {line}");
             let tried = explicit(Semantics::Lossy);
             assert!(tried == answer || tried == "unknown", "{name}: {line}: {tried}");
-            if contents == Contents::Empty || machine.strong().next().is_none() {
-                let simple = basic(machine, &Budget::new()).unwrap();
-                let reached = is_reached(&simple, state, Contents::Empty);
-                assert_eq!(reached, expected, "{name}: {line}: basic");
-            }
         }
         other => panic!("{name}: {other}"),
     }

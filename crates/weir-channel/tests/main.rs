@@ -2,15 +2,11 @@
 
 mod common;
 
+mod again;
 mod agree;
-mod basic;
-mod cpcp;
 mod decide;
-mod empty_buffers;
 mod evidence;
 mod examples;
-mod machine_programs;
-mod pcp;
 mod product;
 mod programs;
 mod text;

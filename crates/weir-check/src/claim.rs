@@ -11,9 +11,33 @@ use weir_model::question::Question;
 
 use crate::header::Header;
 
-/// What evidence claims.
+/// Everything that one answer is about. A finding has one, and so has every question that a file of
+/// evidence settles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
+    /// The name of the program or the channel machine, for the reader.
+    pub program: String,
+    /// What identifies it.
+    pub fingerprint: String,
+    /// The memory model, or how channels behave.
+    pub model: String,
+    /// The name of the question.
+    pub question: String,
+    /// How many clients the object has; nothing for processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clients: Option<usize>,
+    /// The runs or plays that count, if not all do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<String>,
+    /// The most reads that a process may have guessed at a time, if that is bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guesses: Option<usize>,
+}
+
+/// What a file of evidence claims: questions with their verdicts, all about the same program under
+/// the same conditions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claims {
     /// The name of the program or the channel machine, for the reader.
     pub program: String,
     /// What identifies it.
@@ -23,15 +47,13 @@ pub struct Claim {
     /// The questions that are settled, each with its verdict.
     pub answers: Vec<Settled>,
     /// How many clients the object has; nothing for processes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub clients: Option<usize>,
     /// The runs or plays that count, if not all do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<String>,
 }
 
 /// A question that is settled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// Its name.
     pub question: String,
@@ -45,7 +67,7 @@ impl Settled {
         Self { question: question.into(), verdict: verdict.into() }
     }
 
-    /// A question about states, which some reachable state settles, or none does.
+    /// A question about states, with whether some reachable state settles it.
     pub(crate) fn by_states(question: &Question, is_reached: bool) -> Self {
         Self::new(question.name.clone(), question.verdict(is_reached).name())
     }
@@ -60,7 +82,7 @@ impl Settled {
 pub const KEYS: [&str; 7] =
     ["program", "fingerprint", "model", "property", "verdict", "clients", "fairness"];
 
-impl Claim {
+impl Claims {
     /// A claim about a program that a file of evidence names.
     pub fn new(header: &Header, model: impl Into<String>, answers: Vec<Settled>) -> Self {
         Self {
@@ -71,6 +93,22 @@ impl Claim {
             clients: None,
             fairness: None,
         }
+    }
+
+    /// Each claim by itself, with its verdict.
+    pub fn each(&self) -> impl Iterator<Item = (Claim, &str)> {
+        self.answers.iter().map(|answer| {
+            let claim = Claim {
+                program: self.program.clone(),
+                fingerprint: self.fingerprint.clone(),
+                model: self.model.clone(),
+                question: answer.question.clone(),
+                clients: self.clients,
+                fairness: self.fairness.clone(),
+                guesses: None,
+            };
+            (claim, answer.verdict.as_str())
+        })
     }
 
     /// What it says about one of [`KEYS`]. `property` and `verdict` may have several values.
@@ -99,7 +137,7 @@ impl Claim {
     }
 }
 
-impl fmt::Display for Claim {
+impl fmt::Display for Claims {
     /// ``` `a` holds, `b` is violated, under TSO, with 2 clients, if every write reaches memory```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Settled { question, verdict } in &self.answers {

@@ -7,12 +7,13 @@
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Buffered, StoreBuffer};
+use weir_model::ids::QuestionId;
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::claim::Claim;
+use crate::claim::Claims;
 use crate::evidence::{Evidence, Subject, counted, excluded, within_bounds};
 use crate::header::Header;
 use crate::store_buffers::{Closed, Configuration, Rules};
@@ -46,13 +47,13 @@ impl ClosedSet {
     pub fn new(
         system: &System,
         model: MemoryModel,
-        properties: Vec<usize>,
+        properties: Vec<QuestionId>,
         set: &[Buffered],
     ) -> Self {
         Self {
             header: Header::new(FORMAT, VERSION, &system.program),
             model: model.to_string(),
-            properties,
+            properties: properties.into_iter().map(QuestionId::index).collect(),
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),
             configurations: set.iter().map(|c| Configuration::new(system, c)).collect(),
         }
@@ -73,9 +74,9 @@ impl Evidence for ClosedSet {
         format!("a closed set of {}", counted(self.configurations.len(), "configuration"))
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let answers = excluded(subject.system(), self.properties.iter().copied());
-        Claim::new(&self.header, &self.model, answers)
+        Claims::new(&self.header, &self.model, answers)
     }
 }
 

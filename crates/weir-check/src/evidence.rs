@@ -11,7 +11,7 @@ use weir_model::system::System;
 use crate::Rejected;
 use crate::buffers::Buffers;
 use crate::certificate::Certificate;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::closed::ClosedSet;
 use crate::lasso::Lasso;
 use crate::live_set::LiveSet;
@@ -52,13 +52,13 @@ pub trait Evidence: Serialize + DeserializeOwned {
     fn what(&self) -> String;
 
     /// Everything that it claims.
-    fn claim(&self, subject: &Self::Subject) -> Claim;
+    fn claim(&self, subject: &Self::Subject) -> Claims;
 
     /// Checks that it shows all that it claims, and that it claims something.
     ///
     /// # Errors
     /// The first thing that is wrong with it.
-    fn certify(&self, subject: &Self::Subject, threads: usize) -> Result<Claim, Rejected> {
+    fn certify(&self, subject: &Self::Subject, threads: usize) -> Result<Claims, Rejected> {
         self.check(subject, threads)?;
         let claim = self.claim(subject);
         match claim.answers.is_empty() {
@@ -124,7 +124,7 @@ pub struct Checked {
     /// What it is, in a few words.
     pub what: String,
     /// What it claims; nothing if it is of another version.
-    pub claim: Option<Claim>,
+    pub claim: Option<Claims>,
 }
 
 /// Reads a text of one kind, whose opening is known, and checks it with so many threads.
@@ -217,7 +217,7 @@ pub(crate) fn within_bounds(
     excludes: impl Fn(usize) -> bool,
 ) -> Result<(), Rejected> {
     match system.bounds_question() {
-        Some(question) if !excludes(question) => Err(Rejected::Bounds),
+        Some(question) if !excludes(question.index()) => Err(Rejected::Bounds),
         _ => Ok(()),
     }
 }

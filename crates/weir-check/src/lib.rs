@@ -10,6 +10,7 @@
 //! ```
 //! use weir_check::{Witness, check};
 //! use weir_model::answer::{Run, Snapshot};
+//! use weir_model::ids::QuestionId;
 //! use weir_model::{memory_model::MemoryModel, semantics::Form, system::System};
 //!
 //! let text = "var x  process p { x = 1 }  never x == 0";
@@ -20,7 +21,7 @@
 //! let semantics = form.semantics(&system, model, bound);
 //! let start = Snapshot::new(&*semantics, &semantics.initial().next().unwrap());
 //! let run = Run { model, form, bound, start, steps: vec![] };
-//! let mut witness = Witness::new(&system, &run, 0, &|_| 1);
+//! let mut witness = Witness::new(&system, &run, QuestionId(0), &|_| 1);
 //! assert!(check(&system, &witness).is_ok());
 //! witness.end.memory.insert("x".to_owned(), 1);
 //! assert!(check(&system, &witness).is_err());
@@ -32,6 +33,7 @@ pub mod certificate;
 pub mod claim;
 pub mod closed;
 pub mod evidence;
+mod execution;
 pub mod header;
 pub mod lasso;
 pub mod live_set;
@@ -49,8 +51,9 @@ pub mod upward;
 pub mod witness;
 
 pub use certificate::Certificate;
-pub use claim::Claim;
+pub use claim::{Claim, Claims};
 pub use evidence::{Checked, Evidence, KINDS, Kind, Subject, certify};
+pub use execution::race;
 pub use header::Header;
 pub use rejected::Rejected;
 pub use replay::check;

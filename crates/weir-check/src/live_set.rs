@@ -1,18 +1,18 @@
-//! Files of live sets: why no run without end is of a certain kind, as JSON. The format and what
-//! it means are in `docs/live-set.md`; [`check`] says whether a set shows what it says.
+//! Files of live sets: why no infinite run is of a certain kind, as JSON. The format and what
+//! it means are in `docs/evidence.md`; [`check`] says whether a set shows what it says.
 //!
 //! A live set is a set of configurations of store buffers, perhaps folded, that has every initial
-//! configuration and is closed under every step. So every run without end is a path through the
-//! graph of the set, and from some moment on the path stays in a strongly connected part of it,
-//! each of whose edges it takes again and again. The checker makes the graph by taking every
-//! step, and takes it apart into strongly connected parts; none may be of a kind that the
-//! definitions of Wang et al. 2021, section 3, call a violation.
+//! configuration and is closed under every step. So every infinite run is a path through the graph
+//! of the set, and from some moment on the path stays in a strongly connected component of it, each
+//! of whose edges it takes again and again. The checker makes the graph by taking every step, and
+//! decomposes it into strongly connected components; none may be of a kind that the definitions of
+//! Wang et al. 2021, section 3, call a violation.
 //!
 //! A folded configuration stands for many, and the graph of a folded set has paths that are no
-//! runs. All runs are among them, so a set without bad parts is a proof. One kind of path that is
-//! no run is left out: a process that updates memory again and again writes again and again, for
-//! its buffer holds finitely many writes at any time. A part in which a process has updates and
-//! no writes is taken apart further, without these updates.
+//! runs. All runs are among them, so a set without bad components is a proof. One kind of path that
+//! is no run is left out: a process that updates memory again and again writes again and again, for
+//! its buffer holds finitely many writes at any time. A component in which a process has updates
+//! and no writes is decomposed further, without these updates.
 
 mod ltl;
 
@@ -26,7 +26,7 @@ use weir_model::program::{Formula, LiveKind};
 use weir_model::system::{Op, System};
 
 use crate::Rejected;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::header::Header;
 use crate::lasso::{Asked, flush_fairness, system};
@@ -39,7 +39,7 @@ pub const FORMAT: &str = "weir-live-set";
 /// The version of the format that is written.
 pub const VERSION: u32 = 1;
 
-/// A closed set of configurations that shows what runs without end cannot do.
+/// A closed set of configurations that shows what infinite runs cannot do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LiveSet {
@@ -105,17 +105,17 @@ impl Evidence for LiveSet {
         }
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let program = &subject.system().program;
         let answer = |q: &Asked| Settled::holds(q.name(program), !q.wants_run(program));
         let answers = self.questions.iter().map(answer).collect();
-        let claim = Claim::new(&self.header, &self.model, answers);
-        Claim { clients: self.clients, fairness: flush_fairness(self.flush_fair), ..claim }
+        let claim = Claims::new(&self.header, &self.model, answers);
+        Claims { clients: self.clients, fairness: flush_fairness(self.flush_fair), ..claim }
     }
 }
 
-/// Checks that a set is closed under the steps of a system with rounds, and that no run in it
-/// is of the kind that settles one of its questions the other way.
+/// Checks that a set is closed under the steps of a system with rounds, and that no run in it gives
+/// one of its questions the opposite verdict.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
@@ -199,18 +199,18 @@ struct Edge {
     waits: bool,
 }
 
-/// A strongly connected part of the graph: its nodes, and the edges between them.
+/// A strongly connected component of the graph: its nodes, and the edges between them.
 struct Part {
     nodes: Vec<usize>,
     edges: Vec<Edge>,
 }
 
-/// A condition on a strongly connected part.
+/// A condition on a strongly connected component.
 type Condition<'g> = Box<dyn Fn(&Part) -> bool + 'g>;
 
-/// A kind of run without end: which configurations and steps it has from some moment on, and
-/// what has to be true of those that it has again and again. The conditions are such that a
-/// larger part meets them if a smaller one does.
+/// A kind of infinite run: the configurations and steps that it has from some moment on, and
+/// conditions on those that it has infinitely often. The conditions are monotone: if a component
+/// meets them, so does every larger one.
 struct Kind<'g> {
     node: Box<dyn Fn(usize) -> bool + 'g>,
     edge: Box<dyn Fn(&Edge) -> bool + 'g>,
@@ -235,7 +235,7 @@ impl Graph<'_> {
         ))
     }
 
-    /// A node of a part of a kind, if there is one.
+    /// A node of a strongly connected component that is of this kind, if there is one.
     fn find(&self, kind: &Kind<'_>) -> Option<usize> {
         let edges = self
             .edges
@@ -393,7 +393,7 @@ impl Graph<'_> {
     }
 }
 
-/// The strongly connected parts with at least one edge.
+/// The strongly connected components with at least one edge.
 fn parts(n: usize, edges: &[Edge]) -> Vec<Part> {
     let mut next: Vec<Vec<usize>> = vec![vec![]; n];
     edges.iter().for_each(|e| next[e.from].push(e.to));

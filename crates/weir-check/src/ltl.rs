@@ -108,8 +108,8 @@ pub(crate) struct Moment {
     pub(crate) root: bool,
     /// Which temporal parts hold.
     pub(crate) holds: u32,
-    /// Which of them are not put off: an `until` that holds has its second part, and an `always` that
-    /// does not hold has its part not.
+    /// Which of them are fulfilled now: the second part of an `until` that holds, or the negation
+    /// of the part of an `always` that does not hold.
     pub(crate) settled: u32,
 }
 

@@ -79,7 +79,7 @@ pub enum Rejected {
     SettlesNothing(String),
     /// A strategy does not win.
     Loses(String),
-    /// A run without end of the kind that the evidence excludes is possible.
+    /// An infinite run of the kind that the evidence excludes is possible.
     RunsForever(String),
     /// The property holds only if no value leaves its bound, and the evidence does not show that.
     Bounds,
@@ -95,7 +95,7 @@ impl Rejected {
         Self::Malformed(reason.into())
     }
 
-    /// The name of the memory model is none.
+    /// The evidence names a memory model that does not exist.
     pub(crate) fn no_model(error: impl fmt::Display) -> Self {
         Self::Malformed(format!("memory model: {error}"))
     }

@@ -26,6 +26,7 @@ use weir_model::program::FenceKind;
 use weir_model::semantics::Form;
 use weir_model::system::{Op, System};
 
+use crate::execution;
 use crate::rejected::Rejected;
 use crate::witness::{Configuration, FORMAT, VERSION, Witness, WitnessStep, state_names};
 
@@ -82,6 +83,9 @@ pub fn check(system: &System, witness: &Witness) -> Result<(), Rejected> {
     if witness.property_name != *name {
         let reason = format!("property {} is called `{name}`", witness.property);
         return Err(Rejected::Malformed(reason));
+    }
+    if model == MemoryModel::C11 {
+        return execution::check(system, witness);
     }
     let run = (witness.semantics.as_str(), &witness.initial, witness.steps.as_slice());
     let replay = Replay::of_run(system, model, run, &witness.end)?;
@@ -251,6 +255,9 @@ impl<'s> Replay<'s> {
         if let Some(other) = self.system.in_block(self.model, &controls).filter(|&q| q != p) {
             let name = &self.system.processes[other.index()].name;
             return Err(format!("process `{name}` is in the middle of an atomic block").into());
+        }
+        if step.newer.is_some() {
+            return Err("only an access under C11 has newer writes".into());
         }
         match (step.rule.as_str(), &step.transition) {
             (

@@ -56,7 +56,7 @@ impl Sha256 {
 }
 
 impl Hasher for Sha256 {
-    /// No hash of 64 bits: the digest is what counts.
+    /// The hash of 64 bits is not used: only the digest is.
     fn finish(&self) -> u64 {
         self.len
     }

@@ -9,7 +9,7 @@
 use weir_model::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, BinOp, Expr, Formula, IntType, LiveKind, Ltl, Quantifier, UnOp};
 use weir_model::question::{Kind, Question};
-use weir_model::system::{Excess, Seen, StateKind, System};
+use weir_model::system::{Excess, Failure, Seen, StateKind, System};
 
 /// Whether a formula is true in a state; `None` if it has no value there.
 pub(crate) fn truth(
@@ -37,6 +37,7 @@ pub(crate) fn is_settled(
     let any = |test: fn(&StateKind) -> bool| system.process_ids().any(|p| test(kind(p)));
     let left = || any(|kind| matches!(kind, StateKind::Left(Excess::Bound { .. })));
     let failed = || any(|kind| matches!(kind, StateKind::Failed(_)));
+    let raced = || any(|kind| matches!(kind, StateKind::Failed(Failure::Race)));
     let ended = || !any(|kind| !matches!(kind, StateKind::Ended));
     let truth = |formula: &Formula| truth(system, formula, controls, memory);
     // Whether a final state counts; `None` if its filter has no value.
@@ -46,7 +47,8 @@ pub(crate) fn is_settled(
     };
     match &question.kind {
         Kind::Never(formula) => !left() && truth(formula).is_none_or(|is_true| is_true),
-        Kind::Assertions => failed(),
+        Kind::Assertions => failed() && !raced(),
+        Kind::Races => raced(),
         Kind::NoDeadlock(except) => {
             !failed()
                 && system.process_ids().all(|p| is_stuck(system, p, controls[p.index()], memory))
@@ -89,7 +91,7 @@ pub(crate) fn may_settle_at(
 ) -> bool {
     let kind = &system.state(p, control).kind;
     match &question.kind {
-        Kind::Never(_) | Kind::Assertions | Kind::Bounds => true,
+        Kind::Never(_) | Kind::Assertions | Kind::Races | Kind::Bounds => true,
         Kind::NoDeadlock(_) => {
             !matches!(kind, StateKind::Failed(_)) && is_stuck(system, p, control, memory)
         }

@@ -1,4 +1,4 @@
-//! Unblocked files: proofs of obstruction-freedom under TSO, as JSON. `docs/lasso.md` has
+//! Unblocked files: proofs of obstruction-freedom under TSO, as JSON. `docs/evidence.md` has
 //! the format and its meaning; [`check`] checks a proof.
 //!
 //! The checker computes the blocking pairs (Wang et al. 2021, section 5.2) independently:
@@ -9,14 +9,14 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use weir_model::answer::Invariant;
-use weir_model::ids::{LabelId, ProcessId, StateId, ValueId, VarId};
+use weir_model::ids::{LabelId, ProcessId, QuestionId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, BinOp, Expr, Formula, Program};
 use weir_model::question::Question;
 use weir_model::system::{Expanded, Mark, Op, System};
 
 use crate::Rejected;
 use crate::certificate::{self, Certificate};
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::header::Header;
 use crate::lasso;
@@ -40,8 +40,8 @@ pub struct Unblocked {
     pub header: Header,
     /// How many clients the object has.
     pub clients: usize,
-    /// The control states of the first client at which it is stopped: it cannot run
-    /// alone without end and without a return and come to none of them.
+    /// The control states at which the first client is stopped. A client that runs alone for ever
+    /// without a return passes one of them.
     pub stops: Vec<String>,
     /// An inductive set of the system with stops; none is needed without stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ impl Unblocked {
             stops: stops.iter().map(|s| system.state_name(CLIENT, *s)).collect(),
             certificate: set.map(|(set, stopping)| Certificate {
                 header: Header::new(certificate::FORMAT, certificate::VERSION, program),
-                ..Certificate::new(stopping, set, vec![0])
+                ..Certificate::new(stopping, set, vec![QuestionId(0)])
             }),
         }
     }
@@ -82,9 +82,9 @@ impl Evidence for Unblocked {
         }
     }
 
-    fn claim(&self, _: &dyn Subject) -> Claim {
+    fn claim(&self, _: &dyn Subject) -> Claims {
         let answers = vec![Settled::holds("obstruction-free", true)];
-        Claim { clients: Some(self.clients), ..Claim::new(&self.header, "TSO", answers) }
+        Claims { clients: Some(self.clients), ..Claims::new(&self.header, "TSO", answers) }
     }
 }
 
@@ -201,8 +201,8 @@ impl<'s> Memories<'s> {
             + place(d) * self.weights[x.index()]
     }
 
-    /// Asks for the memories of a set, in which the variables before `from` have one
-    /// value; a variable is asked for only where it matters.
+    /// A formula for the memories of a set in which the variables before `from` are fixed. It tests
+    /// a variable only where its value matters.
     fn formula(&self, set: &[bool], from: usize) -> Formula {
         let [first, rest @ ..] = set else { return Expr::Const(0) };
         if rest.iter().all(|s| s == first) {
@@ -224,8 +224,8 @@ impl<'s> Memories<'s> {
     }
 }
 
-/// Which pairs of the client are left, if only control states that pass count, when
-/// those are taken away that have no step without return to one that is left.
+/// The pairs of the client that remain when those without a step, other than a return, to a
+/// remaining pair are removed. Only control states that pass the test count.
 fn left(
     system: Expanded<'_>,
     memories: &Memories<'_>,

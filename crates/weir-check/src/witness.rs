@@ -1,15 +1,16 @@
-//! Witness files: a run as JSON. The schema is in `docs/witness.md`.
+//! Witness files: a run as JSON. The schema is in `docs/evidence.md`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use weir_model::answer::{Run, Snapshot};
-use weir_model::ids::{ProcessId, SpanId, StateId, ValueId, VarId};
+use weir_model::ids::{ProcessId, QuestionId, SpanId, StateId, ValueId, VarId};
 use weir_model::limits::Budget;
+use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Event, EventKind, Rule, Step};
 use weir_model::system::{Excess, Expanded, Op, Seen, StateKind, System, Transition};
 
 use crate::Rejected;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::evidence::{Evidence, Subject, counted};
 use crate::header::Header;
 
@@ -77,6 +78,10 @@ pub struct WitnessStep {
     /// The value read, or written if nothing is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<i128>,
+    /// Under C11: how many writes of the variable are newer in modification order than the one that is read, or
+    /// than the one that is written if nothing is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<u32>,
     /// Whose write was read, for "read remote write".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
@@ -90,7 +95,7 @@ impl Witness {
     pub fn new(
         system: &System,
         run: &Run,
-        property: usize,
+        property: QuestionId,
         line: &dyn Fn(SpanId) -> usize,
     ) -> Self {
         let steps = run.steps.iter().map(|s| WitnessStep::new(system, s, line)).collect();
@@ -98,8 +103,8 @@ impl Witness {
             header: Header::new(FORMAT, VERSION, &system.program),
             model: run.model.to_string(),
             semantics: run.form.name().to_owned(),
-            property,
-            property_name: system.questions[property].name.clone(),
+            property: property.index(),
+            property_name: system.questions[property.index()].name.clone(),
             initial: Configuration::new(system, &run.start),
             steps,
             end: Configuration::new(system, &run.end(system)),
@@ -121,16 +126,17 @@ impl Evidence for Witness {
         format!("a run of {}", counted(self.steps.len(), "step"))
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let question = subject.system().questions.get(self.property);
         let answers = question.map(|question| Settled::by_states(question, true));
-        Claim::new(&self.header, &self.model, answers.into_iter().collect())
+        Claims::new(&self.header, &self.model, answers.into_iter().collect())
     }
 }
 
 impl WitnessStep {
     /// A step, with names.
     pub fn new(system: &System, step: &Step, line: &dyn Fn(SpanId) -> usize) -> Self {
+        let is_c11 = system.serves(MemoryModel::C11);
         let name = |p: ProcessId| system.processes[p.index()].name.clone();
         let variable = |x: VarId| system.vars[x.index()].name.clone();
         let taken = step.transition.map(|t| system.transition(step.process, t));
@@ -145,6 +151,7 @@ impl WitnessStep {
             op: taken.map(|t| system.show_transition(t)),
             variable: place.map(|(x, _)| variable(x)),
             value: place.map(|(x, d)| system.value(x, d)),
+            newer: (is_c11 && place.is_some()).then_some(step.way),
             source: step.source.map(name),
             line: taken.map(|t| line(t.span)),
         }

@@ -50,7 +50,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Parses a command line, and says what of it stands there.
+    /// Parses a command line, and returns which arguments were given explicitly.
     ///
     /// # Errors
     /// What is wrong with it, or help.
@@ -90,7 +90,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// From now on, what is printed has color then.
+    /// Sets when later output is colored.
     pub fn choose(self) {
         match self {
             Self::Auto => {}
@@ -298,6 +298,10 @@ pub struct Check {
     pub evidence: EvidenceArgs,
     #[command(flatten)]
     pub page: HtmlArg,
+    /// Keep the closed levels of an explicit search in files in this folder, and in memory only
+    /// what finds them
+    #[arg(long, value_name = "DIR")]
+    pub spill: Option<PathBuf>,
     #[command(flatten)]
     pub cluster: cluster::ClusterArgs,
     /// Print statistics of the search

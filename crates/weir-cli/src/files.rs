@@ -15,8 +15,7 @@ use weir_front::MAX_TEXT;
 
 use crate::output::pass_over;
 
-/// The files that some words name, and whether there are more or less of these than words could
-/// tell: a directory or a pattern is among them.
+/// The files that the arguments name, and whether a directory or a pattern is among the arguments.
 ///
 /// # Errors
 /// What cannot be read, or stands for no file.
@@ -49,7 +48,7 @@ pub fn expand(
     Ok((files, several))
 }
 
-/// The option of a process that reads a text for somebody else: it includes only files of this
+/// The option of a process that reads a text for another process: it includes only files of this
 /// folder, or [`NOTHING`].
 pub const ONLY_BELOW: &str = "only-below";
 pub const NOTHING: &str = "-";
@@ -86,7 +85,7 @@ pub fn is_program(path: &Path) -> bool {
     if of_ending.peek().is_none() || ending != "txt" {
         return of_ending.peek().is_some();
     }
-    // To open a FIFO would wait for somebody who writes.
+    // Opening a FIFO would wait for a writer.
     let is_short = |about: fs::Metadata| about.is_file() && about.len() <= MAX_TEXT as u64;
     if !fs::metadata(path).is_ok_and(is_short) {
         return false;

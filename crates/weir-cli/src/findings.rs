@@ -1,15 +1,16 @@
 //! What a command has found before it ends.
 //!
-//! A search hands over each answer when it is there. If a limit ends the command before it can
-//! print its report, the thread that watches the limits prints a report of these answers instead
+//! A question hands over each finding when it is there. If a limit ends the command before it can
+//! print its report, the thread that watches the limits prints a report of these findings instead
 //! ([`last_words`]). On a terminal a violation is shown while the search goes on ([`show_late`]).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use weir::{Finding, Report};
 use weir_model::limits::Stop;
 
 use crate::commands::Status;
@@ -19,36 +20,45 @@ use crate::output::print;
 /// has it in its place.
 const LATE: Duration = Duration::from_millis(300);
 
-/// Findings of the search that runs, by number.
-pub struct Findings<T: Clone + Send + 'static> {
-    list: Arc<Mutex<List<T>>>,
+/// How long a command that is past its limit may take to print the report of a search that has ended.
+pub const REPORTING: Duration = Duration::from_secs(1);
+
+/// How often to look whether it has.
+const POLL: Duration = Duration::from_millis(10);
+
+/// The report of findings when a limit ends the command, if there is something to say. It is given what is asked, if
+/// that is known, and the numbers of what was found.
+type Render = dyn Fn(Option<&Report>, &BTreeSet<usize>) -> Option<String> + Send;
+/// A finding as it is shown at once, if it is to be.
+type Show = dyn Fn(&Finding) -> Option<String> + Send;
+
+/// The findings of the question that is asked.
+pub struct Findings {
+    known: Arc<Mutex<Known>>,
 }
 
-struct List<T> {
-    found: Vec<(usize, T, Instant)>,
+#[derive(Default)]
+struct Known {
+    /// What is known so far: the rest is unknown.
+    report: Option<Report>,
+    /// When each finding was there first.
+    found: BTreeMap<usize, Instant>,
     shown: BTreeSet<usize>,
 }
 
-/// The report of findings when a limit ends the command, and its status.
-type Report<T> = dyn Fn(&[(usize, T)], Stop) -> (String, Status) + Send;
-/// A finding as it is shown at once, if it is to be.
-type Show<T> = dyn Fn(usize, &T) -> Option<String> + Send;
-
-/// The findings of the search that runs, for the thread that watches the limits.
-trait Speaker: Send {
-    fn last_words(&self, stop: Stop) -> (String, Status);
-    fn show_late(&self);
-}
-
-struct Speech<T> {
-    list: Arc<Mutex<List<T>>>,
-    report: Box<Report<T>>,
-    show: Box<Show<T>>,
+/// The findings for the thread that watches the limits.
+struct Speaker {
+    known: Arc<Mutex<Known>>,
+    earlier: Status,
+    render: Box<Render>,
+    show: Box<Show>,
 }
 
 enum Now {
     Nothing,
-    Searching(Box<dyn Speaker>),
+    Searching(Speaker),
+    /// The search has ended a while ago, and the command prints its report.
+    Reporting(Instant),
     /// The command is over; the watching thread has said what there is to say.
     Over,
 }
@@ -70,71 +80,78 @@ fn set(now: Now) {
     *held = now;
 }
 
-impl<T: Clone + Send + 'static> Findings<T> {
-    /// Begins a search. `report` makes the report of what was found when a limit ends the
+impl Findings {
+    /// Begins a question. `earlier` is the status so far, `render` makes the report of what was found when a limit ends the
     /// command, and `show` what is shown of a finding at once.
     pub fn begin(
-        report: impl Fn(&[(usize, T)], Stop) -> (String, Status) + Send + 'static,
-        show: impl Fn(usize, &T) -> Option<String> + Send + 'static,
+        earlier: Status,
+        render: impl Fn(Option<&Report>, &BTreeSet<usize>) -> Option<String> + Send + 'static,
+        show: impl Fn(&Finding) -> Option<String> + Send + 'static,
     ) -> Self {
-        let list = Arc::new(Mutex::new(List { found: Vec::new(), shown: BTreeSet::new() }));
-        let (report, show) = (Box::new(report), Box::new(show));
-        set(Now::Searching(Box::new(Speech { list: list.clone(), report, show })));
-        Self { list }
+        let known = Arc::new(Mutex::new(Known::default()));
+        let (render, show) = (Box::new(render), Box::new(show));
+        set(Now::Searching(Speaker { known: known.clone(), earlier, render, show }));
+        Self { known }
     }
 
-    /// Adds a finding, if it is the first of its number. Whether it is.
-    pub fn add(&self, number: usize, finding: T) -> bool {
-        let mut list = lock(&self.list);
-        let is_new = list.found.iter().all(|(known, ..)| *known != number);
-        if is_new {
-            list.found.push((number, finding, Instant::now()));
-        }
+    /// What is asked: a report in which everything is unknown.
+    pub fn asked(&self, report: &Report) {
+        lock(&self.known).report = Some(report.clone());
+    }
+
+    /// Adds a finding. Whether it is the first of its number.
+    pub fn add(&self, number: usize, finding: &Finding) -> bool {
+        let mut known = lock(&self.known);
+        let Some(report) = &mut known.report else { return false };
+        report.findings[number] = finding.clone();
+        let is_new = !known.found.contains_key(&number);
+        known.found.entry(number).or_insert_with(Instant::now);
         is_new
     }
 
-    /// What was found so far, by number.
-    pub fn all(&self) -> Vec<(usize, T)> {
-        let list = lock(&self.list);
-        list.found.iter().map(|(number, finding, _)| (*number, finding.clone())).collect()
-    }
-
-    /// Ends the search, before its report is printed: the numbers of what was shown at once. Does
+    /// Ends the question, before its report is printed: the numbers of what was shown at once. Does
     /// not return if the command is over.
     pub fn end(self) -> BTreeSet<usize> {
-        set(Now::Nothing);
-        std::mem::take(&mut lock(&self.list).shown)
+        set(Now::Reporting(Instant::now()));
+        std::mem::take(&mut lock(&self.known).shown)
     }
 }
 
-impl<T: Clone + Send + 'static> Drop for Findings<T> {
+impl Drop for Findings {
     fn drop(&mut self) {
-        set(Now::Nothing);
+        set(Now::Reporting(Instant::now()));
     }
 }
 
-impl<T: Clone + Send> Speaker for Speech<T> {
-    fn last_words(&self, stop: Stop) -> (String, Status) {
-        let list = lock(&self.list);
-        let mut found: Vec<(usize, T)> =
-            list.found.iter().map(|(number, finding, _)| (*number, finding.clone())).collect();
-        drop(list);
-        found.sort_by_key(|(number, _)| *number);
-        (self.report)(&found, stop)
+impl Speaker {
+    fn last_words(&self, stop: Stop) -> Option<(String, Status)> {
+        let known = lock(&self.known);
+        let mut report = known.report.clone();
+        let found: BTreeSet<usize> = known.found.keys().copied().collect();
+        drop(known);
+        let mut status = self.earlier;
+        let findings = report.iter_mut().flat_map(|report| report.findings.iter_mut());
+        for (i, finding) in findings.enumerate() {
+            if !found.contains(&i) {
+                *finding = finding.clone().unknown(stop.to_string());
+            } else if finding.verdict == weir::Verdict::Unknown {
+                finding.reason = Some(stop.to_string());
+            }
+            status = status.and(finding.verdict.into());
+        }
+        Some(((self.render)(report.as_ref(), &found)?, status))
     }
 
     fn show_late(&self) {
-        let mut list = lock(&self.list);
-        let List { found, shown } = &mut *list;
-        for (number, finding, since) in found {
+        let mut known = lock(&self.known);
+        let Known { report: Some(report), found, shown } = &mut *known else { return };
+        for (number, since) in found {
             if since.elapsed() >= LATE && !shown.contains(number) {
-                if let Some(text) = (self.show)(*number, finding) {
+                let finding = &report.findings[*number];
+                if let Some(text) = finding.is_violated().then(|| (self.show)(finding)).flatten() {
                     clear_progress();
                     print(&text);
                     shown.insert(*number);
-                } else {
-                    // It is looked at once.
-                    *since = Instant::now() + Duration::from_secs(3600);
                 }
             }
         }
@@ -148,13 +165,18 @@ fn clear_progress() {
     }
 }
 
-/// Prints what was found, after which the command is over. The status of it; none if nothing is
-/// being searched.
+/// Prints what was found, after which the command is over. The status of it; none if nothing was
+/// asked. A command that prints its report by itself ends by itself, if it does so soon.
 pub fn last_words(stop: Stop) -> Option<Status> {
     let mut now = lock(&NOW);
+    while matches!(*now, Now::Reporting(since) if since.elapsed() < REPORTING) {
+        drop(now);
+        thread::sleep(POLL);
+        now = lock(&NOW);
+    }
     let speaker = std::mem::replace(&mut *now, Now::Over);
     let Now::Searching(speaker) = speaker else { return None };
-    let (text, status) = speaker.last_words(stop);
+    let (text, status) = speaker.last_words(stop)?;
     clear_progress();
     print(&text);
     Some(status.and(Status::Unknown))
@@ -167,5 +189,20 @@ pub fn show_late() {
         && let Now::Searching(speaker) = &*now
     {
         speaker.show_late();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Between the end of a search and its report nothing is handed over; the command may print.
+    #[test]
+    fn a_report_that_is_being_printed_is_waited_for() {
+        Findings::begin(Status::Fine, |_, _| Some(String::new()), |_| None).end();
+        let began = Instant::now();
+        assert!(last_words(Stop::Cancelled).is_none());
+        assert!(began.elapsed() > REPORTING / 2, "{:?}", began.elapsed());
+        *lock(&NOW) = Now::Nothing;
     }
 }

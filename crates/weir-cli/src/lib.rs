@@ -12,7 +12,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod cli;
-pub mod cluster;
+mod cluster;
 mod commands;
 mod files;
 mod findings;
@@ -20,6 +20,7 @@ mod limits;
 pub mod output;
 mod process;
 pub mod progress;
+pub mod report;
 pub mod terminal;
 
 use std::ffi::OsString;
@@ -55,19 +56,13 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         output::say_again(BEGIN);
         return Status::Wrong.into();
     }
-    let (mut cli, matches) = match Cli::parse_with_matches(words.clone()) {
+    let (mut cli, matches) = match Cli::parse_with_matches(words) {
         Ok(parsed) => parsed,
         Err(error) => return output::usage(&error).into(),
     };
     cli.color.choose();
     if cli.command.prints_json() {
         output::print_errors_as_json();
-    }
-    if let Command::Check(args) = &cli.command
-        && args.cluster.is_given()
-        && !cluster::is_here()
-    {
-        return cluster::delegate(&words);
     }
     let expanded = cli.command.expand();
     let batch = match expanded.and_then(|()| batch::of(&cli, &matches)) {

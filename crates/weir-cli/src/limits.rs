@@ -44,7 +44,7 @@ const LAST_TIME: Duration = Duration::from_millis(350);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How often the second thread looks.
-const WATCH: Duration = Duration::from_millis(10);
+const WATCH: Duration = Duration::from_millis(2);
 
 /// The exit status after a second interrupt, as shells have it.
 const INTERRUPTED: i32 = 130;
@@ -149,7 +149,8 @@ fn watch(settings: &Settings) {
 fn last_words(stop: Stop) -> Status {
     let (send, receive) = mpsc::channel();
     let speaking = thread::Builder::new().spawn(move || send.send(findings::last_words(stop)));
-    let spoken = speaking.ok().and_then(|_| receive.recv_timeout(LAST_WORDS).ok());
+    let patience = LAST_WORDS + findings::REPORTING;
+    let spoken = speaking.ok().and_then(|_| receive.recv_timeout(patience).ok());
     spoken.flatten().unwrap_or(Status::Unknown)
 }
 

@@ -19,7 +19,7 @@ use anstyle::Style;
 use weir::certify::Unaccepted;
 use weir::report::json::ErrorReport;
 pub use weir::report::json::line as json;
-use weir::{CheckError, Hints, LoadError, MemoryModel};
+use weir::{Error, Hints, LoadError};
 use weir_engine::Refusal;
 use weir_front::escape::{escape, escape_line, is_control};
 
@@ -53,8 +53,8 @@ pub fn print_again(text: &str) {
     note_loss(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
-/// Prints on standard error what another process of this program printed there. Nobody can be
-/// told if that fails.
+/// Prints on standard error what another process of this program printed there. A failure is
+/// ignored: there is no other place to report it.
 pub fn say_again(text: &str) {
     let mut err = anstream::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
@@ -95,7 +95,7 @@ fn print_error(error: &ErrorReport, status: Status) {
     match ROWS.get() {
         Some((file, model)) => {
             let out = json(error).unwrap_or_default();
-            print(&rows::lines("check", file, model, (out, status), &|_| true));
+            print(&rows::lines(file, model, (out, status), &|_| true));
         }
         None => print_json(error),
     }
@@ -130,16 +130,16 @@ pub fn complain(error: &LoadError) -> Status {
 }
 
 /// Says why what is asked of a file cannot be asked.
-pub fn reject(file: &str, error: &CheckError) -> Status {
+pub fn reject(file: &str, error: &Error) -> Status {
     match error {
-        CheckError::Internal(error) => return internal(error),
-        CheckError::Contradiction(_) => {
-            say_error(&error.to_string(), Status::Internal);
-            return Status::Internal;
+        Error::Load(error) => complain(error),
+        Error::Internal(error) => internal(error),
+        _ if error.is_internal() => {
+            say_error(&format!("{error}; please report this"), Status::Internal);
+            Status::Internal
         }
-        _ => {}
+        _ => fail_about(file, &advise(error)),
     }
-    fail_about(file, &advise(error))
 }
 
 /// Says what is wrong with a file, in a message that names it.
@@ -168,20 +168,29 @@ fn say_error(message: &str, status: Status) {
 }
 
 /// The options that messages of the library may name.
-pub const HINTS: Hints = Hints { bound: Some("--domain"), full: Some("--full") };
+pub const HINTS: Hints = Hints {
+    bound: Some("--domain"),
+    full: Some("--full"),
+    live: Some("weir live"),
+    strategy: Some("--strategy"),
+};
 
 /// Why something cannot be asked, and what to do about it on the command line.
-pub fn advise(error: &CheckError) -> String {
+pub fn advise(error: &Error) -> String {
     match error {
-        CheckError::NoProperty(_) => {
-            format!("{error}, or use `weir outcomes` or `weir robust`, which need none")
+        Error::NoProperty(_) => {
+            format!(
+                "{error}, or use `weir outcomes`, `weir robust` or `weir fences --for robust`, which need none"
+            )
         }
-        CheckError::AsksLive(_) => format!("{error}; use `weir live`"),
-        CheckError::AsksGames(_) => format!("{error}; use `weir game`"),
-        CheckError::Refused(Refusal::Undecided { .. }) => {
+        Error::AsksLive(_) => format!("{error}; use `weir live`"),
+        Error::AsksGames(_) => format!("{error}; use `weir game`"),
+        Error::NoLive(_) => format!("{error}, or use `weir check`"),
+        Error::NoProofs(Some(_), _) => format!("{error}; use --engine views"),
+        Error::Refused(Refusal::Undecided { .. }) => {
             format!("{error}; use --engine explicit, or name other models with --model")
         }
-        CheckError::Refused(Refusal::Unbounded(_)) => format!("{error}: --guesses N"),
+        Error::Refused(Refusal::Unbounded(_)) => format!("{error}: --guesses N"),
         _ => error.to_string(),
     }
 }
@@ -197,7 +206,7 @@ pub fn note(message: &str) {
     say(&escape_line(message));
 }
 
-/// Prints a line on standard error. Nobody can be told if that fails.
+/// Prints a line on standard error. A failure is ignored: there is no other place to report it.
 fn say(text: &str) {
     let mut err = anstream::stderr().lock();
     let _ = writeln!(err, "{text}").and_then(|()| err.flush());
@@ -275,28 +284,6 @@ fn shown(text: &str) -> String {
         out.push_str(&escape(&part[end..]));
     }
     out
-}
-
-/// What answers about a program in its language leave open, as a line of a report.
-pub fn caveat(source: &weir_front::Source, model: MemoryModel) -> String {
-    let notes = source.notes.iter().map(String::as_str);
-    let orders = source.has_weak_orders.then(|| match model.normal() {
-        m if m == MemoryModel::SC => {
-            "memory orders are read as SC has them: relaxed, acquire and release are as strong as seq_cst".to_owned()
-        }
-        m if m == MemoryModel::TSO => {
-            "memory orders are read as x86 (TSO) has them, not as the language does: relaxed, acquire and release are plain loads and stores"
-                .to_owned()
-        }
-        m => format!("memory orders are read as {m} has them, not as the language does"),
-    });
-    source
-        .caveat
-        .into_iter()
-        .chain(orders.as_deref())
-        .chain(notes)
-        .map(|note| format!("({})\n", escape_line(note)))
-        .collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use weir_model::limits::Stop;
 
 /// How often a running program is looked at.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL: Duration = Duration::from_millis(5);
 
 /// What a program left behind.
 pub struct Ended {
@@ -61,9 +61,9 @@ pub fn run(
                 end(&mut child);
                 return Err(NotEnded::Stopped(stop));
             }
-            left = left.saturating_sub(LOOK);
+            left = left.saturating_sub(POLL);
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     };
     let text = |thread: thread::JoinHandle<String>| thread.join().unwrap_or_default();
     Ok(Ended { status, out: text(out), err: text(err) })

@@ -10,7 +10,7 @@ use weir_front::escape::escape_line;
 /// How often the line changes.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// The line; it goes when this goes.
+/// The progress line. Dropping it removes the line.
 pub struct Progress {
     shown: bool,
     last: Instant,

@@ -10,9 +10,9 @@ use weir_front::escape::escape_line;
 
 use crate::output::paint;
 
-/// What matters.
+/// Emphasis.
 pub const STRONG: Style = Style::new().bold();
-/// What is there for those who look.
+/// Details.
 pub const QUIET: Style = Style::new().dimmed();
 
 /// The answer to a question, which is neither good nor bad.

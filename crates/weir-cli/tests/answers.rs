@@ -35,10 +35,10 @@ fn what_is_vacuous_says_so() {
         assert_eq!(said, ["    but `p@cs` is never reached", ends, ends], "{engine}");
         let args = ["check", "--engine", engine, "--format", "json", "-"];
         let report = json(&weir_reading(&args, STUCK.as_bytes()).out);
-        let properties = report["properties"].as_array().unwrap();
+        let properties = report["findings"].as_array().unwrap();
         assert_eq!(properties[0]["verdict"], "holds", "{engine}");
-        assert_eq!(properties[0]["vacuous"], "`p@cs` is never reached", "{engine}");
-        assert_eq!(properties[2]["vacuous"], "no final state is reachable", "{engine}");
+        assert_eq!(properties[0]["vacuity"], "`p@cs` is never reached", "{engine}");
+        assert_eq!(properties[2]["vacuity"], "no final state is reachable", "{engine}");
     }
     let output = weir_reading(&["compare", "-"], STUCK.as_bytes());
     let rows = lines(&output.out, "mutex");
@@ -92,7 +92,7 @@ fn an_outcome_is_allowed_or_forbidden() {
         assert!(output.out.contains(word) && !output.out.contains(verdict), "{}", output.out);
         // Neither red nor green.
         assert!(!output.out.contains("\x1b[31m") && !output.out.contains("\x1b[32m"));
-        let property = &json(&check(model, "json").out)["properties"][0];
+        let property = &json(&check(model, "json").out)["findings"][0];
         assert_eq!(property["outcome"], word);
         assert_eq!(property["verdict"], verdict);
     }
@@ -132,7 +132,7 @@ fn compare_says_why_it_does_not_know() {
     let args = [&args[..], &["--format", "json"]].concat();
     let report = json(&weir_reading(&args, text.as_bytes()).out);
     assert_eq!(report["file"], "-");
-    let reason = report["properties"][0]["reasons"]["TSO"].as_str().unwrap();
+    let reason = report["findings"][0]["reason"].as_str().unwrap();
     assert!(reason.starts_with("nothing found"), "{reason}");
 }
 
@@ -192,12 +192,13 @@ fn a_program_that_never_ends_has_no_outcomes() {
     let text = b"var x process p { loop { x = 1 - x } }";
     let output = weir_reading(&["outcomes", "--model", "sc", "-"], text);
     assert_eq!(output.status, 0, "{output:?}");
-    let none = "  no final state: every run is infinite, deadlocks or fails\n";
+    let none = "  • no final state\n    but every run is infinite, deadlocks or fails\n";
     assert!(output.out.ends_with(none), "{}", output.out);
     let args = ["outcomes", "--model", "sc", "--format", "json", "-"];
     let report = json(&weir_reading(&args, text).out);
-    assert_eq!(report["vacuous"], "no final state is reachable");
-    assert_eq!(report["states"], json!([]));
+    let finding = &report["findings"][0];
+    assert_eq!(finding["vacuity"], "every run is infinite, deadlocks or fails");
+    assert_eq!(finding["details"]["states"], json!([]));
     // Buffers are bounded here, so that nothing is proved.
     let output = weir_reading(&["outcomes", "--model", "tso", "-"], text);
     assert_eq!(output.status, 3, "{output:?}");

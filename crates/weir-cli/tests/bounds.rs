@@ -9,7 +9,7 @@ use common::weir;
 use weir::{Bound, ENGINES, Loaded, MemoryModel, Reading, Verdict};
 use weir_engine::{Backward, Engine, Explicit, SearchOptions, Task, Views, explicit};
 use weir_gen::{Rng, Shape};
-use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
+use weir_model::ids::{ProcessId, QuestionId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Place, Program, Property, PropertyKind, Quantifier, Register, Stmt,
@@ -104,7 +104,7 @@ fn what_is_known_with_bounds_is_so_without_them() {
                 let (found, _) =
                     engine.check(Task::new(&small, model, &little), &mut |_| {}).unwrap();
                 for (i, answer) in found.iter().enumerate() {
-                    if Some(i) == small.bounds_question() {
+                    if Some(QuestionId::new(i)) == small.bounds_question() {
                         assert_ne!(answer.verdict, Verdict::Violated, "seed {seed}");
                         continue;
                     }
@@ -258,7 +258,7 @@ fn a_certificate_has_to_show_the_bounds() {
     let (answers, _) =
         Views.search(Task::new(&loaded.system, MemoryModel::TSO, &options), &mut |_| {});
     assert_eq!(answers[0].verdict, Verdict::Holds);
-    let proof = weir::report::json::certificate(&loaded, &answers[..1]).unwrap();
+    let proof = weir::question::certificate(&loaded, &answers[..1]).unwrap();
 
     let folder = std::env::temp_dir().join(format!("weir-bounds-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

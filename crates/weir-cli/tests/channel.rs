@@ -97,19 +97,13 @@ fn limits_end_a_search() {
     assert!(output.out.contains("the memory limit of 32 MiB was reached"), "{}", output.out);
 }
 
-/// The names in the first column of a page's tables.
-fn documented(text: &str) -> Vec<&str> {
-    let cells = text.lines().filter_map(|l| l.strip_prefix("| `"));
-    cells.filter_map(|l| l.split('`').next()).collect()
-}
-
 /// Every key but those that are names of channels.
 fn keys<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
                 found.push(key);
-                if !matches!(key.as_str(), "channels" | "lost" | "stats") {
+                if !matches!(key.as_str(), "channels" | "lost" | "statistics" | "file") {
                     keys(value, found);
                 }
             }
@@ -121,8 +115,8 @@ fn keys<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
 
 #[test]
 fn json_is_as_documented() {
-    let page = std::fs::read_to_string(root().join("docs/channel-machines.md")).unwrap();
-    let documented = documented(&page);
+    let fields = common::schema_fields();
+    let documented: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     for args in [
         &["check", "examples/no-bit.chm", "--reach", "wrong"][..],
         &["check", "examples/alternating-bit.chm", "--reach", "wrong"],
@@ -144,9 +138,11 @@ fn json_is_as_documented() {
     let output =
         weir(&["channel", "check", "examples/no-bit.chm", "--reach", "wrong", "--format", "json"]);
     let value: Value = serde_json::from_str(&output.out).unwrap();
-    assert_eq!(value["answer"], "reached");
-    assert_eq!(value["run"][3]["lost"]["back"][0], "ack");
-    assert_eq!(value["run"].as_array().unwrap().len(), 4);
+    let finding = &value["findings"][0];
+    assert_eq!(finding["outcome"], "reached");
+    let run = &finding["details"]["run"];
+    assert_eq!(run[3]["lost"]["back"][0], "ack");
+    assert_eq!(run.as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -212,8 +208,9 @@ fn solutions_of_posts_problem() {
     let output = weir(&[&solve[..], &["--format", "json"]].concat());
     assert_eq!(output.status, 0, "{}", output.err);
     let value: Value = serde_json::from_str(&output.out).unwrap();
-    assert_eq!((value["answer"].as_str(), value["word"].as_str()), (Some("solved"), Some("abc")));
-    assert_eq!(value["solution"], serde_json::json!([1, 2]));
+    let finding = &value["findings"][0];
+    assert_eq!(finding["outcome"], "solved");
+    assert_eq!(finding["details"], serde_json::json!({ "solution": [1, 2], "word": "abc" }));
     let program = scratch("pcp.weir");
     std::fs::write(&program, weir(&["channel", "pcp", "examples/abc.pcp"]).out).unwrap();
     let output = weir(&["certify", &file, &program]);
@@ -238,7 +235,8 @@ fn solutions_of_posts_problem() {
     {
         let output = reading(&["channel", "pcp", "-", "--solve", "--format", "json"], pairs);
         let value: Value = serde_json::from_str(&output.out).unwrap();
-        assert_eq!(value["solution"], serde_json::json!(solution), "{pairs}");
+        let found = &value["findings"][0]["details"]["solution"];
+        assert_eq!(*found, serde_json::json!(solution), "{pairs}");
     }
     // Without a bound the search goes on until a limit is reached.
     let output = reading(&["channel", "pcp", "-", "--solve", "--memory", "64"], "aa a");
@@ -350,7 +348,9 @@ fn small_cycles_are_found_with_a_large_bound() {
     let args = ["channel", "run", "examples/cpcp/rotation.chm", "--lossy", "--again", "s1"];
     let output = weir(&[&args[..], &["--bound", "60", "--format", "json"]].concat());
     let value: Value = serde_json::from_str(&output.out).unwrap();
-    assert_eq!((&value["answer"], &value["stats"]["bound"]), (&"visited".into(), &3.into()));
+    let finding = &value["findings"][0];
+    let bound = &finding["statistics"]["bound"];
+    assert_eq!((&finding["outcome"], bound), (&"visited".into(), &3.into()));
 }
 
 #[test]
@@ -385,7 +385,9 @@ fn machines_agree_on_updates_or_on_writes() {
     let reached = |machine: &str| {
         let args = ["channel", "run", "-", "--format", "json", "--bound", "4"];
         let value: Value = serde_json::from_str(&reading(&args, machine).out).unwrap();
-        let states = value["reached"].as_array().unwrap().iter();
+        let findings = value["findings"].as_array().unwrap().iter();
+        let states = findings.filter(|f| f["outcome"] == "reached");
+        let states = states.map(|f| &f["claim"]["question"]);
         let ended = |name: &&str| name.contains("[1,1] [1,1], ") && name.ends_with("[1,1] [1,1])");
         let states = states.map(|s| s.as_str().unwrap());
         states.filter(ended).map(str::to_owned).collect::<std::collections::BTreeSet<_>>()

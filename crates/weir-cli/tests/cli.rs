@@ -215,9 +215,9 @@ fn limits_end_a_search() {
         let output = weir_reading(&[&args[..], &["--format", "json"]].concat(), LARGE.as_bytes());
         assert_eq!(output.status, 3, "{limit}: {output:?}");
         let report = json(&output.out);
-        assert_eq!(report["properties"][0]["verdict"], "unknown");
-        assert!(report["properties"][0]["reason"].as_str().unwrap().contains(reason));
-        assert_eq!(report["stats"]["exact"], false);
+        assert_eq!(report["findings"][0]["verdict"], "unknown");
+        assert!(report["findings"][0]["reason"].as_str().unwrap().contains(reason));
+        assert_eq!(report["findings"][0]["statistics"]["exact"], false);
     }
 }
 
@@ -226,8 +226,12 @@ fn outcomes_say_when_there_may_be_more() {
     let args = ["outcomes", "--engine", "explicit", "--timeout", "0.001", "--format", "json", "-"];
     let output = weir_reading(&args, LARGE.as_bytes());
     assert_eq!(output.status, 3, "{output:?}");
-    assert_eq!(json(&output.out)["exact"], false);
-    assert!(output.err.contains("there may be more"), "{}", output.err);
+    let finding = &json(&output.out)["findings"][0];
+    assert_eq!(
+        (&finding["verdict"], &finding["details"]["exact"]),
+        (&json!("unknown"), &json!(false))
+    );
+    assert!(finding["reason"].as_str().unwrap().contains("there may be more"), "{finding}");
 }
 
 // Formats.
@@ -243,27 +247,17 @@ fn check_as_json() {
     assert_eq!(output.status, 1);
     assert_eq!(output.out.lines().count(), 1);
     let report = json(&output.out);
-    assert_eq!(
-        keys(&report),
-        [
-            "engine",
-            "file",
-            "model",
-            "program",
-            "properties",
-            "semantics",
-            "stats",
-            "text",
-            "version"
-        ]
-    );
-    assert_eq!(report["version"], 1);
+    assert_eq!(keys(&report), ["command", "file", "findings", "program", "schema", "text"]);
+    assert_eq!((&report["schema"], &report["command"]), (&json!("weir-report-2"), &json!("check")));
     assert_eq!(report["program"], "peterson");
     assert_eq!(report["file"], PETERSON);
-    assert_eq!(report["model"], "TSO");
-    let property = &report["properties"][0];
-    assert_eq!(keys(property), ["kind", "line", "name", "says", "scene", "verdict", "witness"]);
-    assert_eq!(property["name"], "mutex");
+    let property = &report["findings"][0];
+    let fields = ["claim", "details", "evidence", "kind", "line", "says", "statistics", "verdict"];
+    assert_eq!(keys(property), fields);
+    assert_eq!(keys(&property["claim"]), ["fingerprint", "model", "program", "question"]);
+    assert_eq!(property["claim"]["model"], "TSO");
+    assert_eq!(property["claim"]["question"], "mutex");
+    assert_eq!(keys(&property["evidence"]), ["file", "kind", "scene", "what"]);
     assert_eq!(property["kind"], "never");
     assert_eq!(property["says"], "never p[0]@critical and p[1]@critical");
     assert_eq!(property["verdict"], "violated");
@@ -271,9 +265,9 @@ fn check_as_json() {
     let text = fs::read_to_string(root().join(PETERSON)).unwrap();
     assert_eq!(report["text"], text);
     assert!(text.lines().nth(line - 1).unwrap().starts_with("mutex: never"));
-    assert_eq!(property["witness"]["format"], "weir-witness");
+    assert_eq!(property["evidence"]["file"]["format"], "weir-witness");
     for key in ["exact", "configurations", "steps", "depth", "bound", "bytes", "seconds"] {
-        assert!(!report["stats"][key].is_null(), "no {key}");
+        assert!(!property["statistics"][key].is_null(), "no {key}");
     }
     // One line per file.
     let output = weir(&["check", "-m", "sc", "--format", "json", PETERSON, "litmus/SB.litmus"]);
@@ -295,18 +289,21 @@ fn outcomes_as_json() {
         {"0:EAX": 1, "1:EAX": 0},
         {"0:EAX": 1, "1:EAX": 1},
     ]);
+    let tso = states("tso");
+    assert_eq!((&tso["program"], &tso["text"]), (&json!("SB"), &json!(text("SB"))));
+    let finding = &tso["findings"][0];
+    assert_eq!(finding["outcome"], "4 final states, all there are; the condition picks 1 (*)");
     assert_eq!(
-        states("tso"),
+        finding["details"],
         json!({
-            "version": 1, "program": "SB", "file": "litmus/SB.litmus", "text": text("SB"),
-            "model": "TSO", "semantics": "store buffers", "exact": true,
+            "semantics": "store buffers", "exact": true,
             "observation": "sometimes", "states": both, "picked": [0],
         })
     );
-    let sc = states("sc");
-    assert_eq!(sc["model"], "SC");
-    assert_eq!(sc["observation"], "never");
-    assert_eq!(sc["states"].as_array().unwrap()[..], both.as_array().unwrap()[1..]);
+    let sc = &states("sc")["findings"][0];
+    assert_eq!(sc["claim"]["model"], "SC");
+    assert_eq!(sc["details"]["observation"], "never");
+    assert_eq!(sc["details"]["states"].as_array().unwrap()[..], both.as_array().unwrap()[1..]);
 }
 
 #[test]
@@ -345,43 +342,48 @@ fn compare_as_json() {
     let files = ["litmus/SB.litmus", "examples/message-passing.weir"];
     let output = weir(&["compare", "--format", "json", files[0], files[1]]);
     assert_eq!(output.status, 0, "{output:?}");
-    let mut reports: Vec<Value> = output.out.lines().map(json).collect();
-    let scenes = reports[0]["properties"][0].as_object_mut().unwrap().remove("scenes").unwrap();
-    assert_eq!(keys(&scenes), ["NSW", "PSO", "TSO"]);
+    let reports: Vec<Value> = output.out.lines().map(json).collect();
+    let answers = |report: &Value| -> Vec<(String, String, String, bool)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let findings = report["findings"].as_array().unwrap().iter();
+        findings
+            .map(|f| {
+                let has_scene = f["evidence"]["scene"].is_object();
+                (text(&f["claim"]["model"]), text(&f["verdict"]), text(&f["outcome"]), has_scene)
+            })
+            .collect()
+    };
+    let cell = |model: &str, verdict: &str, outcome: &str, has_scene: bool| {
+        (model.to_owned(), verdict.to_owned(), outcome.to_owned(), has_scene)
+    };
     assert_eq!(
-        reports[0],
-        json!({
-            "version": 1,
-            "program": "SB",
-            "file": "litmus/SB.litmus",
-            "text": text("SB"),
-            "models": ["SC", "TSO", "PSO", "NSW"],
-            "properties": [{
-                "name": "SB",
-                "kind": "final exists",
-                "line": 8,
-                "says": "exists (0:EAX=0 /\\ 1:EAX=0)",
-                "verdicts": {"SC": "no", "TSO": "yes", "PSO": "yes", "NSW": "yes"},
-            }],
-        })
+        answers(&reports[0]),
+        [
+            cell("SC", "violated", "forbidden", false),
+            cell("TSO", "holds", "allowed", true),
+            cell("PSO", "holds", "allowed", true),
+            cell("NSW", "holds", "allowed", true),
+        ]
     );
-    let news = &reports[1]["properties"][0];
-    assert_eq!(news["name"], "no_old_news");
-    assert_eq!(
-        news["verdicts"],
-        json!({"SC": "holds", "TSO": "holds", "PSO": "violated", "NSW": "violated"})
-    );
+    assert_eq!(reports[1]["findings"][0]["claim"]["question"], "no_old_news");
+    // All questions of the first model come first.
+    let verdicts = |report: &Value| -> Vec<String> {
+        let first = &report["findings"][0]["claim"]["question"];
+        let findings = report["findings"].as_array().unwrap().iter();
+        let same = findings.filter(|f| f["claim"]["question"] == *first);
+        same.map(|f| f["verdict"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(verdicts(&reports[1]), ["holds", "holds", "violated", "violated"]);
     let output =
         weir(&["compare", "--format", "json", "-m", "sc", "-m", "tso+r->w", "litmus/LB.litmus"]);
-    let verdicts = &json(&output.out)["properties"][0]["verdicts"];
-    assert_eq!(*verdicts, json!({"SC": "no", "TSO+r->w": "yes"}));
+    assert_eq!(verdicts(&json(&output.out)), ["violated", "holds"]);
 }
 
 #[test]
 fn models_as_json() {
     let output = weir(&["models", "--format", "json"]);
     assert_eq!(output.status, 0);
-    let rows = json(&output.out);
+    let rows = json(&output.out)["models"].clone();
     let names: Vec<&str> =
         rows.as_array().unwrap().iter().map(|r| r["model"].as_str().unwrap()).collect();
     for name in ["SC", "TSO", "PSO", "NSW"] {
@@ -453,15 +455,18 @@ fn a_witness_is_accepted() {
     let output = weir(&["certify", "--format", "json", &path, PETERSON]);
     assert_eq!(
         json(&output.out),
-        json!({"accepted": true, "reason": null, "claim": {
-            "program": "peterson",
-            "fingerprint": witness["fingerprint"],
-            "model": "TSO",
-            "answers": [{"question": "mutex", "verdict": "violated"}],
-        }})
+        json!({"schema": "weir-certify-2", "accepted": true, "findings": [{
+            "claim": {
+                "program": "peterson",
+                "fingerprint": witness["fingerprint"],
+                "model": "TSO",
+                "question": "mutex",
+            },
+            "verdict": "violated",
+        }]})
     );
     let report = json(&weir(&["check", "--format", "json", PETERSON]).out);
-    assert_eq!(report["properties"][0]["witness"], witness);
+    assert_eq!(report["findings"][0]["evidence"]["file"], witness);
 }
 
 #[test]
@@ -579,7 +584,7 @@ fn standard_input() {
 fn what_show_prints_parses_back() {
     let files = [PETERSON, "examples/ticket-lock.weir", "examples/deadlock-holds.weir"];
     let verdicts = |report: &Value| -> Vec<Value> {
-        report["properties"].as_array().unwrap().iter().map(|p| p["verdict"].clone()).collect()
+        report["findings"].as_array().unwrap().iter().map(|p| p["verdict"].clone()).collect()
     };
     for file in files.into_iter().chain(["litmus/SB.litmus", "litmus/MP.litmus"]) {
         let shown = weir(&["show", file]);

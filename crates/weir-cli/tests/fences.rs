@@ -55,7 +55,7 @@ fn every_patch_applies_and_its_result_checks() {
         assert!(output.out.contains("no fence is needed"), "{file} under {model}: {}", output.out);
         let report = weir(&["check", target, "--model", model, "--format", "json"]);
         let report: Value = serde_json::from_str(&report.out).unwrap();
-        for property in report["properties"].as_array().unwrap() {
+        for property in report["findings"].as_array().unwrap() {
             let wanted = if property["kind"] == "final exists" { "violated" } else { "holds" };
             assert_eq!(property["verdict"], wanted, "{file} under {model}: {property}");
         }
@@ -103,7 +103,7 @@ fn what_no_fences_repair_is_said_with_a_run() {
     let output = weir(&["fences", "corpus/hyman-2.weir"]);
     assert_eq!(output.status, 1, "{}", output.err);
     assert!(output.out.contains("no fences can repair this"), "{}", output.out);
-    assert!(output.out.contains("Under SC mutex is violated:"), "{}", output.out);
+    assert!(output.out.contains("Under SC mutex is violated\n"), "{}", output.out);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn fences_that_are_not_needed_are_named() {
     assert!(said.ends_with("not needed"), "{said}");
     let json = weir(&["fences", file, "--redundant", "--model", "nsw", "--format", "json"]);
     let json: Value = serde_json::from_str(&json.out).unwrap();
-    assert_eq!(json["sets"][0]["fences"].as_array().unwrap().len(), 3);
-    assert_eq!(json["complete"], true);
+    assert_eq!(json["findings"][0]["details"]["sets"][0]["fences"].as_array().unwrap().len(), 3);
+    assert_eq!(json["findings"][0]["details"]["complete"], true);
 }
 
 #[test]
@@ -165,11 +165,11 @@ fn what_is_not_robust_is_shown_with_the_cycle() {
     for option in ["--redundant", "--runs"] {
         let output = weir(&[&args[..], &[option]].concat());
         assert_eq!(output.status, i32::from(option == "--redundant"), "{}", output.err);
-        assert!(output.out.contains("    fr  q  y = 1       (line 3, step 3)"), "{}", output.out);
+        assert!(output.out.contains("  fr  q  y = 1       (line 3, step 3)"), "{}", output.out);
     }
     let output = weir(&["fences", name]);
     assert_eq!(output.status, 2);
-    assert!(output.err.contains("or use `--for robust`, which needs none"), "{}", output.err);
+    assert!(output.err.contains("`weir fences --for robust`, which need none"), "{}", output.err);
 }
 
 #[test]
@@ -178,11 +178,11 @@ fn fences_that_are_not_enough_are_not_called_beyond_repair() {
     let args = ["fences", file, "--redundant", "--model", "pso"];
     let output = weir(&args);
     assert_eq!(output.status, 1, "{}", output.err);
-    assert!(output.out.contains("  its fences are not enough\n"), "{}", output.out);
-    assert!(output.out.contains("With all its fences, mutex is violated:"), "{}", output.out);
+    assert!(output.out.contains(" its fences are not enough\n"), "{}", output.out);
+    assert!(output.out.contains("With all its fences, mutex is violated\n"), "{}", output.out);
     let json = weir(&[&args[..], &["--format", "json"]].concat());
     let json: Value = serde_json::from_str(&json.out).unwrap();
-    assert_eq!(json["verdict"], "not enough");
+    assert_eq!(json["findings"][0]["details"]["result"], "not enough");
     // What is violated under SC cannot be repaired, whatever fences there are.
     let output = weir(&["fences", "corpus/hyman-2.weir", "--redundant"]);
     assert!(output.out.contains("no fences can repair this"), "{}", output.out);
@@ -199,7 +199,7 @@ fn a_place_in_the_middle_of_a_line_is_named_by_its_code() {
     let output = weir(&["fences", target.to_str().unwrap()]);
     let without = "without it, `never` of line 4 is violated";
     let row = "fence  before `r = y` in line 2  process p { reg r x = 1 r = y a: nop }";
-    assert!(output.out.contains(&format!("{row}\n      {without}")), "{}", output.out);
+    assert!(output.out.contains(&format!("{row}\n    {without}")), "{}", output.out);
     let drawn = "     2 | process p { reg r x = 1 r = y a: nop }\n       +                         ^ fence\n";
     assert!(output.out.contains(drawn), "{}", output.out);
     // Both threads of a litmus test stand in the same line.

@@ -36,7 +36,11 @@ fn every_game_keeps_its_promise() {
             }
             let output = weir(&args);
             let report: Value = serde_json::from_str(&output.out).unwrap();
-            assert_eq!(report["games"][0]["winner"], winner, "{file}: {line}: {}", output.out);
+            assert_eq!(
+                report["findings"][0]["details"]["winner"], winner,
+                "{file}: {line}: {}",
+                output.out
+            );
             assert_eq!(output.status, i32::from(winner == "update"), "{file}: {line}");
             let checked = weir(&["certify", &proof, file]);
             assert_eq!(checked.status, 0, "{file}: {line}: {}", checked.out);

@@ -191,8 +191,8 @@ fn a_limit_in_the_middle_of_building_leaves_every_property_unknown() {
     assert_eq!(output.status, 3, "{}", output.err);
     let report: serde_json::Value = serde_json::from_str(&output.out).expect("a report");
     let reason = "the time limit of 0.05 s was reached while building the automata";
-    let answers = report["properties"].as_array().expect("answers");
-    let names: Vec<_> = answers.iter().map(|a| a["name"].as_str().unwrap()).collect();
+    let answers = report["findings"].as_array().expect("answers");
+    let names: Vec<_> = answers.iter().map(|a| a["claim"]["question"].as_str().unwrap()).collect();
     assert_eq!(names, ["one", "two", "assertions"]);
     for answer in answers {
         assert_eq!(

@@ -23,6 +23,7 @@ use weir_front::litmus::generate::{
     Access, Barrier, Cycle, Direction, Edge, Filling, Link, Place, Scope, family,
 };
 use weir_model::answer::Evidence;
+use weir_model::ids::QuestionId;
 use weir_model::memory_model::Relaxation;
 
 /// The tests of two and three threads, and those of four.
@@ -108,7 +109,7 @@ fn ask(engine: &'static dyn Engine, cycle: &Cycle) -> [bool; 4] {
             engine.check(Task::new(system, model, &SearchOptions::default()), &mut |_| {}).unwrap();
         assert_eq!(stats.engine, format!("{engine:?}").to_lowercase());
         if let Evidence::Run(run) = &answers[0].evidence {
-            let witness = Witness::new(system, run, 0, &|_| 1);
+            let witness = Witness::new(system, run, QuestionId(0), &|_| 1);
             assert_eq!(weir_check::check(system, &witness), Ok(()), "{name} under {shown}");
         }
         match answers[0].verdict {

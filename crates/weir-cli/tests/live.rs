@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use common::{root, weir, weir_reading};
 use serde_json::Value;
+use weir_gen::tools::is_slow;
 
 const OBJECTS: [&str; 13] = [
     "barrier",
@@ -39,34 +40,36 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_str(&output.out).unwrap_or_else(|e| panic!("{args:?}: {e}\n{}", output.out))
 }
 
-/// The rows of an object's table: property, SC, TSO and why.
-fn rows(page: &str, name: &str) -> Vec<Vec<String>> {
-    let section = page.split("\n### ").find(|s| s.starts_with(&format!("{name}\n")));
-    let section = section.unwrap_or_else(|| panic!("there is no section about {name}"));
-    let rows = section.lines().filter(|l| l.starts_with("| ")).skip(2);
-    rows.map(|l| l.trim_matches(['|', ' ']).split(" | ").map(str::to_owned).collect()).collect()
+/// The row of an object: its name, an answer for each property, and why.
+fn row<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
+    let row = page.lines().find(|l| l.starts_with(&format!("| {name} |")));
+    let row = row.unwrap_or_else(|| panic!("there is no row about {name}"));
+    row.trim_matches(['|', ' ']).split(" | ").collect()
 }
 
 #[test]
 fn the_table_is_what_is_printed() {
     let page = fs::read_to_string(root().join("docs/liveness.md")).unwrap();
     let files = fs::read_dir(root().join("examples/objects")).unwrap().count();
-    assert_eq!(files, OBJECTS.len(), "every object has a section");
+    assert_eq!(files, OBJECTS.len(), "every object has a row");
+    let properties: Vec<&str> = row(&page, "object")[1..6].to_vec();
     for name in OBJECTS {
-        let rows = rows(&page, name);
-        assert_eq!(rows.len(), 5, "{name}");
-        for (column, model) in [(1, "sc"), (2, "tso")] {
+        let row = row(&page, name);
+        assert_eq!(row.len(), 7, "{name}");
+        assert!(row[6].len() > 15, "{name}: no reason");
+        for model in ["sc", "tso"] {
             let report = json(&[&object(name), "--model", model]);
-            for (row, found) in rows.iter().zip(report["properties"].as_array().unwrap()) {
-                assert_eq!(found["name"], row[0].as_str(), "{name}");
-                let verdict = match row[column].as_str() {
-                    "yes" => "holds",
-                    "no" => "violated",
-                    other => panic!("{name}: `{other}` is no answer"),
+            let findings = report["findings"].as_array().unwrap();
+            assert_eq!(findings.len(), properties.len(), "{name}");
+            for ((property, answer), found) in properties.iter().zip(&row[1..6]).zip(findings) {
+                assert_eq!(found["claim"]["question"], *property, "{name}");
+                let verdict = match (*answer, model) {
+                    ("yes", _) | ("SC", "sc") => "holds",
+                    ("no", _) | ("SC", "tso") => "violated",
+                    (other, _) => panic!("{name}: `{other}` is no answer"),
                 };
-                assert_eq!(found["verdict"], verdict, "{name}, {}, {model}", row[0]);
-                assert!(row[3].len() > 15, "{name}, {}: no reason", row[0]);
-                assert_eq!(found["lasso"].is_object(), verdict == "violated", "{name}");
+                assert_eq!(found["verdict"], verdict, "{name}, {property}, {model}");
+                assert_eq!(found["evidence"]["file"].is_object(), verdict == "violated", "{name}");
             }
         }
     }
@@ -128,7 +131,7 @@ fn a_lasso_shows_only_what_it_shows() {
 fn flush_fairness_changes_what_it_should() {
     let verdicts = |args: &[&str]| -> Vec<String> {
         let report = json(args);
-        let list = report["properties"].as_array().unwrap();
+        let list = report["findings"].as_array().unwrap();
         list.iter().map(|p| p["verdict"].as_str().unwrap().to_owned()).collect()
     };
     let barrier = object("barrier");
@@ -146,7 +149,7 @@ fn flush_fairness_changes_what_it_should() {
 fn formulas() {
     let verdicts = |args: &[&str]| -> Vec<String> {
         let report = json(args);
-        let list = report["properties"].as_array().unwrap();
+        let list = report["findings"].as_array().unwrap();
         list.iter().map(|p| p["verdict"].as_str().unwrap().to_owned()).collect()
     };
     // What the example says at its head.
@@ -160,7 +163,7 @@ fn formulas() {
         weir_reading(&["live", "--language", "weir", "--model", "sc", "-"], text.as_bytes());
     assert_eq!(found.status, 1, "{found:?}");
     assert!(found.out.contains("a run of 1 step that ends"), "{found:?}");
-    assert!(found.out.contains("the run ends: nobody can go on"), "{found:?}");
+    assert!(found.out.contains("the run ends: no process can go on"), "{found:?}");
     let next = weir_reading(&["live", "--language", "weir", "-"], b"var x  ltl next x == 1");
     assert!(next.err.contains("Weir has no `next` in formulas"), "{next:?}");
 }
@@ -220,15 +223,19 @@ fn implied_answers_are_given() {
     files.retain(|f| f.extension().is_some_and(|e| e == "weir"));
     files.sort();
     let (mut compared, mut unknown) = (0, 0);
-    for file in files {
-        for fair in [&[][..], &["--flush-fair"]] {
+    for (number, file) in files.into_iter().enumerate() {
+        for (fairness, fair) in [&[][..], &["--flush-fair"]].into_iter().enumerate() {
+            // One of the two for each object.
+            if number % 2 != fairness && !is_slow() {
+                continue;
+            }
             let file = file.to_str().unwrap();
             let args = ["live", file, "--clients", "3", "--bound", "1", "--memory", "40"];
             let output = weir(&[&args[..], &["--format", "json"], fair].concat());
             let Ok(report) = serde_json::from_str::<Value>(&output.out) else { continue };
-            let properties = report["properties"].as_array().unwrap();
+            let properties = report["findings"].as_array().unwrap();
             let verdict = |name: &str| {
-                let found = properties.iter().find(|p| p["name"] == name).unwrap();
+                let found = properties.iter().find(|p| p["claim"]["question"] == name).unwrap();
                 found["verdict"].as_str().unwrap().to_owned()
             };
             unknown += properties.iter().filter(|p| p["verdict"] == "unknown").count();
@@ -243,7 +250,7 @@ fn implied_answers_are_given() {
             }
         }
     }
-    assert!(compared > 100 && unknown > 0, "{compared}, {unknown}");
+    assert!(compared > 50 && unknown > 0, "{compared}, {unknown}");
 }
 
 /// A lasso against obstruction-freedom, which is decidable, is used for what is asked alone.
@@ -252,7 +259,7 @@ fn other_properties_help() {
     let args = ["live", "examples/objects/spin-lock.weir", "--property", "lock-free"];
     let output = weir(&[&args[..], &["--format", "json", "--bound", "1"]].concat());
     let report: Value = serde_json::from_str(&output.out).unwrap();
-    assert_eq!(report["properties"][0]["verdict"], "violated", "{report}");
+    assert_eq!(report["findings"][0]["verdict"], "violated", "{report}");
 }
 
 /// An object can be looked at with its clients, and lassos name what is there.
@@ -272,7 +279,7 @@ fn objects_are_shown_with_their_clients() {
     let output =
         weir(&["live", "examples/objects/spin-lock.weir", "--model", "sc", "--format", "json"]);
     let report: Value = serde_json::from_str(&output.out).unwrap();
-    let lasso = &report["properties"][0]["lasso"];
+    let lasso = &report["findings"][0]["evidence"]["file"];
     let steps = ["stem", "cycle"].map(|part| lasso[part].as_array().unwrap());
     for step in steps.into_iter().flatten() {
         let (op, to) = step["transition"].as_str().unwrap().rsplit_once(" to ").unwrap();

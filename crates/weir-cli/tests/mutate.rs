@@ -28,11 +28,12 @@ use common::root;
 use serde_json::json;
 use weir::certify::{certify, model};
 use weir::{Language, Loaded, MemoryModel, Reading};
-use weir_channel::{cpcp, pcp, text};
+use weir_channel::text;
 use weir_front::Diagnostic;
 use weir_gen::mutate::{mutate, shrink_text};
 use weir_gen::{Rng, setting};
 use weir_model::limits::Budget;
+use weir_theory::{cpcp, pcp};
 
 /// How many texts are tried if nothing is said.
 const FEW: u64 = 20_000;

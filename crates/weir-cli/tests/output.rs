@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use common::{root, weir, weir_reading};
+use weir_gen::tools::skip;
 
 const SB: &str = "examples/store-buffering.weir";
 const RMM: &str = "corpus/rmm/store-buffering.rmm";
@@ -157,7 +158,7 @@ fn command(words: &[String]) -> Command {
 fn full() -> Option<File> {
     let full = OpenOptions::new().write(true).open("/dev/full").ok();
     if full.is_none() {
-        eprintln!("there is no /dev/full: skipped");
+        skip("there is no /dev/full");
     }
     full
 }
@@ -360,7 +361,7 @@ fn names_may_be_as_long_as_the_system_has_them() {
 #[test]
 fn what_a_killed_run_left_behind_is_removed() {
     if !Path::new("/proc/self/ns/pid").exists() {
-        eprintln!("there is no /proc: skipped");
+        skip("there is no /proc");
         return;
     }
     let folder = folder("killed");

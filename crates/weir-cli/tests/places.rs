@@ -152,8 +152,8 @@ fn winners(text: &str) -> Vec<String> {
     let text = String::from_utf8(output.stdout).expect("text");
     let report: serde_json::Value =
         serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
-    let games = report["games"].as_array().expect("games");
-    games.iter().map(|g| g["winner"].as_str().expect("a winner").to_owned()).collect()
+    let games = report["findings"].as_array().expect("games");
+    games.iter().map(|g| g["details"]["winner"].as_str().expect("a winner").to_owned()).collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use weir_channel::explicit::{Again, again};
 use weir_channel::semantics::Semantics;
 use weir_channel::text::show_transition;
-use weir_channel::{Machine, SearchOptions, cpcp, pcp};
+use weir_channel::{Machine, SearchOptions};
 use weir_check::lasso;
 use weir_gen::{Rng, setting};
 use weir_live::{Options, Question};
@@ -19,6 +19,7 @@ use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Form, Step};
 use weir_model::system::{Op, System};
+use weir_theory::{cpcp, pcp};
 
 fn piped(args: &[&str], text: &str) -> Output {
     weir_reading(args, text.as_bytes())
@@ -94,15 +95,15 @@ fn machines_are_asked_for_visits() {
     let args = ["channel", "run", "-", "--lossy", "--again", "s1", "--format", "json", "--bound"];
     let ask = |pairs, to, bound| asked(&[&args[..], &[bound]].concat(), &reduced(pairs, to));
     let (status, report) = ask("ab ba", "machine", "3");
-    assert_eq!((status, &report["answer"]), (1, &Value::from("visited")));
-    assert_eq!(report["cycle"].as_array().unwrap().len(), 4);
+    assert_eq!((status, &report["findings"][0]["outcome"]), (1, &Value::from("visited")));
+    assert_eq!(report["findings"][0]["details"]["cycle"].as_array().unwrap().len(), 4);
     let (status, report) = ask("ab ba", "machine", "2");
-    assert_eq!((status, &report["answer"]), (3, &Value::from("unknown")));
+    assert_eq!((status, &report["findings"][0]["outcome"]), (3, &Value::from("unknown")));
     let (status, _) = ask("a a", "one-channel", "4");
     assert_eq!(status, 1);
     let (status, report) = ask("a b", "one-channel", "5");
     assert_eq!(status, 3);
-    assert!(report["reason"].as_str().unwrap().contains("up to 5"), "{report}");
+    assert!(report["findings"][0]["reason"].as_str().unwrap().contains("up to 5"), "{report}");
 }
 
 /// Without buffers what is written to `y1` is lost while `M1` writes `x1`, so no simulation
@@ -113,7 +114,7 @@ fn libraries_under_sc() {
         let args = ["live", "-", "--model", "sc", "--format", "json"];
         let (status, report) = asked(&args, &reduced(pairs, "library"));
         assert_eq!(status, 0, "{pairs}: {report}");
-        for property in report["properties"].as_array().unwrap() {
+        for property in report["findings"].as_array().unwrap() {
             assert_eq!(property["verdict"], "holds", "{pairs}: {property}");
         }
     }
@@ -300,7 +301,7 @@ fn cycles_of_machines_are_lassos_of_libraries() {
 
 /// What `weir live` says of the program of a machine: whether a state is visited infinitely often.
 fn visited_by_program(machine: &Machine, state: weir_channel::StateId) -> Option<bool> {
-    let program = weir_channel::program::again(machine, &[state]).unwrap();
+    let program = weir_theory::program::again(machine, &[state]).unwrap();
     let printed = weir_front::weir::print(&program);
     let (read, _) = weir_front::weir::read("machine", &printed).unwrap();
     assert_eq!(weir_front::weir::print(&read), printed);
@@ -358,10 +359,10 @@ fn programs_visit_what_machines_visit() {
 #[test]
 fn programs_of_cyclic_instances() {
     let (status, report) = asked(&["live", "-", "--format", "json"], &reduced("a a", "program"));
-    assert_eq!((status, &report["properties"][0]["verdict"]), (0, &Value::from("holds")));
+    assert_eq!((status, &report["findings"][0]["verdict"]), (0, &Value::from("holds")));
     let machine = reduced("a a", "machine");
     let args = ["channel", "run", "-", "--lossy", "--again", "s1", "--format", "json"];
-    assert_eq!(asked(&args, &machine).1["answer"], "visited");
+    assert_eq!(asked(&args, &machine).1["findings"][0]["outcome"], "visited");
     let program = piped(&["channel", "program", "-", "--again", "s1"], &machine);
     assert_eq!(program.status, 0, "{}", program.err);
     assert!(reduced("a a", "program").ends_with(&program.out));

@@ -39,8 +39,9 @@ fn json(args: &[&str], input: &str) -> (i32, Value) {
 fn every_answer_has_its_status() {
     let of = |program: &str, model: &str| {
         let (status, answer) = json(&["robust", "-", "--model", model], program);
-        let field = |name: &str| answer[name].as_str().unwrap().to_owned();
-        (status, field("verdict"), field("traces"), field("states"))
+        let details = &answer["findings"][0]["details"];
+        let field = |name: &str| details[name].as_str().unwrap().to_owned();
+        (status, field("shows"), field("traces"), field("states"))
     };
     let expect = |status: i32, verdict: &str, traces: &str, states: &str| {
         (status, verdict.to_owned(), traces.to_owned(), states.to_owned())

@@ -24,8 +24,12 @@ fn models() -> Vec<MemoryModel> {
 }
 
 /// One line for each step, as long as it takes.
-const LIST: Layout =
-    Layout { width: 900, lanes: false, full: false, hints: Hints { bound: None, full: None } };
+const LIST: Layout = Layout {
+    width: 900,
+    lanes: false,
+    full: false,
+    hints: Hints { bound: None, full: None, live: None, strategy: None },
+};
 
 /// A row of a table with one line for each step: the line of the source, the process
 /// and what it does.
@@ -239,7 +243,7 @@ fn is_right_about_sc(loaded: &Loaded, model: MemoryModel, answer: &Answer, run: 
     }
     let (sc, _) =
         weir::solver::check(&loaded.system, MemoryModel::SC, &SearchOptions::default()).unwrap();
-    let under_sc = matches!(sc[answer.property].evidence, Evidence::Run(_));
+    let under_sc = matches!(sc[answer.property.index()].evidence, Evidence::Run(_));
     assert!(!claims || under_sc, "{} under {model}", loaded.source.name);
     assert!(under_sc || lines.iter().any(|l| l == "what was reordered:"));
     claims
@@ -355,8 +359,8 @@ fn files_and_memory_are_linear_in_the_steps() {
     let (half, whole) = (report(2000), report(4000));
     assert!(whole.len() < half.len() * 21 / 10, "{} and {} bytes", half.len(), whole.len());
     let value: serde_json::Value = serde_json::from_str(&whole).unwrap();
-    assert_eq!(value["properties"][0]["witness"]["steps"].as_array().unwrap().len(), 4000);
-    if let Some(peak) = value["stats"]["peak"].as_u64() {
+    assert_eq!(value["findings"][0]["evidence"]["file"]["steps"].as_array().unwrap().len(), 4000);
+    if let Some(peak) = value["findings"][0]["statistics"]["peak"].as_u64() {
         assert!(peak < 40 << 20, "{peak} bytes");
     }
 }

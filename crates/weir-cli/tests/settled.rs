@@ -4,6 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
+#[cfg(unix)]
+use std::time::Duration;
+
+#[cfg(unix)]
+use serde_json::Value;
 
 use crate::common::{Output, root, weir};
 
@@ -91,29 +96,31 @@ fn live_prints_a_violation_while_another_property_is_open() {
         |i| program(i) + spin + ask,
         |run| {
             run.status == 1
-                && run.out.contains("ends  violated")
-                && run.out.contains("slow  unknown")
+                && run.out.contains("✗ violated  ends")
+                && run.out.contains("? unknown   slow")
         },
     );
 }
 
+/// A game that takes long, one that is won soon, and one that is lost.
+fn games(number: usize) -> String {
+    let vars: String = (0..4).map(|k| format!("var c{k}: 0..{}\n", 40 + number)).collect();
+    let ways = (0..4).map(|k| format!("{{ c{k} = (c{k} + 1) % {} }}", 41 + number));
+    let ways = ways.collect::<Vec<_>>().join(" or ");
+    format!(
+        "{vars}var x\nprocess p {{\nout:\n    x = 1\nin:\n    nop\n}}\nprocess s {{\n    \
+         loop {{\n        choose {ways}\n        if x == 7 {{ goto there }}\n    }}\nthere:\n}}\n\
+         slow: game reach s@there\nquick: game reach p@in\nlost: game avoid p@out\n"
+    )
+}
+
 #[test]
 fn game_prints_a_winner_while_another_game_is_open() {
-    let game = |i: usize| {
-        let vars: String = (0..4).map(|k| format!("var c{k}: 0..{}\n", 40 + i)).collect();
-        let ways = (0..4).map(|k| format!("{{ c{k} = (c{k} + 1) % {} }}", 41 + i));
-        let ways = ways.collect::<Vec<_>>().join(" or ");
-        format!(
-            "{vars}var x\nprocess p {{\nout:\n    x = 1\nin:\n    nop\n}}\nprocess s {{\n    \
-             loop {{\n        choose {ways}\n        if x == 7 {{ goto there }}\n    }}\nthere:\n}}\n\
-             slow: game reach s@there\nquick: game reach p@in\nlost: game avoid p@out\n"
-        )
-    };
-    all("game", game, |run| {
+    all("game", games, |run| {
         run.status == 1
-            && run.out.contains("the process player wins  quick: game reach p@in")
-            && run.out.contains("the update player wins  lost: game avoid p@out")
-            && run.out.contains("unknown  slow: game reach s@there")
+            && run.out.contains("the process player wins  quick  game reach p@in")
+            && run.out.contains("the update player wins   lost   game avoid p@out")
+            && run.out.contains("  ? unknown ")
     });
 }
 
@@ -137,6 +144,97 @@ fn compare_prints_finished_programs_when_a_limit_ends_it() {
     assert!(out.contains("mutex     violated"), "{out}{err}");
     assert!(err.contains("the time limit of 4 s was reached"), "{err}");
     assert_eq!(ended.status.code(), Some(3));
+}
+
+/// What a command leaves behind that stood still while its time passed: the status and standard
+/// output. The thread that watches the limits is the first one that looks then.
+#[cfg(unix)]
+fn stopped(args: &[&str]) -> (i32, String) {
+    let child = Command::new(env!("CARGO_BIN_EXE_weir"))
+        .args(args)
+        .args(["--timeout", "3"])
+        .current_dir(root())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let signal = |name: &str| {
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    };
+    thread::sleep(Duration::from_millis(2200));
+    signal("-STOP");
+    thread::sleep(Duration::from_millis(1800));
+    signal("-CONT");
+    let ended = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(ended.stdout), text(ended.stderr));
+    assert!(out.contains("the time limit of 3 s was reached") || err.contains("3 s"), "{out}{err}");
+    (ended.status.code().unwrap(), out)
+}
+
+/// A command whose time passes while it looks at nothing prints what it has found, in every format.
+#[cfg(unix)]
+#[test]
+fn a_search_that_does_not_look_at_limits_loses_nothing() {
+    let ask = "slow: never c0 == 40 and c1 == 39 and c2 == 38 and x == 7\n\
+               quick: never p@pin and q@qin\n";
+    let path = file("stopped.weir", &(program(0) + ask)).display().to_string();
+    let ask = "slow: live exists c0 == 40 and c1 == 39 and x == 7\nends: ltl eventually p@pin\n";
+    let live = program(0) + "process spin { loop { nop } }\n" + ask;
+    let live = file("stopped-live.weir", &live).display().to_string();
+    let games = file("stopped-game.weir", &games(0)).display().to_string();
+    let json = |out: &str| -> Value { serde_json::from_str(out).unwrap() };
+    let check = |command: &[&str], is_right: &dyn Fn(i32, &str) -> bool| {
+        let (status, out) = stopped(command);
+        assert!(is_right(status, &out), "{command:?}: {status} {out}");
+    };
+    // They wait more than they compute.
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            check(&["check", &path], &|status, out| {
+                status == 1
+                    && out.contains("✗ violated  quick")
+                    && out.contains("? unknown   slow")
+                    && out.contains("quick: how it is violated")
+            });
+            check(&["check", &path, "--format", "json"], &|status, out| {
+                let verdict = |i: usize| json(out)["findings"][i]["verdict"].clone();
+                status == 1 && verdict(0) == "unknown" && verdict(1) == "violated"
+            });
+        });
+        scope.spawn(|| {
+            check(&["fences", &path], &|status, out| {
+                status == 3 && out.contains("As it is, quick is violated")
+            });
+            check(&["fences", &path, "--format", "json"], &|status, out| {
+                let broken = json(out)["findings"][0]["details"]["broken"].clone();
+                status == 3 && broken.as_array().is_some_and(|all| all.len() == 1)
+            });
+        });
+        scope.spawn(|| {
+            check(&["live", &live], &|status, out| {
+                status == 1 && out.contains("✗ violated  ends") && out.contains("? unknown   slow")
+            });
+            check(&["live", &live, "--format", "json"], &|status, out| {
+                let verdict = |i: usize| json(out)["findings"][i]["verdict"].clone();
+                status == 1 && verdict(0) == "unknown" && verdict(1) == "violated"
+            });
+        });
+        scope.spawn(|| {
+            check(&["game", &games], &|status, out| {
+                status == 1
+                    && out.contains("the process player wins  quick  game reach p@in")
+                    && out.contains("the update player wins   lost   game avoid p@out")
+                    && out.contains("unknown                  slow   game reach s@there")
+            });
+            check(&["game", &games, "--format", "json"], &|status, out| {
+                let outcome = |i: usize| json(out)["findings"][i]["outcome"].clone();
+                status == 1 && outcome(0).is_null() && outcome(1).is_string()
+            });
+        });
+    });
 }
 
 #[test]
@@ -187,7 +285,10 @@ fn check_says_which_formulas_it_does_not_ask() {
     assert!(run.status == 3 && run.out.contains(&words), "{run:?}");
     assert!(run.out.contains("✓ holds  safe"), "{run:?}");
     let run = weir(&["check", &path, "--format", "json"]);
-    assert!(run.status == 3 && run.out.contains(&format!("\"not_asked\":\"{words}\"")), "{run:?}");
+    assert!(
+        run.status == 3 && run.out.contains(&format!("{{\"text\":\"{words}\",\"open\":true}}")),
+        "{run:?}"
+    );
     for format in ["jsonl", "csv", "junit", "sarif"] {
         let run = weir(&["check", &path, "--format", format]);
         assert!(run.status == 3 && run.out.contains("were not asked"), "{run:?}");

@@ -20,6 +20,7 @@ use weir_check::Rejected;
 use weir_check::claim::Settled;
 use weir_check::evidence::certify_as;
 use weir_engine::SearchOptions;
+use weir_gen::tools::is_slow;
 
 /// The program of a sample, as `weir certify` loads it.
 fn load(sample: &Sample) -> Loaded {
@@ -138,8 +139,8 @@ impl Truth {
     fn bears_out(&mut self, sample: &Sample, loaded: &Loaded, said: &Value, found: &Checked) {
         let file = sample.file;
         let verdict_of = |answer: &Value, name: &str| -> String {
-            let all = answer["properties"].as_array().unwrap();
-            let one = all.iter().find(|p| p["name"] == name).unwrap();
+            let all = answer["findings"].as_array().unwrap();
+            let one = all.iter().find(|f| f["claim"]["question"] == name).unwrap();
             one["verdict"].as_str().unwrap().to_owned()
         };
         let format = said["format"].as_str().unwrap();
@@ -151,7 +152,8 @@ impl Truth {
                 let (fairness, semantics) =
                     (fairness.as_str().unwrap(), semantics.as_str().unwrap());
                 let line = format!("game {file} --fairness {fairness} --semantics {semantics}");
-                let game = &self.ask(&line)["games"][said["game"].as_u64().unwrap() as usize];
+                let game = said["game"].as_u64().unwrap() as usize;
+                let game = &self.ask(&line)["findings"][game]["details"];
                 assert!(game["winner"].is_null() || game["winner"] == said["winner"], "{said}");
             }
             "weir-lasso" | "weir-live-set" | "weir-unblocked" => {
@@ -166,7 +168,7 @@ impl Truth {
             }
             "weir-cycle" | "weir-robust-set" | "weir-states" => {
                 let line = format!("robust {file} --model {model}");
-                let answer = self.ask(&line);
+                let answer = &self.ask(&line)["findings"][0]["details"];
                 let (field, expected) = match format {
                     "weir-cycle" => ("traces", "different"),
                     "weir-robust-set" => ("traces", "same"),
@@ -202,7 +204,9 @@ const DONE: [&str; 9] =
 #[test]
 fn changed_evidence_is_rejected_or_true() {
     let mut truth = Truth::default();
-    for sample in samples("tamper") {
+    // One change of three, and another one for the next sample.
+    let part = if is_slow() { 1 } else { 3 };
+    for (number, sample) in samples("tamper").into_iter().enumerate() {
         if sample.channel {
             continue;
         }
@@ -213,7 +217,7 @@ fn changed_evidence_is_rejected_or_true() {
         let is_run = ["weir-witness", "weir-lasso", "weir-cycle"]
             .contains(&original["format"].as_str().unwrap());
         let (mut rejected, mut accepted) = (0, 0);
-        for (place, changed) in changed(&original) {
+        for (place, changed) in changed(&original).into_iter().skip(number % part).step_by(part) {
             let found = match certify(&changed.to_string(), &loaded, 2) {
                 Ok(Checked { reason: None, .. }) if place.is_empty() && changed.is_array() => {
                     panic!("{}: an array", sample.name)
@@ -236,7 +240,7 @@ fn changed_evidence_is_rejected_or_true() {
             truth.bears_out(&sample, &loaded, &changed, &found);
         }
         eprintln!("{}: {rejected} rejected, {accepted} accepted", sample.name);
-        assert!(rejected > 20, "{}", sample.name);
+        assert!(part * rejected > 20, "{}", sample.name);
     }
 }
 

@@ -29,7 +29,8 @@ fn report(command: &str, options: &str, threads: usize) -> (String, Vec<u8>) {
     let output = weir(&args);
     assert!(matches!(output.status, 0 | 1 | 3), "{args:?}: {}", output.err);
     let mut report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
-    if let Some(stats) = report["stats"].as_object_mut() {
+    for finding in report["findings"].as_array_mut().unwrap() {
+        let stats = finding["statistics"].as_object_mut().unwrap();
         assert!(stats.remove("seconds").is_some() && stats.remove("peak").is_some());
     }
     let written = match options.ends_with("--certificate") {
@@ -76,24 +77,10 @@ fn certificates_are_accepted_and_rejected_for_the_same_reason() {
     assert_eq!((&rejected, &rejected), (&certify("2"), &certify("5")));
 }
 
-/// Without the program that has workers, `weir` says how to install it.
+/// What goes together is said.
 #[test]
-fn workers_need_another_program() {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("alone");
-    fs::create_dir_all(&folder).unwrap();
-    let alone = folder.join("weir-alone");
-    fs::copy(env!("CARGO_BIN_EXE_weir"), &alone).unwrap();
-    let program = common::root().join("examples/peterson.weir");
-    for option in ["--workers=2", "--processes=2", "--wait=1"] {
-        let mut command = std::process::Command::new(&alone);
-        let output = command.arg("check").arg(&program).arg(option).env("PATH", &folder).output();
-        let output = output.unwrap();
-        let err = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{err}");
-        assert!(err.contains("needs the program `weir-dist`"), "{err}");
-    }
-    // What goes together is said before that.
-    let output = weir(&["check", program.to_str().unwrap(), "--hosts", "hosts"]);
+fn hosts_need_a_process_and_a_secret() {
+    let output = weir(&["check", "examples/peterson.weir", "--hosts", "hosts"]);
     assert_eq!(output.status, 2);
     assert!(output.err.contains("--process") && output.err.contains("--secret"), "{}", output.err);
 }

@@ -26,7 +26,7 @@ use crate::fault::Fault;
 use crate::wire::Keys;
 
 /// The first thing that is said: a change of the protocol changes this.
-const PROTOCOL: &str = "weir-dist 2";
+const PROTOCOL: &str = "weir-cluster 3";
 
 /// How long one message of a greeting may take.
 const GREETING: Duration = Duration::from_secs(3);

@@ -3,46 +3,36 @@
 //! Configurations are divided among *workers* by a hash: each worker keeps some of them, expands
 //! them, and sends what it reaches to the workers that keep it. Workers are threads, of one process or
 //! of several. Answers, runs and counts are the same for any number of them, and the same as those of
-//! [`weir_engine::Explicit`] or [`weir_engine::Views`] with one thread; `worker` and `views` say why.
+//! [`weir_engine::Explicit`] or [`weir_engine::Views`] with one thread; `round` says why.
 //!
 //! * `net` has rounds of messages, on timely's progress tracking.
-//! * `worker` is the search of one worker, `store` keeps its configurations, `spill` those of closed
-//!   levels on disk, and `rank` replaces keys by ranks.
-//! * `views` is the search of one worker with views.
+//! * `round` is the search of one worker, whatever is searched; `rank` replaces keys by ranks, and
+//!   `paths` finds the paths to configurations.
+//! * `space` says what can be searched: `explicit` or `views`.
 //! * `listing` writes all configurations, for proofs.
-//! * `connect` brings the processes together, `wire` is a connection between two of them.
+//! * `connect` brings the processes together, `wire` is a connection between two of them, and
+//!   `threads` runs the workers of a process.
 //! * [`Distributed`] is the engine.
 
 mod connect;
+mod explicit;
 mod fault;
 mod listing;
 mod net;
+mod paths;
 mod rank;
-mod spill;
-mod store;
+mod round;
+mod space;
+mod threads;
 mod views;
 mod wire;
-mod worker;
 
-use std::any::Any;
 use std::fmt;
-use std::io;
 use std::net::TcpListener;
-use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, OnceLock, PoisonError, mpsc};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
-use timely::WorkerConfig;
-use timely::communication::allocator::zero_copy::allocator::TcpBuilder;
-use timely::communication::allocator::zero_copy::initialize::{
-    CommsGuard, initialize_networking_from_sockets,
-};
-use timely::communication::allocator::{ProcessBuilder, Thread};
-use timely::communication::{Allocator, Hooks};
-use timely::worker::Worker;
 use weir_check::sha256::Sha256;
 use weir_check::shards::{Folder, Listed, MANIFEST, Manifest, shard_name};
 use weir_engine::explicit::shared::Shared;
@@ -54,16 +44,15 @@ use weir_model::memory_model::MemoryModel;
 pub use connect::{Hosts, SHORTEST_SECRET, Subject, hex, unhex};
 pub use fault::Fault;
 pub use listing::NoShards;
-pub use worker::{Tuning, WorkerStats};
+pub use round::Tuning;
+pub use space::WorkerStats;
 
+use explicit::Asked;
 use listing::Listing;
 use net::Net;
-use spill::Spill;
-use wire::{Lost, Pulse, Wire};
-use worker::{Common, Count, Outcome, Search};
-
-/// How often a process shows that it lives, compared with how long others wait for that.
-const BEATS: u32 = 8;
+use round::Common;
+use space::Count;
+use threads::{Connections, Job, run, run_connected};
 
 /// An engine on several workers.
 pub struct Distributed {
@@ -73,8 +62,6 @@ pub struct Distributed {
     /// Where the other processes connect, from the first search on.
     listener: OnceLock<TcpListener>,
     tuning: Tuning,
-    /// Where closed levels go, if not everything is kept in memory.
-    spill: Option<PathBuf>,
     searches: AtomicU64,
     /// The connections for the next search.
     ready: Mutex<Option<Connections>>,
@@ -94,37 +81,6 @@ pub struct ClusterReport {
     pub network: u64,
     /// What went wrong, if something did.
     pub fault: Option<Fault>,
-}
-
-/// What the channels of a worker are made by, in its thread.
-enum Builder {
-    /// It is the only one.
-    Alone,
-    /// There are others in this process.
-    Process(ProcessBuilder),
-    /// There are other processes.
-    Tcp(TcpBuilder),
-}
-
-impl Builder {
-    fn build(self) -> Allocator {
-        match self {
-            Self::Alone => Allocator::Thread(Thread::default()),
-            Self::Process(builder) => Allocator::Process(builder.build()),
-            Self::Tcp(builder) => Allocator::Tcp(builder.build()),
-        }
-    }
-}
-
-/// What a worker does in its thread, with its connection to all workers and the number of its process.
-type Job<'j, T> = &'j (dyn Fn(Net<'_>, usize, &mut dyn FnMut(Count)) -> Result<T, Fault> + Sync);
-
-/// Connections to the other processes.
-struct Connections {
-    wires: Vec<Option<Wire>>,
-    streams: Vec<std::net::TcpStream>,
-    pulses: Vec<Pulse>,
-    lost: Lost,
 }
 
 impl fmt::Debug for Distributed {
@@ -147,7 +103,6 @@ impl Distributed {
             hosts: None,
             listener: OnceLock::new(),
             tuning: Tuning::default(),
-            spill: None,
             searches: AtomicU64::new(0),
             ready: Mutex::new(None),
             report: Mutex::new(None),
@@ -177,19 +132,9 @@ impl Distributed {
         Self { tuning, ..self }
     }
 
-    /// Keeps closed levels in files in this folder, which is made if it is not there. The files have
-    /// no names, and are gone when the process ends.
-    ///
-    /// # Errors
-    /// If there can be no such file.
-    pub fn with_spill(self, folder: PathBuf) -> io::Result<Self> {
-        Spill::new(&folder)?;
-        Ok(Self { spill: Some(folder), ..self })
-    }
-
     /// What was done in the last search.
     pub fn report(&self) -> Option<ClusterReport> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.report).clone()
     }
 
     fn process(&self) -> usize {
@@ -222,154 +167,8 @@ impl Distributed {
             search: self.searches.fetch_add(1, Ordering::Relaxed),
         };
         let streams = hosts.connect(listener, &subject)?;
-        let lost = Lost::default();
-        let failed = |e: std::io::Error| Fault::Apart(format!("a connection failed: {e}"));
-        let mut connections =
-            Connections { wires: vec![], streams: vec![], pulses: vec![], lost: lost.clone() };
-        for (process, stream) in streams.into_iter().enumerate() {
-            let wire = match stream {
-                Some((stream, keys)) => {
-                    connections.streams.push(stream.try_clone().map_err(failed)?);
-                    let name = hosts.name(process);
-                    let wire =
-                        Wire::new(stream, name, keys, hosts.silence, &lost).map_err(failed)?;
-                    connections.pulses.push(wire.pulse());
-                    Some(wire)
-                }
-                None => None,
-            };
-            connections.wires.push(wire);
-        }
-        Ok(Some(connections))
+        Connections::new(hosts, streams).map(Some)
     }
-
-    /// Searches with all workers. What is found is the same in all processes.
-    fn run<T: Send>(
-        &self,
-        job: Job<'_, T>,
-        connections: Option<Connections>,
-        progress: &mut dyn FnMut(Count),
-    ) -> Result<T, Fault> {
-        silence_panics();
-        let process = self.process();
-        let Some(Connections { wires, streams, pulses, lost }) = connections else {
-            let hooks = Hooks::default();
-            let builders = match self.workers {
-                1 => vec![Builder::Alone],
-                n => ProcessBuilder::new_typed_vector(n, hooks.refill, hooks.spill)
-                    .into_iter()
-                    .map(Builder::Process)
-                    .collect(),
-            };
-            return work(job, builders, process, &AtomicBool::new(false), progress);
-        };
-        let hooks = Hooks::default();
-        let local = ProcessBuilder::new_typed_vector(
-            self.workers,
-            hooks.refill.clone(),
-            hooks.spill.clone(),
-        );
-        let (builders, guard) =
-            initialize_networking_from_sockets(local, wires, process, self.workers, hooks)
-                .map_err(|e| Fault::Lost(format!("the connections failed: {e}")))?;
-        let builders = builders.into_iter().map(Builder::Tcp).collect();
-        let failed = AtomicBool::new(false);
-        let is_over = AtomicBool::new(false);
-        let silence = self.hosts.as_ref().map_or(Duration::from_secs(1), |h| h.silence);
-        let outcome = thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut beaten = Instant::now();
-                while !is_over.load(Ordering::Relaxed) {
-                    if beaten.elapsed() >= silence / BEATS {
-                        beaten = Instant::now();
-                        pulses.iter().for_each(Pulse::beat);
-                    }
-                    // A connection that is lost ends the search even if no worker looks.
-                    if lost.reason().is_some() {
-                        failed.store(true, Ordering::Relaxed);
-                    }
-                    thread::sleep(Duration::from_millis(5));
-                }
-            });
-            let outcome = work(job, builders, process, &failed, progress);
-            if outcome.is_err() {
-                // The threads of timely end when their connections do.
-                pulses.iter().zip(&streams).for_each(|(pulse, stream)| pulse.cut(stream));
-            }
-            close(guard);
-            is_over.store(true, Ordering::Relaxed);
-            outcome
-        });
-        let network = pulses.iter().map(Pulse::sent).sum();
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        report.get_or_insert_default().network = network;
-        outcome.map_err(|fault| match lost.reason() {
-            Some(reason) => Fault::Lost(reason),
-            None => fault,
-        })
-    }
-}
-
-/// Runs the workers of this process.
-fn work<T: Send>(
-    job: Job<'_, T>,
-    builders: Vec<Builder>,
-    process: usize,
-    failed: &AtomicBool,
-    progress: &mut dyn FnMut(Count),
-) -> Result<T, Fault> {
-    let (sender, receiver) = mpsc::channel::<Count>();
-    thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for builder in builders {
-            let sender = sender.clone();
-            let work = move || {
-                let mut worker =
-                    Worker::new(WorkerConfig::default(), builder.build(), Some(Instant::now()));
-                let net = Net::new(&mut worker, failed);
-                let mut tell = |count| {
-                    let _ = sender.send(count);
-                };
-                job(net, process, &mut tell)
-            };
-            let guarded = move || {
-                let done = panic::catch_unwind(AssertUnwindSafe(work));
-                let done = done.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-                if done.is_err() {
-                    failed.store(true, Ordering::Relaxed);
-                }
-                done
-            };
-            let name = "weir-worker".to_owned();
-            match thread::Builder::new().name(name).spawn_scoped(scope, guarded) {
-                Ok(thread) => threads.push(thread),
-                Err(_) => failed.store(true, Ordering::Relaxed),
-            }
-        }
-        drop(sender);
-        while let Ok(count) = receiver.recv() {
-            progress(count);
-        }
-        let mut found = None;
-        let mut fault = None;
-        for thread in threads {
-            match thread.join() {
-                Ok(Ok(outcome)) => drop(found.get_or_insert(outcome)),
-                // The worker that knows why comes first.
-                Ok(Err(other)) => {
-                    fault = match fault {
-                        None | Some(Fault::Elsewhere) => Some(other),
-                        known => known,
-                    }
-                }
-                Err(panic) => fault = Some(panicked(panic.as_ref())),
-            }
-        }
-        match fault {
-            Some(fault) => Err(fault),
-            None => found.ok_or_else(|| Fault::Lost("a thread could not be started".to_owned())),
-        }
-    })
 }
 
 impl Distributed {
@@ -400,18 +199,13 @@ impl Distributed {
         let shared = Shared::listing(task).map_err(|stop| unknown(&stop))?;
         let listing = Listing { system, model, folder };
         let bytes = AtomicUsize::new(0);
-        let common = Common {
-            shared: &shared,
-            budget: &options.budget,
-            tuning: self.tuning,
-            bytes: &bytes,
-            spill: self.spill.as_deref(),
-            listing: Some(&listing),
+        let asked =
+            Asked { shared: &shared, spill: options.spill.as_deref(), listing: Some(&listing) };
+        let job = self.explicit_job(task, asked, &bytes);
+        let found = match connections {
+            None => run(self.workers, &job, &mut |_| {}),
+            Some(connections) => run_connected(self.workers, &job, connections, &mut |_| {}).0,
         };
-        let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
-            Search::new(&common, net, process).run(tell)
-        };
-        let found: Result<Outcome, Fault> = self.run(&job, connections, &mut |_| {});
         let outcome = found.map_err(|fault| unknown(&fault))?;
         if let Some(reason) = outcome.stopped {
             return Err(NoShards::Unknown(reason));
@@ -437,45 +231,30 @@ impl Distributed {
     }
 }
 
-/// Waits for the threads of timely. They panic if connections are lost.
-fn close(guard: CommsGuard) {
-    let _ = panic::catch_unwind(AssertUnwindSafe(|| drop(guard)));
-}
-
-/// What a panic says about the search.
-fn panicked(panic: &(dyn Any + Send)) -> Fault {
-    Fault::Lost(format!("a worker failed: {}", text_of(panic)))
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default()
-}
-
-/// Timely's threads panic when a connection is lost. What is printed about that is up to us.
-fn silence_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            let is_ours = thread::current()
-                .name()
-                .is_some_and(|name| name.starts_with("timely:") || name == "weir-worker");
-            let text = text_of(info.payload());
-            let is_expected = text.starts_with("timely communication error")
-                || text.starts_with("MergeQueue poisoned")
-                || text.starts_with("Clean shutdown followed by data");
-            // The guard of the threads says that they panicked.
-            let is_guard =
-                text.starts_with("Send thread panic") || text.starts_with("Recv thread panic");
-            if !(is_ours && is_expected || is_guard) {
-                before(info);
-            }
-        }));
-    });
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Distributed {
+    fn common<'t>(&self, task: Task<'t>, bytes: &'t AtomicUsize) -> Common<'t> {
+        let (system, budget, process) = (task.system, &task.options.budget, self.process());
+        Common { system, budget, tuning: self.tuning, bytes, process }
+    }
+
+    /// What each worker of an explicit search does.
+    fn explicit_job<'t>(
+        &self,
+        task: Task<'t>,
+        asked: Asked<'t>,
+        bytes: &'t AtomicUsize,
+    ) -> impl Fn(Net<'_>, &mut dyn FnMut(Count)) -> Result<explicit::Outcome, Fault> + Sync {
+        let common = self.common(task, bytes);
+        move |net, tell| {
+            let budget = common.budget.apart();
+            explicit::search(Common { budget: &budget, ..common }, asked, net, tell)
+        }
+    }
+
     /// Searches, and keeps what the workers did.
     fn found<T: Send>(
         &self,
@@ -484,37 +263,42 @@ impl Distributed {
         progress: Progress<'_>,
         began: Instant,
     ) -> Result<T, Fault> {
-        let connections = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let outcome = match self.hosts.is_some() && connections.is_none() {
-            true => Err(Fault::Lost("the processes were not connected".to_owned())),
-            false => self.run(job, connections, &mut |count| {
-                stats.stored = count.stored as usize;
-                stats.expanded = count.expanded as usize;
-                stats.steps = count.steps as usize;
-                stats.depth = count.depth as usize;
-                stats.bytes = count.bytes as usize;
-                stats.elapsed = began.elapsed();
-                progress(stats);
-            }),
+        let connections = lock(&self.ready).take();
+        let mut report = ClusterReport { processes: self.processes(), ..ClusterReport::default() };
+        let mut tell = |count: Count| {
+            stats.stored = count.stored as usize;
+            stats.expanded = count.expanded as usize;
+            stats.steps = count.steps as usize;
+            stats.depth = count.depth as usize;
+            stats.bytes = count.bytes as usize;
+            stats.elapsed = began.elapsed();
+            progress(stats);
         };
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = report.get_or_insert_default();
-        report.processes = self.processes();
+        let outcome = match connections {
+            Some(connections) => {
+                let (outcome, sent) = run_connected(self.workers, job, connections, &mut tell);
+                report.network = sent;
+                outcome
+            }
+            None if self.hosts.is_some() => {
+                Err(Fault::Lost("the processes were not connected".to_owned()))
+            }
+            None => run(self.workers, job, &mut tell),
+        };
         if let Err(fault) = &outcome {
             stats.stopped = Some(fault.to_string());
             stats.elapsed = began.elapsed();
             report.fault = Some(fault.clone());
         }
+        *lock(&self.report) = Some(report);
         outcome
     }
 
     /// Keeps what the workers did.
     fn keep(&self, workers: Vec<WorkerStats>, rounds: u64) {
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = report.get_or_insert_default();
-        report.workers = workers;
-        report.rounds = rounds;
+        if let Some(report) = lock(&self.report).as_mut() {
+            (report.workers, report.rounds) = (workers, rounds);
+        }
     }
 
     fn search_explicit(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
@@ -522,21 +306,16 @@ impl Distributed {
         let shared = match Shared::new(task) {
             Ok(shared) => shared,
             Err(stop) => {
-                drop(self.ready.lock().unwrap_or_else(PoisonError::into_inner).take());
+                drop(lock(&self.ready).take());
                 let stats = Stats { engine: self.name(), ..Stats::default() };
                 return (task.unknown(&stop), Stats { stopped: Some(stop.to_string()), ..stats });
             }
         };
         let mut stats = shared.stats();
         let bytes = AtomicUsize::new(0);
-        let (budget, tuning) = (&task.options.budget, self.tuning);
-        let spill = self.spill.as_deref();
-        let common =
-            Common { shared: &shared, budget, tuning, bytes: &bytes, spill, listing: None };
-        let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
-            Search::new(&common, net, process).run(tell)
-        };
-        let outcome: Outcome = match self.found(&job, &mut stats, progress, began) {
+        let spill = task.options.spill.as_deref();
+        let job = self.explicit_job(task, Asked { shared: &shared, spill, listing: None }, &bytes);
+        let outcome = match self.found(&job, &mut stats, progress, began) {
             Ok(outcome) => outcome,
             Err(fault) => return (task.unknown(&fault), stats),
         };
@@ -546,6 +325,7 @@ impl Distributed {
         stats.expanded = sum(|w| w.expanded);
         stats.steps = sum(|w| w.steps);
         stats.bytes = sum(|w| w.bytes);
+        stats.on_disk = sum(|w| w.on_disk) as u64;
         stats.covered = stats.steps.saturating_sub(stats.stored);
         stats.depth = outcome.depth as usize;
         stats.within_bound = outcome.workers.iter().all(|w| w.within_bound);
@@ -560,18 +340,13 @@ impl Distributed {
         let began = Instant::now();
         let mut stats = Stats { engine: self.name(), within_bound: true, ..Stats::default() };
         let bytes = AtomicUsize::new(0);
-        let job = |net: Net<'_>, process: usize, tell: &mut dyn FnMut(Count)| {
+        let job = |net: Net<'_>, tell: &mut dyn FnMut(Count)| {
             let budget = task.options.budget.apart();
             let options = SearchOptions { budget, ..task.options.clone() };
-            let common = views::Common {
-                task: task.within(&options),
-                tuning: self.tuning,
-                bytes: &bytes,
-                workers: self.workers,
-            };
-            views::Search::new(&common, net, process).run(tell)
+            let task = task.within(&options);
+            views::search(self.common(task, &bytes), task, self.workers, net, tell)
         };
-        let outcome: views::Outcome = match self.found(&job, &mut stats, progress, began) {
+        let outcome = match self.found(&job, &mut stats, progress, began) {
             Ok(outcome) => outcome,
             Err(fault) => return (task.unknown(&fault), stats),
         };
@@ -604,7 +379,7 @@ impl Engine for Distributed {
 
     fn prepare(&self, task: Task<'_>) -> Result<(), Refusal> {
         let connections = self.connect(task).map_err(|fault| Refusal::Apart(fault.to_string()))?;
-        *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = connections;
+        *lock(&self.ready) = connections;
         Ok(())
     }
 

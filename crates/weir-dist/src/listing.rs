@@ -10,13 +10,9 @@ use std::fmt;
 
 use weir_check::shards::{Folder, Listed, Router, ShardWriter, shard_name};
 use weir_engine::reachable::NotListed;
-use weir_engine::store::unpack;
-use weir_model::limits::INTERVAL;
+use weir_model::answer::Buffered;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
-
-use crate::store::Store;
-use crate::worker::Common;
 
 /// Why there is no proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +39,10 @@ impl From<NotListed> for NoShards {
     }
 }
 
+/// Hands over configurations, until one cannot be taken.
+pub type Each<'e> =
+    &'e mut dyn FnMut(&mut dyn FnMut(&Buffered) -> Result<(), String>) -> Result<(), String>;
+
 /// Where configurations are written to.
 pub struct Listing<'l> {
     pub system: &'l System,
@@ -56,25 +56,12 @@ impl<'l> Listing<'l> {
         Router::new(self.system, shards)
     }
 
-    /// Writes a shard of so many.
-    pub fn write(
-        &self,
-        common: &Common<'_>,
-        store: &Store,
-        (shard, shards): (usize, usize),
-    ) -> Result<Listed, String> {
+    /// Writes a shard of so many: the configurations that `each` hands over.
+    pub fn write(&self, (shard, shards): (usize, usize), each: Each<'_>) -> Result<Listed, String> {
         let failed = |error| format!("cannot write `{}`: {error}", shard_name(shard));
         let writer = ShardWriter::new(self.system, self.model, (shard, shards), self.folder);
         let mut writer = writer.map_err(failed)?;
-        let mut config = Vec::new();
-        for id in 0..store.len() {
-            if (id as usize).is_multiple_of(INTERVAL) {
-                common.budget.check().map_err(|stop| stop.to_string())?;
-            }
-            config.clear();
-            unpack(&store.get(id).map_err(failed)?, &mut config);
-            writer.add(&common.shared.buffered(&config)).map_err(failed)?;
-        }
+        each(&mut |config| writer.add(config).map_err(failed))?;
         writer.finish().map_err(failed)
     }
 }

@@ -15,6 +15,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use timely::Accountable;
 use timely::bytes::arc::Bytes;
 use timely::communication::Push;
@@ -307,6 +309,21 @@ impl<'w> Net<'w> {
             Ok(())
         })?;
         all.into_iter().collect::<Option<Vec<_>>>().ok_or_else(Fault::confused)
+    }
+
+    /// The same for a value of each worker.
+    ///
+    /// # Errors
+    /// If a worker has failed or said something else.
+    pub fn gather_values<T: Serialize + DeserializeOwned>(
+        &mut self,
+        own: &T,
+    ) -> Result<Vec<T>, Fault> {
+        let own = serde_json::to_vec(own).map_err(|_| Fault::garbled())?;
+        let all = self.gather(Topic::Data, own)?;
+        all.iter()
+            .map(|bytes| serde_json::from_slice(bytes).map_err(|_| Fault::garbled()))
+            .collect()
     }
 
     /// Ends the dataflow: nothing more is sent.

@@ -4,9 +4,10 @@
 //! workers, and each worker sorts one range: it receives the keys of all in this range, and
 //! sends their ranks back.
 
+use weir_engine::store::StepKey;
+
 use crate::fault::Fault;
 use crate::net::{Net, Topic};
-use crate::store::StepKey;
 
 /// How many samples each worker gives.
 const SAMPLES: usize = 64;
@@ -30,6 +31,17 @@ fn read(bytes: &[u8]) -> Result<Vec<u128>, Fault> {
     }
 }
 
+/// Where the ranges are divided: range `i` has the keys from `cuts[i - 1]` to before `cuts[i]`.
+fn cuts(net: &mut Net<'_>, sorted: &[(u128, u32)]) -> Result<Vec<u128>, Fault> {
+    let every = sorted.len().div_ceil(SAMPLES).max(1);
+    let samples = net.gather(Topic::Data, write(sorted.iter().step_by(every).map(|(k, _)| *k)))?;
+    let mut samples: Vec<u128> =
+        samples.iter().map(|bytes| read(bytes)).collect::<Result<Vec<_>, _>>()?.concat();
+    samples.sort_unstable();
+    let cut = |i| samples.get(samples.len() * i / net.peers()).copied().unwrap_or(u128::MAX);
+    Ok((1..net.peers()).map(cut).collect())
+}
+
 /// The rank of each key among the keys of all workers, all of which are different.
 ///
 /// # Errors
@@ -39,15 +51,7 @@ pub fn ranks(net: &mut Net<'_>, keys: &[StepKey]) -> Result<Vec<u64>, Fault> {
     let mut sorted: Vec<(u128, u32)> =
         keys.iter().enumerate().map(|(i, key)| (word(key), i as u32)).collect();
     sorted.sort_unstable();
-    let every = sorted.len().div_ceil(SAMPLES).max(1);
-    let samples = net.gather(Topic::Data, write(sorted.iter().step_by(every).map(|(k, _)| *k)))?;
-    let mut samples: Vec<u128> =
-        samples.iter().map(|bytes| read(bytes)).collect::<Result<Vec<_>, _>>()?.concat();
-    samples.sort_unstable();
-    // Range `i` has the keys from `cuts[i - 1]` to before `cuts[i]`.
-    let cuts: Vec<u128> = (1..peers)
-        .map(|i| samples.get(samples.len() * i / peers).copied().unwrap_or(u128::MAX))
-        .collect();
+    let cuts = cuts(net, &sorted)?;
     let range_of = |key: u128| cuts.partition_point(|cut| *cut <= key);
 
     // The keys of each range go to its worker.

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Cursor, Read, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -23,6 +22,7 @@ use weir_check::shards::{
 use weir_dist::{Distributed, Hosts, NoShards};
 use weir_engine::{Engine, Explicit, SearchOptions, Task, reachable};
 use weir_model::answer::Evidence;
+use weir_model::ids::QuestionId;
 use weir_model::limits::Budget;
 use weir_model::system::System;
 
@@ -140,7 +140,10 @@ fn exhausted(system: &System, model: MemoryModel) -> Vec<usize> {
     let options = SearchOptions { certificate: true, ..SearchOptions::default() };
     let found = Explicit.check(Task::new(system, model, &options), &mut |_| {});
     let answers = found.unwrap().0.into_iter();
-    answers.filter(|a| matches!(a.evidence, Evidence::Exhausted)).map(|a| a.property).collect()
+    answers
+        .filter(|a| matches!(a.evidence, Evidence::Exhausted))
+        .map(|a| a.property.index())
+        .collect()
 }
 
 /// Has so many processes, as threads, with so many workers each write shards, each to a folder of
@@ -291,7 +294,8 @@ fn shards_are_the_ordinary_set() {
         }
         let set = reachable::configurations(&system, model, &Budget::new()).unwrap();
         tried += 1;
-        let set = ClosedSet::new(&system, model, properties.clone(), &set);
+        let ids = properties.iter().map(|i| QuestionId::new(*i)).collect();
+        let set = ClosedSet::new(&system, model, ids, &set);
         assert_eq!(closed::check(&system, &set), Ok(()), "{name}");
         let expected = ordinary(&set);
         for cluster in [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1), (2, 2)] {
@@ -580,94 +584,4 @@ fn the_digest_is_that_of_others() {
         assert_eq!(Sha256::of(&bytes), theirs);
         bytes.push((n * 37 % 251) as u8);
     }
-}
-
-fn run(words: &[&str]) -> (i32, String) {
-    let Output { status, stdout, stderr } =
-        Command::new(env!("CARGO_BIN_EXE_weir-dist")).args(words).output().unwrap();
-    let text = String::from_utf8_lossy(&stdout) + String::from_utf8_lossy(&stderr);
-    (status.code().unwrap(), text.into_owned())
-}
-
-#[test]
-fn on_the_command_line() {
-    let program = path(SMALL);
-    let program = program.to_str().unwrap();
-    let folder = std::env::temp_dir().join(format!("weir-shards-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let place = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    for (name, words) in [
-        ("one", vec!["--workers", "1"]),
-        ("two", vec!["--workers", "2", "--verify"]),
-        ("apart", vec!["--processes", "2", "--workers", "2"]),
-    ] {
-        let proof = place(name);
-        let all = [vec!["check", program, "--certificate", &proof], words.clone()].concat();
-        let (code, text) = run(&all);
-        assert_eq!(code, 0, "{text}");
-        assert_eq!(text.contains("was not checked yet"), name != "two", "{text}");
-        let left = std::fs::read_dir(&proof).unwrap().count();
-        let shards = match name {
-            "one" => 1,
-            "two" => 2,
-            _ => 4,
-        };
-        assert_eq!(left, shards + 1, "nothing is left behind");
-        for threads in ["1", "2"] {
-            let (code, text) = run(&["certify", &proof, program, "--threads", threads]);
-            assert_eq!(code, 0, "{text}");
-            assert!(text.starts_with("accepted") && text.contains("under TSO"), "{text}");
-        }
-        let (code, text) = run(&["certify", &proof, program, "--join"]);
-        assert_eq!(code, 1, "{text}");
-        assert!(text.contains("shard 0 was not checked"), "{text}");
-        for option in ["--shard", "--discharge"] {
-            for shard in 0..shards {
-                let (code, text) = run(&["certify", &proof, program, option, &shard.to_string()]);
-                assert_eq!(code, 3, "{text}");
-                assert!(
-                    text.starts_with("checked in part") && !text.contains("accepted"),
-                    "{text}"
-                );
-            }
-        }
-        let (code, text) = run(&["certify", &proof, program, "--join"]);
-        assert_eq!(code, 3, "{text}");
-        assert!(
-            text.contains("all receipts fit together; the shards were not checked again"),
-            "{text}"
-        );
-        let (code, text) = run(&["certify", &proof, program, "--shard", "9"]);
-        assert_eq!(code, 1, "{text}");
-        let (code, text) =
-            run(&["certify", &proof, path("corpus/dekker-2.weir").to_str().unwrap()]);
-        assert_eq!(code, 1, "{text}");
-        assert!(text.contains("another program"), "{text}");
-        std::fs::remove_file(Path::new(&proof).join("shard-0.jsonl")).unwrap();
-        let (code, text) = run(&["certify", &proof, program]);
-        assert_eq!(code, 2, "{text}");
-        assert!(text.contains("shard-0.jsonl"), "{text}");
-        std::fs::remove_file(Path::new(&proof).join(MANIFEST)).unwrap();
-        let (code, text) = run(&["certify", &proof, program]);
-        assert_eq!(code, 2, "{text}");
-        assert!(text.contains(MANIFEST), "{text}");
-    }
-    // There is no proof of what is violated, and a file is no folder.
-    let violated = path("corpus/peterson-2.weir");
-    let proof = place("none");
-    let words = ["check", violated.to_str().unwrap(), "--workers", "2", "--certificate", &proof];
-    let (code, text) = run(&words);
-    assert_eq!(code, 1, "{text}");
-    assert!(!Path::new(&proof).join(MANIFEST).exists(), "{text}");
-    std::fs::write(&proof, "a file").unwrap();
-    let (code, text) = run(&words);
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("is a file"), "{text}");
-    let (code, text) = run(&["certify", &proof, program, "--shard", "0"]);
-    assert_eq!(code, 2, "{text}");
-    let deep = place("none/deep");
-    let (code, text) = run(&["check", program, "--workers", "2", "--certificate", &deep]);
-    assert_eq!(code, 2, "{text}");
-    assert!(text.contains("cannot write"), "{text}");
-    std::fs::remove_dir_all(folder).unwrap();
 }

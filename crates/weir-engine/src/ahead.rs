@@ -10,16 +10,16 @@ use weir_model::limits::{Budget, Stop};
 use weir_model::program::FenceKind;
 use weir_model::system::{Access, System};
 
-/// For each place of the code of a process, whether something is so of each variable.
+/// For each place of the code of a process, a set of variables.
 #[derive(Clone, Debug)]
 pub struct ByPlace {
     rows: Vec<Box<[bool]>>,
-    /// What is so of a state that is at no known place: everything may be.
+    /// The set for states at no known place: all variables.
     all: Box<[bool]>,
 }
 
 impl ByPlace {
-    /// What is so of each variable in a control state.
+    /// The set at a control state.
     #[inline]
     pub fn at(&self, system: &System, process: ProcessId, state: StateId) -> &[bool] {
         match system.state(process, state).place() {
@@ -28,17 +28,17 @@ impl ByPlace {
         }
     }
 
-    /// What is so of each variable at a place.
+    /// The set at a place.
     pub(crate) fn place(&self, place: usize) -> &[bool] {
         &self.rows[place]
     }
 
-    /// The rows, by place, and behind them what is so of other states.
+    /// The sets by place, and last the set for other states.
     pub(crate) fn rows(self) -> impl Iterator<Item = Box<[bool]>> {
         self.rows.into_iter().chain([self.all])
     }
 
-    /// Nothing is so anywhere.
+    /// The empty set at every place.
     pub(crate) fn nothing(system: &System, process: ProcessId) -> Self {
         let none: Box<[bool]> = vec![false; system.vars.len()].into();
         Self { rows: vec![none.clone(); system.place_count(process)], all: none }
@@ -52,8 +52,8 @@ enum Look {
     Behind,
 }
 
-/// For each place, the variables of which some access lies ahead or behind that `concerns`
-/// them, with nothing between that `stops`.
+/// For each place, the variables with an access ahead (or behind) that `concerns` them and no
+/// access in between that `stops`.
 fn spread(
     system: &System,
     process: ProcessId,

@@ -36,7 +36,7 @@ pub(crate) enum Event {
 
 /// What made a memory state.
 #[derive(Clone, Copy, Debug)]
-enum Made {
+enum Origin {
     /// A write of a process to a variable.
     Write(ProcessId, VarId),
     /// An atomic read-write, which is a transition.
@@ -69,7 +69,7 @@ struct Place {
 struct History<'s> {
     system: &'s System,
     states: Vec<Vec<ValueId>>,
-    made: Vec<Made>,
+    origins: Vec<Origin>,
     places: Vec<Place>,
     has_ended: bool,
     buffered: bool,
@@ -99,7 +99,7 @@ impl<'s> History<'s> {
         let mut history = Self {
             system,
             states: vec![memory],
-            made: vec![],
+            origins: vec![],
             places: (0..n).map(place).collect(),
             has_ended: false,
             buffered: normal.has(Relaxation::WriteWrite),
@@ -143,7 +143,7 @@ impl<'s> History<'s> {
     fn move_to(&mut self, p: ProcessId, at: usize) {
         let place = &mut self.places[p.index()];
         for state in place.at + 1..=at {
-            if let Made::Write(q, x) = self.made[state - 1]
+            if let Origin::Write(q, x) = self.origins[state - 1]
                 && q == p
             {
                 place.pointers[x.index()] = place.pointers[x.index()].max(state);
@@ -152,11 +152,11 @@ impl<'s> History<'s> {
         place.at = place.at.max(at);
     }
 
-    fn append(&mut self, var: VarId, value: ValueId, made: Made) {
+    fn append(&mut self, var: VarId, value: ValueId, origin: Origin) {
         let mut memory = self.states[self.newest()].clone();
         memory[var.index()] = value;
         self.states.push(memory);
-        self.made.push(made);
+        self.origins.push(origin);
     }
 
     /// The oldest waiting write enters the history. Nothing is lost here: what
@@ -165,7 +165,7 @@ impl<'s> History<'s> {
         let place = &mut self.places[p.index()];
         let first = place.stores[var.index()].pop_front()?;
         place.done.push_back((place.at, Done::Transfer(var)));
-        self.append(var, first, Made::Write(p, var));
+        self.append(var, first, Origin::Write(p, var));
         Some(first)
     }
 
@@ -181,7 +181,7 @@ impl<'s> History<'s> {
                 } else if self.has_ended {
                     place.beyond[x.index()] = Some(d);
                 } else {
-                    self.append(x, d, Made::Write(p, x));
+                    self.append(x, d, Origin::Write(p, x));
                 }
                 return Some(());
             }
@@ -190,7 +190,7 @@ impl<'s> History<'s> {
                 if self.has_ended || !self.is_idle(p) || self.states[newest][x.index()] != d {
                     return None;
                 }
-                self.append(x, e, Made::Arw(p, id));
+                self.append(x, e, Origin::Arw(p, id));
                 self.move_to(p, newest + 1);
                 self.places[p.index()].pointers.fill(newest + 1);
                 return Some(());
@@ -227,8 +227,8 @@ impl<'s> History<'s> {
         place.stores.iter().all(VecDeque::is_empty) && place.beyond.iter().all(Option::is_none)
     }
 
-    /// At a write fence after the history ended, the writes of the process move
-    /// on to where they wait in order, never to reach memory.
+    /// A write fence after the end of the history: the waiting writes of the process move to the
+    /// serializing buffer, and never reach memory.
     fn move_beyond(&mut self, p: ProcessId) {
         let place = &mut self.places[p.index()];
         for x in (0..place.stores.len()).map(VarId::new) {
@@ -247,7 +247,7 @@ impl<'s> History<'s> {
         }
         let own = (place.at + 1..=self.newest())
             .rev()
-            .find(|&s| matches!(self.made[s - 1], Made::Write(q, x) if (q, x) == (p, var)));
+            .find(|&s| matches!(self.origins[s - 1], Origin::Write(q, x) if (q, x) == (p, var)));
         let has = |s: usize| self.states[s][var.index()] == value;
         let from = match own {
             Some(s) if has(s) => return Some(()),
@@ -262,21 +262,21 @@ impl<'s> History<'s> {
     }
 
     /// What a run does at each place of the history, in order.
-    fn schedule(mut self) -> Vec<Wanted> {
+    fn schedule(mut self) -> Vec<PlannedStep> {
         let mut wanted = Vec::new();
         for moment in 0..self.states.len() {
             if moment > 0 {
-                wanted.push(match self.made[moment - 1] {
-                    Made::Arw(p, id) => Wanted::Take(p, id),
-                    Made::Write(p, x) => Wanted::Memory(p, Rule::Update, x),
+                wanted.push(match self.origins[moment - 1] {
+                    Origin::Arw(p, id) => PlannedStep::Take(p, id),
+                    Origin::Write(p, x) => PlannedStep::Memory(p, Rule::Update, x),
                 });
             }
             for (p, place) in self.system.process_ids().zip(&mut self.places) {
                 while let Some(&(_, done)) = place.done.front().filter(|(at, _)| *at == moment) {
                     place.done.pop_front();
                     wanted.push(match done {
-                        Done::Take(id) => Wanted::Take(p, id),
-                        Done::Transfer(x) => Wanted::Memory(p, Rule::TransferWrite, x),
+                        Done::Take(id) => PlannedStep::Take(p, id),
+                        Done::Transfer(x) => PlannedStep::Memory(p, Rule::TransferWrite, x),
                     });
                 }
             }
@@ -287,12 +287,12 @@ impl<'s> History<'s> {
 
 /// A step that a run is to take.
 #[derive(Clone, Copy, Debug)]
-enum Wanted {
+enum PlannedStep {
     Take(ProcessId, TransitionId),
     Memory(ProcessId, Rule, VarId),
 }
 
-impl Wanted {
+impl PlannedStep {
     fn is(self, step: &Step) -> bool {
         match self {
             Self::Take(p, id) => step.process == p && step.transition == Some(id),
@@ -314,10 +314,10 @@ pub(crate) fn run(
     budget: &Budget,
 ) -> Result<Option<Run>, Stop> {
     let form = Form::of(model)[0];
-    let wanted: Vec<Wanted> = if form == Form::Sc {
+    let wanted: Vec<PlannedStep> = if form == Form::Sc {
         // Views see the newest memory only: the path is the run.
         let take = |event: &Event| match *event {
-            Event::Take(p, id) => Some(Wanted::Take(p, id)),
+            Event::Take(p, id) => Some(PlannedStep::Take(p, id)),
             Event::Transfer(..) | Event::TransferOne(..) | Event::End => None,
         };
         events.iter().filter_map(take).collect()

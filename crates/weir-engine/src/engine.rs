@@ -1,14 +1,15 @@
 //! What an engine is: one entry, the models that it decides, and what it is called.
 //!
-//! [`Engine::check`] is how engines are asked, all of them. Around the search of an engine it
-//! does what is the same for everybody: it refuses what the engine cannot decide, answers
-//! what needs no search, and respects bounds.
+//! [`Engine::check`] is how engines are asked, all of them. Around the search of an engine it does
+//! what is the same for all engines: it refuses what the engine cannot decide, answers what needs
+//! no search, and respects bounds.
 
 use std::fmt;
 
 use weir_model::answer::{Answer, Evidence, Verdict};
+use weir_model::ids::QuestionId;
 use weir_model::memory_model::MemoryModel;
-use weir_model::question::{Kind, Question};
+use weir_model::question::{Kind, Question, numbered};
 use weir_model::semantics::{Form, has_bounded_guesses};
 use weir_model::system::System;
 
@@ -27,7 +28,7 @@ pub struct Task<'t> {
     pub model: MemoryModel,
     /// How far to go.
     pub options: &'t SearchOptions,
-    /// Who is told of answers to these questions before the search ends.
+    /// Receives answers to these questions before the search ends.
     pub settled: Sink<'t>,
 }
 
@@ -43,7 +44,7 @@ impl fmt::Debug for Sink<'_> {
 }
 
 impl<'t> Sink<'t> {
-    /// Nobody is told.
+    /// No receiver.
     pub const NONE: Self = Self(None);
 
     /// Tells a function.
@@ -51,7 +52,7 @@ impl<'t> Sink<'t> {
         Self(Some(take))
     }
 
-    /// Whether somebody is told.
+    /// Whether there is a receiver.
     pub fn is_told(&self) -> bool {
         self.0.is_some()
     }
@@ -78,6 +79,9 @@ impl<'t> Task<'t> {
         if !self.system.serves(self.model) {
             return Err(Refusal::Unserved(self.model));
         }
+        if self.model == MemoryModel::C11 && self.system.has_blocks(self.model) {
+            return Err(Refusal::BlocksInForm(Form::C11));
+        }
         match self.options.form {
             Some(form) if !Form::of_system(self.system, self.model).contains(&form) => {
                 Err(Refusal::BlocksInForm(form))
@@ -88,7 +92,7 @@ impl<'t> Task<'t> {
 
     /// Every question is unknown for this reason.
     pub fn unknown(&self, reason: &impl ToString) -> Vec<Answer> {
-        (0..self.questions.len()).map(|i| Answer::unknown(i, reason.to_string())).collect()
+        numbered(self.questions).map(|(i, _)| Answer::unknown(i, reason.to_string())).collect()
     }
 
     /// The same within other limits.
@@ -122,6 +126,12 @@ pub trait Engine: fmt::Debug + Sync {
     /// Whether it follows atomic blocks of several steps.
     fn follows_blocks(&self) -> bool {
         false
+    }
+
+    /// Whether what it proves under a model can be written as a file. There are files for SC, TSO, PSO and NSW
+    /// only.
+    fn has_proofs(&self, _model: MemoryModel) -> bool {
+        true
     }
 
     /// Answers questions, each with what shows the answer. The model is one that it
@@ -324,11 +334,11 @@ impl std::error::Error for Refusal {}
 /// whatever it reads.
 fn known_from_code(task: Task<'_>) -> Vec<Option<Answer>> {
     let bounded = task.system.bounds_question().is_some();
-    let answer = |(i, question): (usize, &Question)| {
+    let answer = |(i, question): (QuestionId, &Question)| {
         let is_known = !bounded && question.is_excluded();
         is_known.then(|| Answer::excluded(i, question, Evidence::Exhausted))
     };
-    task.questions.iter().enumerate().map(answer).collect()
+    numbered(task.questions).map(answer).collect()
 }
 
 /// Whether an answer of a search stays as it is, whatever is found later: bounds are respected at
@@ -336,7 +346,7 @@ fn known_from_code(task: Task<'_>) -> Vec<Option<Answer>> {
 fn is_final(task: Task<'_>, answer: &Answer) -> bool {
     let has_bounds = task.system.bounds_question().is_some();
     match answer.has_run() {
-        true => task.questions[answer.property].kind != Kind::Bounds,
+        true => task.questions[answer.property.index()].kind != Kind::Bounds,
         false => !has_bounds && task.system.excess().is_none(),
     }
 }
@@ -368,7 +378,7 @@ fn respect_bounds(task: Task<'_>, answers: &mut [Answer]) {
         _ => "a value may leave its bound".to_owned(),
     };
     for answer in answers.iter_mut() {
-        if Some(answer.property) == bounds || answer.is_known() && !answer.has_run() {
+        if Some(answer.property.index()) == bounds || answer.is_known() && !answer.has_run() {
             *answer = Answer::unknown(answer.property, &reason);
         }
     }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
 use weir_model::answer::{BufferAutomaton, ViewParts};
 use weir_model::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::Stop;
@@ -11,6 +10,7 @@ use weir_model::semantics::{Event, Form, Rule, Semantics, Step, sufficient_bound
 
 use crate::engine::Task;
 use crate::explicit;
+use crate::store::{Full, Store};
 
 /// The explored states of a program.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +105,12 @@ impl fmt::Display for NoGraph {
 
 impl std::error::Error for NoGraph {}
 
+impl From<Full> for NoGraph {
+    fn from(full: Full) -> Self {
+        Self::Stopped(full.to_string())
+    }
+}
+
 impl From<Stop> for NoGraph {
     fn from(stop: Stop) -> Self {
         Self::Stopped(stop.to_string())
@@ -119,27 +125,29 @@ pub(crate) fn configurations(task: Task<'_>, most: usize) -> Result<Graph, NoGra
     let form = options.form.unwrap_or_else(|| Form::of_system(system, model)[0]);
     let semantics = form.semantics(system, model, bound);
     let mut graph = Graph::default();
-    let mut numbers: FxHashMap<Vec<Cell>, usize> = FxHashMap::default();
-    let mut configs = Vec::new();
+    let mut store: Store = Store::within(&options.budget);
     for initial in semantics.initial().take(most + 1) {
-        numbers.insert(initial.clone(), configs.len());
-        configs.push(initial);
+        store.insert(&initial, None)?;
     }
-    let initial = configs.len();
+    let initial = store.len();
     let mut scratch = Vec::new();
-    while let Some(config) = configs.get(graph.nodes.len()).cloned() {
+    while let Some(id) = store.take_next() {
         options.budget.check()?;
-        let from = graph.nodes.len();
+        let (from, config) = (id.index(), store.get(id));
+        let mut full = None;
         graph.nodes.push(node(semantics.as_ref(), questions, &config, from < initial));
         graph.is_cut |= !semantics.successors(&config, &mut scratch, &mut |step, next| {
-            let to = *numbers.entry(next.to_vec()).or_insert_with(|| {
-                configs.push(next.to_vec());
-                configs.len() - 1
-            });
             let (process, happens) = (step.process, vec![happening(&step)]);
-            graph.edges.push(Edge { from, to, process, happens, is_folded: false });
+            match store.number(next, Some(id)) {
+                Ok((to, _)) => {
+                    let to = to.index();
+                    graph.edges.push(Edge { from, to, process, happens, is_folded: false });
+                }
+                Err(reason) => full = Some(reason),
+            }
         });
-        if configs.len() > most {
+        full.map_or(Ok(()), Err)?;
+        if store.len() > most {
             return Err(NoGraph::TooLarge(most));
         }
     }

@@ -4,11 +4,8 @@
 //! interleaving in the semantics in which runs are presented. The possible interleavings
 //! are few, so they are searched breadth-first.
 
-use std::collections::HashMap;
-
 use weir_model::answer::{Run, Snapshot};
 use weir_model::ids::{Cell, TransitionId};
-use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
 use weir_model::semantics::{Form, Semantics, Step, bounded_guesses, has_bounded_guesses};
@@ -16,12 +13,10 @@ use weir_model::system::System;
 
 use crate::explicit::settles;
 use crate::stats::SearchOptions;
+use crate::store::{Full, Store};
 
 /// More configurations than these are not looked at.
-const MOST: usize = 1 << 20;
-
-/// A configuration with the number of transitions that each process has taken.
-type Node = (Vec<Cell>, Vec<usize>);
+const MAX_CONFIGURATIONS: usize = 1 << 20;
 
 /// A run in which each process takes these transitions, in order, and no others, and
 /// which settles a question in the end. `None` if none is found.
@@ -34,7 +29,7 @@ pub fn run(
     taken: &[Vec<TransitionId>],
     question: &Question,
     options: &SearchOptions,
-) -> Result<Option<Run>, Stop> {
+) -> Result<Option<Run>, Full> {
     let form = Form::of(model)[0];
     let bound = taken.iter().map(Vec::len).sum::<usize>() + 1;
     let semantics = match options.guesses.filter(|_| has_bounded_guesses(model)) {
@@ -42,72 +37,54 @@ pub fn run(
         None => form.semantics(system, model, bound),
     };
     let semantics = semantics.as_ref();
-    let mut nodes: Vec<(Node, Option<usize>)> = Vec::new();
-    let mut known: HashMap<Node, usize> = HashMap::new();
-    for config in semantics.initial().take(MOST) {
-        options.budget.tick()?;
-        let node = (config, vec![0; taken.len()]);
-        known.insert(node.clone(), nodes.len());
-        nodes.push((node, None));
+    // A node is the number of transitions that each process has taken, and a configuration.
+    let n = taken.len();
+    let mut store: Store = Store::within(&options.budget);
+    let mut node: Vec<Cell> = vec![0; n];
+    for config in semantics.initial().take(MAX_CONFIGURATIONS) {
+        node.truncate(n);
+        node.extend(config);
+        store.insert(&node, None)?;
     }
-    let mut scratch = Vec::new();
-    let mut number = 0;
-    while number < nodes.len() && nodes.len() < MOST {
-        options.budget.tick()?;
-        options.budget.check_growth(known.len(), known.capacity(), size_of::<(Node, usize)>())?;
-        let (config, done) = nodes[number].0.clone();
-        let is_done = done.iter().zip(taken).all(|(done, all)| *done == all.len());
-        if is_done && settles(semantics, &config, question) {
-            let path = path(&nodes, number);
-            let start = Snapshot::new(semantics, &nodes[path[0]].0.0);
-            let steps = steps(semantics, &nodes, &path);
-            return Ok(Some(Run { model, form, bound, start, steps }));
+    let (mut scratch, mut next_node) = (Vec::new(), Vec::new());
+    while let Some(id) = store.take_next().filter(|_| store.len() < MAX_CONFIGURATIONS) {
+        store.read(id, &mut node);
+        let (done, config) = node.split_at(n);
+        let is_done = done.iter().zip(taken).all(|(done, all)| *done as usize == all.len());
+        if is_done && settles(semantics, config, question) {
+            let path = store.path_to(id)?;
+            let start = Snapshot::new(semantics, &path[0][n..]);
+            let steps = path.windows(2).map(|pair| step(semantics, n, &pair[0], &pair[1]));
+            return Ok(Some(Run { model, form, bound, start, steps: steps.collect() }));
         }
-        let _ = semantics.successors(&config, &mut scratch, &mut |step, next| {
-            let mut done = done.clone();
-            if let Some(id) = step.transition {
+        let mut full = None;
+        let _ = semantics.successors(config, &mut scratch, &mut |step, next| {
+            next_node.clear();
+            next_node.extend_from_slice(done);
+            if let Some(transition) = step.transition {
                 let p = step.process.index();
-                if taken[p].get(done[p]) != Some(&id) {
+                if taken[p].get(done[p] as usize) != Some(&transition) {
                     return;
                 }
-                done[p] += 1;
+                next_node[p] += 1;
             }
-            let node = (next.to_vec(), done);
-            if !known.contains_key(&node) {
-                known.insert(node.clone(), nodes.len());
-                nodes.push((node, Some(number)));
-            }
+            next_node.extend_from_slice(next);
+            full = full.take().or(store.insert(&next_node, Some(id)).err());
         });
-        number += 1;
+        full.map_or(Ok(()), Err)?;
     }
     Ok(None)
 }
 
-/// The nodes on the way to one, from an initial one on.
-fn path(nodes: &[(Node, Option<usize>)], end: usize) -> Vec<usize> {
-    let mut path = vec![end];
-    while let Some(before) = nodes[path[path.len() - 1]].1 {
-        path.push(before);
-    }
-    path.reverse();
-    path
-}
-
-/// The steps along a path.
-fn steps(semantics: &dyn Semantics, nodes: &[(Node, Option<usize>)], path: &[usize]) -> Vec<Step> {
-    let mut scratch = Vec::new();
-    let mut steps = Vec::new();
-    for pair in path.windows(2) {
-        let ((from, before), (to, after)) = (&nodes[pair[0]].0, &nodes[pair[1]].0);
-        let mut found = None;
-        let _ = semantics.successors(from, &mut scratch, &mut |step, next| {
-            let p = step.process.index();
-            let moves = usize::from(step.transition.is_some());
-            if next == to && before[p] + moves == after[p] {
-                found.get_or_insert(step);
-            }
-        });
-        steps.push(found.expect("it was reached from there"));
-    }
-    steps
+/// The step between two nodes of so many processes.
+fn step(semantics: &dyn Semantics, n: usize, from: &[Cell], to: &[Cell]) -> Step {
+    let ((before, from), (after, to)) = (from.split_at(n), to.split_at(n));
+    let mut found = None;
+    let _ = semantics.successors(from, &mut Vec::new(), &mut |step, next| {
+        let p = step.process.index();
+        if next == to && before[p] + Cell::from(step.transition.is_some()) == after[p] {
+            found.get_or_insert(step);
+        }
+    });
+    found.expect("it was reached from there")
 }

@@ -45,5 +45,6 @@ pub use automata::Automata;
 pub use backward::Backward;
 pub use engine::{Engine, Refusal, Sink, Task};
 pub use explicit::Explicit;
+pub use explicit::shared::Expansion;
 pub use stats::{Progress, SearchOptions, Stats, blame};
 pub use views::Views;

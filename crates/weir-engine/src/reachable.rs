@@ -26,10 +26,8 @@ pub enum NotListed {
     Model(MemoryModel),
     /// A buffer holds more and more writes.
     Unbounded,
-    /// A limit was reached.
-    Stopped(Stop),
-    /// There are too many to number.
-    TooMany,
+    /// A limit was reached, or there are too many to number.
+    Full(Full),
 }
 
 impl fmt::Display for NotListed {
@@ -39,8 +37,7 @@ impl fmt::Display for NotListed {
                 write!(f, "there are closed sets for SC and TSO, not for {model}")
             }
             Self::Unbounded => write!(f, "a buffer holds more than {MAX_BUFFER} writes"),
-            Self::Stopped(stop) => stop.fmt(f),
-            Self::TooMany => f.write_str("there are too many configurations to number"),
+            Self::Full(full) => full.fmt(f),
         }
     }
 }
@@ -49,16 +46,13 @@ impl std::error::Error for NotListed {}
 
 impl From<Stop> for NotListed {
     fn from(stop: Stop) -> Self {
-        Self::Stopped(stop)
+        Self::Full(stop.into())
     }
 }
 
 impl From<Full> for NotListed {
     fn from(full: Full) -> Self {
-        match full {
-            Full::Numbers => Self::TooMany,
-            Full::Stopped(stop) => Self::Stopped(stop),
-        }
+        Self::Full(full)
     }
 }
 
@@ -100,14 +94,14 @@ pub fn configurations(
 ) -> Result<Vec<Buffered>, NotListed> {
     let form = form(model)?;
     let semantics = form.semantics(system, model, MAX_BUFFER);
-    let mut store = Store::within(budget);
+    let mut store: Store = Store::within(budget);
     for config in semantics.initial() {
         store.insert(&config, None)?;
     }
     let mut all = Vec::new();
     let mut scratch = Vec::new();
     let mut next: Vec<Vec<Cell>> = Vec::new();
-    while let Some(id) = store.id(all.len()) {
+    while let Some(id) = store.take_next() {
         budget.tick()?;
         let config = store.get(id);
         let each = size_of::<Buffered>() + 8 * config.len();

@@ -1,5 +1,6 @@
 //! Options of a search, and its statistics.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use weir_model::answer::Answer;
@@ -19,6 +20,8 @@ pub struct SearchOptions {
     /// The form of the semantics that is searched, for engines that search one; by default the
     /// first one of the model.
     pub form: Option<Form>,
+    /// The folder for closed levels, if an explicit search is to keep them on disk.
+    pub spill: Option<PathBuf>,
     /// How much time and memory there is.
     pub budget: Budget,
     /// Whether to return what shows that a property holds, if the engine can.
@@ -65,15 +68,23 @@ pub struct Stats {
     pub growth: Option<(String, usize)>,
     /// Why the search stopped early, if it did.
     pub stopped: Option<String>,
-    /// What two engines say that cannot both be true, if they do.
+    /// How two engines contradict each other, if they do.
     pub contradiction: Option<String>,
     /// Bytes that the configurations take up.
     pub bytes: usize,
+    /// Bytes that closed levels take up on disk.
+    pub on_disk: u64,
     /// How long it took.
     pub elapsed: Duration,
 }
 
 impl Stats {
+    /// Those of a search that did not begin, for a reason.
+    pub fn not_begun(reason: &str, budget: &Budget) -> Self {
+        let (stopped, elapsed) = (Some(reason.to_owned()), budget.elapsed());
+        Self { engine: "none", stopped, elapsed, ..Self::default() }
+    }
+
     /// Adds what another search did, for another property.
     pub fn add(&mut self, other: Self) {
         self.stored += other.stored;

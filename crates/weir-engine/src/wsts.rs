@@ -24,9 +24,9 @@ use crate::stats::{Progress, SearchOptions, Stats};
 
 /// A system with an order on its states.
 pub trait WellStructured {
-    /// A state; it stands for all that are not below it.
+    /// A state. It represents all states at or above it.
     type State: Clone;
-    /// What leads from a state to another.
+    /// A step from one state to another.
     type Step: Clone;
     /// What two states must have in common to be compared at all.
     type Key: Hash + Eq;
@@ -34,7 +34,8 @@ pub trait WellStructured {
     /// What a state has in common with all that it can be compared with.
     fn key(&self, state: &Self::State) -> Self::Key;
 
-    /// Whether `small` is at or below `big`: whatever is above `big` is above it.
+    /// Whether `small` is at or below `big`, so that the upward closure of `small` contains that of
+    /// `big`.
     fn is_below(&self, small: &Self::State, big: &Self::State) -> bool;
 
     /// Minimal predecessors of the upward closure of `state`. Those at or above `state` itself may be
@@ -59,9 +60,9 @@ pub trait WellStructured {
 /// What a backward search found.
 #[derive(Clone, Debug)]
 pub enum Outcome<S, T> {
-    /// A way from an initial state to one that was asked for, step by step.
+    /// The steps from an initial state to a target.
     Reached(Vec<T>),
-    /// There is none: the minimal states of all from which there is a way.
+    /// No target is reachable: the minimal states of the set of all states that reach one.
     Unreachable(Vec<S>),
     /// A limit was reached, or the search was cancelled.
     Stopped(String),
@@ -70,7 +71,7 @@ pub enum Outcome<S, T> {
 struct Search<'w, W: WellStructured> {
     system: &'w W,
     states: Vec<W::State>,
-    /// The step to the next state on the way, and its number.
+    /// The step towards a target, and the number of the state that it leads to.
     next: Vec<Option<(W::Step, u32)>>,
     /// Whether a later state is below this one.
     covered: Vec<bool>,

@@ -11,7 +11,7 @@ use weir_check::buffers::{Buffers, Edge, Place, State, check};
 use weir_engine::graph::{Buffer, Graph, Node};
 use weir_engine::{Automata, Engine, Explicit, SearchOptions, Task};
 use weir_model::answer::{Answer, Evidence};
-use weir_model::ids::{ProcessId, ValueId, VarId};
+use weir_model::ids::{ProcessId, QuestionId, ValueId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
@@ -201,7 +201,7 @@ fn numbers(system: &System, x: usize) -> Vec<i128> {
 fn certificate(system: &System) -> Buffers {
     let answers = ask(system, Automata::default());
     let Evidence::Buffers(set) = &answers[0].evidence else { panic!("{:?}", answers[0]) };
-    Buffers::new(system, set, vec![0])
+    Buffers::new(system, set, vec![QuestionId(0)])
 }
 
 /// Nothing is folded in here, so each state is there because it is initial or a step
@@ -322,7 +322,7 @@ fn for_what_is_not_followed() {
     let doubling = system(DOUBLING);
     let answers = ask_unchecked(&doubling, Automata::default());
     let Evidence::Buffers(set) = &answers[0].evidence else { panic!("{:?}", answers[0]) };
-    let why = check(&doubling, &Buffers::new(&doubling, set, vec![0])).unwrap_err();
+    let why = check(&doubling, &Buffers::new(&doubling, set, vec![QuestionId(0)])).unwrap_err();
     assert!(matches!(&why, Rejected::NotFollowed(_)), "{why}");
     assert!(why.to_string().contains("a value does not fit 128 bits"), "{why}");
 }
@@ -341,7 +341,7 @@ fn short_runs_are_found_beside_a_long_way() {
         let (answers, stats) = ask();
         assert_eq!(verdicts(&answers), ["violated"], "{name}: {stats:?}");
         let Evidence::Run(run) = &answers[0].evidence else { panic!("{name}") };
-        let witness = weir_check::Witness::new(&system, run, 0, &|_| 1);
+        let witness = weir_check::Witness::new(&system, run, QuestionId(0), &|_| 1);
         assert_eq!(weir_check::check(&system, &witness), Ok(()));
         let counts = |s: &weir_engine::Stats| (s.stored, s.steps, s.expanded, s.bytes);
         assert_eq!(counts(&ask().1), counts(&stats), "{name}: the same every time");

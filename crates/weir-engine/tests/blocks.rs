@@ -28,7 +28,7 @@ fn answers(system: &System, model: MemoryModel, form: Option<Form>) -> Result<Ve
         if let Evidence::Run(run) = &answer.evidence {
             let witness = Witness::new(system, run, answer.property, &|_| 1);
             let checked = weir_check::check(system, &witness);
-            checked.map_err(|e| format!("{model}: run for {}: {e}", answer.property))?;
+            checked.map_err(|e| format!("{model}: run for {}: {e}", answer.property.index()))?;
         }
     }
     Ok(answers)
@@ -60,7 +60,7 @@ fn agree(program: &Program) -> Result<u64, String> {
                 }
             }
             if !answer.has_run() && answer.is_known() {
-                holding.push(i);
+                holding.push(answer.property);
             }
         }
         let is_listed = model == MemoryModel::SC || model == MemoryModel::TSO && is_loop_free;
@@ -123,7 +123,7 @@ fn forms_agree() {
                 {
                     compared += 1;
                     if a.verdict != b.verdict {
-                        let (one, word, i) = (forms[0].word(), form.word(), a.property);
+                        let (one, word, i) = (forms[0].word(), form.word(), a.property.index());
                         return Err(format!("{model}: `{one}` and `{word}` differ on {i}"));
                     }
                 }

@@ -13,7 +13,7 @@ use weir_check::certificate::{self, Certificate, Configuration};
 use weir_engine::{Engine, SearchOptions, Task, Views};
 use weir_gen::{Rng, Shape, program};
 use weir_model::answer::Evidence;
-use weir_model::ids::SpanId;
+use weir_model::ids::{QuestionId, SpanId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Expr, Property, PropertyKind};
 use weir_model::system::System;
@@ -32,7 +32,7 @@ fn certificate(system: &System, model: MemoryModel) -> Certificate {
     let Evidence::Invariant(invariant) = &answers[0].evidence else {
         panic!("{model}: {:?}", answers[0].verdict)
     };
-    Certificate::new(system, invariant, vec![0])
+    Certificate::new(system, invariant, vec![QuestionId(0)])
 }
 
 #[test]

@@ -58,20 +58,21 @@ fn check_evidence(system: &System, answers: &[Answer]) -> Result<(), String> {
             let certificate = Certificate::new(system, invariant, vec![answer.property]);
             let text = serde_json::to_string(&certificate).map_err(|e| e.to_string())?;
             let read = serde_json::from_str(&text).map_err(|e| e.to_string())?;
-            certificate::check(system, &read, 2)
-                .map_err(|e| format!("certificate for property {}: {e}", answer.property))?;
+            certificate::check(system, &read, 2).map_err(|e| {
+                format!("certificate for property {}: {e}", answer.property.index())
+            })?;
         }
         if let Evidence::Upward(set) = &answer.evidence {
             let sets = UpwardSets::new(system, set.model, &[(answer.property, &set.states)]);
             let text = serde_json::to_string(&sets).map_err(|e| e.to_string())?;
             let read = serde_json::from_str(&text).map_err(|e| e.to_string())?;
             upward::check(system, &read)
-                .map_err(|e| format!("set for property {}: {e}", answer.property))?;
+                .map_err(|e| format!("set for property {}: {e}", answer.property.index()))?;
         }
         if let Evidence::Run(run) = &answer.evidence {
             let witness = Witness::new(system, run, answer.property, &|_| 1);
             weir_check::check(system, &witness)
-                .map_err(|e| format!("run for property {}: {e}", answer.property))?;
+                .map_err(|e| format!("run for property {}: {e}", answer.property.index()))?;
         }
     }
     Ok(())
@@ -90,7 +91,7 @@ fn compare(
         decided += 1;
         if a.verdict != b.verdict {
             let (ours, theirs) = (a.verdict.name(), b.verdict.name());
-            let property = a.property;
+            let property = a.property.index();
             return Err(format!(
                 "property {property} under {model}: {one} say {ours}, {other} {theirs}"
             ));
@@ -127,7 +128,7 @@ fn agree(
             Explicit.check(Task::new(&system, model, &options(bound)), &mut |_| {}).unwrap();
         let undecided = found.iter().find(|a| a.verdict == Verdict::Unknown && bound.is_none());
         if let Some(a) = undecided {
-            return Err(format!("property {} undecided: {:?}", a.property, a.evidence));
+            return Err(format!("property {} undecided: {:?}", a.property.index(), a.evidence));
         }
         let level = stats.level.unwrap_or_default();
         decided += compare(("views", &found), ("explicit", &expected), model)

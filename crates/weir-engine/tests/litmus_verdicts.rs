@@ -3,20 +3,16 @@
 //! The table below was worked out by hand from the sets of relaxations: which
 //! pairs of neighbors may change places, and that there is one memory. Each
 //! verdict is exact and, where a state is reachable, comes with a run that
-//! `weir-check` accepts. The operational forms of each model find the same
-//! states.
+//! `weir-check` accepts.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use weir_check::Witness;
 use weir_engine::{Engine, Explicit, SearchOptions, Task, explicit};
 use weir_model::answer::{Evidence, Verdict};
-use weir_model::ids::{Cell, StateId, ValueId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{PropertyKind, Quantifier};
-use weir_model::semantics::rewriting::{self, Reached};
-use weir_model::semantics::{Form, sufficient_bound};
 use weir_model::system::System;
 
 /// The file, whether what its condition asks about can be seen under SC, TSO,
@@ -194,57 +190,4 @@ fn verdicts_under_other_models() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// Plain search, sharing nothing with the engines.
-fn explore(system: &System, model: MemoryModel, form: Form, bound: usize) -> Reached {
-    let semantics = form.semantics(system, model, bound);
-    let mut seen: HashSet<Vec<Cell>> = semantics.initial().collect();
-    let mut work: Vec<Vec<Cell>> = seen.iter().cloned().collect();
-    let mut reached = Reached::default();
-    let mut scratch = Vec::new();
-    while let Some(config) = work.pop() {
-        let controls = semantics.controls(&config);
-        let memory: Vec<_> = semantics.memory(&config).iter().map(|&v| ValueId(v)).collect();
-        let states: Vec<_> = controls.iter().map(|&s| StateId(s)).collect();
-        if semantics.is_settled(&config) {
-            reached.states.insert((states.clone(), memory.clone()));
-        }
-        if semantics.is_drained(&config) && system.all_ended(controls) {
-            reached.finals.insert((states, memory));
-        }
-        let _ = semantics.successors(&config, &mut scratch, &mut |_, next| {
-            if seen.insert(next.to_vec()) {
-                work.push(next.to_vec());
-            }
-        });
-    }
-    reached
-}
-
-#[test]
-fn all_forms_of_a_model_reach_the_same() {
-    for (name, ..) in VERDICTS {
-        let system = read(name, MemoryModel::SC);
-        for (shown, model) in MemoryModel::NAMED {
-            let bound = sufficient_bound(&system);
-            let expected = match bound {
-                Some(_) => rewriting::reached(&system, model),
-                None => explore(&system, model, Form::of(model)[0], 4),
-            };
-            for form in Form::of(model) {
-                // Pointers that move on their own take a long time to do so.
-                if form == Form::NswHistory && system.vars.len() > 2 {
-                    continue;
-                }
-                let found = explore(&system, model, form, bound.unwrap_or(4));
-                assert_eq!(found.finals, expected.finals, "{name} under {shown}: {form:?}");
-                // Memory is ahead of the processes with load buffers; guesses
-                // in a loop fill any buffer.
-                if form != Form::LoadBuffers && bound.is_some() {
-                    assert_eq!(found.states, expected.states, "{name} under {shown}: {form:?}");
-                }
-            }
-        }
-    }
 }

@@ -1,5 +1,5 @@
 //! What the explicit engine says can be believed, and the checker of runs can
-//! tell a run from what is none.
+//! tell its runs from what is none.
 //!
 //! * Every run that the engine returns, for random programs, random properties
 //!   and many models, goes to a file and back and is accepted by `weir-check`.
@@ -17,159 +17,22 @@ use std::time::Duration;
 
 use weir_check::{Witness, check};
 use weir_engine::{Engine, Explicit, SearchOptions, Stats, Task, explicit};
-use weir_gen::{Rng, Shape, program, setting, shrink};
+use weir_gen::{Rng, Shape, setting};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot, Verdict};
-use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use weir_model::ids::{ProcessId, SpanId, StateId, ValueId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{
-    Atom, BinOp, Expr, Formula, Label, Program, Property, PropertyKind, Quantifier, Stmt, StmtKind,
-    UnOp,
+    Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
 };
+use weir_model::semantics::Form;
 use weir_model::semantics::rewriting::{self, Reached};
-use weir_model::semantics::{Form, Rule, sufficient_bound};
-use weir_model::system::{Expanded, System, Variable};
+use weir_model::system::System;
 
-/// The models that have a form of their own.
-const MODELS: [MemoryModel; 8] = [
-    MemoryModel::SC,
-    MemoryModel::TSO,
-    MemoryModel::PSO,
-    MemoryModel::NSW,
-    MemoryModel::GUESS,
-    MemoryModel::GUESS_WW,
-    MemoryModel::TSO.with(Relaxation::ReadWrite),
-    MemoryModel::NSW.with(Relaxation::Rrwe),
-];
-
-fn random_model(rng: &mut Rng) -> MemoryModel {
-    let all: Vec<_> = MemoryModel::all().collect();
-    *rng.pick(&all)
-}
-
-// ---- random programs with random properties --------------------------------
-
-fn random_formula(rng: &mut Rng, program: &Program, depth: usize) -> Formula {
-    if depth > 0 && rng.once_in(2) {
-        let (a, b) =
-            (random_formula(rng, program, depth - 1), random_formula(rng, program, depth - 1));
-        return match rng.below(5) {
-            0 => Expr::unary(UnOp::Not, a),
-            1 => Expr::binary(BinOp::Or, a, b),
-            _ => Expr::binary(BinOp::And, a, b),
-        };
-    }
-    let p = rng.below(program.processes.len());
-    let process = &program.processes[p];
-    let place = |l: usize| Expr::Atom(Atom::At(ProcessId::new(p), LabelId::new(l)));
-    let atom = match rng.below(6) {
-        0 if !process.labels.is_empty() => return place(rng.below(process.labels.len())),
-        0..=3 if !process.registers.is_empty() => {
-            Atom::Reg(ProcessId::new(p), RegId::new(rng.below(process.registers.len())))
-        }
-        _ => Atom::Var(VarId::new(rng.below(program.vars.len()))),
-    };
-    let op = *rng.pick(&[BinOp::Eq, BinOp::Eq, BinOp::Ne]);
-    Expr::binary(op, Expr::Atom(atom), Expr::Const(rng.below(2) as i128))
-}
-
-/// Puts a statement somewhere into the body of a random process.
-fn insert(rng: &mut Rng, program: &mut Program, make: impl Fn(&mut Rng, usize) -> StmtKind) {
-    let p = rng.below(program.processes.len());
-    let process = &mut program.processes[p];
-    if process.registers.is_empty() {
-        return;
-    }
-    let statement = make(rng, process.registers.len());
-    // Not before the first statement, where registers are what they are.
-    let at = 1 + rng.below(process.body.len());
-    process.body.insert(at, Stmt::new(statement, SpanId::NONE));
-}
-
-fn on_register(rng: &mut Rng, registers: usize) -> Expr<RegId> {
-    let register = Expr::Atom(RegId::new(rng.below(registers)));
-    Expr::binary(BinOp::Eq, register, Expr::Const(rng.below(2) as i128))
-}
-
-/// A random program that asks one question of each kind, and some twice.
-fn asking(rng: &mut Rng, shape: &Shape) -> Program {
-    let mut random = program(rng, shape);
-    insert(rng, &mut random, |rng, n| StmtKind::Assert(on_register(rng, n)));
-    if rng.once_in(3) {
-        insert(rng, &mut random, |rng, n| StmtKind::Assume(on_register(rng, n)));
-    }
-    let p = rng.below(random.processes.len());
-    let process = &mut random.processes[p];
-    process.labels.push(Label { name: "here".into(), span: SpanId::NONE });
-    let at = rng.below(process.body.len() + 1);
-    process.body.insert(at, Stmt::new(StmtKind::Label(LabelId(0)), SpanId::NONE));
-
-    let never = |f| PropertyKind::Never(f);
-    let last = |q, f| PropertyKind::Final(q, f);
-    let kinds = [
-        never(random_formula(rng, &random, 2)),
-        never(random_formula(rng, &random, 2)),
-        PropertyKind::Assertions,
-        PropertyKind::NoDeadlock(vec![]),
-        last(Quantifier::Exists, random_formula(rng, &random, 2)),
-        last(Quantifier::Never, random_formula(rng, &random, 2)),
-        last(Quantifier::Always, random_formula(rng, &random, 2)),
-    ];
-    if rng.once_in(4) {
-        random.filter = Some(random_formula(rng, &random, 1));
-    }
-    let property = |kind| Property { name: None, kind, span: SpanId::NONE };
-    random.properties = kinds.into_iter().map(property).collect();
-    random
-}
-
-fn system(program: &Program) -> System {
-    System::for_model(program.clone(), MemoryModel::GUESS).expect("random programs are finite")
-}
-
-fn expanded(system: &System) -> Expanded<'_> {
-    system.expanded(&Budget::new()).expect("random programs are finite")
-}
-
-fn loop_free() -> Vec<Shape> {
-    let plain = Shape { statements: 4, ..Shape::default() };
-    vec![
-        plain.clone(),
-        Shape { vars: 3, ..plain.clone() },
-        Shape { types: true, indices: true, ..plain.clone() },
-        Shape { statements: 5, fences: false, atomics: false, branches: false, ..plain.clone() },
-        Shape { statements: 3, values: 3, ..plain.clone() },
-        Shape { processes: 3, statements: 2, branches: false, ..plain },
-    ]
-}
-
-fn looping() -> Vec<Shape> {
-    let plain = Shape { statements: 3, loops: true, ..Shape::default() };
-    vec![plain.clone(), Shape { branches: false, ..plain.clone() }, Shape { vars: 1, ..plain }]
-}
-
-/// Runs `agree` on random programs; a failure is shrunk before it is shown.
-/// `agree` also gets a number from which to draw what else is random.
-fn on_random_programs(
-    cases: u64,
-    shapes: &[Shape],
-    mut agree: impl FnMut(&System, u64) -> Result<(), String>,
-) {
-    let seed = setting("WEIR_SEED", 1);
-    let cases = setting("WEIR_CASES", cases);
-    for case in 0..cases {
-        let start = seed.wrapping_mul(1_000_003).wrapping_add(case);
-        let mut rng = Rng::new(start);
-        let shape = rng.pick(shapes).clone();
-        let random = asking(&mut rng, &shape);
-        if agree(&system(&random), start).is_err() {
-            let small = shrink(random, |p| agree(&system(p), start).is_err());
-            let text = weir_front::weir::print(&small);
-            let why = agree(&system(&small), start).unwrap_err();
-            panic!("seed {seed}, case {case}: {why}\n{text}");
-        }
-    }
-}
+use crate::questions::{
+    MODELS, asking, expanded, loop_free, looping, on_random_programs, random_model, show, system,
+    witness,
+};
 
 // ---- asking the engine ------------------------------------------------------
 
@@ -181,25 +44,6 @@ fn run_of(answer: &Answer) -> Option<&Run> {
     if let Evidence::Run(run) = &answer.evidence { Some(run) } else { None }
 }
 
-/// The witness file of an answer, written and read again.
-fn witness(system: &System, run: &Run, property: usize) -> Witness {
-    let made = Witness::new(system, run, property, &|_| 1);
-    let text = serde_json::to_string(&made).expect("a witness is JSON");
-    let read: Witness = serde_json::from_str(&text).expect("what was written can be read");
-    assert_eq!(made, read, "nothing is lost in the file");
-    read
-}
-
-/// The steps of a witness, one per line, for a person who looks for the bug.
-fn show(witness: &Witness) -> String {
-    let mut text = format!("{} ({})\n", witness.model, witness.semantics);
-    for (i, s) in witness.steps.iter().enumerate() {
-        let what = s.op.clone().unwrap_or_else(|| format!("{:?} {:?}", s.variable, s.value));
-        text += &format!("{:3} {} {}: {what} {:?}\n", i + 1, s.process, s.rule, s.source);
-    }
-    text + &format!("ends {:?} in {:?}\n", witness.end.states, witness.end.memory)
-}
-
 fn accepts_all(
     system: &System,
     model: MemoryModel,
@@ -208,7 +52,7 @@ fn accepts_all(
     let mut runs = 0;
     for answer in answers(system, model, options).0 {
         let exists = matches!(
-            system.program.properties[answer.property].kind,
+            system.program.properties[answer.property.index()].kind,
             PropertyKind::Final(Quantifier::Exists, _)
         );
         let Some(run) = run_of(&answer) else { continue };
@@ -272,75 +116,6 @@ fn runs_of_looping_programs_are_accepted() {
     assert!(runs > 100, "only {runs} runs");
 }
 
-/// A random run in one form, as far as the last configuration that means
-/// something. On the way, every step determines the configuration that it leads to,
-/// and the run that is replayed is the one that was taken.
-fn walk(system: &System, model: MemoryModel, form: Form, rng: &mut Rng) -> Run {
-    let bound = sufficient_bound(system).unwrap_or(3);
-    let semantics = form.semantics(system, model, bound);
-    let mut config = rng.pick(&semantics.initial().collect::<Vec<_>>()).clone();
-    let start = Snapshot::new(semantics.as_ref(), &config);
-    let (mut steps, mut meaningful) = (vec![], 0);
-    let mut states = vec![];
-    let mut scratch = vec![];
-    while steps.len() < 60 {
-        let mut next = vec![];
-        let _ = semantics.successors(&config, &mut scratch, &mut |step, config| {
-            next.push((step, config.to_vec()));
-        });
-        if next.is_empty() {
-            break;
-        }
-        for (i, (step, to)) in next.iter().enumerate() {
-            let same = next[..i].iter().find(|(s, _)| s == step);
-            assert!(same.is_none_or(|(_, other)| other == to), "{form:?}: {step:?} leads to two");
-        }
-        let (step, after) = next.swap_remove(rng.below(next.len()));
-        config = after;
-        steps.push(step);
-        states.push(Snapshot::new(semantics.as_ref(), &config));
-        if semantics.is_settled(&config) {
-            meaningful = steps.len();
-        }
-    }
-    steps.truncate(meaningful);
-    let run = Run { model, form, bound, start, steps };
-    let mut replay = run.replay(system);
-    while replay.advance().is_some() {
-        assert_eq!(replay.snapshot(), states[replay.taken() - 1], "{form:?}");
-    }
-    drop(replay);
-    run
-}
-
-/// Not only the shortest runs of the forms that engines search: random runs of
-/// every form of every model.
-#[test]
-fn random_runs_of_every_form_are_accepted() {
-    let mut lengths: BTreeMap<&'static str, usize> = BTreeMap::new();
-    let shapes: Vec<_> = loop_free().into_iter().chain(looping()).collect();
-    on_random_programs(400, &shapes, |given, start| {
-        let mut rng = Rng::new(!start);
-        let kind = PropertyKind::Never(Expr::Const(1));
-        let always = Property { name: None, kind, span: SpanId::NONE };
-        let system = system(&Program { properties: vec![always], ..given.program.clone() });
-        let random = [random_model(&mut rng), random_model(&mut rng)];
-        for model in MODELS.into_iter().chain(random) {
-            for form in Form::of(model) {
-                let run = walk(&system, model, form, &mut rng);
-                let witness = witness(&system, &run, 0);
-                if let Err(why) = check(&system, &witness) {
-                    return Err(format!("{model}: rejected, {why}\n{}", show(&witness)));
-                }
-                let longest = lengths.entry(form.name()).or_default();
-                *longest = run.steps.len().max(*longest);
-            }
-        }
-        Ok(())
-    });
-    assert!(lengths.len() >= 9 && lengths.values().all(|&n| n > 9), "{lengths:?}");
-}
-
 // ---- what the checker accepts is so -----------------------------------------
 
 /// The program, asking for final states that some of the models have and some
@@ -389,7 +164,7 @@ fn no_run_is_accepted_under_a_model_that_has_none() {
                 for (&model, theirs) in models.iter().zip(&all) {
                     let mut relabeled = witness(system, run, answer.property);
                     relabeled.model = model.to_string();
-                    let settled = run_of(&theirs[answer.property]).is_some();
+                    let settled = run_of(&theirs[answer.property.index()]).is_some();
                     match check(system, &relabeled) {
                         Ok(()) if !settled => {
                             let of = run.model;
@@ -413,97 +188,6 @@ fn no_run_is_accepted_under_a_model_that_has_none() {
     });
     println!("{accepted} accepted, {rejected} and {had_to} not");
     assert!(accepted > 100 && had_to > 100, "{accepted} accepted, {rejected} and {had_to} not");
-}
-
-/// The witness with one thing about its steps changed at random.
-fn forge(witness: &mut Witness, rng: &mut Rng) {
-    if witness.steps.is_empty() {
-        return;
-    }
-    let i = rng.below(witness.steps.len());
-    let j = rng.below(witness.steps.len());
-    match rng.below(5) {
-        0 => witness.steps.swap(i, j),
-        1 => {
-            let step = witness.steps.remove(i);
-            witness.steps.insert(j, step);
-        }
-        2 => witness.steps[i].rule = rng.pick(&Rule::ALL).name().to_owned(),
-        3 if witness.steps[i].transition.is_none() => {
-            witness.steps.remove(i);
-        }
-        3 | 4 => {
-            let copy = witness.steps[i].clone();
-            if copy.transition.is_none() {
-                witness.steps.insert(j, copy);
-            }
-        }
-        _ => unreachable!(),
-    }
-}
-
-/// All memories that a witness can claim to end in.
-fn memories(system: &System) -> Vec<BTreeMap<String, i128>> {
-    let expanded = expanded(system);
-    (0..system.vars.len()).map(VarId::new).fold(vec![BTreeMap::new()], |all, x| {
-        let each = |m: BTreeMap<String, i128>| {
-            expanded.values(x).iter().map(move |v| {
-                let mut longer = m.clone();
-                longer.insert(system.vars[x.index()].name.clone(), system.value(x, *v));
-                longer
-            })
-        };
-        all.into_iter().flat_map(each).collect()
-    })
-}
-
-/// Runs of any form, relabeled and with their steps shuffled and changed: what
-/// is accepted nevertheless ends in a state that the definition has.
-#[test]
-fn forged_runs_prove_nothing_false() {
-    let (mut accepted, mut rejected) = (0, 0);
-    on_random_programs(300, &loop_free(), |given, start| {
-        let mut rng = Rng::new(!start);
-        let kind = PropertyKind::Never(Expr::Const(1));
-        let always = Property { name: None, kind, span: SpanId::NONE };
-        let system = system(&Program { properties: vec![always], ..given.program.clone() });
-        let memories = memories(&system);
-        let all: Vec<_> = MemoryModel::all().filter(|m| !m.has(Relaxation::Rrwe)).collect();
-        for _ in 0..4 {
-            let model = *rng.pick(&all);
-            let reached = rewriting::reached(&system, model);
-            for _ in 0..20 {
-                let of = if rng.once_in(2) { model } else { *rng.pick(&MODELS) };
-                let form = *rng.pick(&Form::of(of));
-                let run = walk(&system, of, form, &mut rng);
-                let mut forged = witness(&system, &run, 0);
-                forged.model = model.to_string();
-                (0..rng.below(4)).for_each(|_| forge(&mut forged, &mut rng));
-                for memory in &memories {
-                    forged.end.memory.clone_from(memory);
-                    if check(&system, &forged).is_err() {
-                        rejected += 1;
-                        continue;
-                    }
-                    accepted += 1;
-                    let value = |(x, v): (&Variable, &i128)| x.id(*v);
-                    // The memory of a witness is by name, as it happens in order.
-                    let values = system.vars.iter().zip(memory.values()).map(value).collect();
-                    let states = system.process_ids().zip(&forged.end.states);
-                    let states = states.map(|(p, s)| system.find_state(p, s).expect("a state"));
-                    let states = states.collect();
-                    if !reached.states.contains(&(states, values)) {
-                        let shown = show(&forged);
-                        return Err(format!(
-                            "{model} does not reach this, yet it is accepted\n{shown}"
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(())
-    });
-    assert!(accepted > 100 && rejected > 100, "{accepted} accepted, {rejected} rejected");
 }
 
 /// Whether a last state can settle a question at all; buffers are not asked.
@@ -682,13 +366,13 @@ fn verdicts_are_those_of_the_definition() {
         for model in models {
             let reached = rewriting::reached(system, model);
             for answer in answers(system, model, &SearchOptions::default()).0 {
-                let kind = &system.program.properties[answer.property].kind;
+                let kind = &system.program.properties[answer.property.index()].kind;
                 let settled = settled_by_definition(system, &reached, kind);
                 *if settled { &mut yes } else { &mut no } += 1;
                 let exists = matches!(kind, PropertyKind::Final(Quantifier::Exists, _));
                 let expected = if settled == exists { Verdict::Holds } else { Verdict::Violated };
                 if answer.verdict != expected || run_of(&answer).is_some() != settled {
-                    let name = system.questions[answer.property].name.clone();
+                    let name = system.questions[answer.property.index()].name.clone();
                     let found = answer.verdict;
                     return Err(format!("{model}, {name}: {found:?}, should be {expected:?}"));
                 }

@@ -11,6 +11,7 @@ use weir_check::Rejected;
 use weir_check::upward::{Message, UpwardSets, check};
 use weir_engine::{Backward, Engine, SearchOptions, Task};
 use weir_model::answer::Evidence;
+use weir_model::ids::QuestionId;
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
@@ -20,7 +21,7 @@ fn sets(system: &System, model: MemoryModel) -> UpwardSets {
     let options = SearchOptions { certificate: true, ..SearchOptions::default() };
     let (answers, _) = Backward.search(Task::new(system, model, &options), &mut |_| {});
     let Evidence::Upward(set) = &answers[0].evidence else { panic!("{model}: {:?}", answers[0]) };
-    UpwardSets::new(system, model, &[(0, &set.states)])
+    UpwardSets::new(system, model, &[(QuestionId(0), &set.states)])
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Choices between branches that may wait.
 //!
-//! In Trencher and `.rmm`, a process takes one of the branches that it *can* take. In Weir `choose` takes
-//! any, and who has chosen a branch that cannot go on waits there. [`among`] writes the former with
-//! the latter: it looks at what the branches wait for first.
+//! In Trencher and `.rmm`, a process takes one of the branches that it *can* take. In Weir `choose`
+//! takes any, and a process that has chosen a branch that cannot go on waits there. [`among`]
+//! translates the former to the latter: it first tests what the branches wait for.
 
 use weir_model::ids::SpanId;
 use weir_model::program::{BinOp, Code, Expr, Stmt, StmtKind};
@@ -60,8 +60,8 @@ pub fn among(branches: Vec<Vec<Stmt>>, span: SpanId) -> Vec<Stmt> {
     choose(branches)
 }
 
-/// Whether a process may wait in a branch of a choice although another branch is open: then whether it
-/// waits for ever is not what the text asks.
+/// Whether a process may wait in a branch of a choice although another branch is open. Then a
+/// deadlock of the translation need not be a deadlock of the text.
 pub fn is_hasty(body: &[Stmt]) -> bool {
     let mut blocks = vec![body];
     while let Some(block) = blocks.pop() {

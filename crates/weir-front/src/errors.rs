@@ -8,7 +8,7 @@ use crate::{Diagnostic, suggest};
 /// How many errors one run reports; what comes after that many is noise.
 const MAX_ERRORS: usize = 50;
 
-/// How many names are compared with a misspelt one.
+/// How many names are compared with a misspelled one.
 const MAX_CANDIDATES: usize = 500;
 
 /// The errors found so far: at most one for each place, because the first one

@@ -42,6 +42,32 @@ fn spell(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A text as it stands in XML and HTML, also in an attribute: no character of it means anything there,
+/// and none is left that XML does not allow.
+pub fn markup(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in escape_line(text).chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text as a cell of CSV, in quotes where it needs them.
+pub fn csv(cell: &str) -> Cow<'_, str> {
+    match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")).into(),
+        false => cell.into(),
+    }
+}
+
 /// A text without the byte order mark that it may begin with.
 pub fn without_mark(text: &str) -> &str {
     text.strip_prefix(MARK).unwrap_or(text)
@@ -63,6 +89,14 @@ mod tests {
             assert_eq!(escape(text), whole);
             assert_eq!(escape_line(text), line);
         }
+    }
+
+    #[test]
+    fn markup_and_cells_mean_nothing() {
+        let text = "a<b & \"c\"\u{1b}\u{ffff}'";
+        assert_eq!(markup(text), "a&lt;b &amp; &quot;c&quot;\\u{1b}\u{fffd}&#39;");
+        assert_eq!(csv("a b"), "a b");
+        assert_eq!(csv("a,\"b\"\n"), "\"a,\"\"b\"\"\n\"");
     }
 
     #[test]

@@ -61,8 +61,8 @@ pub trait Symbolic: Clone {
     fn write(&mut self, place: &Place, e: &Code) -> Result<(), Refused>;
     /// How often it writes.
     fn writes(&self) -> usize;
-    /// Whether nothing has changed since an earlier part of the same way: then whatever can
-    /// follow could have followed there, and going round is waiting.
+    /// Whether nothing has changed since an earlier point of the same path. Then a loop back to
+    /// that point is waiting.
     fn is_as(&self, earlier: &Self) -> bool;
 }
 
@@ -136,7 +136,7 @@ impl Path {
         if index.as_ref().is_some_and(|index| mentions(index, self.old)) {
             return Err(Refused::SecondPlace);
         }
-        let place = Place { first: place.first, len: place.len, index };
+        let place = Place { index, ..place.clone() };
         match &self.place {
             Some(known) if *known != place => Err(Refused::SecondPlace),
             _ => {
@@ -301,7 +301,7 @@ impl Way {
 
     fn place(&self, place: &Place) -> Result<Place, Refused> {
         let index = place.index.as_ref().map(|index| self.now(index)).transpose()?;
-        Ok(Place { first: place.first, len: place.len, index })
+        Ok(Place { index, ..place.clone() })
     }
 
     fn count(&mut self, parts: usize) -> Result<(), Refused> {
@@ -377,9 +377,8 @@ impl Flow {
             StmtKind::Load(r, place) => indexes(place) || after && *r != register,
             StmtKind::Rmw(r, place, rmw) => {
                 let operand = match rmw {
-                    Rmw::Cas { expected: a, new: b } | Rmw::CasFlag { expected: a, new: b } => {
-                        uses(a) || uses(b)
-                    }
+                    Rmw::Cas { expected: a, new: b, .. }
+                    | Rmw::CasFlag { expected: a, new: b, .. } => uses(a) || uses(b),
                     Rmw::Swap(e) | Rmw::Fetch(_, e) => uses(e),
                     // The register stands for what is read.
                     Rmw::Update { when, new } => *r != register && (uses(when) || uses(new)),
@@ -427,7 +426,7 @@ impl Flow {
     }
 }
 
-/// The one access, as plain as it can be said.
+/// The one access, in its simplest form.
 fn access(old: RegId, place: Place, when: Option<Code>, new: Code, atomic: bool) -> StmtKind {
     let load = StmtKind::Load(old, place.clone());
     let rmw = match (when, new) {
@@ -483,8 +482,8 @@ pub fn drop_unused(process: &mut Process) {
                     mark(r);
                     place.index.iter().for_each(|e| e.atoms(&mut mark));
                     match &stmt.kind {
-                        StmtKind::Rmw(_, _, Rmw::Cas { expected: a, new: b })
-                        | StmtKind::Rmw(_, _, Rmw::CasFlag { expected: a, new: b })
+                        StmtKind::Rmw(_, _, Rmw::Cas { expected: a, new: b, .. })
+                        | StmtKind::Rmw(_, _, Rmw::CasFlag { expected: a, new: b, .. })
                         | StmtKind::Rmw(_, _, Rmw::Update { when: a, new: b }) => {
                             a.atoms(&mut mark);
                             b.atoms(&mut mark);

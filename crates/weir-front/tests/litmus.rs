@@ -44,7 +44,7 @@ fn statement(program: &Program, process: &Process, stmt: &Stmt) -> String {
         StmtKind::Store(p, e) => format!("{} = {}", place(p), code(e)),
         StmtKind::Rmw(r, p, rmw) => {
             let rmw = match rmw {
-                Rmw::Cas { expected, new } => format!("cas({}, {})", code(expected), code(new)),
+                Rmw::Cas { expected, new, .. } => format!("cas({}, {})", code(expected), code(new)),
                 Rmw::CasFlag { .. } => unreachable!("no instruction of X86 gives a flag only"),
                 Rmw::Swap(new) => format!("swap({})", code(new)),
                 Rmw::Fetch(op, e) => format!("fetch{op:?}({})", code(e)),

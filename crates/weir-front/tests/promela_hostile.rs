@@ -6,7 +6,7 @@ use crate::hostile;
 use std::fs;
 use std::path::Path;
 
-use hostile::{mutated, with_seeds};
+use hostile::{many, mutated, with_seeds};
 use weir_front::promela::read;
 use weir_front::weir::{self, print};
 
@@ -86,7 +86,7 @@ fn mutated_models() {
 
 #[test]
 fn deep_and_long_texts() {
-    let many = 50_000;
+    let many = many(50_000);
     let inside = |body: String| format!("byte x, a[2]; active proctype P() {{ int r; {body} }}");
     let texts = [
         inside(format!("r = {}1{}", "(".repeat(many), ")".repeat(many))),

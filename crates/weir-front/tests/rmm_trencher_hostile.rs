@@ -4,7 +4,7 @@
 
 use crate::hostile;
 
-use hostile::{mutated, with_seeds};
+use hostile::{many, mutated, with_seeds};
 use weir_front::{Language, read, weir};
 
 /// Whether it was accepted.
@@ -104,7 +104,7 @@ fn mutated_programs() {
 
 #[test]
 fn deep_and_long_texts() {
-    let many = 50_000;
+    let many = many(50_000);
     let rmm =
         |text: String| format!("forbidden L data x = 0 process registers $r = 0 text L: {text}");
     let thread = |text: String| format!("thread t initial q {text} end");

@@ -3,7 +3,7 @@
 
 use crate::hostile;
 
-use hostile::{mutated, with_seeds};
+use hostile::{many, mutated, with_seeds};
 use weir_front::weir::{print, read};
 
 const PROGRAMS: [&str; 3] = [
@@ -90,7 +90,7 @@ fn mutated_programs() {
 
 #[test]
 fn deep_and_long_texts() {
-    let many = 100_000;
+    let many = many(100_000);
     let in_process = |body: String| format!("var x\nprocess p {{ reg r; {body} }}");
     let mut texts = vec![
         in_process(format!("r = {}1{}", "(".repeat(many), ")".repeat(many))),
@@ -107,10 +107,10 @@ fn deep_and_long_texts() {
         in_process("if r { x = 1 } else ".repeat(many) + "{ }"),
         in_process("choose { } ".to_owned() + &"or { } ".repeat(many)),
         in_process("x = x + r\n".repeat(many)),
-        in_process((0..many).map(|i| format!("l{i}: ")).collect()),
+        in_process((0..70_000).map(|i| format!("l{i}: ")).collect()),
         in_process((0..many).map(|i| format!("reg r{i} ")).collect()),
         format!("process p[i: 0..63] {{ reg r; {} }}", "r = any(0..65535)\n".repeat(100)),
-        format!("process p[i: 0..63] {{ reg r; {} }}", "r = r + 1 ".repeat(many)),
+        format!("process p[i: 0..63] {{ reg r; {} }}", "r = r + 1 ".repeat(100_000)),
         "process p[i: 0..170141183460469231731687303715884105727] { }".to_owned(),
         "process p { reg r; r = any(-170141183460469231731687303715884105727..170141183460469231731687303715884105727) }".to_owned(),
         "const a = 0 - 170141183460469231731687303715884105727 - 2 process p { }".to_owned(),

@@ -118,7 +118,7 @@ fn without_comments(text: &str) -> String {
 
 /// A program such as a litmus test makes it.
 fn litmus(index: Option<Code>, len: u32) -> Program {
-    let place = Place { first: VarId(0), len, index };
+    let place = Place { first: VarId(0), len, index, order: None };
     let one = Expr::Const(1);
     let load = StmtKind::Load(RegId(0), place.clone());
     let store = StmtKind::Store(Place::var(VarId(1)), one.clone());

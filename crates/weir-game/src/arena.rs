@@ -19,9 +19,9 @@
 //!   that is possible with `m`, by updating both instead of one. So a win of the update
 //!   player here is a win in the unbounded game. With load buffers the update player does
 //!   not propagate into a full buffer either.
-//! * *Nobody*: what does not fit into a buffer is forgotten, and may be anything afterward
-//!   ([`crate::coarse`]). That adds moves of the update player, so a win of the process
-//!   player here is a win in the unbounded game.
+//! * *Neither*: what does not fit into a buffer is forgotten, and may be anything afterward
+//!   ([`crate::coarse`]). That adds moves of the update player, so a win of the process player here
+//!   is a win in the unbounded game.
 //!
 //! If no move was removed or added, the graph is the unbounded game.
 
@@ -42,15 +42,15 @@ pub enum Limit {
     Process,
     /// Moves of the update player are left out.
     Update,
-    /// Nobody: what is beyond the bound may be anything.
-    Nobody,
+    /// No player is restricted: messages beyond the bound are forgotten and may be anything.
+    Neither,
 }
 
 impl Limit {
-    /// Whose win here is a win in the unbounded game.
+    /// The player whose win here is a win in the unbounded game.
     pub fn proves(self) -> Player {
         match self {
-            Self::Process | Self::Nobody => Player::Process,
+            Self::Process | Self::Neither => Player::Process,
             Self::Update => Player::Update,
         }
     }
@@ -73,7 +73,7 @@ pub struct Arena<'s> {
     /// The rules.
     pub rules: Rules<'s>,
     bound: Bound,
-    /// Steps of buffers that are not known in full, if nobody keeps the bound.
+    /// Steps of buffers that are not known in full, with [`Limit::Neither`].
     coarse: Option<Coarse>,
     positions: Store,
     /// Where the edges of each position begin, and of one more.
@@ -99,7 +99,7 @@ impl<'s> Arena<'s> {
         counts: &mut Counts<'_>,
     ) -> Result<Self, Stopped> {
         let start = rules.board.start();
-        let is_coarse = bound.limit == Limit::Nobody;
+        let is_coarse = bound.limit == Limit::Neither;
         let coarse = is_coarse.then(|| Coarse::new(&rules.board, bound.size));
         let mut arena = Self {
             rules,
@@ -114,14 +114,12 @@ impl<'s> Arena<'s> {
         };
         arena.number(&start, None)?;
         let before = counts.stats.stored;
-        let mut next = 0;
-        while next < arena.positions.len() {
-            arena.expand(next as Position, fairness)?;
+        while let Some(id) = arena.positions.take_next() {
+            arena.expand(id.index() as Position, fairness)?;
             arena.first.push(u32::try_from(arena.to.len()).map_err(|_| Stopped::full())?);
-            next += 1;
             counts.stats.stored = before + arena.positions.len();
             counts.stats.expanded += 1;
-            counts.look(arena.bytes())?;
+            counts.tick(arena.bytes())?;
         }
         Ok(arena)
     }
@@ -160,8 +158,8 @@ impl<'s> Arena<'s> {
         turn.checked_sub(1).map(ProcessId::new)
     }
 
-    /// Whether a process is enabled, where it is the process player's turn. In the
-    /// game without a bound: to be out of room is not to be disabled.
+    /// Whether a process is enabled in the unbounded game, where it is the process player's turn. A
+    /// full buffer does not disable a process.
     pub fn is_enabled(&self, position: Position, process: ProcessId) -> bool {
         self.enabled[position as usize] >> process.index() & 1 == 1
     }
@@ -306,14 +304,8 @@ impl<'s> Arena<'s> {
             let newest = beyond.iter().flatten();
             cells.extend(newest.map(|own| own.map_or(0, |value| value.0 + 1)));
         }
-        if let Some(id) = self.positions.find(&cells) {
-            return Ok(id.index() as Position);
-        }
-        match self.positions.insert(&cells, None) {
-            Ok(Some(id)) => Ok(id.index() as Position),
-            Ok(None) => unreachable!("it was not there"),
-            Err(full) => Err(full.into()),
-        }
+        let (id, _) = self.positions.number(&cells, None)?;
+        Ok(id.index() as Position)
     }
 
     fn cells(&self, position: Position) -> Vec<Cell> {

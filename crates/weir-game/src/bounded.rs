@@ -42,7 +42,7 @@ pub struct Found {
 /// player reaches a target in finitely many turns or not at all, so buffers stay
 /// bounded, and this game is solved only for load buffers.
 fn games(fairness: Fairness, buffers: Buffers, size: usize, fits: bool) -> Vec<Bound> {
-    let beyond = (1..=size.max(1)).map(|size| Bound { limit: Limit::Nobody, size });
+    let beyond = (1..=size.max(1)).map(|size| Bound { limit: Limit::Neither, size });
     let of = |limit| Bound { limit, size };
     match buffers {
         Buffers::Store if fits || fairness != Fairness::Process => {
@@ -88,7 +88,7 @@ pub fn solve(
                     "the strategy holds at most {size} in a buffer, and the moves of the process \
                      player are not restricted"
                 ),
-                (false, Limit::Nobody) => {
+                (false, Limit::Neither) => {
                     let messages = match size {
                         1 => "oldest message".to_owned(),
                         _ => format!("{size} oldest messages"),
@@ -187,7 +187,7 @@ impl Solved {
         let mut positions = Vec::new();
         let mut ways = 0;
         while let Some((position, memory)) = order.get(positions.len()).cloned() {
-            counts.look(ways * size_of::<usize>())?;
+            counts.tick(ways * size_of::<usize>())?;
             let at = arena.configuration(position);
             let chosen = match plan {
                 Some(plan) => plan.advise(graph, position, &memory),

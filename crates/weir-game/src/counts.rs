@@ -36,20 +36,20 @@ impl From<Full> for Stopped {
     fn from(full: Full) -> Self {
         match full {
             Full::Numbers => Self::full(),
-            Full::Stopped(stop) => stop.into(),
+            full => Self(full.to_string()),
         }
     }
 }
 
-/// How many positions lie between two looks at what is stored.
-const LOOK: usize = 1 << 10;
+/// The number of positions between two checks of the memory limit.
+const CHECK_EVERY: usize = 1 << 10;
 
 /// The counts of a search, and the budget that it has.
 pub struct Counts<'p> {
     began: Instant,
     /// How much time and memory there is.
     pub budget: Budget,
-    looks: usize,
+    ticks: usize,
     /// What was done.
     pub stats: Stats,
     progress: Progress<'p>,
@@ -59,21 +59,21 @@ impl<'p> Counts<'p> {
     /// A search that begins now.
     pub fn new(engine: &'static str, budget: &Budget, progress: Progress<'p>) -> Self {
         let stats = Stats { engine, within_bound: true, ..Stats::default() };
-        Self { began: Instant::now(), budget: budget.clone(), looks: 0, stats, progress }
+        Self { began: Instant::now(), budget: budget.clone(), ticks: 0, stats, progress }
     }
 
-    /// Another position is done; `bytes` are in use.
+    /// Counts a position, and checks the limits once in a while; `bytes` are in use.
     ///
     /// # Errors
     /// If a limit is reached.
-    pub fn look(&mut self, bytes: usize) -> Result<(), Stopped> {
-        self.looks += 1;
+    pub fn tick(&mut self, bytes: usize) -> Result<(), Stopped> {
+        self.ticks += 1;
         self.stats.bytes = self.stats.bytes.max(bytes);
         self.budget.tick()?;
-        if self.looks.is_multiple_of(LOOK) { self.now() } else { Ok(()) }
+        if self.ticks.is_multiple_of(CHECK_EVERY) { self.now() } else { Ok(()) }
     }
 
-    /// Something long was done.
+    /// Checks the limits now, after something that takes long.
     ///
     /// # Errors
     /// If a limit is reached.

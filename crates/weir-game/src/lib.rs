@@ -8,7 +8,6 @@
 //! * Games with fairness, and games with load buffers, are solved up to a bound by
 //!   [`bounded`]: [`rules`] defines the moves, [`arena`] the positions, and [`attractor`]
 //!   and [`fair`] are the solvers. [`coarse`] describes buffers beyond the bound.
-//! * [`reduce`] translates perfect channel systems to games.
 //!
 //! ```
 //! use weir_engine::SearchOptions;
@@ -30,7 +29,6 @@ pub mod bounded;
 pub mod coarse;
 pub mod counts;
 pub mod fair;
-pub mod reduce;
 pub mod rules;
 pub mod views;
 

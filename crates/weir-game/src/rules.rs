@@ -31,7 +31,7 @@ pub enum Step {
     Update(ProcessId),
     /// The value of a variable enters a load buffer.
     Propagate(ProcessId, VarId),
-    /// The oldest message of a load buffer goes.
+    /// The oldest message of a load buffer is deleted.
     Delete(ProcessId),
 }
 

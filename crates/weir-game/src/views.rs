@@ -67,13 +67,11 @@ impl<'b, 's> ViewGame<'b, 's> {
             View { state: start.states[process.index()], values: start.memory, fence: true };
         game.number(&first)?;
         let before = counts.stats.stored;
-        let mut next = 0;
-        while let Some(id) = game.views.id(next) {
-            next += 1;
+        while let Some(id) = game.views.take_next() {
             game.expand(id)?;
             counts.stats.stored = before + game.views.len();
             counts.stats.expanded += 1;
-            counts.look(game.views.bytes() + game.edges.capacity() * size_of::<Edge>())?;
+            counts.tick(game.views.bytes() + game.edges.capacity() * size_of::<Edge>())?;
         }
         Ok(game)
     }
@@ -114,14 +112,8 @@ impl<'b, 's> ViewGame<'b, 's> {
         let mut cells = Vec::with_capacity(view.values.len() + 2);
         cells.extend([view.state.0, u32::from(view.fence)]);
         cells.extend(view.values.iter().map(|v| v.0));
-        if let Some(id) = self.views.find(&cells) {
-            return Ok(id.index() as u32);
-        }
-        match self.views.insert(&cells, None) {
-            Ok(Some(id)) => Ok(id.index() as u32),
-            Ok(None) => unreachable!("it was not there"),
-            Err(full) => Err(full.into()),
-        }
+        let (id, _) = self.views.number(&cells, None)?;
+        Ok(id.index() as u32)
     }
 
     fn view(&self, id: ConfigId) -> View {

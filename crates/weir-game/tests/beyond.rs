@@ -406,8 +406,8 @@ fn process_fair_games_agree_with_the_reference() {
 
 #[test]
 fn games_with_load_buffers_agree_with_the_reference() {
-    compare(150, (true, LOAD, &[0, 1]), (2, 2));
-    compare(150, (true, FAIR_LOAD, &[1]), (2, 2));
+    compare(50, (true, LOAD, &[0, 1]), (2, 2));
+    compare(50, (true, FAIR_LOAD, &[1]), (2, 2));
 }
 
 /// Fairness makes the process player play in a process that fills its buffer for ever.

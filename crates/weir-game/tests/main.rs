@@ -6,5 +6,4 @@ mod beyond;
 mod boards;
 mod fairness;
 mod growth;
-mod reductions;
 mod reference;

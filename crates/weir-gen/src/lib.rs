@@ -80,6 +80,8 @@ pub struct Shape {
     pub types: bool,
     /// Atomic blocks of both kinds.
     pub blocks: bool,
+    /// Accesses have memory orders, and some are not atomic.
+    pub orders: bool,
 }
 
 impl Default for Shape {
@@ -104,6 +106,7 @@ impl Default for Shape {
             arithmetic: false,
             types: false,
             blocks: false,
+            orders: false,
         }
     }
 }
@@ -166,8 +169,8 @@ pub fn program(rng: &mut Rng, shape: &Shape) -> Program {
     program
 }
 
-/// A random object: one to three methods, some with an argument, that may wait, loop
-/// for ever, try again, and return early. Some run once only, whoever calls them.
+/// A random object: one to three methods, some with an argument, that may wait, loop for ever, try
+/// again, and return early. Some run once only.
 pub fn object(rng: &mut Rng, shape: &Shape) -> Program {
     let mut vars: Vec<Decl> =
         (0..shape.vars).map(|v| Decl::scalar(format!("x{v}"), 0, SPAN)).collect();

@@ -2,7 +2,8 @@
 
 use weir_model::ids::{RegId, VarId};
 use weir_model::program::{
-    AtomicKind, BinOp, Code, Domain, Expr, FenceKind, IntType, Place, Rmw, Stmt, StmtKind, UnOp,
+    AtomicKind, BinOp, Code, Domain, Expr, FenceKind, IntType, Order, Place, Rmw, Stmt, StmtKind,
+    UnOp,
 };
 
 use super::{Rng, SPAN, Shape};
@@ -38,7 +39,7 @@ impl Maker<'_> {
                     let place = Place::var(VarId::new(self.rng.below(self.shape.vars)));
                     let (old, found) = (self.register(), self.register());
                     let new = Expr::Const(self.rng.below(2) as i128);
-                    let rmw = Rmw::Cas { expected: Expr::Atom(old), new };
+                    let rmw = Rmw::Cas { expected: Expr::Atom(old), new, failure: None };
                     let same = Expr::binary(BinOp::Eq, Expr::Atom(old), Expr::Atom(found));
                     let back = vec![Stmt::new(StmtKind::Return(None), SPAN)];
                     let round = [
@@ -58,7 +59,7 @@ impl Maker<'_> {
         body
     }
 
-    /// Returns unless nobody has been here.
+    /// Returns if the method has run before.
     pub(super) fn once(&mut self, done: Place) -> Vec<Stmt> {
         let was = self.register();
         let back = vec![Stmt::new(StmtKind::Return(None), SPAN)];
@@ -85,7 +86,7 @@ impl Maker<'_> {
         })
     }
 
-    /// A statement that loops and branches have no part in.
+    /// A statement other than loops and branches.
     fn special(&mut self, depth: usize) -> Option<StmtKind> {
         let shape = self.shape;
         if shape.awaits && self.rng.once_in(7) {
@@ -179,7 +180,49 @@ impl Maker<'_> {
         self.step()
     }
 
+    /// An access or a fence.
     pub(super) fn step(&mut self) -> StmtKind {
+        let mut step = self.unordered_step();
+        if self.shape.orders {
+            self.order(&mut step);
+        }
+        step
+    }
+
+    /// Gives an access an order, or none.
+    fn order(&mut self, step: &mut StmtKind) {
+        use Order::{Acquire, AcquireRelease, Plain, Relaxed, Release, SeqCst};
+        if self.rng.once_in(6) {
+            return;
+        }
+        match step {
+            StmtKind::Load(_, place) => {
+                let orders = [Relaxed, Acquire, SeqCst];
+                place.order = Some(*self.rng.pick(&orders));
+            }
+            StmtKind::Store(place, _) => {
+                let orders = [Relaxed, Release, SeqCst];
+                place.order = Some(*self.rng.pick(&orders));
+            }
+            StmtKind::Rmw(_, place, rmw) => {
+                let orders = [Relaxed, Acquire, Release, AcquireRelease, SeqCst, SeqCst];
+                place.order = Some(*self.rng.pick(&orders));
+                if let Rmw::Cas { failure, .. } | Rmw::CasFlag { failure, .. } = rmw
+                    && self.rng.once_in(2)
+                {
+                    *failure = Some(*self.rng.pick(&[Relaxed, Acquire, SeqCst]));
+                }
+            }
+            _ => {}
+        }
+        if let StmtKind::Load(_, place) | StmtKind::Store(place, _) = step
+            && self.rng.once_in(30)
+        {
+            place.order = Some(Plain);
+        }
+    }
+
+    fn unordered_step(&mut self) -> StmtKind {
         let shape = self.shape;
         let place = self.place();
         match self.rng.below(12) {
@@ -194,7 +237,7 @@ impl Maker<'_> {
             2 if shape.atomics && !shape.unique => {
                 let rmw = match self.rng.below(3) {
                     0 if shape.locals && self.rng.once_in(2) => {
-                        Rmw::CasFlag { expected: self.value(), new: self.value() }
+                        Rmw::CasFlag { expected: self.value(), new: self.value(), failure: None }
                     }
                     1 if shape.locals && !self.in_block && self.rng.once_in(4) => {
                         let register = self.register();
@@ -203,7 +246,7 @@ impl Maker<'_> {
                         let new = Expr::binary(BinOp::Sub, Expr::Const(1), read());
                         return StmtKind::Rmw(register, place, Rmw::Update { when, new });
                     }
-                    0 => Rmw::Cas { expected: self.value(), new: self.value() },
+                    0 => Rmw::Cas { expected: self.value(), new: self.value(), failure: None },
                     1 => Rmw::Swap(self.value()),
                     _ if shape.types && shape.arithmetic && !shape.loops => {
                         Rmw::Fetch(BinOp::Add, Expr::Const([1, 255][self.rng.below(2)]))
@@ -232,7 +275,7 @@ impl Maker<'_> {
                 }
                 _ => register,
             };
-            return Place { first: VarId(0), len: self.shape.vars as u32, index: Some(index) };
+            return Place::element(VarId(0), self.shape.vars as u32, index);
         }
         Place::var(VarId::new(self.rng.below(self.shape.vars)))
     }

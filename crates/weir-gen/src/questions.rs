@@ -27,7 +27,7 @@ pub fn ask(rng: &mut Rng, program: &mut Program, count: usize) {
     }
 }
 
-/// Adds so many random questions about runs without end to a program.
+/// Adds so many random questions about infinite runs to a program.
 pub fn ask_live(rng: &mut Rng, program: &mut Program, count: usize) {
     for _ in 0..count {
         let kind = match rng.below(5) {

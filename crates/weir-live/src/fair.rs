@@ -31,7 +31,7 @@ pub enum Place<'e> {
     Edge(usize, &'e Edge),
 }
 
-/// What a place may be asked.
+/// A test of a place.
 pub type Test<'a> = Box<dyn Fn(Place<'_>) -> bool + 'a>;
 
 /// The kind of cycle that is looked for.

@@ -201,7 +201,7 @@ impl<'s> Graph<'s> {
             graph.store.insert(&config, None).map_err(|e| Unfinished::new(e.to_string(), 0))?;
         }
         let mut next: Vec<(Edge, Vec<Cell>)> = Vec::new();
-        while let Some(id) = graph.store.id(graph.ends.len()) {
+        while let Some(id) = graph.store.take_next() {
             let nodes = graph.ends.len();
             if nodes.is_multiple_of(INTERVAL)
                 && let Err(unfinished) = extent.check(nodes, graph.bytes())
@@ -223,10 +223,8 @@ impl<'s> Graph<'s> {
             next.clear();
             graph.complete &= successors(&config, &mut |edge, to| next.push((edge, to.to_vec())));
             for (edge, to) in next.drain(..) {
-                let to = graph
-                    .store
-                    .find_or_insert(&to, Some(id))
-                    .map_err(|e| Unfinished::new(e.to_string(), nodes))?;
+                let numbered = graph.store.number(&to, Some(id));
+                let (to, _) = numbered.map_err(|e| Unfinished::new(e.to_string(), nodes))?;
                 graph.edges.push(Edge { to: to.index() as u32, ..edge });
             }
             graph.ends.push(graph.edges.len());

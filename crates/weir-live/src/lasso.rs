@@ -9,9 +9,9 @@ use crate::fair::Cycle;
 use crate::graph::{Edge, Graph, follow};
 use crate::search::MAX_BUFFER;
 
-/// A run that ends where its cycle began, but for buffers that nobody flushes in it:
-/// these may have grown, and have the same last write to each variable. So the cycle
-/// can be taken again. Without a cycle it ends where nobody can go on.
+/// A run that ends in the configuration in which its cycle began. Only buffers that are not flushed
+/// in the cycle may have grown, if their last write to each variable is the same. So the cycle can
+/// be repeated. Without a cycle, the run ends where no process can take a step.
 #[derive(Clone, Debug)]
 pub struct Lasso {
     /// The stem and one round of the cycle.

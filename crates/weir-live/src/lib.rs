@@ -85,10 +85,10 @@ pub struct Answer {
 pub enum Evidence {
     /// An infinite run: a stem and a cycle.
     Lasso(Lasso),
-    /// All runs were looked at and none is of the kind that settles it the other
-    /// way.
+    /// All runs were searched, and none gives the opposite verdict.
     Exhausted(Seen),
-    /// No run of the folded graph is: all runs of the program are among them.
+    /// No run of the folded graph gives the opposite verdict. All runs of the program are among
+    /// them.
     Folded {
         /// How many of the oldest writes of a buffer were told apart.
         level: usize,
@@ -101,7 +101,7 @@ pub enum Evidence {
     Reason(String),
 }
 
-/// How much was looked at.
+/// The size of the searched graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Configurations.

@@ -79,7 +79,7 @@ impl Progress {
     }
 }
 
-/// Something asked about runs without end.
+/// Something asked about infinite runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Question<'p> {
     /// Of an object.
@@ -124,7 +124,7 @@ impl Question<'_> {
         may
     }
 
-    /// Whether a cycle is what is asked for, and not what must not be.
+    /// Whether the question asks for a cycle, rather than forbids it.
     pub fn wants_cycle(&self) -> bool {
         matches!(self, Self::Live(LiveKind::Exists(_)))
     }
@@ -245,7 +245,8 @@ pub(crate) fn in_block(system: &System, config: &[Cell]) -> bool {
     system.in_block(MemoryModel::SC, config).is_some()
 }
 
-/// Nobody looks at what is in the middle of an atomic block.
+/// Whether a formula holds in a configuration; states in the middle of an atomic block are not
+/// observed.
 fn holds(system: &System, formula: &Formula, config: &[Cell]) -> bool {
     let (controls, rest) = config.split_at(system.processes.len());
     !in_block(system, config)

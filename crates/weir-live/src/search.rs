@@ -12,20 +12,20 @@ use crate::graph::{Extent, Graph, Unfinished};
 use crate::property::{Progress, Question, in_block, patterns};
 use crate::{Answer, DEFAULT_BOUND, Evidence, Lasso, Options, Seen, blocking, fair, fold, ltl};
 
-/// Whether runs without end can be asked about under a model.
+/// Whether infinite runs can be asked about under a model.
 pub fn is_supported(model: MemoryModel) -> bool {
     [MemoryModel::SC, MemoryModel::TSO].contains(&model.normal())
 }
 
-/// Answers questions about the runs without end of a system, which has to be one
+/// Answers questions about the infinite runs of a system, which has to be one
 /// with rounds ([`System::with_rounds`]). Questions about progress are for objects
 /// with clients. The model has to be one that [`is_supported`].
 pub fn answers(system: &System, questions: &[Question<'_>], options: &Options) -> Vec<Answer> {
     answers_with(system, questions, options, &mut |_, _| {})
 }
 
-/// As [`answers`]; `settled` is told of each answer, by the number of its question, when it is
-/// there.
+/// As [`answers`]; `settled` is called with each answer and the number of its question, as soon as
+/// the answer is known.
 pub fn answers_with(
     system: &System,
     questions: &[Question<'_>],
@@ -67,11 +67,11 @@ pub fn answers_with(
     search.found.into_iter().map(|a| a.unwrap_or_else(|| unknown.clone())).collect()
 }
 
-/// Under TSO small graphs come first, of either kind: which kind is small cannot be
-/// told. These are the most nodes of a graph in each turn.
+/// Under TSO small graphs of both kinds come first, because it is not known in advance which kind
+/// is small. These are the largest numbers of nodes of a graph in each turn.
 const TURNS: [usize; 5] = [1 << 10, 1 << 14, 1 << 17, 1 << 20, usize::MAX];
 
-/// A bound that buffers of a lasso do not come to.
+/// A bound that no buffer of a lasso reaches.
 pub(crate) const MAX_BUFFER: usize = 60_000;
 
 struct Search<'a> {
@@ -83,12 +83,12 @@ struct Search<'a> {
     /// For each question whether its formulas have a value in every reachable state.
     valued: Vec<bool>,
     settled: &'a mut dyn FnMut(usize, &Answer),
-    /// Of which answers somebody was told.
+    /// Which answers were reported to the caller.
     told: Vec<bool>,
 }
 
-/// One of the two kinds of graphs under TSO, and how far it has come: the searches
-/// below `next` have been done, and the one of it was stopped for a reason.
+/// One of the two kinds of graphs under TSO, and its progress: the searches below `next` are done,
+/// and the search `next` was stopped, for a reason.
 struct Line {
     next: usize,
     stopped: Option<Unfinished>,
@@ -99,7 +99,7 @@ impl Search<'_> {
         self.found.iter().all(Option::is_some)
     }
 
-    /// Tells what was found since it was last told. Where Weir cannot follow a process, nothing is
+    /// Reports what was found since the last report. Where Weir cannot follow a process, nothing is
     /// known.
     fn tell(&mut self) {
         if self.system.excess().is_some() {
@@ -123,7 +123,7 @@ impl Search<'_> {
             let initial = semantics.initial();
             let graph = Graph::explore(&*semantics, self.system, initial, None, &extent);
             let looked = graph.and_then(|graph| {
-                self.look(&graph, &*semantics)?;
+                self.find_cycles(&graph, &*semantics)?;
                 graph.unfinished.map_or(Ok(()), Err)
             });
             last = looked.err();
@@ -240,12 +240,16 @@ impl Search<'_> {
         let extent = Extent { partial: true, ..self.extent.clone() };
         let graph = fold::frozen(self.system, bound, &extent)?;
         let semantics = Form::Tso.semantics(self.system, MemoryModel::TSO, MAX_BUFFER);
-        self.look(&graph, &*semantics)?;
+        self.find_cycles(&graph, &*semantics)?;
         graph.unfinished.map_or(Ok(()), Err)
     }
 
-    /// Looks for cycles in a graph whose runs are those of a semantics.
-    fn look(&mut self, graph: &Graph<'_>, semantics: &dyn Semantics) -> Result<(), Unfinished> {
+    /// Searches a graph, whose runs are runs of a semantics, for cycles that settle questions.
+    fn find_cycles(
+        &mut self,
+        graph: &Graph<'_>,
+        semantics: &dyn Semantics,
+    ) -> Result<(), Unfinished> {
         let Options { model, flush_fair, .. } = *self.options;
         for (i, question) in self.questions.iter().enumerate() {
             if self.found[i].is_some() {
@@ -331,7 +335,7 @@ fn without_value(
         let config = graph.config(node);
         let (controls, rest) = config.split_at(system.processes.len());
         let memory = &rest[..system.vars.len()];
-        // Nobody looks at what is in the middle of an atomic block.
+        // States in the middle of an atomic block are not observed.
         if question.without_value(system, controls, memory).is_some() && !in_block(system, &config)
         {
             return Ok(Some(node));

@@ -47,7 +47,7 @@ fn implications_hold_and_lassos_are_accepted() {
     let mut verdicts: BTreeMap<_, usize> = BTreeMap::new();
     // How often wait-freedom and lock-freedom, and SC and TSO, are not the same.
     let (mut told_apart, mut differs) = (0, 0);
-    for seed in seeds(250) {
+    for seed in seeds(100) {
         let object = object(seed);
         let place = shown(&object, seed);
         let system = system(&object, 2);
@@ -73,11 +73,11 @@ fn implications_hold_and_lassos_are_accepted() {
         }
     }
     eprintln!("{verdicts:?} {told_apart} {differs}");
-    assert!(told_apart > 20 && differs > 3, "{told_apart} {differs}");
+    assert!(told_apart > 4 && differs > 0, "{told_apart} {differs}");
     let count = |model, verdict| verdicts.get(&(model, verdict)).copied().unwrap_or(0);
     assert_eq!(count(MemoryModel::SC, Verdict::Unknown), 0);
-    assert!(count(MemoryModel::TSO, Verdict::Holds) > 500, "{verdicts:?}");
-    assert!(count(MemoryModel::TSO, Verdict::Violated) > 500, "{verdicts:?}");
+    assert!(count(MemoryModel::TSO, Verdict::Holds) > 150, "{verdicts:?}");
+    assert!(count(MemoryModel::TSO, Verdict::Violated) > 150, "{verdicts:?}");
 }
 
 /// Which properties a graph of TSO with buffers up to a bound violates, and whether
@@ -108,7 +108,7 @@ fn violated_in(graph: &Graph<'_>, flush_fair: bool) -> (Vec<bool>, bool) {
 #[test]
 fn larger_buffers_have_all_violations_of_smaller_ones() {
     let (mut compared, mut more) = (0, 0);
-    for seed in seeds(250) {
+    for seed in seeds(100) {
         let object = object(seed);
         let system = system(&object, 2);
         for flush_fair in [false, true] {
@@ -140,7 +140,7 @@ fn larger_buffers_have_all_violations_of_smaller_ones() {
 fn blocking_pairs_and_folded_graphs_agree_with_complete_graphs() {
     let obstruction = Progress::ALL.iter().position(|p| *p == Progress::ObstructionFree).unwrap();
     let (mut pairs, mut proofs, mut tries) = ([0, 0], 0, 0);
-    for seed in seeds(400) {
+    for seed in seeds(200) {
         let object = object(seed);
         let system = system(&object, 2);
         let Some((exact, true)) = violated(&system, 3, false) else { continue };

@@ -5,9 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use serde_json::Value;
-use weir::fences::{Checked, Goal, Request, repairs};
-use weir::parts::engine::SearchOptions;
-use weir::{Cancellation, Error, Limits, MemoryModel, Reading, Run, Verdict, Verifier};
+use weir::question::{self, Answered, QUESTIONS, Repaired, Solved};
+use weir::{Cancellation, Error, Finding, Limits, MemoryModel, Run, Verdict, Verifier};
 use weir_front::weir::LANGUAGE;
 use weir_model::limits::Meter;
 use weir_model::program::Program;
@@ -211,34 +210,23 @@ impl Check {
         }
     }
 
-    /// The answers under one model.
-    fn answers(&self, model: MemoryModel) -> Vec<Answer> {
-        let verifier = Verifier::new(self.text.clone())
+    fn verifier(&self, model: MemoryModel) -> Verifier {
+        Verifier::new(self.text.clone())
             .name(self.name.clone())
             .language(&LANGUAGE)
             .model(model)
-            .limits(self.limits.clone());
-        let program = &self.program;
+            .limits(self.limits.clone())
+    }
+
+    /// The answers under one model.
+    fn answers(&self, model: MemoryModel) -> Vec<Answer> {
+        let verifier = self.verifier(model);
         let mut list = Vec::new();
-        if program.object.is_none() {
-            match verifier.check() {
-                Ok(report) => list.extend(report.answers.into_iter().map(|a| answer(a, true))),
-                // Nothing is asked about states, which is fine while a program is written.
-                Err(Error::Unsupported(_)) if program.properties.is_empty() => {}
-                Err(error) => list.push(self.refused(&error)),
-            }
-        }
-        if !program.live.is_empty() || program.object.is_some() {
-            match verifier.live() {
-                Ok(report) => list.extend(report.answers.into_iter().map(|a| answer(a, false))),
-                Err(Error::Unsupported(_)) => {}
-                Err(error) => list.push(self.refused(&error)),
-            }
-        }
-        // Games are played under TSO.
-        if !program.games.is_empty() && model.normal() == MemoryModel::TSO {
-            match verifier.games() {
-                Ok(games) => list.extend(games.into_iter().map(game)),
+        for kind in QUESTIONS.iter().filter(|kind| (kind.is_asked)(&self.program, model)) {
+            match (kind.ask)(&verifier, &|_| {}) {
+                Ok(report) => list.extend(report.findings.iter().map(answer)),
+                // Nothing is asked yet, which is fine while a program is written.
+                Err(Error::NoProperty(_) | Error::AsksLive(_) | Error::AsksGames(_)) => {}
                 Err(error) => list.push(self.refused(&error)),
             }
         }
@@ -261,23 +249,11 @@ impl Check {
 
     /// The cheapest fences that repair the program, if there are some.
     fn repair(&self, model: MemoryModel, cancellation: &Cancellation) -> Option<Repair> {
-        let budget = self.limits.budget();
-        let options = SearchOptions { budget: budget.clone(), ..SearchOptions::default() };
-        let language = Some(&LANGUAGE);
-        let request = Request {
-            goal: Goal::Properties,
-            reading: Reading { language, model, budget, ..Reading::default() },
-            most: Some(1),
-            options,
-            ..Request::new(model)
-        };
-        let found = repairs(&self.name, &self.text, &request, &|_| {}).ok()?;
+        let question = question::Repair { most: Some(1), ..question::Repair::default() };
+        let report = self.verifier(model).ask(&question, &|_| {}).ok()?;
+        let found = &report.findings.first()?.basis::<Repaired>()?.repairs;
         let set = found.sets.first().filter(|set| !set.fences.is_empty())?;
-        let repairs = || {
-            let checked = found.check(&set.fences, &request, &request.options);
-            matches!(checked, Ok(Checked::Repaired(..)))
-        };
-        if cancellation.is_cancelled() || !(set.is_confirmed || repairs()) {
+        if cancellation.is_cancelled() {
             return None;
         }
         Some(Repair { model, edits: found.edits(&set.fences), fences: set.fences.len() })
@@ -285,35 +261,31 @@ impl Check {
 }
 
 /// An answer in words.
-fn answer(answer: weir::Answer, is_about_states: bool) -> Answer {
-    let steps = answer.run.as_ref().map(|run| counted(run.steps.len(), "step"));
-    let says = match (answer.verdict, answer.outcome, &steps) {
-        (Verdict::Unknown, ..) => "unknown".to_owned(),
-        (_, Some(outcome), Some(steps)) => format!("{outcome}, in {steps}"),
-        (_, Some(outcome), None) => outcome.to_owned(),
-        (Verdict::Holds, None, _) => "holds".to_owned(),
-        (Verdict::Violated, None, Some(steps)) => format!("violated in {steps}"),
-        (Verdict::Violated, None, None) => "violated".to_owned(),
+fn answer(finding: &Finding) -> Answer {
+    let run = finding.run();
+    let steps = run.as_ref().map(|run| counted(run.steps.len(), "step"));
+    let says = match (finding.is_neutral, &steps) {
+        (true, Some(steps)) => format!("{}, in {steps}", finding.word()),
+        (false, Some(steps)) => format!("{} in {steps}", finding.word()),
+        (_, None) => finding.word().to_owned(),
     };
-    let judgment = match (answer.verdict, answer.outcome) {
-        (Verdict::Unknown, _) => Judgment::Unknown,
-        (Verdict::Violated, None) => Judgment::Violated,
-        (Verdict::Holds, _) | (_, Some(_)) => Judgment::Fine,
+    // Who wins a game is neither right nor wrong.
+    let is_game = finding.basis::<Solved>().is_some();
+    let judgment = match finding.verdict {
+        Verdict::Unknown => Judgment::Unknown,
+        _ if finding.is_violated() && !is_game => Judgment::Violated,
+        _ => Judgment::Fine,
     };
-    let remark = answer.reason.or(answer.vacuous);
-    let (name, span, run) = (answer.name, answer.span, answer.run);
-    Answer { name, span, says, remark, judgment, is_about_states, run }
-}
-
-/// Who wins a game.
-fn game(game: weir::Game) -> Answer {
-    let (says, judgment) = match game.winner {
-        Some(player) => (format!("the {} player wins", player.name()), Judgment::Fine),
-        None => ("unknown".to_owned(), Judgment::Unknown),
-    };
-    let remark = Some(game.argument).filter(|argument| !argument.is_empty());
-    let (name, span) = (game.name, Some(game.span));
-    Answer { name, span, says, remark, judgment, is_about_states: false, run: None }
+    let remark = finding.reason.clone().or_else(|| finding.vacuity.clone());
+    Answer {
+        name: finding.name().to_owned(),
+        span: finding.span.clone(),
+        says,
+        remark: remark.or_else(|| finding.remarks().into_iter().next()),
+        judgment,
+        is_about_states: finding.basis::<Answered>().is_some(),
+        run,
+    }
 }
 
 /// `1 step`, `2 steps`.

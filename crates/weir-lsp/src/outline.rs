@@ -161,7 +161,7 @@ pub fn renamed(document: &Document, offset: usize) -> Option<PrepareRenameRespon
 /// The changes that give a new name to what is named at an offset.
 ///
 /// # Errors
-/// If there is nothing, if the new name is none, or if something else has it.
+/// If nothing is named there, if the new name is not a valid name, or if something else has it.
 pub fn rename(document: &Document, offset: usize, name: &str) -> Result<Vec<TextEdit>, String> {
     if !names::is_name(name) {
         let why = "letters, digits and `_`, no digit first, and no word of the language";
@@ -192,7 +192,7 @@ fn are_alike(a: &Names, b: &Names) -> bool {
     a.symbols.len() == b.symbols.len()
         && a.mentions.len() == b.mentions.len()
         && a.mentions.iter().zip(&b.mentions).all(same)
-        // A register may not have the name of a variable, even if nobody takes one for the other.
+        // A register may not have the name of a variable, even where the two cannot be confused.
         && !has_shadows(b)
 }
 

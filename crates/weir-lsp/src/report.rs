@@ -22,8 +22,8 @@ pub const HIDE_RUN: &str = "weir.hideRun";
 /// Checks again, perhaps for longer: `[address, seconds]`.
 pub const CHECK: &str = "weir.check";
 
-/// How much longer a check may take that is asked for.
-const LONGER: u64 = 60;
+/// The time limit, in seconds, of a check that a person asks for by a click.
+const LONG_CHECK: u64 = 60;
 
 /// The most steps that a diagnostic lists.
 const MOST_STEPS: usize = 30;
@@ -134,7 +134,7 @@ pub fn lenses(document: &Document) -> Vec<CodeLens> {
                 (Some(_), _) => {
                     (SHOW_RUN, Some(vec![json!(address), json!(model), json!(answer.name)]))
                 }
-                (None, Judgment::Unknown) => (CHECK, Some(vec![json!(address), json!(LONGER)])),
+                (None, Judgment::Unknown) => (CHECK, Some(vec![json!(address), json!(LONG_CHECK)])),
                 (None, _) => ("", None),
             };
             lenses.push(lens(&place(document, answer), title, command, words));

@@ -86,7 +86,7 @@ pub struct Server<W> {
     is_shut_down: bool,
     /// Whether the output cannot be written any more.
     is_broken: bool,
-    /// What the editor can be asked to ask again.
+    /// The kinds of requests that the editor repeats if it is told to.
     refreshes: Vec<&'static str>,
     requests: u64,
     /// How many checks there have been.

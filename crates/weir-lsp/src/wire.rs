@@ -1,7 +1,7 @@
 //! Messages between an editor and the server: JSON, each behind a header with its length.
 //!
 //! A message that is no JSON, or longer than [`MAX_MESSAGE`], is passed over and reported; the next
-//! one is read as usual. Only a header without a length ends the exchange: nobody knows then where
+//! one is read as usual. Only a header without a length ends the exchange: then it is unknown where
 //! the next message begins.
 
 use std::io::{self, BufRead, Read, Write};
@@ -34,7 +34,7 @@ pub enum Incoming {
     Message(Message),
     /// Something that is no message, and why.
     Wrong(String),
-    /// The end, or what cannot be told from it.
+    /// The end of the input, or an error that cannot be distinguished from it.
     End,
 }
 
@@ -44,7 +44,7 @@ pub mod code {
     pub const PARSE: i32 = -32700;
     /// The message is not a request.
     pub const INVALID_REQUEST: i32 = -32600;
-    /// Nobody knows the method.
+    /// The method is unknown.
     pub const UNKNOWN_METHOD: i32 = -32601;
     /// The parameters do not fit the method.
     pub const INVALID_PARAMS: i32 = -32602;

@@ -1,5 +1,5 @@
 //! A thread that works in the background. Of the jobs that wait, only the newest of each document
-//! is kept: nobody wants to know about a text that has been changed since.
+//! is kept: the text of the others has changed since.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::ids::{ProcessId, StateId, ValueId, VarId};
+use crate::ids::{ProcessId, QuestionId, StateId, ValueId, VarId};
 use crate::memory_model::MemoryModel;
 use crate::question::Question;
 
 pub use crate::run::{Replay, Run, Snapshot};
 
-/// What became of a question.
+/// The verdict on a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It holds.
     Holds,
     /// It does not hold.
     Violated,
-    /// Nobody knows.
+    /// Neither was proved.
     Unknown,
 }
 
@@ -34,8 +34,8 @@ impl Verdict {
 /// What an engine says of one question.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The question, as an index into those that were asked.
-    pub property: usize,
+    /// The question, among those that were asked.
+    pub property: QuestionId,
     /// What became of it.
     pub verdict: Verdict,
     /// What shows it.
@@ -44,17 +44,17 @@ pub struct Answer {
 
 impl Answer {
     /// A run ends in a state that settles a question.
-    pub fn settled(property: usize, question: &Question, run: Run) -> Self {
+    pub fn settled(property: QuestionId, question: &Question, run: Run) -> Self {
         Self { property, verdict: question.verdict(true), evidence: Evidence::Run(run) }
     }
 
     /// No reachable state settles a question, as this shows.
-    pub fn excluded(property: usize, question: &Question, evidence: Evidence) -> Self {
+    pub fn excluded(property: QuestionId, question: &Question, evidence: Evidence) -> Self {
         Self { property, verdict: question.verdict(false), evidence }
     }
 
     /// Why there is no answer.
-    pub fn unknown(property: usize, reason: impl ToString) -> Self {
+    pub fn unknown(property: QuestionId, reason: impl ToString) -> Self {
         let evidence = Evidence::Reason(reason.to_string());
         Self { property, verdict: Verdict::Unknown, evidence }
     }
@@ -76,18 +76,18 @@ pub enum Evidence {
     /// A run that ends in the state that settles the question: a bad one, or
     /// for `final exists` the one that was looked for.
     Run(Run),
-    /// Every configuration was looked at and none settles it the other way.
+    /// All configurations were searched, and none gives the opposite verdict.
     Exhausted,
-    /// A set of configurations that contains the initial ones, is closed under
-    /// every step, and has none that settles it the other way.
+    /// A set of configurations that contains the initial ones, is closed under every step, and has
+    /// none that gives the opposite verdict.
     Invariant(Arc<Invariant>),
-    /// A set of states from which alone there is a way to what settles it, and
-    /// which has no initial one.
+    /// An upward-closed set of states that contains every state that settles it and all its own
+    /// predecessors, and no initial state.
     Upward(Arc<UpwardSet>),
-    /// A set of states with sets of buffer contents that contains the initial ones, is
-    /// closed under every step, and has none that settles it the other way.
+    /// A set of states with sets of buffer contents that contains the initial ones, is closed under
+    /// every step, and has none that gives the opposite verdict.
     Buffers(Arc<BufferSet>),
-    /// Every run has the trace of an SC run, and no SC configuration settles it the other way.
+    /// Every run has the trace of an SC run, and no SC configuration gives the opposite verdict.
     Robust,
     /// Why there is no answer.
     Reason(String),
@@ -137,9 +137,8 @@ pub struct ViewParts {
     pub stores: Vec<(VarId, Words, ValueId)>,
 }
 
-/// A set of states of memory turned round that has with each state all bigger
-/// ones, by its minimal states. What it means is described in
-/// `docs/upward-set.md`. `None` stands for any value.
+/// An upward-closed set of states of the load-buffer semantics, by its minimal states. What it
+/// means is described in `docs/certificate.md`. `None` stands for any value.
 #[derive(Clone, Debug)]
 pub struct UpwardSet {
     /// The model.
@@ -184,7 +183,7 @@ pub struct UpwardMessage {
 }
 
 /// A set of states of TSO whose buffers are given by automata. What it means is
-/// described in `docs/buffer-set.md`.
+/// described in `docs/certificate.md`.
 #[derive(Clone, Debug)]
 pub struct BufferSet {
     /// The model.
@@ -253,7 +252,7 @@ pub struct StoreTail {
 }
 
 /// The three sets that show that no run under TSO has a cycle in its trace. What they mean is
-/// described in `docs/robust-evidence.md`.
+/// described in `docs/evidence.md`.
 #[derive(Clone, Debug)]
 pub struct AttackSets {
     /// All SC configurations: control states and memory.

@@ -74,7 +74,8 @@ pub(crate) struct Flow {
     /// are their numbers in files and listings.
     numbered: Vec<NodeId>,
     numbers: Vec<usize>,
-    /// For each node its place in an order in which every loop goes back somewhere.
+    /// For each node its position in reverse postorder. Every loop has an edge that goes back in
+    /// this order.
     order: Vec<usize>,
 }
 
@@ -162,8 +163,7 @@ impl Flow {
         }
     }
 
-    /// Whether one node comes before another in an order in which every loop goes back
-    /// somewhere.
+    /// Whether one node comes before another in reverse postorder.
     pub fn is_before(&self, a: NodeId, b: NodeId) -> bool {
         self.order[a] < self.order[b]
     }
@@ -196,11 +196,11 @@ struct Builder<'m> {
     call: Option<(MethodId, NodeId)>,
     /// The atomic block around.
     lock: Option<AtomicKind>,
-    /// The beginning of the atomic block around, if it has guards, and its statements before
-    /// which it writes nothing.
+    /// The beginning of the atomic block around, if it has guards, and the statements before which
+    /// the block writes nothing.
     guarded: Option<(NodeId, HashSet<*const Stmt>)>,
-    /// For an `await` in an atomic block, by the node that it begins with: what the nodes are within at which
-    /// it waits.
+    /// For an `await` in an atomic block, by its first node: the value of `within` of its waiting
+    /// nodes.
     waits: HashMap<NodeId, NodeId>,
     marked: &'m [bool],
     end: NodeId,
@@ -367,17 +367,7 @@ impl Builder<'_> {
                 Node::Choose(blocks.iter().map(|b| self.block(b, next)).collect())
             }
             StmtKind::Await(block, code) => {
-                let waiting = self.waiting((block, code), span, next, None);
-                if self.lock.is_none() {
-                    return waiting;
-                }
-                // Only who has to wait lets the others go on.
-                let test = self.add(Node::Branch(code.clone(), next, waiting), span);
-                let entry = self.block(block, test);
-                if let Some(within) = self.nodes[waiting].within {
-                    self.waits.insert(entry, within);
-                }
-                return entry;
+                return self.awaiting(block, code, span, next);
             }
             StmtKind::Atomic(kind, body) => return self.atomic(*kind, body, span, next),
             StmtKind::Exit => Node::Goto(self.end),
@@ -403,10 +393,25 @@ impl Builder<'_> {
 }
 
 impl Builder<'_> {
-    /// An `await`, where it waits. In an atomic block, others go on while it does: nobody is
-    /// locked out before its first access.
+    /// An `await`.
+    fn awaiting(&mut self, block: &[Stmt], code: &Code, span: SpanId, next: NodeId) -> NodeId {
+        let waiting = self.waiting((block, code), span, next, None);
+        if self.lock.is_none() {
+            return waiting;
+        }
+        // Only who has to wait lets the others go on.
+        let test = self.add(Node::Branch(code.clone(), next, waiting), span);
+        let entry = self.block(block, test);
+        if let Some(within) = self.nodes[waiting].within {
+            self.waits.insert(entry, within);
+        }
+        entry
+    }
+
+    /// The nodes of an `await`. In an atomic block the other processes go on while it waits: they
+    /// are locked out from its first access on.
     ///
-    /// If it begins a block with guards, which begin `again` if they are false, then all of that is
+    /// If it begins a block with guards, which lead to `again` if they are false, all of that is
     /// waiting.
     fn waiting(
         &mut self,
@@ -425,8 +430,8 @@ impl Builder<'_> {
         entry
     }
 
-    /// An atomic block. Its first access locks the others out; where something else comes first, a
-    /// step of its own does.
+    /// An atomic block. Its first access locks the other processes out; if the block begins with
+    /// something else, a step of its own does.
     fn atomic(&mut self, kind: AtomicKind, body: &[Stmt], span: SpanId, next: NodeId) -> NodeId {
         let outer = self.lock;
         let mut before = HashSet::new();
@@ -473,8 +478,8 @@ impl Builder<'_> {
         entry
     }
 
-    /// Nobody is locked out at the nodes, from this one up to the next step, that were made
-    /// since the node `first` was.
+    /// Unlocks the nodes from this one up to the next step, as far as they were created after the
+    /// node `first`.
     fn unlock(&mut self, entry: NodeId, first: NodeId) {
         let mut seen = vec![false; self.nodes.len()];
         let mut open = vec![entry];
@@ -491,14 +496,14 @@ impl Builder<'_> {
     }
 }
 
-/// Finds the statements of a block before which it neither writes anything nor loops, whichever
-/// way it goes. Whether it may do one of both.
+/// Collects the statements of a block before which it neither writes nor loops on any path. Returns
+/// whether the block may write or loop.
 fn before_writes(block: &[Stmt], before: &mut HashSet<*const Stmt>) -> bool {
     for stmt in block {
         before.insert(stmt);
         let writes = match &stmt.kind {
             StmtKind::Store(..) | StmtKind::Rmw(..) => true,
-            // Who goes round does not wait.
+            // A process that loops does not wait.
             StmtKind::Label(_) | StmtKind::Loop(_) => true,
             kind => {
                 let ways = kind.blocks().into_iter();
@@ -551,7 +556,7 @@ impl Node {
         }
     }
 
-    /// Whether the process takes a step of its own here that others can tell.
+    /// Whether the process takes a step here that other processes can observe.
     pub fn is_step(&self) -> bool {
         matches!(
             self,
@@ -596,7 +601,7 @@ impl Node {
             Node::Rmw(target, p, rmw, _) => {
                 place(p, visit);
                 match rmw {
-                    Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
+                    Rmw::Cas { expected, new, .. } | Rmw::CasFlag { expected, new, .. } => {
                         expected.atoms(visit);
                         new.atoms(visit);
                     }

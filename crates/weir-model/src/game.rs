@@ -225,8 +225,8 @@ impl<'s> Board<'s> {
         self.targets[process.index()][state.index()]
     }
 
-    /// Whether a process in a local state may still read or fence. If not, nobody can
-    /// tell any more what is in its load buffer, and it counts as empty.
+    /// Whether a process in a local state may still read or fence. If not, the contents of its load
+    /// buffer have no effect any more, and it counts as empty.
     #[inline]
     pub fn looks(&self, process: ProcessId, state: StateId) -> bool {
         self.looks[process.index()][state.index()]
@@ -376,10 +376,10 @@ pub struct Configuration {
     pub beyond: Vec<Option<Beyond>>,
 }
 
-/// Newer messages of a buffer that are not listed: any of which the newest own one of each
-/// variable has this value. A variable without a value has no own message there. In a store
-/// buffer, where all messages are own, the others are writes of the process to variables with
-/// a value here; in a load buffer they are any messages.
+/// Newer messages of a buffer that are not listed. The newest own message of each variable among
+/// them has this value. A variable without a value has no own message there. In a store buffer,
+/// where all messages are own, the others are writes of the process to variables with a value here;
+/// in a load buffer they are any messages.
 pub type Beyond = Vec<Option<ValueId>>;
 
 /// A message in a buffer: `⟨x,d⟩`, or `⟨x,d,own⟩` in a load buffer.
@@ -429,15 +429,15 @@ pub enum Strategy {
     Update(Vec<UpdatePosition>),
 }
 
-/// The process player's turn, in a strategy of hers.
+/// The process player's turn, in a strategy of the process player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessPosition {
     /// The configuration.
     pub at: Configuration,
     /// The process to play in and its transitions; `None` where the process player has won.
     pub action: Option<(ProcessId, Box<[TransitionId]>)>,
-    /// What may become of it after the other's turn. Positions may have the same
-    /// configuration: then they remember different things.
+    /// The positions that may follow the turn of the update player. Several positions may have the
+    /// same configuration and differ in what the strategy remembers.
     pub next: Vec<usize>,
 }
 

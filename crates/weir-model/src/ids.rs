@@ -83,6 +83,11 @@ dense_id!(
     TransitionId(u32)
 );
 dense_id!(
+    /// A question, by its place among those that are asked.
+    #[derive(Hash)]
+    QuestionId(u32)
+);
+dense_id!(
     /// A method of an object.
     #[derive(Hash)]
     MethodId(u16)

@@ -38,7 +38,7 @@ pub enum Stop {
     Time(Duration),
     /// The limit on memory, in bytes, was reached.
     Memory(usize),
-    /// Somebody interrupted it.
+    /// It was interrupted.
     Cancelled,
 }
 

@@ -1,4 +1,5 @@
-//! Memory models as sets of relaxations (Atig et al. 2012, section 3 and figures 1, 2).
+//! Memory models: sets of relaxations (Atig et al. 2012, section 3 and figures 1, 2), and the model of
+//! C, C++ and Rust.
 //!
 //! A relaxation permits a reordering: `w->r` lets a read overtake an earlier write of the
 //! same process to another variable, and so on. SC is the empty set; TSO, PSO and NSW are
@@ -83,7 +84,7 @@ impl Relaxation {
     }
 }
 
-/// A memory model: a set of relaxations.
+/// A memory model: a set of relaxations, or the model of C, C++ and Rust.
 ///
 /// ```
 /// use weir_model::memory_model::MemoryModel;
@@ -95,7 +96,7 @@ impl Relaxation {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemoryModel(u8);
 
-/// What an operation is to the rewrite rules: who it touches and how.
+/// An operation as the rewrite rules see it: what it accesses, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access<V> {
     /// A read of a variable.
@@ -150,6 +151,13 @@ impl MemoryModel {
 
     /// TSO with `r->w` (Atig et al. 2012, section 3.4).
     pub const TSO_RW: Self = Self::TSO.with(Relaxation::ReadWrite);
+
+    /// The memory model of C11, C++20 and Rust. It is no set of relaxations: what may be reordered depends
+    /// on the memory orders of the program ([`semantics::c11`](crate::semantics)).
+    pub const C11: Self = Self(1 << 7);
+
+    /// What people call it.
+    pub const C11_NAMES: [&'static str; 6] = ["c11", "c++20", "c++11", "c", "c++", "rust"];
 
     /// The models that have a name, strongest first.
     pub const NAMED: [(&'static str, Self); 4] =
@@ -207,11 +215,17 @@ impl MemoryModel {
 
     /// The name of the set, if it has one.
     pub fn name(self) -> Option<&'static str> {
+        if self == Self::C11 {
+            return Some("C11");
+        }
         Self::NAMED.into_iter().find(|(_, m)| *m == self).map(|(name, _)| name)
     }
 
     /// The set as the papers write it: `{w->r, RLWE}`.
     pub fn set(self) -> String {
+        if self == Self::C11 {
+            return self.to_string();
+        }
         let names: Vec<_> = self.relaxations().map(Relaxation::name).collect();
         format!("{{{}}}", names.join(", "))
     }
@@ -256,9 +270,12 @@ impl MemoryModel {
         }
     }
 
-    /// Whether reachability under the model can be decided, and who says so.
+    /// Whether reachability under the model can be decided, and the source.
     pub fn decidability(self) -> Decidability {
         use Decidability::{Decidable, Open, Undecidable};
+        if self == Self::C11 {
+            return Undecidable("Abdulla et al. 2019");
+        }
         let model = self.normal();
         // A program without partial fences is the same with and without RWF.
         let fenceless = model.without(Relaxation::Rwf);
@@ -288,8 +305,8 @@ impl MemoryModel {
         }
     }
 
-    /// Who says that reachability is decidable if every process has a bounded number of guessed
-    /// reads at a time, if somebody does.
+    /// The source that shows that reachability is decidable if every process has a bounded number
+    /// of guessed reads at a time, if there is one.
     ///
     /// Theorem 8 is about `{w->r, r->r/w}` and `{w->r/w, r->r/w}`: stored reads become strong
     /// symbols. The argument covers `{w->r, r->w}` as well. That reads are validated in their
@@ -303,7 +320,7 @@ impl MemoryModel {
         }
     }
 
-    /// How hard reachability is, where it is decidable and that is known, and who says so.
+    /// How hard reachability is, where it is decidable and that is known, and the source.
     pub fn complexity(self) -> Option<(&'static str, &'static str)> {
         const NON_PRIMITIVE: &str = "non-primitive recursive";
         let model = self.normal();
@@ -322,7 +339,7 @@ impl MemoryModel {
         }
     }
 
-    /// Whether repeated reachability under the model can be decided, and who says so.
+    /// Whether repeated reachability under the model can be decided, and the source.
     ///
     /// In the program of Atig et al. 2010, theorem 3, each process writes one variable and reads
     /// one other, and there are no fences. So `w->w` makes no difference, which is theorem 5, and
@@ -344,6 +361,9 @@ impl MemoryModel {
 impl fmt::Display for MemoryModel {
     /// `TSO`, `TSO+r->w`, or the bare relaxations when no named model is inside.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::C11 {
+            return f.write_str("C11");
+        }
         let inside = |m: Self| self.0 & m.0 == m.0;
         let (name, base) =
             Self::NAMED.into_iter().rev().find(|(_, m)| inside(*m)).expect("SC is in every set");
@@ -358,7 +378,7 @@ impl fmt::Debug for MemoryModel {
     }
 }
 
-/// A word in the name of a model that stands for nothing.
+/// An unknown word in the name of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownModel {
     /// The word.
@@ -379,7 +399,7 @@ impl std::error::Error for UnknownModel {}
 impl MemoryModel {
     /// The words that [`MemoryModel::from_str`] knows.
     pub fn words() -> impl Iterator<Item = &'static str> {
-        let models = Self::NAMED.into_iter().map(|(name, _)| name);
+        let models = Self::NAMED.into_iter().map(|(name, _)| name).chain(["C11"]);
         models.chain(Relaxation::ALL.into_iter().map(Relaxation::name)).chain(["r->r/w", "w->r/w"])
     }
 }
@@ -388,7 +408,7 @@ impl FromStr for MemoryModel {
     type Err = UnknownModel;
 
     /// Names of models and relaxations in any case and order, joined by `,` or
-    /// `+`; braces around them are fine.
+    /// `+`; braces around them are fine. The model of C, C++ and Rust stands alone.
     fn from_str(text: &str) -> Result<Self, UnknownModel> {
         let text = text.trim();
         let inner = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or(text);
@@ -398,6 +418,9 @@ impl FromStr for MemoryModel {
             } else {
                 Ok(Self::SC)
             };
+        }
+        if Self::C11_NAMES.iter().any(|name| name.eq_ignore_ascii_case(inner.trim())) {
+            return Ok(Self::C11);
         }
         let mut model = Self::SC;
         for word in inner.split([',', '+']) {

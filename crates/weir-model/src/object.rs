@@ -114,7 +114,7 @@ impl Moved {
 
     fn place(self, place: &Place) -> Place {
         let index = place.index.as_ref().map(|e| self.code(e));
-        Place { first: place.first, len: place.len, index }
+        Place { index, ..place.clone() }
     }
 
     /// Recursive: front ends bound how deep blocks nest.
@@ -132,11 +132,13 @@ impl Moved {
             StmtKind::Store(place, e) => StmtKind::Store(self.place(place), self.code(e)),
             StmtKind::Rmw(r, place, rmw) => {
                 let rmw = match rmw {
-                    Rmw::Cas { expected, new } => {
-                        Rmw::Cas { expected: self.code(expected), new: self.code(new) }
+                    Rmw::Cas { expected, new, failure } => {
+                        let (expected, new) = (self.code(expected), self.code(new));
+                        Rmw::Cas { expected, new, failure: *failure }
                     }
-                    Rmw::CasFlag { expected, new } => {
-                        Rmw::CasFlag { expected: self.code(expected), new: self.code(new) }
+                    Rmw::CasFlag { expected, new, failure } => {
+                        let (expected, new) = (self.code(expected), self.code(new));
+                        Rmw::CasFlag { expected, new, failure: *failure }
                     }
                     Rmw::Swap(e) => Rmw::Swap(self.code(e)),
                     Rmw::Fetch(op, e) => Rmw::Fetch(*op, self.code(e)),

@@ -1,9 +1,8 @@
 //! Questions: what is asked of a system, which states settle it, and which verdict that gives.
 //!
-//! A program has properties; its [`System`] has one question for each, and those that everybody
-//! wants to know: whether something fails, and whether a value leaves its bound. Engines,
-//! checkers and reports see questions only. To ask something else of a system, make a
-//! [`Question`] and hand it to an engine.
+//! A program has properties; its [`System`] has one question for each, and two more: whether
+//! something fails, and whether a value leaves its bound. Engines, checkers and reports see
+//! questions only. To ask something else of a system, make a [`Question`] and hand it to an engine.
 //!
 //! A state *settles* a question if it alone gives the answer: it is a bad one or, for
 //! `final exists`, the one that was looked for. If no reachable state does, the answer is the
@@ -21,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use crate::answer::Verdict;
 use crate::build::polarity::positive_places;
-use crate::ids::{LabelId, ProcessId, SpanId, StateId, ValueId, VarId};
+use crate::ids::{LabelId, ProcessId, QuestionId, SpanId, StateId, ValueId, VarId};
 use crate::program::{Atom, EvalError, Formula, Quantifier};
 use crate::system::{Standing, State, StateKind, System};
 
@@ -45,8 +44,8 @@ pub enum Kind {
     /// No assertion fails, no index leaves its array, no value leaves the domain that was
     /// given for it.
     Assertions,
-    /// No reachable state in which none can go on, and some process has not ended and stands at
-    /// none of these places.
+    /// No reachable state is a deadlock: no process can take a step, and some process has not ended
+    /// and stands at none of these places.
     NoDeadlock(Vec<(ProcessId, LabelId)>),
     /// About the states in which every process has ended and every write has reached memory.
     Final {
@@ -64,6 +63,8 @@ pub enum Kind {
         /// Only states that satisfy this count.
         filter: Option<Formula>,
     },
+    /// No two accesses race: a question about models of languages.
+    Races,
     /// No value leaves the bound that was given for it.
     Bounds,
     /// Every reachable state is one of these.
@@ -140,6 +141,7 @@ impl Kind {
             Self::Final { quantifier: Quantifier::Never, .. } => "final never",
             Self::Final { quantifier: Quantifier::Always, .. } => "final always",
             Self::Valued { .. } => "value",
+            Self::Races => "races",
             Self::Bounds => "bounds",
             Self::Within(_) => "within",
         }
@@ -150,11 +152,17 @@ impl Kind {
         match self {
             Self::Assertions => Some("never a failure"),
             Self::Valued { .. } => Some("never a final state in which the formula has no value"),
+            Self::Races => Some("never two conflicting accesses that nothing orders"),
             Self::Bounds => Some("never a value outside of its bound"),
             Self::Within(_) => Some("never another state"),
             Self::Never(_) | Self::NoDeadlock(_) | Self::Final { .. } => None,
         }
     }
+}
+
+/// Questions with their ids, in their order.
+pub fn numbered(questions: &[Question]) -> impl Iterator<Item = (QuestionId, &Question)> {
+    questions.iter().enumerate().map(|(i, question)| (QuestionId::new(i), question))
 }
 
 impl Question {
@@ -171,12 +179,12 @@ impl Question {
         }
     }
 
-    /// Whether a state is looked for: either answer is as good.
+    /// Whether the question asks for a state: neither answer is a fault.
     fn is_search(&self) -> bool {
         matches!(self.kind, Kind::Final { quantifier: Quantifier::Exists, .. })
     }
 
-    /// The answer to a question that looks for a state: whether it is allowed.
+    /// For a question that looks for a state: whether that state is allowed.
     pub fn outcome(&self, verdict: Verdict) -> Option<&'static str> {
         match verdict {
             Verdict::Holds if self.is_search() => Some("allowed"),
@@ -191,7 +199,7 @@ impl Question {
         match &self.kind {
             Kind::NoDeadlock(_) | Kind::Final { .. } | Kind::Valued { .. } => true,
             Kind::Within(states) => states.is_final,
-            Kind::Never(_) | Kind::Assertions | Kind::Bounds => false,
+            Kind::Never(_) | Kind::Assertions | Kind::Races | Kind::Bounds => false,
         }
     }
 
@@ -209,7 +217,10 @@ impl Question {
             Kind::Never(formula) => {
                 truth(formula) != Ok(false) && system.out_of_bounds(controls).is_none()
             }
-            Kind::Assertions => system.failed(controls).is_some(),
+            Kind::Assertions => {
+                system.failed(controls).is_some() && system.raced(controls).is_none()
+            }
+            Kind::Races => system.raced(controls).is_some(),
             Kind::NoDeadlock(except) => system.is_deadlock(controls, memory, except),
             Kind::Final { quantifier, formula, filter } => {
                 let counts = || filter.as_ref().map_or(Ok(true), truth);
@@ -250,7 +261,11 @@ impl Question {
                     Err(error) => Some(error),
                 }
             }
-            Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => None,
+            Kind::Assertions
+            | Kind::Races
+            | Kind::NoDeadlock(_)
+            | Kind::Bounds
+            | Kind::Within(_) => None,
         }
     }
 
@@ -258,7 +273,9 @@ impl Question {
     pub fn may_be_at(&self, state: &State) -> bool {
         match &self.kind {
             Kind::Within(states) if states.is_final => state.kind == StateKind::Ended,
-            Kind::Never(_) | Kind::Assertions | Kind::Bounds | Kind::Within(_) => true,
+            Kind::Never(_) | Kind::Assertions | Kind::Races | Kind::Bounds | Kind::Within(_) => {
+                true
+            }
             Kind::NoDeadlock(_) => state.standing() != Standing::Failed,
             Kind::Final { .. } | Kind::Valued { .. } => state.kind == StateKind::Ended,
         }
@@ -294,7 +311,11 @@ impl Question {
             Kind::Final { formula, filter, .. } | Kind::Valued { formula, filter } => {
                 (Some(formula), filter.as_ref())
             }
-            Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => (None, None),
+            Kind::Assertions
+            | Kind::Races
+            | Kind::NoDeadlock(_)
+            | Kind::Bounds
+            | Kind::Within(_) => (None, None),
         };
         formula.into_iter().chain(filter)
     }
@@ -329,7 +350,7 @@ impl Question {
             Kind::Never(_) | Kind::Assertions | Kind::Final { .. } | Kind::Valued { .. } => {
                 !self.asks_for_memory_under_way()
             }
-            Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => false,
+            Kind::Races | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => false,
         }
     }
 
@@ -365,7 +386,11 @@ impl Question {
                 let has_value = |f: &Formula| !f.may_have_no_value();
                 has_value(formula) && filter.as_ref().is_none_or(has_value)
             }
-            Kind::Assertions | Kind::NoDeadlock(_) | Kind::Bounds | Kind::Within(_) => false,
+            Kind::Assertions
+            | Kind::Races
+            | Kind::NoDeadlock(_)
+            | Kind::Bounds
+            | Kind::Within(_) => false,
         }
     }
 }

@@ -54,7 +54,7 @@ impl Replay<'_> {
     /// Takes the next step; `None` at the end.
     ///
     /// # Panics
-    /// If the semantics has no such step: then the run is none of this system.
+    /// If the semantics has no such step: then it is not a run of this system.
     pub fn advance(&mut self) -> Option<Step> {
         let step = *self.steps.get(self.taken)?;
         let taken = self.semantics.take(&mut self.config, &|s| *s == step);

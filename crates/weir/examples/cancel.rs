@@ -24,9 +24,9 @@ fn main() -> Result<(), Error> {
         cancellation.cancel();
     });
     let report = Verifier::new(COUNTER).limits(limits).check()?;
-    let answer = &report.answers[0];
-    assert_eq!(answer.verdict, Verdict::Unknown);
-    println!("{}: {}", answer.name, answer.reason.as_deref().unwrap_or_default());
+    let finding = &report.findings[0];
+    assert_eq!(finding.verdict, Verdict::Unknown);
+    println!("{}: {}", finding.name(), finding.reason.as_deref().unwrap_or_default());
     let _ = timer.join();
     Ok(())
 }

@@ -12,13 +12,13 @@ const TEXT: &str = "
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for model in [MemoryModel::SC, MemoryModel::TSO] {
         let verifier = Verifier::new(TEXT).name("store-buffering.weir").model(model);
-        for answer in verifier.check()?.answers {
-            println!("{}: {} under {model}", answer.name, answer.verdict.name());
-            if let Some(reason) = &answer.reason {
+        for finding in &verifier.check()?.findings {
+            println!("{}: {} under {model}", finding.name(), finding.word());
+            if let Some(reason) = &finding.reason {
                 println!("  because {reason}");
             }
-            let Some(run) = &answer.run else { continue };
-            assert_eq!(answer.verdict, Verdict::Violated);
+            let Some(run) = finding.run() else { continue };
+            assert_eq!(finding.verdict, Verdict::Violated);
             for step in &run.steps {
                 let line = step.line.map_or(String::new(), |line| format!(" on line {line}"));
                 println!("  {}: {}, {}{line}", step.process, step.rule, step.operation);

@@ -5,6 +5,7 @@
 //! cargo run -p weir --example games_and_objects
 //! ```
 
+use weir::question::Solved;
 use weir::{Error, Limits, Machine, MemoryModel, Player, Verdict, Verifier};
 
 const GAME: &str = "var x  process p { x = 1  await x == 1  there: }  game reach p@there";
@@ -28,26 +29,26 @@ const MACHINE: &str = "
 ";
 
 fn main() -> Result<(), Error> {
-    for game in Verifier::new(GAME).games()? {
-        println!("{}: {:?} wins, {}", game.name, game.winner, game.argument);
-        game.table.iter().for_each(|line| println!("  {line}"));
-        assert_eq!(game.winner, Some(Player::Process));
+    let report = Verifier::new(GAME).games()?;
+    for game in &report.findings {
+        println!("{}: {}, {}", game.name(), game.word(), game.remarks().join(", "));
+        assert_eq!(game.basis::<Solved>().unwrap().outcome.winner, Some(Player::Process));
     }
 
     let report = Verifier::new(LOCK).model(MemoryModel::SC).clients(2).live()?;
-    for answer in &report.answers {
-        println!("{}: {}", answer.name, answer.verdict.name());
-        if let Some(run) = &answer.run {
+    for finding in &report.findings {
+        println!("{}: {}", finding.name(), finding.word());
+        if let Some(run) = finding.run() {
             let cycle = run.cycle.map_or(0, |first| run.steps.len() - first);
             println!("  a run of {} steps, the last {cycle} again and again", run.steps.len());
         }
     }
-    assert_eq!(report.answer("deadlock-free").map(|a| a.verdict), Some(Verdict::Holds));
+    assert_eq!(report.finding("deadlock-free").map(|f| f.verdict), Some(Verdict::Holds));
 
     let lost = Machine::new(MACHINE)?.reaches("lost", &Limits::default())?;
-    for step in lost.run.iter().flatten() {
+    for step in Machine::run(&lost).into_iter().flatten() {
         println!("{} -> {} {:?}", step.transition, step.state, step.channels);
     }
-    assert_eq!(lost.reached, Some(true));
+    assert_eq!(lost.findings[0].word(), "reached");
     Ok(())
 }

@@ -8,7 +8,7 @@ use weir_engine::{Automata, Backward, Engine, Explicit, Views};
 
 use crate::portfolio::{Auto, Turn};
 
-/// All engines; the first is the one that answers unless somebody asks for another.
+/// All engines. The first one is the default.
 pub static ENGINES: [&dyn Engine; 6] =
     [&Auto, &Explicit, &Views, &Backward, &Channels, &AUTOMATA[0]];
 

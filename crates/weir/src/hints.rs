@@ -8,6 +8,10 @@ pub struct Hints {
     pub bound: Option<&'static str>,
     /// The option that shows runs whole.
     pub full: Option<&'static str>,
+    /// The command that asks about infinite runs.
+    pub live: Option<&'static str>,
+    /// The option that writes a strategy.
+    pub strategy: Option<&'static str>,
 }
 
 impl Hints {

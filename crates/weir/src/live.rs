@@ -131,8 +131,8 @@ fn try_on_open(
     }
 }
 
-/// Why a run without a cycle ends, in words, if it is not for nobody having anything left to do: a
-/// formula has no value there ("division by zero in `a`"), or a process has failed.
+/// Why a run without a cycle ends, in words, unless every process has ended or waits: a formula has
+/// no value there ("division by zero in `a`"), or a process has failed.
 pub fn ending(loaded: &Loaded, asked: &AskedFor<'_>, lasso: &Lasso) -> Option<String> {
     if lasso.cycle().is_some() {
         return None;

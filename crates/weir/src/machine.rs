@@ -1,22 +1,23 @@
 //! Channel machines, by the names of their states, messages and channels.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use weir_channel::lossy::{Reach, reach};
-use weir_channel::semantics::{Contents, Goal, Semantics, Step};
-use weir_channel::text::show_transition;
-use weir_channel::{Configuration, explicit, text};
+use weir_channel::semantics::{Contents, Goal, Semantics};
+use weir_channel::text;
 use weir_engine::SearchOptions;
 use weir_front::suggest::closest;
 use weir_model::limits::Limits;
 
 use crate::error::Error;
+use crate::finding::Report;
 use crate::load::LoadError;
+use crate::question::{MachineQuestion, MachineRun};
 
 /// A channel machine: finite control, and channels that are perfect or lose messages.
 ///
 /// ```
-/// use weir::{Limits, Machine};
+/// use weir::{Limits, Machine, Verdict};
 ///
 /// let machine = Machine::new("
 ///     machine letters;
@@ -29,25 +30,16 @@ use crate::load::LoadError;
 ///     sent -> lost do wire?bye;  // `hello` was lost
 /// ")?;
 /// let lossy = machine.reaches("lost", &Limits::default())?;
-/// assert_eq!(lossy.reached, Some(true));
-/// assert_eq!(lossy.run.unwrap().last().unwrap().state, "lost");
+/// assert_eq!(lossy.findings[0].word(), "reached");
+/// assert_eq!(Machine::run(&lossy).unwrap().last().unwrap().state, "lost");
 /// let perfect = machine.reaches_without_loss("lost", 3, &Limits::default())?;
-/// assert_eq!(perfect.reached, None);
+/// assert_eq!(perfect.findings[0].verdict, Verdict::Unknown);
 /// # Ok::<(), weir::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Machine(weir_channel::Machine);
-
-/// Whether a control state is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reached {
-    /// Whether it is; none if it is unknown.
-    pub reached: Option<bool>,
-    /// The run that reaches it.
-    pub run: Option<Vec<MachineStep>>,
-    /// Why it is unknown, if it is.
-    pub reason: Option<String>,
+pub struct Machine {
+    machine: Arc<weir_channel::Machine>,
+    text: String,
 }
 
 /// A step of a channel machine.
@@ -58,7 +50,7 @@ pub struct MachineStep {
     pub transition: String,
     /// The control state after it.
     pub state: String,
-    /// The messages in each channel after it, newest first.
+    /// The messages in each channel after it, newest first; channels that are empty are left out.
     pub channels: BTreeMap<String, Vec<String>>,
 }
 
@@ -70,24 +62,22 @@ impl Machine {
     pub fn new(machine: &str) -> Result<Self, Error> {
         let wrong =
             |errors| LoadError::Wrong { name: "machine".into(), text: machine.into(), errors };
-        Ok(Self(text::read(machine).map_err(wrong)?))
+        let read = text::read(machine).map_err(wrong)?;
+        Ok(Self { machine: Arc::new(read), text: machine.to_owned() })
     }
 
     /// The names of its control states.
     pub fn states(&self) -> impl Iterator<Item = &str> {
-        self.0.states().map(|s| self.0.state_name(s))
+        self.machine.states().map(|s| self.machine.state_name(s))
     }
 
     /// Whether it reaches a control state if all but the strong messages can be lost. This is
-    /// decided, within the limits.
+    /// decided, within the limits. A state that is reached is `violated`.
     ///
     /// # Errors
     /// If there is no such control state.
-    pub fn reaches(&self, state: &str, limits: &Limits) -> Result<Reached, Error> {
-        let goal = self.goal(state)?;
-        let options = SearchOptions { budget: limits.budget(), ..SearchOptions::default() };
-        let (answer, _) = reach(&self.0, &goal, &options, &mut |_| {});
-        Ok(self.reached(answer))
+    pub fn reaches(&self, state: &str, limits: &Limits) -> Result<Report, Error> {
+        self.ask(state, Semantics::Lossy, None, limits)
     }
 
     /// Whether it reaches a control state with perfect channels of at most `bound` messages.
@@ -100,49 +90,44 @@ impl Machine {
         state: &str,
         bound: usize,
         limits: &Limits,
-    ) -> Result<Reached, Error> {
-        let goal = self.goal(state)?;
-        let budget = limits.budget();
-        let options = SearchOptions { bound: Some(bound), budget, ..SearchOptions::default() };
-        let found =
-            explicit::search(&self.0, Semantics::Perfect, Some(&goal), &options, &mut |_| {});
-        let unknown = || Reach::Unknown("the search has no answer".to_owned());
-        Ok(self.reached(found.goal.unwrap_or_else(unknown)))
+    ) -> Result<Report, Error> {
+        self.ask(state, Semantics::Perfect, Some(bound), limits)
     }
 
-    fn goal(&self, name: &str) -> Result<Goal, Error> {
-        let Some(state) = self.0.state(name) else {
+    fn ask(
+        &self,
+        name: &str,
+        semantics: Semantics,
+        bound: Option<usize>,
+        limits: &Limits,
+    ) -> Result<Report, Error> {
+        let Some(state) = self.machine.state(name) else {
             let message = format!("there is no control state `{name}`");
-            return Err(Error::unsupported(match closest(name, self.states()) {
+            return Err(Error::NoSuch(match closest(name, self.states()) {
                 Some(meant) => format!("{message}; did you mean `{meant}`?"),
                 None => message,
             }));
         };
-        Ok(Goal { state, contents: Contents::Any })
+        let options = SearchOptions { bound, budget: limits.budget(), ..SearchOptions::default() };
+        let goal = Goal { state, contents: Contents::Any };
+        let source = ("machine", self.text.as_str());
+        MachineQuestion::Reach(goal).ask(source, &self.machine, semantics, &options, &|_| {})
     }
 
-    fn reached(&self, answer: Reach) -> Reached {
-        match answer {
-            Reach::Reached(run) => {
-                let run = run.steps.iter().map(|step| self.step(step)).collect();
-                Reached { reached: Some(true), run: Some(run), reason: None }
-            }
-            Reach::NotReached(_) => Reached { reached: Some(false), run: None, reason: None },
-            Reach::Unknown(reason) => Reached { reached: None, run: None, reason: Some(reason) },
-        }
-    }
-
-    fn step(&self, step: &Step) -> MachineStep {
-        let machine = &self.0;
-        let Configuration { state, channels } = &step.after;
-        let words = machine.channels().zip(channels).map(|(channel, word)| {
-            let messages = word.iter().map(|m| machine.message_name(*m).to_owned());
-            (machine.channel_name(channel).to_owned(), messages.collect())
-        });
-        MachineStep {
-            transition: show_transition(machine, step.transition),
-            state: machine.state_name(*state).to_owned(),
-            channels: words.collect(),
-        }
+    /// The run of the first finding, if it has one.
+    pub fn run(report: &Report) -> Option<Vec<MachineStep>> {
+        let run = report.findings.first()?.basis::<MachineRun>()?;
+        let step = |step: crate::question::MachineStepReport<'_>| MachineStep {
+            transition: step.text,
+            state: step.state.to_owned(),
+            channels: step
+                .channels
+                .into_iter()
+                .map(|(channel, word)| {
+                    (channel.to_owned(), word.into_iter().map(str::to_owned).collect())
+                })
+                .collect(),
+        };
+        Some(run.steps()?.into_iter().map(step).collect())
     }
 }

@@ -1,9 +1,9 @@
 //! A game that a person plays against the other player, who follows a winning strategy if there
 //! is one.
 //!
-//! A turn of the process player is one instruction; a turn of the update player is any number
-//! of steps ([`weir_game::rules`]). [`Table`] says what can be played and what the opponent
-//! plays; whoever shows it keeps the [`Position`].
+//! A turn of the process player is one instruction; a turn of the update player is any number of
+//! steps ([`weir_game::rules`]). [`Table`] says what can be played and what the opponent plays; the
+//! caller keeps the [`Position`].
 
 use weir_game::coarse::covers;
 use weir_game::rules::{Rules, Step};

@@ -38,6 +38,7 @@ use weir_engine::{
     views,
 };
 use weir_model::answer::{Answer, Evidence};
+use weir_model::ids::QuestionId;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
@@ -77,6 +78,9 @@ impl Engine for Auto {
         if task.options.guesses.is_some() && has_bounded_guesses(task.model) {
             return guessed(task, progress);
         }
+        if task.model == MemoryModel::C11 && task.options.bound.is_none() {
+            return growing(task, progress);
+        }
         if !Views.decides(task.model) {
             return inclusion::search(task, progress);
         }
@@ -93,6 +97,37 @@ impl Engine for Auto {
     fn graph(&self, task: Task<'_>, most: usize) -> Result<Graph, NoGraph> {
         Explicit.graph(task, most)
     }
+}
+
+/// The explicit search under C11 with more and more writes that can still be read, until that was enough or it
+/// takes too much.
+fn growing(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
+    let began = Instant::now();
+    let mut answers: Vec<Answer> = Vec::new();
+    let mut last = Stats::default();
+    for (bound, store) in [(4, usize::MAX), (16, 128 * MIB), (64, 256 * MIB)] {
+        let most = task.options.budget.store().unwrap_or(usize::MAX).min(store);
+        let options = SearchOptions {
+            bound: Some(bound),
+            budget: task.options.budget.clone().with_store(most),
+            ..task.options.clone()
+        };
+        let (found, stats) = Explicit.search(task.within(&options), progress);
+        let has_more = |(new, old): (&Answer, &Answer)| new.is_known() && !old.is_known();
+        if answers.is_empty() {
+            (answers, last) = (found, stats);
+        // A search that was cut off says less than one with a smaller bound that was not.
+        } else if stats.stopped.is_none() || found.iter().zip(&answers).any(has_more) {
+            let better = answers.into_iter().zip(found);
+            let known = |(old, new): (Answer, Answer)| if old.is_known() { old } else { new };
+            (answers, last) = (better.map(known).collect(), stats);
+        }
+        if answers.iter().all(Answer::is_known) || task.options.budget.check().is_err() {
+            break;
+        }
+    }
+    last.elapsed = began.elapsed();
+    (answers, last)
 }
 
 /// A turn of the portfolio that is asked alone, as an engine of its own. What it does not decide is
@@ -319,7 +354,7 @@ impl<'t> Turns<'t> {
                 (true, _) => {}
                 // An engine that could have proved it knows more of why it is unknown.
                 (false, is_known) if is_known || is_complete || !self.has_reason => {
-                    *known = Answer { property: i, ..answer };
+                    *known = Answer { property: QuestionId::new(i), ..answer };
                     self.has_reason |= !is_known && is_complete;
                 }
                 (false, _) => {}
@@ -411,9 +446,9 @@ impl<'t> Turns<'t> {
         self.take_some(proved.into_iter(), stats)
     }
 
-    /// Looks whether a slice for the open questions is enough to see that nothing settles
-    /// them. A run of the slice shows nothing, so the explicit search looks at it only where it
-    /// may prove something.
+    /// Looks whether a slice for the open questions is enough to see that nothing settles them. A
+    /// run of the slice proves nothing, so the explicit search looks at it only where it may prove
+    /// something.
     fn slice(&mut self, explicit_may_prove: bool, progress: Progress<'_>) -> bool {
         let Task { system, questions, model, options, .. } = self.task;
         let open: Vec<usize> =
@@ -514,10 +549,13 @@ mod tests {
         let system = System::new(program).unwrap();
         let options = SearchOptions::default();
         let mut turns = Turns::new(Task::new(&system, MemoryModel::TSO, &options));
-        let holds =
-            |i| Answer { verdict: Verdict::Holds, evidence: Evidence::Exhausted, property: i };
+        let holds = |i| Answer {
+            verdict: Verdict::Holds,
+            evidence: Evidence::Exhausted,
+            property: QuestionId(i),
+        };
         let stats = |engine| Stats { engine, ..Stats::default() };
-        turns.take((vec![holds(0), Answer::unknown(1, "-")], stats("explicit")));
+        turns.take((vec![holds(0), Answer::unknown(QuestionId(1), "-")], stats("explicit")));
         assert_eq!(turns.stats.contradiction, None);
         let otherwise = Answer { verdict: Verdict::Violated, ..holds(0) };
         turns.take((vec![otherwise, holds(1)], stats("views")));
@@ -537,7 +575,7 @@ mod tests {
         let mut turns = Turns::new(Task::new(&system, MemoryModel::TSO, &options));
         for (engine, reason) in [("explicit", "one"), ("views", "two"), ("explicit", "three")] {
             let stats = Stats { engine, ..Stats::default() };
-            turns.take((vec![Answer::unknown(0, reason)], stats));
+            turns.take((vec![Answer::unknown(QuestionId(0), reason)], stats));
         }
         let (answers, _) = turns.end();
         assert!(matches!(&answers[0].evidence, Evidence::Reason(why) if why == "two"));

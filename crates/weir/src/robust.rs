@@ -25,7 +25,8 @@ use weir_model::system::System;
 
 use crate::certify::{Unaccepted, accepted};
 use crate::engines::ENGINES;
-use crate::solver::{CheckError, check_with};
+use crate::error::Error;
+use crate::solver::check_with;
 use crate::{Loaded, Verdict};
 
 /// Whether a program is robust against a memory model, and in which sense.
@@ -118,6 +119,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The answer in a few words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Shape => "robust by its shape",
+            Self::Traces => "robust",
+            Self::States => "same states as SC",
+            Self::NotRobust => "not robust",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
@@ -215,12 +227,12 @@ pub fn check(
     model: MemoryModel,
     options: &SearchOptions,
     progress: Progress<'_>,
-) -> Result<Robustness, CheckError> {
+) -> Result<Robustness, Error> {
     // Traces have accesses, and so have the states that are compared: no statement is a step.
     let loaded = &Loaded { source: loaded.source.clone(), system: loaded.system.divided() };
     let system = &loaded.system;
     if system.program.object.is_some() {
-        return Err(CheckError::AsksLive(loaded.source.name.clone()));
+        return Err(Error::AsksLive(loaded.source.name.clone()));
     }
     let mut stats = Stats { engine: "code", within_bound: true, ..Stats::default() };
     if system.has_blocks(model) {
@@ -260,7 +272,7 @@ pub fn check(
     Ok(Robustness { model, traces, states, stats })
 }
 
-/// How much longer than the search for SC configurations their checker takes, about.
+/// The check of SC configurations takes about so many times as long as the search for them.
 const CHECKING: u32 = 20;
 
 /// Compares the states of a model with those of SC.
@@ -269,7 +281,7 @@ fn compare(
     model: MemoryModel,
     options: &SearchOptions,
     progress: Progress<'_>,
-) -> Result<(States, Option<Stats>), CheckError> {
+) -> Result<(States, Option<Stats>), Error> {
     let loaded = match loaded.keeping_registers(&options.budget) {
         Ok(kept) => kept,
         Err(unbuilt) => return Ok((States::Unknown(unbuilt.to_string()), None)),
@@ -315,7 +327,7 @@ fn compare(
         }
         let sc = ScFile::new(system, &sc);
         let file = StateSets::of_run(&asked, sc, (run, question), &|span| loaded.line(span));
-        let file = accepted(file, &loaded, budget.threads()).map_err(CheckError::Internal)?;
+        let file = accepted(file, &loaded, budget.threads()).map_err(Error::Internal)?;
         let run = run.clone();
         return Ok((States::Different(Box::new(NewState { loaded, run, file })), Some(stats)));
     }
@@ -330,12 +342,12 @@ fn compare(
 }
 
 /// A run with the cycle of its trace, as its checker accepts it.
-pub(crate) fn shown_cycle(loaded: &Loaded, run: &Run) -> Result<Cycle, CheckError> {
+pub(crate) fn shown_cycle(loaded: &Loaded, run: &Run) -> Result<Cycle, Error> {
     let line = |span| loaded.line(span);
     let edges = find_cycle(&loaded.system, run).unwrap_or_default();
     let cycle = Cycle::new(&loaded.system, run, edges, &line);
     let accepted: Result<Cycle, Unaccepted> = accepted(cycle, loaded, 1);
-    accepted.map_err(CheckError::Internal)
+    accepted.map_err(Error::Internal)
 }
 
 /// A shortest cycle of the trace of a run through a write that a later read of its process has

@@ -1,86 +1,23 @@
 //! Asking engines: all questions of a system, or its final states.
 
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use weir_check::Witness;
 use weir_engine::explicit::{self, Outcomes};
-use weir_engine::{Engine, Explicit, Progress, Refusal, SearchOptions, Sink, Stats, Task};
+use weir_engine::{Engine, Explicit, Progress, SearchOptions, Sink, Stats, Task};
 use weir_front::suggest::closest;
 use weir_model::answer::{Answer, Evidence};
-use weir_model::ids::SpanId;
+use weir_model::ids::{QuestionId, SpanId};
 use weir_model::memory_model::MemoryModel;
-use weir_model::program::{
-    Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
-};
+use weir_model::program::{Atom, BinOp, Expr, Formula, Property, PropertyKind, Quantifier};
 use weir_model::question::{Kind, Question};
 use weir_model::system::System;
 
 use crate::certify::Unaccepted;
 use crate::engines::ENGINES;
+use crate::error::Error;
 use crate::load::Loaded;
 use crate::report::scene::Scene;
-
-/// Why a question cannot be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CheckError {
-    /// The program of this name has no property.
-    NoProperty(String),
-    /// The program of this name asks about runs without end only.
-    AsksLive(String),
-    /// The program of this name asks about games only.
-    AsksGames(String),
-    /// The engine cannot be asked.
-    Refused(Refusal),
-    /// A run was found that its checker rejects.
-    Internal(Unaccepted),
-    /// Two engines say what cannot both be true.
-    Contradiction(String),
-}
-
-impl CheckError {
-    /// That nothing is asked of a program, if that is so. `name` is what to call it.
-    pub fn no_property(name: &str, system: &System) -> Option<Self> {
-        if !system.questions.is_empty() {
-            return None;
-        }
-        let program = &system.program;
-        Some(Self::no_processes(name, program).unwrap_or_else(|| match program.games.is_empty() {
-            true => Self::NoProperty(name.to_owned()),
-            false => Self::AsksGames(name.to_owned()),
-        }))
-    }
-
-    /// That a program asks about runs without end only, if that is so.
-    fn no_processes(name: &str, program: &Program) -> Option<Self> {
-        let live = program.object.is_some() || !program.live.is_empty();
-        live.then(|| Self::AsksLive(name.to_owned()))
-    }
-}
-
-impl fmt::Display for CheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoProperty(name) => {
-                write!(f, "`{name}` has no property; add one, such as `never p@here and q@there`")
-            }
-            Self::AsksLive(name) => write!(f, "`{name}` is about infinite runs"),
-            Self::AsksGames(name) => write!(f, "`{name}` has only games"),
-            Self::Refused(refusal) => refusal.fmt(f),
-            Self::Internal(error) => error.fmt(f),
-            Self::Contradiction(what) => write!(f, "internal error: two engines disagree: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for CheckError {}
-
-impl From<Refusal> for CheckError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
 
 /// Answers every question of a system under a model: there is one answer for each, in their
 /// order.
@@ -91,7 +28,7 @@ pub fn check(
     system: &System,
     model: MemoryModel,
     options: &SearchOptions,
-) -> Result<(Vec<Answer>, Stats), CheckError> {
+) -> Result<(Vec<Answer>, Stats), Error> {
     check_with(ENGINES[0], Task::new(system, model, options), &mut |_| {})
 }
 
@@ -103,7 +40,7 @@ pub fn check_with(
     engine: &dyn Engine,
     task: Task<'_>,
     progress: Progress<'_>,
-) -> Result<(Vec<Answer>, Stats), CheckError> {
+) -> Result<(Vec<Answer>, Stats), Error> {
     let all: Vec<usize> = (0..task.questions.len()).collect();
     check_some(engine, task, &all, None, progress)
 }
@@ -120,14 +57,17 @@ pub fn check_some(
     chosen: &[usize],
     settled: Option<&(dyn Fn(&Answer) + Sync)>,
     progress: Progress<'_>,
-) -> Result<(Vec<Answer>, Stats), CheckError> {
+) -> Result<(Vec<Answer>, Stats), Error> {
     let program = &task.system.program;
-    if let Some(error) = CheckError::no_property(&program.name, task.system) {
+    if let Some(error) = Error::no_property(&program.name, task.system) {
         return Err(error);
     }
     let questions: Vec<Question> = chosen.iter().map(|&i| task.questions[i].clone()).collect();
     // An answer to a question by its place among all of them.
-    let of_all = |answer: &Answer| Answer { property: chosen[answer.property], ..answer.clone() };
+    let of_all = |answer: &Answer| Answer {
+        property: QuestionId::new(chosen[answer.property.index()]),
+        ..answer.clone()
+    };
     let rejected = Mutex::new(None);
     let accept = |answer: &Answer| {
         let mut answer = of_all(answer);
@@ -148,7 +88,7 @@ pub fn check_some(
     }
     let (answers, stats) = found?;
     if let Some(what) = &stats.contradiction {
-        return Err(CheckError::Contradiction(what.clone()));
+        return Err(Error::Contradiction(what.clone()));
     }
     let mut answers: Vec<Answer> = answers.iter().map(of_all).collect();
     for answer in &mut answers {
@@ -171,7 +111,7 @@ pub fn chosen(system: &System, names: &[String]) -> Result<Vec<usize>, String> {
     }
     let is_chosen = |question: &Question| match &question.kind {
         _ if names.is_empty() || names.contains(&question.name) => true,
-        Kind::Bounds => true,
+        Kind::Bounds | Kind::Races => true,
         Kind::Valued { .. } => names.iter().any(|name| question.name == format!("value of {name}")),
         _ => false,
     };
@@ -190,13 +130,13 @@ pub fn no_such_property<'n>(name: &str, known: impl Iterator<Item = &'n str> + C
 
 /// Checks the run of an answer, if it rests on one. Without a run that its checker accepts there is
 /// no answer: one that is too large to be checked becomes unknown.
-pub(crate) fn accept_run(system: &System, answer: &mut Answer) -> Result<(), CheckError> {
+pub(crate) fn accept_run(system: &System, answer: &mut Answer) -> Result<(), Error> {
     let Evidence::Run(run) = &answer.evidence else { return Ok(()) };
     let witness = Witness::new(system, run, answer.property, &|_| 0);
     let Err(why) = weir_check::check(system, &witness) else { return Ok(()) };
     let unaccepted = Unaccepted { what: weir_check::Evidence::what(&witness), why };
     if !unaccepted.why.is_unchecked() {
-        return Err(CheckError::Internal(unaccepted));
+        return Err(Error::Internal(unaccepted));
     }
     *answer = Answer::unknown(answer.property, unaccepted);
     Ok(())
@@ -211,9 +151,9 @@ pub fn outcomes(
     model: MemoryModel,
     options: &SearchOptions,
     progress: Progress<'_>,
-) -> Result<Outcomes, CheckError> {
+) -> Result<Outcomes, Error> {
     let program = &system.program;
-    match program.object.as_ref().and_then(|_| CheckError::no_processes(&program.name, program)) {
+    match program.object.as_ref().and_then(|_| Error::asks_live(&program.name, program)) {
         Some(error) => Err(error),
         None => Ok(explicit::outcomes(Task::new(system, model, options), progress)?),
     }
@@ -230,7 +170,7 @@ pub fn runs_to(
     found: &Outcomes,
     most: usize,
     options: &SearchOptions,
-) -> Result<Vec<Option<Scene>>, CheckError> {
+) -> Result<Vec<Option<Scene>>, Error> {
     let mut program = loaded.system.program.clone();
     let is = |atom: Atom, value: i128| {
         Expr::Binary(BinOp::Eq, Box::new(Expr::Atom(atom)), Box::new(Expr::Const(value)))
@@ -261,7 +201,8 @@ pub fn runs_to(
     let task = Task::new(&asking.system, model, options);
     let (answers, _) = check_with(&Explicit, task, &mut |_| {})?;
     for answer in &answers {
-        if let (Some(run), Evidence::Run(found)) = (runs.get_mut(answer.property), &answer.evidence)
+        if let (Some(run), Evidence::Run(found)) =
+            (runs.get_mut(answer.property.index()), &answer.evidence)
         {
             *run = Some(Scene::new(&asking, found, None));
         }

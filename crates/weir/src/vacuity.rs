@@ -22,16 +22,15 @@ use crate::engines::ENGINES;
 /// A search for vacuous answers may always use so many bytes.
 const BYTES: usize = 16 << 20;
 
-/// How many configurations a first look takes.
+/// How many configurations the first search may store.
 const GLANCE: usize = 2000;
 
 /// The most names that are listed.
 const NAMES: usize = 4;
 
 /// For each answer the reason why it says little, if there is one: that no final state is
-/// reachable, that a label is never reached without which the property cannot be
-/// violated, or that a process waits for ever for something that nobody writes. `line` says
-/// where something stands.
+/// reachable, that a label is never reached without which the property cannot be violated, or that
+/// a process waits for ever for a value that no process writes. `line` says where something stands.
 ///
 /// `task` and `stats` are those of the search that gave the answers. This one has what is
 /// left of the time, and stores at most about as much as that search did.
@@ -93,7 +92,7 @@ pub(crate) fn no_final_state(system: &System) -> &'static str {
     }
 }
 
-/// What may not happen at all.
+/// Something that may never happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
     /// There is a final state.
@@ -147,7 +146,7 @@ fn ask(engine: &dyn Engine, task: Task<'_>, doubts: &[Doubt]) -> Vec<Option<bool
     if doubts.is_empty() || task.options.budget.check().is_err() {
         return vec![None; doubts.len()];
     }
-    let bounds = system.bounds_question().map(|i| system.questions[i].clone());
+    let bounds = system.bounds_question().map(|i| system.questions[i.index()].clone());
     let questions: Vec<Question> =
         doubts.iter().map(|d| d.question(system)).chain(bounds).collect();
     let Ok((answers, _)) = engine.check(Task { questions: &questions, ..task }, &mut |_| {}) else {
@@ -162,15 +161,15 @@ fn ask(engine: &dyn Engine, task: Task<'_>, doubts: &[Doubt]) -> Vec<Option<bool
 /// Whether an answer without a run is one about final states, of which there might be
 /// none.
 fn rests_on_final_states(system: &System, answer: &Answer) -> bool {
-    let question = &system.questions[answer.property];
+    let question = &system.questions[answer.property.index()];
     matches!(question.kind, Kind::Final { .. }) && answer.verdict == question.verdict(false)
 }
 
-/// What must never be, as formulas any of which is enough: as it was written, with the labels
-/// that are never reached. A label that only a final state is asked for cannot be asked for in
-/// others: the system does not tell.
+/// The forbidden formulas, as written and with the labels that are never reached; one of them is
+/// enough to violate the property. A label that is asked for in final states only cannot be asked
+/// for in other states, because the system does not record it.
 fn parts(system: &System, answer: &Answer) -> Vec<Formula> {
-    let mut left = match system.program.properties.get(answer.property).map(|p| &p.kind) {
+    let mut left = match system.program.properties.get(answer.property.index()).map(|p| &p.kind) {
         Some(PropertyKind::Never(formula)) => vec![formula.clone()],
         _ => Vec::new(),
     };

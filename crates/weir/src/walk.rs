@@ -5,17 +5,18 @@
 
 use weir_engine::{Engine, SearchOptions, Stats, Task, explicit};
 use weir_model::answer::{Answer, Evidence, Run, Snapshot};
-use weir_model::ids::Cell;
+use weir_model::ids::{Cell, QuestionId};
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Form, Semantics, Step};
 use weir_model::system::System;
 
+use crate::error::Error;
 use crate::load::Loaded;
 use crate::report::run::words;
-use crate::solver::{CheckError, accept_run};
+use crate::solver::accept_run;
 
-/// The most that a buffer holds on a walk, if nobody says how much.
+/// The default bound on buffers.
 pub const BOUND: usize = 1000;
 
 /// A step that can be taken.
@@ -169,14 +170,15 @@ impl<'l> Walk<'l> {
         question: usize,
         engine: &dyn Engine,
         options: &SearchOptions,
-    ) -> Result<(Answer, Stats), CheckError> {
+    ) -> Result<(Answer, Stats), Error> {
         let system = self.system();
         let questions = &system.questions[question..=question];
         let task = Task { questions, ..Task::new(system, self.model, options) };
         let (answers, stats) = engine.check(task, &mut |_| {})?;
         let found = answers.into_iter().next();
-        let answer = found.unwrap_or_else(|| Answer::unknown(question, "nothing was answered"));
-        let mut answer = Answer { property: question, ..answer };
+        let id = QuestionId::new(question);
+        let answer = found.unwrap_or_else(|| Answer::unknown(id, "nothing was answered"));
+        let mut answer = Answer { property: id, ..answer };
         accept_run(system, &mut answer)?;
         if let Evidence::Run(run) = &answer.evidence {
             self.follow(run);

@@ -5,7 +5,9 @@ use std::time::Duration;
 use weir::{ENGINES, Limits, MemoryModel, TURNS, Verdict, Verifier, engine};
 use weir_check::{Witness, check};
 use weir_engine::{Engine, Explicit, SearchOptions, Task};
+use weir_gen::{Rng, Shape, program, setting};
 use weir_model::answer::Evidence;
+use weir_model::ids::QuestionId;
 use weir_model::system::System;
 
 fn model(name: &str) -> MemoryModel {
@@ -20,7 +22,7 @@ fn system(text: &str, model: MemoryModel) -> System {
 /// Verdicts of all questions by an engine, every run and proof accepted by its checker.
 fn verdicts(text: &str, model: MemoryModel, engine: &'static dyn Engine) -> Vec<(String, Verdict)> {
     let report = Verifier::new(text).model(model).engine(engine).check().unwrap();
-    report.answers.into_iter().map(|answer| (answer.name, answer.verdict)).collect()
+    report.findings.iter().map(|f| (f.name().to_owned(), f.verdict)).collect()
 }
 
 /// A state in which a formula has no value violates the property, whatever the engine.
@@ -61,9 +63,9 @@ fn a_formula_without_a_value_violates_its_property() {
         }
     }
     let report = Verifier::new(text).check().unwrap();
-    let run = report.answer("divides").unwrap().run.as_ref().unwrap().to_string();
+    let run = report.finding("divides").unwrap().run().unwrap().to_string();
     assert!(run.contains("division by zero in `divides`"), "{run}");
-    let run = report.answer("value of once").unwrap().run.as_ref().unwrap().to_string();
+    let run = report.finding("value of once").unwrap().run().unwrap().to_string();
     assert!(run.contains("division by zero in `once`"), "{run}");
 }
 
@@ -83,14 +85,14 @@ fn a_temporal_formula_without_a_value_is_violated() {
     ";
     for model in [MemoryModel::SC, MemoryModel::TSO] {
         let report = Verifier::new(text).model(model).live().unwrap();
-        for answer in &report.answers {
-            let expected = match answer.name.as_str() {
+        for answer in &report.findings {
+            let expected = match answer.name() {
                 "f" | "g" => Verdict::Holds,
                 _ => Verdict::Violated,
             };
-            assert_eq!(answer.verdict, expected, "{} under {model}", answer.name);
+            assert_eq!(answer.verdict, expected, "{} under {model}", answer.name());
             if expected == Verdict::Violated {
-                let run = answer.run.as_ref().unwrap().to_string();
+                let run = answer.run().unwrap().to_string();
                 assert!(run.contains("division by zero in"), "{run}");
             }
         }
@@ -199,7 +201,7 @@ fn a_run_with_many_orders_is_accepted() {
     let options = SearchOptions { bound: Some(40), ..SearchOptions::default() };
     let (answers, _) = Explicit.check(Task::new(&system, model, &options), &mut |_| {}).unwrap();
     let Evidence::Run(run) = &answers[0].evidence else { panic!("{answers:?}") };
-    check(&system, &Witness::new(&system, run, 0, &|_| 0)).unwrap();
+    check(&system, &Witness::new(&system, run, QuestionId(0), &|_| 0)).unwrap();
 }
 
 /// What could not be looked at is listed with what may be violated.
@@ -213,12 +215,44 @@ fn what_is_asked_does_not_depend_on_limits() {
     ] {
         let names = |limits: Limits| -> Vec<String> {
             let report = Verifier::new(text).limits(limits).check().unwrap();
-            report.answers.into_iter().map(|answer| answer.name).collect()
+            report.findings.iter().map(|f| f.name().to_owned()).collect()
         };
         let none = Limits::default().time(Duration::ZERO);
         assert_eq!(names(none), ["never", "assertions"], "{text}");
         assert_eq!(names(Limits::default()), ["never", "assertions"], "{text}");
+        assert_eq!(asked(&unbuilt(text)), ["never", "assertions"], "{text}");
     }
+    // What the text settles is not asked.
+    let text = "var x: 0..1  process p { x = 1 }  never x == 7";
+    assert_eq!(asked(&unbuilt(text)), ["never"]);
+}
+
+/// The questions of a program whose system a limit kept from being built.
+fn unbuilt(text: &str) -> System {
+    System::unbuilt(weir_front::read("answers.weir", text, None).unwrap().0)
+}
+
+fn asked(system: &System) -> Vec<&str> {
+    system.questions.iter().map(|question| question.name.as_str()).collect()
+}
+
+/// Whatever is asked of a program is asked as well if a limit keeps its system from being built.
+#[test]
+fn everything_that_may_be_violated_is_asked_without_a_system() {
+    let mut more = 0;
+    let seed = setting("WEIR_SEED", 1);
+    for case in seed..seed + setting("WEIR_CASES", 300) {
+        let program =
+            program(&mut Rng::new(case), &Shape { locals: case % 2 == 0, ..Shape::rich() });
+        let text = weir_front::weir::print(&program);
+        let all = System::unbuilt(program.clone());
+        let Ok(system) = System::for_model(program, MemoryModel::TSO) else { continue };
+        let listed = asked(&all);
+        let missing = asked(&system).into_iter().find(|name| !listed.contains(name));
+        assert_eq!(missing, None, "WEIR_SEED={case}: {listed:?}\n{text}");
+        more += usize::from(asked(&system).contains(&"assertions"));
+    }
+    assert!(more > 0, "nothing fails in any program");
 }
 
 /// A state in which a process has failed is no deadlock.
@@ -235,6 +269,9 @@ fn a_failure_is_no_deadlock() {
         assert_eq!(found[0].1, Verdict::Holds, "{}", engine.name());
         assert_eq!(found[1].1, Verdict::Violated, "{}", engine.name());
     }
+    let page = include_str!("../../../docs/language.md");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("A state in which a process has failed is no deadlock"));
 }
 
 /// A process that fails whatever it reads reads all the same: what others write matters to it.

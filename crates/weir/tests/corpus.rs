@@ -13,9 +13,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use weir::report::json::witness;
+use weir::question::witness;
 use weir::{ENGINES, Loaded, MemoryModel, Verdict};
 use weir_engine::{Engine, SearchOptions, Task};
+use weir_gen::tools::is_slow;
 use weir_model::answer::Answer;
 use weir_model::limits::Budget;
 
@@ -27,10 +28,6 @@ const SLOW: &[(&str, &str)] = &[("clh-3", "pso"), ("clh-3", "nsw"), ("dijkstra-3
 /// Where nobody has waited for a property, the others are asked with so much
 /// memory. It is enough for every bug.
 const LITTLE: usize = 32 << 20;
-
-fn patient() -> bool {
-    std::env::var_os("WEIR_SLOW").is_some_and(|v| v == "1")
-}
 
 fn corpus() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
@@ -57,7 +54,7 @@ fn answers(
     let (answers, _) = engine.check(Task::new(system, model, options), &mut |_| {}).unwrap();
     for answer in &answers {
         if let Some(witness) = witness(loaded, answer) {
-            let property = system.questions[answer.property].name.clone();
+            let property = system.questions[answer.property.index()].name.clone();
             weir_check::check(system, &witness)
                 .unwrap_or_else(|e| panic!("{name}: `{property}` under {model}: {e}"));
         }
@@ -120,7 +117,7 @@ fn one(path: &Path) {
     let system = &loaded.system;
     let names: BTreeSet<String> = system.questions.iter().map(|q| q.name.clone()).collect();
     let expected = expectations(name, &text);
-    let left_out = |model: &str| !patient() && SLOW.contains(&(name, model));
+    let left_out = |model: &str| !is_slow() && SLOW.contains(&(name, model));
 
     let mut row = format!("{name:24}");
     for model in MODELS {
@@ -137,7 +134,7 @@ fn one(path: &Path) {
         let options =
             SearchOptions { budget: Budget::new().with_store(store), ..SearchOptions::default() };
         for answer in answers(name, &loaded, model.parse().unwrap(), ENGINES[0], &options) {
-            let property = system.questions[answer.property].name.clone();
+            let property = system.questions[answer.property.index()].name.clone();
             let found = match answer.verdict {
                 Verdict::Unknown => "slow",
                 known => known.name(),
@@ -236,8 +233,8 @@ fn index() -> String {
          Published algorithms, each with the fences that each memory model needs, and the reason for each\n\
          fence. The tests check every `// expect:` line, and that every fence marked `// needed:` is\n\
          needed. A name ends with the number of processes. `-fenced` has the fewest fences for NSW, and\n\
-         so for every model; `-fenced-tso` has the fewest for TSO. The sources are in the\n\
-         [bibliography](../docs/bibliography.md#algorithms-of-the-corpus).\n\n\
+         so for every model; `-fenced-tso` has the fewest for TSO. The sources are in\n\
+         [SOURCES.md](SOURCES.md).\n\n\
          | program | what it is | SC | TSO | PSO | NSW |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );

@@ -5,7 +5,7 @@
 use std::path::Path;
 use weir_engine::{Task, Views};
 
-use weir::report::json::certificate;
+use weir::question::certificate;
 use weir::{Loaded, MemoryModel};
 use weir_check::Certificate;
 use weir_engine::{Engine, SearchOptions};

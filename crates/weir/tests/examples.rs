@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use weir::report::json::witness;
+use weir::question::witness;
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_engine::SearchOptions;
 
@@ -75,7 +75,7 @@ fn one(name: &str, text: &str, loaded: &Loaded) {
     for (model, expected) in expected {
         let (answers, _) = weir::solver::check(system, model, &SearchOptions::default()).unwrap();
         for answer in answers {
-            let property = system.questions[answer.property].name.clone();
+            let property = system.questions[answer.property.index()].name.clone();
             if let Some(expected) = expected.get(&property) {
                 let found = answer.verdict;
                 assert!(

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir::MemoryModel;
-use weir::fences::{
-    Checked, Fence, Goal, Repair, RepairError, Repairs, Request, redundant, repairs,
-};
+use weir::fences::{Checked, Fence, Goal, Repair, Repairs, Request, redundant, repairs};
 use weir::solver::outcomes;
 use weir_engine::SearchOptions;
+use weir_gen::tools::is_slow;
 use weir_gen::{Rng, Shape, ask, program, setting};
 use weir_model::ids::{RegId, SpanId, VarId};
 use weir_model::limits::Budget;
@@ -68,7 +67,7 @@ fn agrees(name: &str, text: &str, request: &Request, most: usize) -> bool {
     }
     let found = match repairs(name, text, request, &|_| {}) {
         Ok(found) if found.open.is_empty() => found,
-        Ok(_) | Err(RepairError::Absence(_)) => return false,
+        Ok(_) | Err(weir::Error::Absence(_)) => return false,
         Err(error) => panic!("{name}: {error}\n{text}"),
     };
     let Some(expected) = brute_force(&found, request, &kinds) else { return false };
@@ -126,6 +125,7 @@ const SLOW: [(&str, &[MemoryModel]); 8] = [
     ("peterson-tree-4-", &[MemoryModel::PSO, MemoryModel::NSW]),
 ];
 
+/// Those of programs with two processes; of all with `WEIR_SLOW=1` or `WEIR_MARKS`.
 #[test]
 fn the_marks_of_the_corpus_are_minimal_sets() {
     let mut compared = 0;
@@ -134,7 +134,8 @@ fn the_marks_of_the_corpus_are_minimal_sets() {
     let seconds = setting("WEIR_MARKS", 0);
     for path in corpus() {
         let (name, text) = (path.to_str().unwrap(), fs::read_to_string(&path).unwrap());
-        if !text.contains("needed:") {
+        let is_wanted = seconds > 0 || is_slow() || name.contains("-2");
+        if !text.contains("needed:") || !is_wanted {
             continue;
         }
         for model in MODELS {
@@ -172,7 +173,7 @@ fn the_marks_of_the_corpus_are_minimal_sets() {
     }
     println!("{compared} compared");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(compared > 150, "{compared}");
+    assert!(compared > 100, "{compared}");
 }
 
 /// Asks that the final states of a model that SC does not have are not there; `None` if there
@@ -240,7 +241,7 @@ fn racing(rng: &mut Rng, pairs: usize) -> Program {
 
 #[test]
 fn sets_of_random_programs_are_those_that_trying_all_subsets_finds() {
-    let (seed, cases) = (setting("WEIR_SEED", 1), setting("WEIR_CASES", 120));
+    let (seed, cases) = (setting("WEIR_SEED", 1), setting("WEIR_CASES", 40));
     let mut rng = Rng::new(seed);
     let (mut compared, mut weak) = (0, 0);
     for case in 0..cases {

@@ -9,15 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weir::report::json::witness;
+use weir::question::witness;
 use weir::{Bound, ENGINES, Loaded, MemoryModel, Reading, Verdict};
 use weir_engine::{Backward, Engine, Explicit, SearchOptions, Task, Views};
 use weir_model::limits::Budget;
 
 /// The folders, with the ending of their files and what they are.
 const FOLDERS: [(&str, &str, &str); 2] = [
-    ("rmm", "rmm", "Programs for Memorax and Dual-TSO. `docs/rmm.md` says how they are read."),
-    ("trencher", "txt", "Programs for Trencher. `docs/trencher.md` says how they are read."),
+    (
+        "rmm",
+        "rmm",
+        "Programs for Memorax and Dual-TSO. `docs/other-inputs.md` says how they are read.",
+    ),
+    ("trencher", "txt", "Programs for Trencher. `docs/other-inputs.md` says how they are read."),
 ];
 
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
@@ -85,7 +89,7 @@ fn one(path: &Path) {
             let (answers, _) =
                 engine.check(Task::new(system, model, &options), &mut |_| {}).unwrap();
             for answer in answers {
-                let property = system.questions[answer.property].name.clone();
+                let property = system.questions[answer.property.index()].name.clone();
                 let found = answer.verdict.name();
                 let ok = found == verdicts[&property]
                     || engine.name() != ENGINES[0].name() && answer.verdict == Verdict::Unknown;

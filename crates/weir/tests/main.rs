@@ -4,6 +4,7 @@ mod read;
 
 mod answers;
 mod c;
+mod c11;
 mod c_random;
 mod convert;
 mod corpus;

@@ -1,15 +1,17 @@
 //! What files of other tools mean: locked blocks over several addresses, first values that do not
 //! matter, files without a question, and litmus tests in C.
 
+use weir::question::Listed;
 use weir::{MemoryModel, Verdict, Verifier};
 
 fn final_states(verifier: &Verifier, names: &[&str]) -> Vec<Vec<i128>> {
     let found = verifier.outcomes().unwrap();
-    assert!(found.complete);
-    let values = |state: &std::collections::BTreeMap<String, String>| {
+    let found = Listed::of(&found).unwrap();
+    assert!(found.is_complete());
+    let values = |state: std::collections::BTreeMap<String, String>| {
         names.iter().map(|name| state[*name].parse().unwrap()).collect::<Vec<_>>()
     };
-    let mut states: Vec<Vec<i128>> = found.states.iter().map(values).collect();
+    let mut states: Vec<Vec<i128>> = found.states().map(values).collect();
     states.sort();
     states.dedup();
     states
@@ -79,14 +81,14 @@ fn a_loop_that_only_reads_again_inside_a_lock_is_waiting() {
             assert_eq!(final_states(&verifier, &["x", "y", "a.r"]), [[2, 2, 1]]);
             // A file without a question is asked for deadlocks.
             let report = verifier.check().unwrap();
-            assert_eq!(report.answers.len(), 1);
-            assert_eq!(report.answer("no deadlock").unwrap().verdict, Verdict::Holds);
+            assert_eq!(report.findings.len(), 1);
+            assert_eq!(report.finding("no deadlock").unwrap().verdict, Verdict::Holds);
         }
     }
     // Nobody writes what it waits for.
     let stuck = text(again).replace("write 1 x end", "write 3 x end");
     let report = Verifier::new(stuck).name("wait.txt").check().unwrap();
-    assert_eq!(report.answer("no deadlock").unwrap().verdict, Verdict::Violated);
+    assert_eq!(report.finding("no deadlock").unwrap().verdict, Verdict::Violated);
 }
 
 /// What a way through a lock does before a test that fails is not done.
@@ -121,7 +123,7 @@ fn values_come_to_an_end_without_a_domain() {
           L: read: $r := x;
           if $r < 4 then { $s := $r + 1; write: x := $s; goto L } else nop";
     let report = Verifier::new(text).name("count.rmm").check().unwrap();
-    assert_eq!(report.answer("no deadlock").unwrap().verdict, Verdict::Holds);
+    assert_eq!(report.finding("no deadlock").unwrap().verdict, Verdict::Holds);
 
     // It is used before it is set on one of two ways.
     let open = "data x = 0 process registers $r = * text
@@ -144,7 +146,7 @@ fn synchronizing_accesses_are_read_with_a_note() {
           syncwr: y := 1; syncrd: $r := x; assume: $r = 0; B: nop";
     let verdict = |text: &str| {
         let report = Verifier::new(text).name("sync.rmm").check().unwrap();
-        report.answer("forbidden").unwrap().verdict
+        report.finding("forbidden").unwrap().verdict
     };
     assert_eq!(verdict(text), Verdict::Holds);
     assert_eq!(verdict(&text.replace("syncwr", "write")), Verdict::Violated);
@@ -156,7 +158,7 @@ fn synchronizing_accesses_are_read_with_a_note() {
 fn in_c(text: &str, allowed: &[(MemoryModel, bool)]) {
     for (model, expected) in allowed {
         let report = Verifier::new(text).name("t.litmus").model(*model).check().unwrap();
-        let holds = report.answers[0].verdict == Verdict::Holds;
+        let holds = report.findings[0].verdict == Verdict::Holds;
         assert_eq!(holds, *expected, "{model} of {text}");
     }
 }
@@ -203,7 +205,7 @@ fn litmus_tests_in_c() {
     in_c(more, &[(M::SC, true), (M::TSO, true), (M::PSO, true)]);
     // Lines are those of the test.
     let report = Verifier::new(sb("relaxed", "")).name("t.litmus").check().unwrap();
-    let run = report.answers[0].run.as_ref().unwrap();
+    let run = report.findings[0].run().unwrap();
     assert!(run.steps.iter().any(|step| step.line == Some(4)), "{run}");
 }
 
@@ -237,9 +239,9 @@ fn formulas_of_promela() {
         ltl next { [] ((x == 1) -> X (x == 1)) }";
     let verifier = Verifier::new(text).name("t.pml").model(MemoryModel::SC);
     let small = verifier.check().unwrap();
-    assert_eq!(small.answer("small").unwrap().verdict, Verdict::Holds);
+    assert_eq!(small.finding("small").unwrap().verdict, Verdict::Holds);
     let report = verifier.live().unwrap();
-    let verdict = |name: &str| report.answer(name).map(|answer| answer.verdict);
+    let verdict = |name: &str| report.finding(name).map(|answer| answer.verdict);
     assert_eq!(verdict("again"), Some(Verdict::Holds));
     assert_eq!(verdict("comes"), Some(Verdict::Violated));
     assert_eq!(verdict("before"), Some(Verdict::Holds));
@@ -271,11 +273,11 @@ fn formulas_about_what_init_does() {
     assert!(!found.contains("goes"), "{found}");
     let verifier = Verifier::new(staggered).name("t.pml").model(MemoryModel::SC);
     let report = verifier.check().unwrap();
-    assert_eq!(report.answer("one").unwrap().verdict, Verdict::Violated);
-    assert_eq!(report.answer("two").unwrap().verdict, Verdict::Holds);
-    assert!(report.answer("begins").is_none());
+    assert_eq!(report.finding("one").unwrap().verdict, Verdict::Violated);
+    assert_eq!(report.finding("two").unwrap().verdict, Verdict::Holds);
+    assert!(report.finding("begins").is_none());
     let at_once = text.replace("RUN", "atomic { run p(); run p() }");
     assert!(!notes(&at_once).contains("begins"), "{}", notes(&at_once));
     let verifier = Verifier::new(at_once).name("t.pml").model(MemoryModel::SC);
-    assert_eq!(verifier.check().unwrap().answer("begins").unwrap().verdict, Verdict::Violated);
+    assert_eq!(verifier.check().unwrap().finding("begins").unwrap().verdict, Verdict::Violated);
 }

@@ -19,9 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use weir::report::json::witness;
+use weir::question::witness;
 use weir::{ENGINES, Loaded, MemoryModel, Settings};
 use weir_engine::{SearchOptions, Task};
+use weir_gen::tools::is_slow;
 use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
 use weir_model::program::{Expr, Quantifier};
@@ -53,7 +54,7 @@ fn verdicts(name: &str, loaded: &Loaded, model: MemoryModel) -> BTreeMap<String,
     let options = SearchOptions::default();
     let (answers, _) = ENGINES[0].check(Task::new(system, model, &options), &mut |_| {}).unwrap();
     let verdict = |answer: weir_model::answer::Answer| {
-        let property = system.questions[answer.property].name.clone();
+        let property = system.questions[answer.property.index()].name.clone();
         if let Some(witness) = witness(loaded, &answer) {
             weir_check::check(system, &witness)
                 .unwrap_or_else(|e| panic!("{name}: `{property}` under {model}: {e}"));
@@ -223,7 +224,8 @@ fn compare_all(models: &[(String, String)], is_counted: bool) -> (Vec<String>, C
     found.into_inner().unwrap()
 }
 
-/// Small models, each about a part of the language, of which Spin says the same.
+/// Small models, each about a part of the language, of which Spin says the same: all of them with
+/// `WEIR_SLOW=1`, and otherwise one of four.
 #[test]
 fn spin_agrees_on_the_suite() {
     if !spin::is_there() {
@@ -239,10 +241,12 @@ fn spin_agrees_on_the_suite() {
     }
     models.sort();
     assert!(models.len() >= 150, "only {} models", models.len());
+    let part = if is_slow() { 1 } else { 4 };
+    let models: Vec<_> = models.into_iter().step_by(part).collect();
     let (wrong, compared) = compare_all(&models, true);
     println!("{} models, {compared:?}", models.len());
     assert!(wrong.is_empty(), "{} of {}\n{}", wrong.len(), models.len(), wrong.join("\n\n"));
-    assert!(compared.same >= 150, "{compared:?}");
+    assert!(compared.same >= 150 / part, "{compared:?}");
 }
 
 /// What the models of the suite become can be printed and read, and is the same program then.
@@ -266,7 +270,7 @@ fn the_suite_can_be_converted() {
 
 #[test]
 fn spin_agrees_on_random_models() {
-    let formulas = agrees_on(random::model, 200);
+    let formulas = agrees_on(random::model, 60);
     // Formulas that all hold, or all do not, would not tell much.
     let Compared { states, holds, violated, .. } = formulas;
     let least = (holds + violated) / 5;
@@ -277,7 +281,7 @@ fn spin_agrees_on_random_models() {
 
 #[test]
 fn spin_agrees_on_random_models_about_labels() {
-    let Compared { holds, violated, .. } = agrees_on(labels::model, 200);
+    let Compared { holds, violated, .. } = agrees_on(labels::model, 60);
     if holds + violated >= 100 {
         let least = (holds + violated) / 5;
         assert!(holds >= least && violated >= least, "{holds} hold, {violated} do not");

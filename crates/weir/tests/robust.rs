@@ -310,7 +310,7 @@ fn implies(program: &Program) -> Result<u64, String> {
     let under_tso = ask(&Views, MemoryModel::TSO);
     let mut compared = 0;
     for (sc, tso) in under_sc.iter().zip(&under_tso) {
-        let question = &system.questions[sc.property];
+        let question = &system.questions[sc.property.index()];
         let is_determined = !question.asks_for_memory_under_way()
             && !matches!(question.kind, Asked::NoDeadlock(_) | Asked::Bounds);
         // The sets settle what a trace determines and no SC configuration settles.

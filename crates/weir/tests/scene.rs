@@ -194,7 +194,7 @@ fn pictures_are_safe() {
         let loaded = Loaded::for_model("sb.weir", &text, model).unwrap();
         let options = weir_engine::SearchOptions::default();
         let (answers, _) = weir::solver::check(&loaded.system, model, &options).unwrap();
-        let scene = weir::report::json::scene(&loaded, &answers[0]).unwrap();
+        let scene = scene_of(&loaded, &answers[0]);
         let shown = serde_json::to_string(&scene).unwrap();
         let long = "x".repeat(2000);
         for name in HOSTILE.into_iter().chain([long.as_str()]) {
@@ -224,7 +224,7 @@ fn long_runs_are_drawn_in_part() {
     let loaded = Loaded::for_model("long.weir", text, model).unwrap();
     let options = weir_engine::SearchOptions::default();
     let (answers, _) = weir::solver::check(&loaded.system, model, &options).unwrap();
-    let scene = weir::report::json::scene(&loaded, &answers[0]).unwrap();
+    let scene = scene_of(&loaded, &answers[0]);
     assert!(scene.steps.len() > 100);
     let rows = |full| {
         let svg = Picture::new(&scene, "long", full).svg();
@@ -233,4 +233,9 @@ fn long_runs_are_drawn_in_part() {
     let updates = scene.steps.iter().filter(|s| s.rule == "update").count();
     assert_eq!(rows(true), updates);
     assert!(rows(false) < 31, "{}", rows(false));
+}
+
+fn scene_of(loaded: &Loaded, answer: &weir_model::answer::Answer) -> Scene {
+    let weir_model::answer::Evidence::Run(run) = &answer.evidence else { panic!("{answer:?}") };
+    Scene::new(loaded, run, None)
 }

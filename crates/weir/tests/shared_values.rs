@@ -102,14 +102,22 @@ fn collections_whose_order_is_known_are_read() {
     assert_eq!(read::verdict("test.rs", text, MemoryModel::TSO), Verdict::Holds);
 }
 
+const POINTER_AS_NUMBER: &str = "a pointer as a number is not read: addresses have no bits here";
+
 #[test]
 fn pointers_are_no_numbers() {
-    let message = "a pointer as a number is not read: addresses have no bits here";
+    let message = POINTER_AS_NUMBER;
     for text in [
         "int n; int main() { uintptr_t p = (uintptr_t)&n | 1; assert(p != (uintptr_t)&n); }",
         "struct s { int a; } x; struct s *_Atomic p; int main() { p = (struct s *)1; assert(p != &x); }",
         "int n; int *_Atomic p; void *w(void *a) { p = &n; return 0; }\n\
          int main() { pthread_t t; pthread_create(&t, 0, w, 0); long x = (long)p; pthread_join(t, 0); }",
+        "int n; void *_Atomic p; void *w(void *a) { p = &n; return 0; }\n\
+         int main() { pthread_t t; pthread_create(&t, 0, w, 0); assert((long)p < 2); pthread_join(t, 0); }",
+        "int n; int *_Atomic q; void *_Atomic p; void *w(void *a) { p = q; q = &n; return 0; }\n\
+         int main() { pthread_t t; pthread_create(&t, 0, w, 0); assert((uintptr_t)p < 2); pthread_join(t, 0); }",
+        "struct s { void *data; } s; int n; void *w(void *a) { s.data = &n; return 0; }\n\
+         int main() { pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); assert((long)s.data == 1); }",
     ] {
         assert_eq!(read::errors("test.c", text), [message], "{text}");
     }
@@ -119,6 +127,17 @@ fn pointers_are_no_numbers() {
         int main() { pthread_t t; pthread_create(&t, 0, w, 0); assert(p != (void *)1); pthread_join(t, 0); }";
     let errors = read::errors("test.c", text);
     assert!(errors[0].contains("a pointer is compared with a number"), "{errors:?}");
+}
+
+/// A `void *` that holds a number is one, also beside others that hold addresses.
+#[test]
+fn numbers_pass_through_untyped_pointers() {
+    let text = "#include <pthread.h>\nint n; int *_Atomic p; void *_Atomic slot;\n\
+        void *w(void *a) { p = a; slot = (void *)7L; return 0; }\n\
+        int main() { pthread_t t; pthread_create(&t, 0, w, &n); pthread_join(t, 0); assert((long)slot == 7); }\n";
+    assert_eq!(read::errors("test.c", text), [POINTER_AS_NUMBER]);
+    let text = text.replace("p = a; ", "p = 0; int *q = a; *q = 1; ");
+    assert_eq!(read::verdict("test.c", &text, MemoryModel::TSO), Verdict::Holds);
 }
 
 /// Two threads `w` and `v` in C.
@@ -264,6 +283,36 @@ fn an_array_without_elements_has_nothing_to_access() {
     let (program, _) = weir_front::read("test.rs", text, None).unwrap();
     let printed = weir_front::weir::print(&program);
     assert!(weir_front::read("printed.weir", &printed, None).is_ok(), "{printed}");
+}
+
+/// Values that a type does not have are refused, and what is printed can be read again.
+#[test]
+fn numbers_that_their_types_do_not_have_are_refused() {
+    let program = |ty: &str, first: &str, then: &str| {
+        format!(
+            "use std::sync::atomic::{{{ty}, Ordering::SeqCst}}; use std::thread;\n\
+             static X: {ty} = {ty}::new({first});\n\
+             fn main() {{ let t = thread::spawn(|| {{ X.fetch_add({then}, SeqCst); }}); t.join().unwrap(); }}"
+        )
+    };
+    for (ty, number, range) in [
+        ("AtomicUsize", "-1", "0 to 18446744073709551615"),
+        ("AtomicU8", "256", "0 to 255"),
+        ("AtomicI8", "128", "-128 to 127"),
+        ("AtomicI8", "-129", "-128 to 127"),
+        ("AtomicI32", "3000000000", "-2147483648 to 2147483647"),
+    ] {
+        let message = format!("the number {number} is outside of its type, {range}");
+        for text in [program(ty, number, "1"), program(ty, "1", number)] {
+            assert_eq!(read::errors("test.rs", &text), [message.as_str()], "{text}");
+        }
+    }
+    for (ty, number) in [("AtomicI8", "-128"), ("AtomicU8", "255"), ("AtomicU8", "!0")] {
+        let text = program(ty, number, "0");
+        let (program, _) = weir_front::read("test.rs", &text, None).unwrap();
+        let printed = weir_front::weir::print(&program);
+        assert!(weir_front::read("printed.weir", &printed, None).is_ok(), "{printed}");
+    }
 }
 
 /// The parser would take exponential time for these.

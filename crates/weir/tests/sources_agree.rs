@@ -268,14 +268,15 @@ impl Random {
 fn outcomes(name: &str, text: &str, model: MemoryModel) -> BTreeSet<String> {
     let found = Verifier::new(text).name(name).model(model).outcomes();
     let found = found.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    assert!(found.complete, "{name}: {text}");
-    let show = |state: &std::collections::BTreeMap<String, String>| {
+    let found = weir::question::Listed::of(&found).unwrap();
+    assert!(found.is_complete(), "{name}: {text}");
+    let show = |state: std::collections::BTreeMap<String, String>| {
         let values = state.iter().filter(|(name, value)| *value != "0" && !name.contains('.'));
         let shown: BTreeSet<String> =
             values.map(|(name, value)| format!("{}={value}", name.to_lowercase())).collect();
         shown.into_iter().collect::<Vec<_>>().join(" ")
     };
-    found.states.iter().map(show).collect()
+    found.states().map(show).collect()
 }
 
 const MODELS: [MemoryModel; 4] =

@@ -26,15 +26,15 @@ object lock {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = Verifier::new(STORE_BUFFERING).model(MemoryModel::TSO).check()?;
-    let both = report.answer("both").ok_or("there is no such property")?;
-    println!("{}: {}", both.name, both.verdict.name());
-    let run = both.run.as_ref().ok_or("there is no run")?;
+    let both = report.finding("both").ok_or("there is no such property")?;
+    println!("{}: {}", both.name(), both.verdict.name());
+    let run = both.run().ok_or("there is no run")?;
     for step in &run.steps {
         println!("{} {} {:?} {:?}", step.process, step.operation, step.value, step.line);
     }
     print!("{run}");
-    let witness = both.witness.as_ref().ok_or("there is no witness")?;
-    let checked = Verifier::new(STORE_BUFFERING).certify(witness)?;
+    let witness = both.file().ok_or("there is no witness")?;
+    let checked = Verifier::new(STORE_BUFFERING).certify(&witness)?;
     println!("accepted: {}", checked.reason.is_none());
 
     let limits = Limits::none();
@@ -44,15 +44,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cancellation.cancel();
     });
     let report = Verifier::new(ENDLESS).limits(limits).check()?;
-    println!("{:?}: {:?}", report.answers[0].verdict, report.answers[0].reason);
+    println!("{:?}: {:?}", report.findings[0].verdict, report.findings[0].reason);
 
-    for game in Verifier::new(GAME).games()? {
-        println!("winner: {:?}", game.winner);
+    for game in &Verifier::new(GAME).games()?.findings {
+        println!("{}: {}", game.name(), game.word());
     }
 
     let report = Verifier::new(SPIN_LOCK).model(MemoryModel::SC).clients(2).live()?;
-    for answer in &report.answers {
-        println!("{}: {}", answer.name, answer.verdict.name());
+    for finding in &report.findings {
+        println!("{}: {}", finding.name(), finding.verdict.name());
     }
 
     match Verifier::new("process p { y = 1 }").check() {

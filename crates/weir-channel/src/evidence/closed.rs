@@ -28,7 +28,7 @@ use crate::semantics::{Contents, Goal};
 /// How many words may be compared, in all.
 const MAX_WORK: usize = 100_000_000;
 
-/// What a beginning of a word counts for.
+/// The work that a prefix of a word counts for.
 const WORK_EACH: usize = 100;
 
 /// What is left of [`MAX_WORK`].
@@ -110,8 +110,7 @@ fn show(machine: &Machine, state: StateId, channels: &[Word]) -> String {
     format!("`{}`{}", machine.state_name(state), full.map(word).collect::<String>())
 }
 
-/// The least contents that are asked for. Words with the same strong messages and no
-/// others are below all.
+/// The minimal contents that are asked for: words of strong messages only.
 fn asked(
     machine: &Machine,
     contents: Contents,
@@ -146,8 +145,7 @@ fn one_of_each(lists: &[Vec<Word>], work: &mut Work) -> Result<Vec<Vec<Word>>, R
     Ok(all)
 }
 
-/// Contents of the channels such that everything that a transition takes to something
-/// above `after` is above one of them, and they are all taken there.
+/// Minimal channel contents that a transition takes to the upward closure of `after`.
 fn before(
     machine: &Machine,
     transition: &Transition,
@@ -169,12 +167,11 @@ fn before(
 /// What is left of a guard: expressions that have to follow, the next one last.
 type Rest = Vec<Node>;
 
-/// Words of the guard that the operation takes to something above `after`, such that all
-/// such words are above one of them.
+/// Minimal words of the guard that the operation takes to the upward closure of `after`.
 ///
-/// Words are made from their newest message on, shorter ones first. If two beginnings
-/// leave the same of the guard and make the same of `after`, what completes one completes
-/// the other; so a beginning that is above another one is given up.
+/// Words are built from their newest message on, shorter ones first. If two prefixes leave the same
+/// rest of the guard and have found the same part of `after`, every completion of one completes the
+/// other; so a prefix that is above another one is dropped.
 fn words_before(
     machine: &Machine,
     guard: Option<&Regex>,

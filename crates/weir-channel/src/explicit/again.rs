@@ -27,14 +27,14 @@ use crate::machine::Machine;
 use crate::replay::replay;
 use crate::semantics::{Compiled, Contents, Goal, Run, Semantics, Step};
 
-/// Why a search stopped that has found what it was asked for.
+/// The reason with which a search stops that has found its goal.
 const FOUND: &str = "the state is visited again and again";
 
 /// An infinite run: a stem and a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lasso {
-    /// To the state, for the first time round, and then to it again, with the same in the
-    /// channels.
+    /// The stem to the state, and one iteration of the cycle back to it with the same channel
+    /// contents.
     pub run: Run,
     /// How many steps come before the cycle. All others are the cycle.
     pub stem: usize,
@@ -47,12 +47,12 @@ pub enum Again {
     Visited(Lasso),
     /// No run visits it infinitely often.
     NotVisited,
-    /// Nobody knows, for this reason.
+    /// It is unknown, for this reason.
     Unknown(String),
 }
 
 /// The least configurations of a part of a graph that is searched for cycles.
-const FIRST_LOOK: usize = 1 << 12;
+const FIRST_PART: usize = 1 << 12;
 
 /// Looks for a run that visits a control state infinitely often, with channels that hold more and
 /// more, up to `limits.bound`, or [`DEFAULT_BOUND`], at most 60,000.
@@ -190,11 +190,11 @@ impl Graph<'_> {
         progress: Progress<'_>,
         stats: &mut Stats,
     ) -> Result<Option<(ConfigId, Vec<Edge>)>, Stop> {
-        let mut next_look = FIRST_LOOK;
+        let mut next_part = FIRST_PART;
         let mut found = None;
         let start = self.search.compiled.machine.start();
         self.search.insert(&start, None, None);
-        while let Some(id) = self.search.store.id(self.ends.len()) {
+        while let Some(id) = self.search.store.take_next() {
             let at = self.search.get(id);
             let mut next = Vec::new();
             if self.search.semantics == Semantics::Lossy {
@@ -206,12 +206,11 @@ impl Graph<'_> {
             for (by, after) in next {
                 stats.steps += 1;
                 let cells = encode(&after);
-                match self.search.store.find_or_insert(&cells, Some(id)) {
-                    Ok(to) => {
-                        if to.index() == self.search.by.len() {
-                            self.search.by.push(by);
-                        } else {
-                            stats.covered += 1;
+                match self.search.store.number(&cells, Some(id)) {
+                    Ok((to, is_new)) => {
+                        match is_new {
+                            true => self.search.by.push(by),
+                            false => stats.covered += 1,
                         }
                         self.edges.push((by, to));
                     }
@@ -224,7 +223,7 @@ impl Graph<'_> {
             if stats.stopped.is_none()
                 && (stats.expanded.is_multiple_of(INTERVAL) || self.search.full.is_some())
             {
-                self.search.look(began, options, progress, stats);
+                self.search.check_limits(began, options, progress, stats);
                 stats.bytes += self.bytes();
                 let stop = options.budget.check_store(stats.bytes).err();
                 stats.stopped = stats.stopped.take().or(stop.map(|stop| stop.to_string()));
@@ -232,8 +231,8 @@ impl Graph<'_> {
             if stats.stopped.is_some() {
                 break;
             }
-            if stats.expanded >= next_look {
-                next_look *= 2;
+            if stats.expanded >= next_part {
+                next_part *= 2;
                 found = self.cycle(state, &options.budget)?;
                 if found.is_some() {
                     break;

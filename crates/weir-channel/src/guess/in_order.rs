@@ -89,8 +89,9 @@ impl Buffer {
         at.map(|at| self.order.remove(at));
     }
 
-    /// Whether a read behind the last own write of a variable cannot be moved before that write,
-    /// and with it no later read: a write to the variable of the read stands in between.
+    /// Whether some read behind the last own write of a variable cannot be moved before that write,
+    /// because a write to the variable of the read is between the two. Then no later read can be
+    /// moved either.
     fn is_stuck_behind(&self, x: VarId) -> bool {
         let Some(at) = self.order.iter().rposition(|i| *i == Item::Write(x)) else { return false };
         let behind = &self.order[at + 1..];

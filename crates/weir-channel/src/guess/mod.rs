@@ -87,7 +87,7 @@ trait Rules<'s> {
     /// ARW and full fence, for which the buffers of the process have to be empty.
     fn when_empty(&mut self, step: Step<Self::Reads>) -> Result<(), MachineError>;
 
-    /// Update and Validate: what can happen to a process without its doing.
+    /// Update and Validate: the steps of memory that concern a process.
     fn memory(
         &mut self,
         from: StateId,
@@ -126,12 +126,8 @@ fn explore<'s, M: Rules<'s>>(
     system: Expanded<'s>,
     reads: &M::Reads,
 ) -> Result<StateId, MachineError> {
-    let start = maker.draft().builder.state("start")?;
-    for memory in system.initial_memories() {
-        let controls = system.processes.iter().map(|p| p.initial).collect();
-        let to = maker.draft().state(Control { controls, memory, reads: reads.clone() })?;
-        maker.draft().builder.transition(Transition::new(start, to))?;
-    }
+    let control = |controls, memory| Control { controls, memory, reads: reads.clone() };
+    let start = maker.draft().begin(control)?;
     while let Some((from, control)) = maker.draft().next() {
         for p in system.process_ids() {
             for (id, t) in system.transitions(p, control.controls[p.index()]) {

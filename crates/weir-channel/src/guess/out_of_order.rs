@@ -110,11 +110,11 @@ impl<'s> Maker<'s> {
         Ok(Self { system, guesses, draft, channels, letters, pending })
     }
 
-    /// Adds sends of a message for a transition of a process. If there is a last write
-    /// in the channel, it becomes something else, and it may have any value but one.
+    /// Adds sends of a message for a transition of a process. A last write in the channel becomes
+    /// another letter; it may have any value but one.
     ///
-    /// There is at most one, and the guards say so: going back, it would otherwise have
-    /// to be looked for in many places at once.
+    /// The guards require that there is at most one last write. This keeps the number of
+    /// predecessors small in a backward search.
     fn send(
         &mut self,
         id: Move,

@@ -1,4 +1,4 @@
-//! Makes machines, and refuses what is none.
+//! Builds machines, and rejects descriptions that are not machines.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::automaton::Automaton;
 use crate::ids::{ChannelId, LabelId, MessageId, StateId, TransitionId};
 use crate::regex::Class;
 
-/// Why something is no machine.
+/// Why a description is not a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MachineError {
     /// A name that is empty, or has a quotation mark or a control character.
@@ -75,7 +75,7 @@ impl From<Stop> for MachineError {
     }
 }
 
-/// Whether something can be a name: it has to be possible to write it.
+/// Whether a text can be written as a name.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c == '"' || c.is_control())
 }
@@ -106,6 +106,19 @@ impl Names {
         }
         self.list.push(name);
         Ok(number)
+    }
+}
+
+/// Adds something under a name, or the name with as many primes as it takes.
+fn fresh<T>(
+    mut name: String,
+    mut add: impl FnMut(String) -> Result<T, MachineError>,
+) -> Result<T, MachineError> {
+    loop {
+        match add(name.clone()) {
+            Err(MachineError::Duplicate(..)) => name.push('\''),
+            other => return other,
+        }
     }
 }
 
@@ -171,6 +184,15 @@ impl Builder {
         self.states.add("control state", MAX_STATES, name.into()).map(StateId::new)
     }
 
+    /// Adds a control state under a name, or under the name with as many primes as it takes
+    /// to be new.
+    ///
+    /// # Errors
+    /// If the name cannot be written, or there are too many.
+    pub fn fresh_state(&mut self, name: impl Into<String>) -> Result<StateId, MachineError> {
+        fresh(name.into(), |name| self.state(name))
+    }
+
     /// Adds a channel.
     ///
     /// # Errors
@@ -186,6 +208,15 @@ impl Builder {
     pub fn message(&mut self, name: impl Into<String>) -> Result<MessageId, MachineError> {
         self.budget.tick()?;
         self.messages.add("message", MAX_MESSAGES, name.into()).map(MessageId::new)
+    }
+
+    /// Adds a message under a name, or under the name with as many primes as it takes to be
+    /// new.
+    ///
+    /// # Errors
+    /// If the name cannot be written, or there are too many.
+    pub fn fresh_message(&mut self, name: impl Into<String>) -> Result<MessageId, MachineError> {
+        fresh(name.into(), |name| self.message(name))
     }
 
     /// Adds a label.
@@ -219,7 +250,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a transition; `Δ` is a set, so one that is there stays one.
+    /// Adds a transition. `Δ` is a set, so adding it twice changes nothing.
     ///
     /// # Errors
     /// If it has an id that is not of this machine, a guard nests too deep, or
@@ -242,7 +273,7 @@ impl Builder {
         Ok(id)
     }
 
-    /// Says that a transition is written again, if it is there. Whether it is.
+    /// If the transition exists, records that the file repeats it. Returns whether it exists.
     pub fn is_again(&mut self, transition: &Transition) -> bool {
         let known = self.known.get(transition).copied();
         self.written.extend(known);

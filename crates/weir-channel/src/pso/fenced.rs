@@ -83,12 +83,7 @@ pub(super) fn translation(
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system, budget)?;
-    let start = maker.draft.builder.state("start")?;
-    for memory in system.initial_memories() {
-        let controls = system.processes.iter().map(|p| p.initial).collect();
-        let to = maker.draft.state((controls, memory))?;
-        maker.draft.builder.transition(Transition::new(start, to))?;
-    }
+    let start = maker.draft.begin(|controls, memory| (controls, memory))?;
     while let Some((from, control)) = maker.draft.next() {
         maker.transitions(from, &control)?;
     }
@@ -259,7 +254,7 @@ impl<'s> Maker<'s> {
         self.draft.take(id, transition)
     }
 
-    /// What can happen to a process without its doing.
+    /// The steps of memory that concern a process.
     fn memory(
         &mut self,
         p: ProcessId,

@@ -86,7 +86,7 @@ pub fn tokens<'t>(text: &'t str, errors: &mut Errors) -> Vec<Token<'t>> {
                     && c != '"'
                     && !SYMBOLS.iter().any(|s| s.starts_with(c))
             };
-            // What begins like a symbol but is none is one character.
+            // What begins like a symbol but is not one is reported as one character.
             let length = take(&foreign).max(first.len_utf8());
             let what = quote(&rest[..length]);
             let message = format!("{what} is not part of the language");

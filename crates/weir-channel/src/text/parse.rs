@@ -88,7 +88,8 @@ struct Names<'t> {
     kind: &'static str,
     keyword: &'static str,
     known: HashMap<&'t str, (usize, Range<usize>)>,
-    /// Whether a declaration could not be read: then what is missing may be there.
+    /// Whether a declaration could not be read. Then an unknown name is not reported, since it may
+    /// be declared there.
     lost: bool,
 }
 

@@ -1,10 +1,10 @@
 //! TSO programs as smaller lossy channel machines: what no process can observe is left out.
 //!
-//! The machines of [`tso`](super::tso) follow Atig et al. 2010, section 5.1, and their product
-//! has a control state for each pair of memories of each process. Most of them differ in
-//! values that nobody can read any more. Here the product is built at once, with these
-//! changes. `R_i(p)` are the variables that process `i` can read from `p` on before its next
-//! full fence or atomic read-write, and `S_i` those that it reads anywhere.
+//! The machines of [`tso`](super::tso) follow Atig et al. 2010, section 5.1, and their product has
+//! a control state for each pair of memories of each process. Most of them differ in values that no
+//! process can read any more. Here the product is built at once, with these changes. `R_i(p)` are
+//! the variables that process `i` can read from `p` on before its next full fence or atomic
+//! read-write, and `S_i` those that it reads anywhere.
 //!
 //! * *Values.* A control state has the control states of all processes, the newest memory
 //!   `d_g`, on which all machines agree anyway, and for each process the values that it sees
@@ -16,16 +16,16 @@
 //! * *Catch up.* A process without strong messages can see `d_g` at once. A full fence or an
 //!   atomic read-write catches up before it. States are asked for with any values of `d_c`.
 //!
-//! *Correctness.* Call *perfect* a configuration in which each channel holds all memories
-//! between `d_c` and `d_g`, without stuttering, with the last own write to each variable of
-//! `R_i(p)` strong. Perfect configurations simulate the program: a process never reads outside
-//! `R_i(p)` before its next fence, `R_i` only shrinks until then, and after the fence its `d_c`
-//! is `d_g`. So every run of the program is one of the machine. Conversely, each reachable
-//! configuration of the lossy machine is below a perfect one that the program reaches. This is
-//! Lemma 3 of the paper for its rules; it also holds for *Catch up*: the perfect configuration
-//! has the same strong messages, that is none, and the process can receive all others, the last
-//! of which is `d_g`. A message that is strong although its variable is not in `R_i(p)` any more
-//! has been received before; that is possible at any time.
+//! *Correctness.* Call *perfect* a configuration in which each channel holds all memories between
+//! `d_c` and `d_g`, without stuttering, with the last own write to each variable of `R_i(p)`
+//! strong. Perfect configurations simulate the program: a process never reads outside `R_i(p)`
+//! before its next fence, `R_i` only shrinks until then, and after the fence its `d_c` is `d_g`. So
+//! every run of the program is one of the machine. Conversely, each reachable configuration of the
+//! lossy machine is below a perfect one that the program reaches. This is Lemma 3 of the paper for
+//! its rules; it also holds for *Catch up*: the perfect configuration has no strong messages
+//! either, and the process can receive all others, the last of which is `d_g`. A message that is
+//! strong although its variable is not in `R_i(p)` any more has been received before; that is
+//! possible at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,15 +127,13 @@ pub(crate) fn translation(
     budget: &Budget,
 ) -> Result<Translation, TranslationError> {
     let mut maker = Maker::new(system, budget)?;
-    let start = maker.draft.builder.state("start")?;
-    for newest in system.initial_memories() {
-        let controls: Vec<ProgramState> = system.processes.iter().map(|p| p.initial).collect();
+    let readers = &maker.readers;
+    let start = maker.draft.begin(|controls, newest| {
         let see =
             |(reader, p): (&Reader, &ProgramState)| project(&newest, &reader.ahead[p.index()]);
-        let seen = maker.readers.iter().zip(&controls).map(see).collect();
-        let to = maker.draft.state(Control { controls, newest: newest.clone(), seen })?;
-        maker.draft.builder.transition(Transition::new(start, to))?;
-    }
+        let seen = readers.iter().zip(&controls).map(see).collect();
+        Control { controls, newest, seen }
+    })?;
     while let Some((from, control)) = maker.draft.next() {
         for p in system.process_ids() {
             for (id, t) in system.transitions(p, control.controls[p.index()]) {

@@ -1,16 +1,16 @@
 //! Files of states with buffer automata, the proofs of the engine `automata`, as JSON.
-//! `docs/buffer-set.md` has the format and its meaning; [`check`] checks a set.
+//! `docs/certificate.md` has the format and its meaning; [`check`] checks a set.
 
 mod automaton;
 mod checker;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{BufferAutomaton, BufferSet};
-use weir_model::ids::{ValueId, VarId};
+use weir_model::ids::{QuestionId, ValueId, VarId};
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::claim::Claim;
+use crate::claim::Claims;
 use crate::evidence::{Evidence, Subject, counted, excluded, within_bounds};
 use crate::header::Header;
 use crate::witness::state_names;
@@ -85,15 +85,15 @@ impl Evidence for Buffers {
         format!("a set of {} with buffer automata", counted(self.states.len(), "state"))
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let answers = excluded(subject.system(), self.properties.iter().copied());
-        Claim::new(&self.header, &self.model, answers)
+        Claims::new(&self.header, &self.model, answers)
     }
 }
 
 impl Buffers {
     /// The file of a set that settles some properties.
-    pub fn new(system: &System, set: &BufferSet, properties: Vec<usize>) -> Self {
+    pub fn new(system: &System, set: &BufferSet, properties: Vec<QuestionId>) -> Self {
         let state = |state: &weir_model::answer::BufferState| State {
             states: state_names(system, &state.controls),
             memory: vars(system).zip(&state.memory).map(|(x, v)| system.value(x, *v)).collect(),
@@ -102,7 +102,7 @@ impl Buffers {
         Self {
             header: Header::new(FORMAT, VERSION, &system.program),
             model: set.model.to_string(),
-            properties,
+            properties: properties.into_iter().map(QuestionId::index).collect(),
             variables: system.vars.iter().map(|v| v.name.clone()).collect(),
             automata: set.automata.iter().map(|a| write(system, a)).collect(),
             states: set.states.iter().map(state).collect(),

@@ -6,8 +6,8 @@
 //! subwords of them, or suffixes of such subwords.
 //!
 //! Every process *rests*: its last action was a write that entered the history, an atomic
-//! read-write or a full fence. Only these depend on the moment at which they happen; all
-//! other actions can be delayed, since the process sees no less later. [`check`] checks
+//! read-write or a full fence. Only these depend on the moment at which they happen; all other
+//! actions can be delayed, since the process can still read the same values later. [`check`] checks
 //! three conditions:
 //!
 //! 1. every initial configuration is in the set,
@@ -130,7 +130,7 @@ const FEW: usize = 16;
 /// The number of blocks into which the configurations of one thread are divided.
 const BLOCKS: usize = 8;
 
-/// A memory state; `None` for what does not matter to who looks at it.
+/// A memory state; `None` for variables that do not matter to the process.
 type Letter = Id<[Option<ValueId>]>;
 
 /// The newest memory state.

@@ -5,11 +5,11 @@ mod checker;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Invariant, ViewParts, Words};
-use weir_model::ids::{ValueId, VarId};
+use weir_model::ids::{QuestionId, ValueId, VarId};
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::claim::Claim;
+use crate::claim::Claims;
 use crate::evidence::{Evidence, Subject, counted, excluded, within_bounds};
 use crate::header::Header;
 use crate::witness::state_names;
@@ -119,15 +119,15 @@ impl Evidence for Certificate {
         format!("an inductive set of {}", counted(self.configurations.len(), "configuration"))
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let answers = excluded(subject.system(), self.properties.iter().copied());
-        Claim::new(&self.header, &self.model, answers)
+        Claims::new(&self.header, &self.model, answers)
     }
 }
 
 impl Certificate {
     /// The certificate file of an inductive set.
-    pub fn new(system: &System, invariant: &Invariant, properties: Vec<usize>) -> Self {
+    pub fn new(system: &System, invariant: &Invariant, properties: Vec<QuestionId>) -> Self {
         let name = |x: VarId| system.vars[x.index()].name.clone();
         let values = |x: VarId, words: &Words| -> Vec<Vec<i128>> {
             let value = |&v: &u32| system.value(x, ValueId(v));
@@ -159,7 +159,7 @@ impl Certificate {
         Self {
             header: Header::new(FORMAT, VERSION, &system.program),
             model: invariant.model.to_string(),
-            properties,
+            properties: properties.into_iter().map(QuestionId::index).collect(),
             level: invariant.level,
             variables: vars().map(name).collect(),
             letters: invariant

@@ -62,7 +62,7 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
         };
         // The run ends here, and its last state is there for ever.
         if !replay.is_over() {
-            return Err(Rejected::Cycle("the run ends where somebody can go on".to_owned()));
+            return Err(Rejected::Cycle("the run ends where a process can go on".to_owned()));
         }
         let back = word.len() - 1;
         return violates(&system, formula, &word, back);
@@ -82,7 +82,9 @@ pub fn check(program: &Program, lasso: &Lasso) -> Result<(), Rejected> {
     }
     if let Some((runs, formula)) = formula {
         if round.only_waits {
-            return Err(Rejected::Cycle("nobody does anything but wait in the cycle".to_owned()));
+            return Err(Rejected::Cycle(
+                "no process does anything but wait in the cycle".to_owned(),
+            ));
         }
         if runs == Runs::Fair && !round.is_fair() {
             let reason = "a process that could go on takes no steps";
@@ -243,7 +245,7 @@ impl<'s> Replay<'s> {
         word.push(self.in_block().is_none().then(|| (controls.clone(), memory.clone())));
     }
 
-    /// Whether the run has ended: nothing is under way, and nobody can do anything but wait.
+    /// Whether the run has ended: nothing is under way, and every process can only wait.
     fn is_over(&self) -> bool {
         let Config { controls, memory, buffers } = &self.config;
         let is_stuck = |p: ProcessId| is_stuck(self.system, p, controls[p.index()], memory);
@@ -331,7 +333,7 @@ impl<'s> Replay<'s> {
     }
 }
 
-/// What happens again and again.
+/// What happens in one iteration of the cycle.
 struct Round {
     /// The configurations, without buffers.
     seen: Vec<(Vec<StateId>, Vec<ValueId>)>,
@@ -361,11 +363,12 @@ impl Round {
             rests: none,
             only_waits: true,
         };
-        round.look(replay);
+        round.observe(replay);
         round
     }
 
-    fn look(&mut self, replay: &Replay<'_>) {
+    /// Records the configuration that the replay has reached.
+    fn observe(&mut self, replay: &Replay<'_>) {
         let Config { controls, memory, buffers } = &replay.config;
         if replay.in_block().is_none() {
             self.seen.push((controls.clone(), memory.clone()));
@@ -384,7 +387,7 @@ impl Round {
         self.has_flushed[p] |= done.flush;
         self.flushes[p] |= done.flush;
         self.returns[p] |= done.returns;
-        self.look(replay);
+        self.observe(replay);
     }
 
     fn is_flush_fair(&self) -> bool {

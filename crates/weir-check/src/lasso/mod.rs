@@ -1,4 +1,4 @@
-//! Lasso files: an infinite run as JSON. `docs/lasso.md` has the format and its meaning;
+//! Lasso files: an infinite run as JSON. `docs/evidence.md` has the format and its meaning;
 //! [`check`] checks a lasso.
 
 mod checker;
@@ -10,7 +10,7 @@ use weir_model::program::{LiveKind, Program};
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::evidence::{Evidence, Subject, counted, within_bounds};
 use crate::header::Header;
 use crate::witness::{Configuration, WitnessStep, check_lines};
@@ -23,7 +23,7 @@ pub const FORMAT: &str = "weir-lasso";
 /// The version of the format that is written.
 pub const VERSION: u32 = 3;
 
-/// A run that settles what was asked about runs without end.
+/// A run that settles what was asked about infinite runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lasso {
@@ -55,7 +55,7 @@ pub enum Asked {
     /// A progress property of an object, by its name.
     #[serde(rename = "progress")]
     Progress(String),
-    /// What the program asks about runs without end, from 0.
+    /// What the program asks about infinite runs, from 0.
     #[serde(rename = "live")]
     Live(usize),
 }
@@ -69,7 +69,7 @@ impl Asked {
         }
     }
 
-    /// Whether a run is asked for, and not what must not be.
+    /// Whether the question asks for a run, rather than forbids it.
     pub(crate) fn wants_run(&self, program: &Program) -> bool {
         let Self::Live(index) = self else { return false };
         program.live.get(*index).is_some_and(|live| matches!(live.kind, LiveKind::Exists(_)))
@@ -77,7 +77,7 @@ impl Asked {
 }
 
 /// The fairness of a claim about runs in which every write reaches memory.
-pub(crate) fn flush_fairness(flush_fair: bool) -> Option<String> {
+pub fn flush_fairness(flush_fair: bool) -> Option<String> {
     flush_fair.then(|| FLUSH_FAIR.to_owned())
 }
 
@@ -103,13 +103,13 @@ impl Evidence for Lasso {
         format!("a lasso of {stem} and a cycle of {}", self.cycle.len())
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let program = &subject.system().program;
         // A run that ends shows that something is violated.
         let is_wanted = !self.cycle.is_empty() && self.property.wants_run(program);
         let answer = Settled::holds(self.property.name(program), is_wanted);
-        let claim = Claim::new(&self.header, &self.model, vec![answer]);
-        Claim { clients: self.clients, fairness: flush_fairness(self.flush_fair), ..claim }
+        let claim = Claims::new(&self.header, &self.model, vec![answer]);
+        Claims { clients: self.clients, fairness: flush_fairness(self.flush_fair), ..claim }
     }
 }
 
@@ -143,7 +143,7 @@ impl Lasso {
     }
 }
 
-/// The system that a file about runs without end speaks of.
+/// The system that a file about infinite runs speaks of.
 ///
 /// # Errors
 /// If the program has none with so many clients.

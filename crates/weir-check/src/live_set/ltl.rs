@@ -1,11 +1,11 @@
 //! Whether a closed set has a run that does not satisfy a formula of linear temporal logic.
 //!
-//! The graph of the set is combined with the tableau of the formula: a node is a configuration, what is
-//! true of it, and which temporal parts of the formula hold at the next moment. An edge leads to where
-//! just these parts hold. A run that does not satisfy the formula is a path from a node in which the
-//! formula does not hold, along which no part is put off for ever. Where nobody can do anything but
-//! wait, the run has ended and stays. In the middle of an atomic block what is true is what was
-//! true before it.
+//! The graph of the set is combined with the tableau of the formula: a node is a configuration,
+//! what is true of it, and which temporal parts of the formula hold at the next moment. An edge
+//! leads to where just these parts hold. A run that does not satisfy the formula is a path from a
+//! node in which the formula does not hold, along which no part is put off for ever. Where every
+//! process can only wait, the run has ended and stays in this state. In the middle of an atomic
+//! block the truth values are those before it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -177,7 +177,7 @@ impl<'g, 's, 'f> Product<'g, 's, 'f> {
         None
     }
 
-    /// The strongly connected parts with at least one edge, as their edges.
+    /// The strongly connected components with at least one edge, as their edges.
     fn parts(&self, arcs: &[Arc]) -> Vec<Vec<Arc>> {
         let mut next: Vec<Vec<usize>> = vec![vec![]; self.nodes.len()];
         arcs.iter().for_each(|arc| next[arc.from].push(arc.to));

@@ -104,10 +104,10 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// The ways to bring a write and a read side by side: which of the operations
-    /// between them move in front of the write. If none has to, that is the best
-    /// way. Otherwise one that could as well stay behind is tried in front too, unless it is free to
-    /// change places with all that come after it: then both ways have the same rewritings.
+    /// The ways to bring a write and a read next to each other: for each way, the operations
+    /// between them that move before the write. If no operation has to move, that is the only way
+    /// returned. Otherwise an operation that need not move is tried in both positions, unless it
+    /// commutes with everything after it; then both positions have the same rewritings.
     fn ways_together(
         &self,
         p: ProcessId,

@@ -1,5 +1,5 @@
 //! Files of runs whose trace has a cycle: no run under SC has the same trace. The format is in
-//! `docs/robust-evidence.md`.
+//! `docs/evidence.md`.
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::Run;
@@ -10,7 +10,7 @@ use weir_model::system::System;
 use super::NAME;
 use super::trace::{Relation, Trace};
 use crate::Rejected;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::evidence::{Evidence, Subject, counted};
 use crate::header::Header;
 use crate::replay::check_run;
@@ -96,8 +96,8 @@ impl Evidence for Cycle {
         format!("a run of {} with a cycle of {edges}", counted(self.steps.len(), "step"))
     }
 
-    fn claim(&self, _: &dyn Subject) -> Claim {
-        Claim::new(&self.header, &self.model, vec![Settled::holds(NAME, false)])
+    fn claim(&self, _: &dyn Subject) -> Claims {
+        Claims::new(&self.header, &self.model, vec![Settled::holds(NAME, false)])
     }
 }
 

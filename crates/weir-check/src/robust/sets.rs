@@ -1,5 +1,5 @@
 //! Files of closed sets that show that no run under TSO has a cycle in its trace, or that the
-//! code alone shows that nothing is reordered. The format is in `docs/robust-evidence.md`.
+//! code alone shows that nothing is reordered. The format is in `docs/evidence.md`.
 //!
 //! The three sets are those of Bouajjani et al. 2013: if some run has a cycle, then
 //! there is one in which a single process, the attacker, delays writes. The checker takes every
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{AttackChain, AttackDelay, AttackMark, AttackSets};
-use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::ids::{ProcessId, QuestionId, StateId, ValueId, VarId};
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::FenceKind;
 use weir_model::system::{Access, Op, Seen, System};
@@ -25,7 +25,7 @@ use weir_model::system::{Access, Op, Seen, System};
 use super::NAME;
 use super::sc::{Names, ScFile, ScSet, has_length, inside, sc_steps};
 use crate::Rejected;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::evidence::{Evidence, Subject, counted, excluded};
 use crate::header::Header;
 use crate::truth::is_settled;
@@ -114,7 +114,7 @@ impl RobustSets {
     }
 
     /// The file of three sets, which also settles some properties.
-    pub fn new(system: &System, sets: &AttackSets, properties: Vec<usize>) -> Self {
+    pub fn new(system: &System, sets: &AttackSets, properties: Vec<QuestionId>) -> Self {
         let mut names = Names::new(system);
         let value = |(x, v): (usize, &ValueId)| system.value(VarId::new(x), *v);
         let memory = |all: &[ValueId]| all.iter().enumerate().map(value).collect::<Vec<_>>();
@@ -145,7 +145,11 @@ impl RobustSets {
         let chains = sets.chains.iter().map(chain).collect();
         let sc = ScFile { states: names.states, configurations: sc };
         let sets = Some(Sets { sc, delays, chains });
-        Self { sets, properties, ..Self::of_shape(system, MemoryModel::TSO) }
+        Self {
+            sets,
+            properties: properties.into_iter().map(QuestionId::index).collect(),
+            ..Self::of_shape(system, MemoryModel::TSO)
+        }
     }
 }
 
@@ -169,12 +173,12 @@ impl Evidence for RobustSets {
         }
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let answers = match self.properties.is_empty() {
             true => vec![Settled::holds(NAME, true)],
             false => excluded(subject.system(), self.properties.iter().copied()),
         };
-        Claim::new(&self.header, &self.model, answers)
+        Claims::new(&self.header, &self.model, answers)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Files that compare the states of a memory model with those of SC. The format is in
-//! `docs/robust-evidence.md`.
+//! `docs/evidence.md`.
 //!
 //! Such a file has all SC configurations, and with them one of three things: an inductive set or a
 //! closed set whose control states are all control states of SC configurations, and whose final
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{Buffered, Invariant, Run};
-use weir_model::ids::{SpanId, StateId, ValueId};
+use weir_model::ids::{QuestionId, SpanId, StateId, ValueId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::{JointStates, Kind, Question};
 use weir_model::system::System;
@@ -21,7 +21,7 @@ use weir_model::system::System;
 use super::NAME;
 use super::sc::{ScFile, ScSet};
 use crate::certificate::Certificate;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::closed::ClosedSet;
 use crate::evidence::{Evidence, Subject};
 use crate::header::Header;
@@ -33,6 +33,9 @@ pub const FORMAT: &str = "weir-states";
 
 /// The version of the format that is written.
 pub const VERSION: u32 = 1;
+
+/// The two questions.
+const BOTH: [QuestionId; 2] = [QuestionId(0), QuestionId(1)];
 
 /// A comparison of the states of a memory model with those of SC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,13 +98,13 @@ impl StateSets {
 
     /// The file of an inductive set.
     pub fn of_invariant(asked: &System, sc: ScFile, invariant: &Invariant) -> Self {
-        let certificate = Certificate::new(asked, invariant, vec![0, 1]);
+        let certificate = Certificate::new(asked, invariant, BOTH.to_vec());
         Self::with(asked, invariant.model, sc, Shown::Certificate(certificate))
     }
 
     /// The file of a closed set.
     pub fn of_closed(asked: &System, model: MemoryModel, sc: ScFile, set: &[Buffered]) -> Self {
-        let set = ClosedSet::new(asked, model, vec![0, 1], set);
+        let set = ClosedSet::new(asked, model, BOTH.to_vec(), set);
         Self::with(asked, model, sc, Shown::Closed(set))
     }
 
@@ -109,7 +112,7 @@ impl StateSets {
     pub fn of_run(
         asked: &System,
         sc: ScFile,
-        (run, question): (&Run, usize),
+        (run, question): (&Run, QuestionId),
         line: &dyn Fn(SpanId) -> usize,
     ) -> Self {
         let witness = Witness::new(asked, run, question, line);
@@ -140,9 +143,9 @@ impl Evidence for StateSets {
         }
     }
 
-    fn claim(&self, _: &dyn Subject) -> Claim {
+    fn claim(&self, _: &dyn Subject) -> Claims {
         let holds = !matches!(self.shown, Shown::Run(_));
-        Claim::new(&self.header, &self.model, vec![Settled::holds(NAME, holds)])
+        Claims::new(&self.header, &self.model, vec![Settled::holds(NAME, holds)])
     }
 }
 

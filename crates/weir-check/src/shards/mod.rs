@@ -27,7 +27,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::claim::Claim;
+use crate::claim::Claims;
 use crate::evidence::{counted, excluded, grouped};
 use crate::header::Header;
 use crate::sha256::Sha256;
@@ -203,7 +203,7 @@ impl Manifest {
     /// Reads the manifest of a set.
     ///
     /// # Errors
-    /// If it cannot be read, or is none.
+    /// If it cannot be read, or is not a manifest.
     pub fn read(folder: &dyn Folder) -> Result<Signed, Failure> {
         let text = read_small(folder, MANIFEST)?;
         let manifest: Self = parse(&text, MANIFEST)?;
@@ -238,9 +238,9 @@ impl Manifest {
     }
 
     /// Everything that the set claims.
-    pub fn claim(&self, system: &System) -> Claim {
+    pub fn claim(&self, system: &System) -> Claims {
         let answers = excluded(system, self.properties.iter().copied());
-        Claim::new(&self.header, &self.model, answers)
+        Claims::new(&self.header, &self.model, answers)
     }
 }
 

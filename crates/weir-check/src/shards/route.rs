@@ -9,7 +9,7 @@ const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// Says which shard a configuration belongs to, by a hash of the names of its control states, its
-/// memory and its buffers: the same for everybody, whatever numbers they give to states and
+/// memory and its buffers: the same in every process, whatever numbers it gives to states and
 /// values.
 ///
 /// A word `w` of 64 bits changes the hash `h` to `g ^ (g >> 32)` with `g = (h ^ w) · 0x100000001b3`.

@@ -19,8 +19,8 @@ struct Block {
     ends: Vec<u32>,
 }
 
-/// Configurations of a system, each there once. They are whole, so hashes decide nothing; they have
-/// a random key, so no file can make them collide on purpose.
+/// Configurations of a system, each there once. They are compared whole, so a hash collision loses
+/// nothing. Hashes have a random key, so no file can force collisions.
 pub(super) struct Table {
     processes: usize,
     variables: usize,

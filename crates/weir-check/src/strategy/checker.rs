@@ -423,11 +423,11 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the update player can make one configuration of another, doing without
-    /// some of equal neighbors.
+    /// Whether the update player can turn one configuration into another, omitting some of equal
+    /// adjacent messages.
     ///
-    /// The goal is known, so this terminates: messages only get fewer,
-    /// and in load buffers none is added that the wanted buffer does not end with.
+    /// The goal is known, so this terminates: messages only get fewer, and in load buffers none is
+    /// added that the wanted buffer does not end with.
     fn can_become(&self, after: &Config, wanted: &Config) -> Result<bool, Rejected> {
         if self.buffers == Buffers::Load {
             return Ok(after.states == wanted.states
@@ -467,7 +467,7 @@ impl Checker<'_> {
         Ok(false)
     }
 
-    /// That what the update player can do in one turn is not too much to look at.
+    /// Checks that the number of results of one turn of the update player is within the limit.
     fn is_small(&self, seen: usize, at: &Config) -> Result<(), Rejected> {
         let messages: usize = at.buffers.iter().map(Vec::len).sum();
         match seen.saturating_mul(messages + at.memory.len() + 1) > MAX_TURN {
@@ -479,7 +479,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether `want` is `have` with fewer of equal neighbors.
+/// Whether `want` is `have` without some of equal adjacent elements.
 fn repeats<T: PartialEq>(have: &[T], want: &[T]) -> bool {
     let mut have = have.iter().peekable();
     for (i, message) in want.iter().enumerate() {

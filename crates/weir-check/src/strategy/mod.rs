@@ -1,5 +1,5 @@
 //! Files of strategies: how a player wins a game (Spengler 2024), as JSON.
-//! `docs/strategy.md` has the format and its meaning; [`check`] checks that a strategy
+//! `docs/evidence.md` has the format and its meaning; [`check`] checks that a strategy
 //! wins.
 
 mod checker;
@@ -13,7 +13,7 @@ use weir_model::ids::{ProcessId, TransitionId, VarId};
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::claim::{Claim, Settled};
+use crate::claim::{Claims, Settled};
 use crate::evidence::{Evidence, Subject, within_bounds};
 use crate::header::Header;
 use crate::witness::state_names;
@@ -80,7 +80,7 @@ pub struct ViewMove {
     pub transitions: Vec<String>,
 }
 
-/// A turn of the process player in a strategy of hers.
+/// A turn of the process player, in a strategy of the process player.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessMove {
@@ -164,7 +164,7 @@ impl Evidence for StrategyFile {
         format!("a strategy of the {} player", self.winner)
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let system = subject.system();
         let name = (self.game < system.program.games.len()).then(|| system.game_name(self.game));
         let verdict = format!("won by the {} player", self.winner);
@@ -173,7 +173,7 @@ impl Evidence for StrategyFile {
             "none" => None,
             fairness => Some(format!("{fairness} fairness")),
         };
-        Claim { fairness, ..Claim::new(&self.header, &self.semantics, answers) }
+        Claims { fairness, ..Claims::new(&self.header, &self.semantics, answers) }
     }
 }
 

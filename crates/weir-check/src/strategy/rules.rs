@@ -160,9 +160,9 @@ pub fn moves(
     found
 }
 
-/// What one step of the update player leads to. Where messages beyond the listed ones come
-/// next, they may be any that can be there. What the oldest message of a load buffer is has to
-/// be said before anything else is done: that changes no buffer, so no step is lost.
+/// The results of one step of the update player. Where messages beyond the listed ones come next,
+/// they may be any that can be there. The update player must first say which message of a load
+/// buffer is the oldest; this changes no buffer, so no step is lost.
 pub fn updates(board: &Board<'_>, buffers: Buffers, at: &Config) -> Vec<Config> {
     let is_open = |p: &usize| at.buffers[*p].is_empty() && at.beyond[*p].is_some();
     if let (Buffers::Load, Some(p)) = (buffers, (0..at.buffers.len()).find(is_open)) {
@@ -220,8 +220,8 @@ pub fn updates(board: &Board<'_>, buffers: Buffers, at: &Config) -> Vec<Config> 
     found
 }
 
-/// What the oldest message of a load buffer can be that lists none: a value that memory has
-/// held, an own message that is not the newest of its variable, the newest one, or none at all.
+/// What the oldest message of a load buffer that lists none can be: a value that memory has held,
+/// an own message that is not the newest of its variable, the newest one, or none at all.
 fn oldest(
     board: &Board<'_>,
     at: &Config,

@@ -18,8 +18,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// No way through the turns passes infinitely often where a process is enabled and
-    /// plays in it only finitely often.
+    /// Checks that every infinite path is fair: a process that is enabled infinitely often is
+    /// played infinitely often.
     pub fn always_fair(&self, system: &System) -> Result<(), Rejected> {
         for process in system.process_ids() {
             let ways = |n: usize| -> Vec<usize> {
@@ -39,8 +39,8 @@ impl Turns {
         Ok(())
     }
 
-    /// No way through the turns is fair to all processes: take a component, and as long
-    /// as some process is enabled in it and never played in, take away where it is.
+    /// Checks that no infinite path is fair to all processes: as long as a process is enabled in a
+    /// component and never played in it, the turns at which it is enabled are removed.
     pub fn never_fair(&self) -> Result<(), Rejected> {
         let mut work: Vec<BTreeSet<usize>> = vec![(0..self.next.len()).collect()];
         while let Some(set) = work.pop() {
@@ -77,7 +77,7 @@ impl Turns {
     }
 }
 
-/// That no way leads round.
+/// Checks that there is no cycle.
 pub fn no_way_round(next: &[Vec<usize>]) -> Result<(), Rejected> {
     let component = components(next.len(), |n| next[n].clone());
     let mut size = vec![0; next.len()];

@@ -8,7 +8,7 @@
 //! 2. every predecessor of a state of the set is in the set,
 //! 3. no initial state is in the set.
 //!
-//! For 2 it inverts every rule of `docs/upward-set.md` on every minimal state, and
+//! For 2 it inverts every rule of `docs/certificate.md` on every minimal state, and
 //! considers the states above it. The code is short and slow.
 
 use std::collections::BTreeMap;
@@ -184,7 +184,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// What is so of a control state, given what is so of places.
+    /// The row of a control state, by its place in the code.
     fn at<'t>(&'t self, rows: &'t Places, p: ProcessId, state: StateId) -> &'t [bool] {
         self.system.state(p, state).place().map_or(&self.everything, |place| &rows[place])
     }
@@ -221,7 +221,7 @@ impl<'s> Checker<'s> {
         (0..places).map(from).collect()
     }
 
-    /// The minimal states from which a step of a process leads to above a state.
+    /// Minimal predecessors of the upward closure of a state, by a step of a process.
     fn before(
         &self,
         after: &UpwardState,
@@ -394,9 +394,9 @@ impl<'s> Checker<'s> {
         Some(())
     }
 
-    /// Undoes that a write of a process entered memory; its value, if known, and
-    /// the state before. The message to the process itself is its newest. The one
-    /// that was its last own of the variable before is one of the others now.
+    /// Undoes that a write of a process entered memory; returns its value, if known, and the state
+    /// before. The message to the process itself is its newest. The previous last own message of
+    /// the variable has become an ordinary one.
     fn unenter(
         &self,
         after: &UpwardState,
@@ -496,7 +496,7 @@ fn is_below(small: &UpwardState, big: &UpwardState) -> bool {
         && small.buffers.iter().zip(&big.buffers).all(below)
 }
 
-/// Whether a word is another with some letters left out, which may be.
+/// Whether a word is a subword of another one, where only letters that pass `skips` are left out.
 fn embeds<T>(
     small: &[T],
     big: &[T],

@@ -1,16 +1,16 @@
 //! Files of upward-closed sets, the proofs of backward search, as JSON.
-//! `docs/upward-set.md` has the format and its meaning; [`check`] checks a set.
+//! `docs/certificate.md` has the format and its meaning; [`check`] checks a set.
 
 mod checker;
 
 use serde::{Deserialize, Serialize};
 use weir_model::answer::{UpwardBuffers, UpwardMessage, UpwardState};
-use weir_model::ids::{ValueId, VarId};
+use weir_model::ids::{QuestionId, ValueId, VarId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::system::System;
 
 use crate::Rejected;
-use crate::claim::Claim;
+use crate::claim::Claims;
 use crate::evidence::{Evidence, Subject, counted, excluded, within_bounds};
 use crate::header::Header;
 use crate::witness::{find_states, state_names};
@@ -128,15 +128,15 @@ impl Evidence for UpwardSets {
         format!("an upward-closed set of {}", counted(states, "minimal state"))
     }
 
-    fn claim(&self, subject: &dyn Subject) -> Claim {
+    fn claim(&self, subject: &dyn Subject) -> Claims {
         let answers = excluded(subject.system(), self.sets.iter().map(|set| set.property));
-        Claim::new(&self.header, &self.model, answers)
+        Claims::new(&self.header, &self.model, answers)
     }
 }
 
 impl UpwardSets {
     /// The file of some sets, each for a property.
-    pub fn new(system: &System, model: MemoryModel, sets: &[(usize, &[UpwardState])]) -> Self {
+    pub fn new(system: &System, model: MemoryModel, sets: &[(QuestionId, &[UpwardState])]) -> Self {
         let minimal = |state: &UpwardState| Minimal {
             states: state_names(system, &state.controls),
             memory: vars(system)
@@ -145,8 +145,8 @@ impl UpwardSets {
                 .collect(),
             buffers: state.buffers.iter().map(|b| write(system, b)).collect(),
         };
-        let set = |&(property, states): &(usize, &[UpwardState])| Set {
-            property,
+        let set = |&(property, states): &(QuestionId, &[UpwardState])| Set {
+            property: property.index(),
             states: states.iter().map(minimal).collect(),
         };
         Self {

@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, ValueEnum};
 use weir::MemoryModel;
 
-use super::options::{Format, seconds};
+use super::options::seconds;
 use super::{Cli, Command, OutcomesFormat};
 use crate::commands::batch::{Batch, Style};
 
@@ -35,7 +35,7 @@ pub struct BatchArgs {
 }
 
 impl BatchArgs {
-    /// Whether something is said that only a batch can do.
+    /// Whether an option is given that only a batch has.
     pub fn is_given(&self) -> bool {
         let Self { jobs, each, keep_going, fail_fast, resume } = self;
         jobs.is_some() || each.is_some() || *keep_going || *fail_fast || resume.is_some()
@@ -64,18 +64,10 @@ impl ReportFormat {
     pub fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl)
     }
-
-    /// The format of one report.
-    pub fn of_one(self) -> Format {
-        match self {
-            Self::Human => Format::Human,
-            _ => Format::Json,
-        }
-    }
 }
 
-/// The options that a process of a batch is not given: those of the batch itself, and what is said
-/// of each process anew.
+/// The options that a process of a batch is not given: those of the batch itself, and those that
+/// are set for each process separately.
 const NOT_PASSED: [&str; 13] = [
     "files",
     "models",

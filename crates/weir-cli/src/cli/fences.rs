@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use weir::MemoryModel;
-use weir::fences::{Costs, Goal, Request, kinds_of};
-use weir_engine::SearchOptions;
+use weir::fences::{Costs, Goal, kinds_of};
+use weir::question::Repair;
 use weir_model::program::FenceKind;
 
 use super::options::{Format, HtmlArg, LanguageArg, ModelsArg, Programs, PropertyArgs};
-use crate::limits;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -120,7 +119,7 @@ impl Fences {
     ///
     /// # Errors
     /// If a kind of fence does nothing under it, or nothing is known about it.
-    pub fn request(&self, model: MemoryModel) -> Result<Request, String> {
+    pub fn question(&self, model: MemoryModel) -> Result<Repair, String> {
         let known = [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
         if !known.contains(&model.normal()) {
             return Err(format!("`weir fences` is for SC, TSO, PSO and NSW, not for {model}"));
@@ -152,14 +151,14 @@ impl Fences {
                         `weir robust --certificate`"
                 .to_owned());
         }
-        Ok(Request {
+        Ok(Repair {
             goal,
             properties: self.asked.properties.clone(),
-            reading: weir::Reading { model, ..self.language.reading() },
             kinds: (!wanted.is_empty()).then_some(wanted),
             costs,
             most,
-            options: SearchOptions { budget: limits::budget(), ..SearchOptions::default() },
+            redundant: self.redundant,
+            runs: self.runs,
         })
     }
 }

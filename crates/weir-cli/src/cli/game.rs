@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use weir_engine::SearchOptions;
 use weir_model::game::{Buffers, Player};
 
 use super::options::{Format, HtmlArg, LanguageArg};
-use crate::limits;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -54,15 +52,6 @@ pub struct Game {
 }
 
 impl Game {
-    pub fn search(&self) -> SearchOptions {
-        SearchOptions {
-            bound: self.bound.map(usize::from),
-            budget: limits::budget(),
-            certificate: false,
-            ..SearchOptions::default()
-        }
-    }
-
     pub fn options(&self) -> weir_game::Options {
         let buffers = match self.semantics {
             GameSemantics::StoreBuffer => Buffers::Store,

@@ -1,11 +1,9 @@
 //! The command line of `weir live`.
 
 use clap::{Args, ValueEnum};
-use weir_engine::SearchOptions;
 
 use super::batch::{BatchArgs, ReportFormat};
 use super::options::{EvidenceArgs, HtmlArg, LanguageArg, ModelsArg, Programs};
-use crate::limits;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -52,17 +50,6 @@ pub struct Live {
     pub evidence: EvidenceArgs,
     #[command(flatten)]
     pub page: HtmlArg,
-}
-
-impl Live {
-    pub fn search(&self) -> SearchOptions {
-        SearchOptions {
-            bound: Some(self.bound.into()),
-            budget: limits::budget(),
-            certificate: self.evidence.needs_proof(),
-            ..SearchOptions::default()
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,14 +7,14 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
-use weir::solver::chosen;
 use weir::{
     Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
-    Settings, TURNS, engine,
+    Settings, TURNS, Verifier, engine,
 };
-use weir_engine::{Automata, Engine, Explicit, Refusal, SearchOptions};
+use weir_engine::{Automata, Engine, Explicit, Refusal};
 use weir_model::semantics::Form;
 
+use super::batch::ReportFormat;
 use crate::{files, limits, output};
 
 #[derive(Debug, Args)]
@@ -162,17 +162,6 @@ pub struct PropertyArgs {
     pub properties: Vec<String>,
 }
 
-impl PropertyArgs {
-    /// The places of the questions that are asked of a program.
-    ///
-    /// # Errors
-    /// If the program has no property of a name.
-    pub fn of(&self, loaded: &Loaded) -> Result<Vec<usize>, String> {
-        chosen(&loaded.system, &self.properties)
-            .map_err(|error| format!("`{}`: {error}", loaded.source.name))
-    }
-}
-
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     #[command(flatten)]
@@ -299,34 +288,26 @@ pub fn engines() -> impl TypedValueParser<Value = &'static dyn Engine> {
 }
 
 impl SearchArgs {
-    /// Who answers for a model.
-    ///
-    /// # Errors
-    /// If the engine that was asked for cannot be asked about the model, or there are no
-    /// guesses to be bounded.
-    pub fn engine(&self, model: MemoryModel) -> Result<&'static dyn Engine, String> {
-        let engine: &dyn Engine = match self.form.form {
+    /// A verifier that searches as these options say.
+    pub fn apply(&self, verifier: Verifier) -> Verifier {
+        let engine: &'static dyn Engine = match self.form.form {
             // The portfolio asks engines that search no form.
             Some(_) if self.engine.name() == ENGINES[0].name() => &Explicit,
             _ => self.automata.apply(self.engine),
         };
-        let options = self.options(model)?;
-        engine.accepts(model, &options).map_err(|e| output::advise(&e.into()))?;
-        Ok(engine)
+        verifier
+            .engine(engine)
+            .bound(self.bound.map(usize::from))
+            .guesses(self.guesses.map(usize::from))
+            .form(self.form.form)
     }
 
-    /// How to search under a model.
+    /// The verifier of a file.
     ///
     /// # Errors
-    /// If the model has no form that was asked for.
-    pub fn options(&self, model: MemoryModel) -> Result<SearchOptions, String> {
-        Ok(SearchOptions {
-            bound: self.bound.map(usize::from),
-            budget: limits::budget(),
-            certificate: false,
-            guesses: self.guesses.map(usize::from),
-            form: self.form.of(model)?,
-        })
+    /// If the file cannot be read.
+    pub fn verifier(&self, file: &str, models: Vec<MemoryModel>) -> Result<Verifier, LoadError> {
+        Ok(self.apply(self.language.verifier(file, models)?))
     }
 }
 
@@ -336,6 +317,15 @@ pub enum Format {
     Human,
     /// For a program
     Json,
+}
+
+impl From<Format> for ReportFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Human => Self::Human,
+            Format::Json => Self::Json,
+        }
+    }
 }
 
 /// The languages by their names.
@@ -357,25 +347,25 @@ impl LanguageArg {
         self.stdin_name.as_deref().filter(|_| file == "-").unwrap_or(file)
     }
 
-    /// The language, for a command that has no use for bounds.
+    /// The verifier of a file, within the limits of the command.
     ///
     /// # Errors
-    /// If there are bounds.
-    pub fn unbounded(&self, command: &str) -> Result<Option<&'static Language>, String> {
-        let Reading { language, bounds, .. } = self.reading();
-        match bounds.is_empty() {
-            true => Ok(language),
-            false => Err(format!(
-                "`weir {command}` takes no --domain, since a bound would change the program; \
-                 declare domains instead"
-            )),
-        }
+    /// If the file cannot be read.
+    pub fn verifier(&self, file: &str, models: Vec<MemoryModel>) -> Result<Verifier, LoadError> {
+        let verifier = Verifier::new(read_text(file)?)
+            .name(self.name_of(file))
+            .language(self.language)
+            .settings(self.sources.settings())
+            .under(models)
+            .within(limits::budget())
+            .hints(output::HINTS);
+        Ok(self.domains.iter().cloned().fold(verifier, Verifier::domain))
     }
 
     /// Reads a file and builds its system, for questions about these models.
     pub fn load(&self, file: &str, models: &[MemoryModel]) -> Result<Loaded, LoadError> {
-        let guessing = models.iter().copied().find(|m| m.guesses_reads());
-        let model = guessing.unwrap_or(MemoryModel::SC);
+        let special = |m: &MemoryModel| m.guesses_reads() || *m == MemoryModel::C11;
+        let model = models.iter().copied().find(special).unwrap_or(MemoryModel::SC);
         let text = read_text(file)?;
         Loaded::read(self.name_of(file), &text, &Reading { model, ..self.reading() })
     }

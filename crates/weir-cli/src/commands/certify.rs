@@ -4,9 +4,10 @@ use std::path::Path;
 
 use weir::certify::{Checked, certify, model};
 use weir::load::read_evidence;
+use weir::report::json::CertifyJson;
 use weir::{Loaded, MemoryModel, Verdict};
 use weir_check::shards::{Failure, Manifest, check, check_shard, discharge, join};
-use weir_check::{Claim, Rejected};
+use weir_check::{Claims, Rejected};
 use weir_model::limits::Stop;
 
 use super::{Status, complain, fail, print, print_json, stopped};
@@ -114,14 +115,10 @@ const JOINED: &str = "the shards were not checked again: whoever can write to th
                       receipts. Without --join they are checked";
 
 /// Says that a part of a set in shards was checked, which accepts nothing.
-fn partly(args: &Certify, claim: &Claim, what: &str, reason: &str) -> Status {
+fn partly(args: &Certify, claim: &Claims, what: &str, reason: &str) -> Status {
+    let checked = Checked { reason: None, what: what.to_owned(), claim: Some(claim.clone()) };
     match args.format {
-        Format::Json => print_json(&serde_json::json!({
-            "accepted": false,
-            "checked": what,
-            "reason": reason,
-            "claim": claim,
-        })),
+        Format::Json => print_json(&CertifyJson::new(&checked, Some(what), Some(reason))),
         Format::Human => {
             print(&format!("checked in part {}: {what}; {reason}\n", args.evidence));
         }
@@ -149,11 +146,7 @@ pub fn report(
     let is_unchecked = checked.reason.as_ref().is_some_and(Rejected::is_unchecked);
     let reason = checked.reason.as_ref().map(ToString::to_string).or(unexpected);
     match format {
-        Format::Json => print_json(&serde_json::json!({
-            "accepted": reason.is_none(),
-            "reason": reason,
-            "claim": checked.claim,
-        })),
+        Format::Json => print_json(&CertifyJson::new(checked, None, reason.as_deref())),
         Format::Human => print(&match &reason {
             None => {
                 let claim = checked.claim.as_ref().map_or_else(String::new, ToString::to_string);

@@ -16,8 +16,8 @@ use crate::limits;
 use crate::output::{advise, json};
 
 /// The most states that are drawn by default, and in a page.
-const MOST: u32 = 200;
-const MOST_IN_A_PAGE: u32 = 5000;
+const MAX_DRAWN: u32 = 200;
+const MAX_IN_A_PAGE: u32 = 5000;
 
 pub fn run(args: &Graph) -> Status {
     match draw(args) {
@@ -61,7 +61,7 @@ fn draw(args: &Graph) -> Result<Status, Undrawn> {
     let model = args.model.model;
     let format = format(args)?;
     let mut html = Html::new("graph", &args.page.html);
-    let most = args.most.unwrap_or(if html.is_wanted() { MOST_IN_A_PAGE } else { MOST });
+    let most = args.most.unwrap_or(if html.is_wanted() { MAX_IN_A_PAGE } else { MAX_DRAWN });
     let (bound, form) = (args.bound.map(usize::from), args.form.of(model)?);
     let options = SearchOptions { bound, form, ..limits::search() };
     let engine: &dyn Engine = match form {
@@ -92,7 +92,7 @@ fn draw(args: &Graph) -> Result<Status, Undrawn> {
     }
     Ok(match &args.output {
         Some(path) => status.and(write_whole(path, &text)),
-        // Whoever wants a page does not want DOT on the terminal.
+        // With a page, nothing is printed.
         None if args.page.html.is_some() && args.format.is_none() => status,
         None => {
             print(&text);

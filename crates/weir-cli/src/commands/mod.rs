@@ -1,5 +1,6 @@
 //! One module per command. Each returns the exit status.
 
+pub mod ask;
 pub mod batch;
 pub mod certify;
 pub mod channel;
@@ -25,23 +26,14 @@ pub mod robust;
 pub mod serve;
 pub mod shell;
 pub mod show;
-mod stats;
 pub mod step;
 pub mod test;
 pub mod watch;
 
 use std::process::ExitCode;
 
-use weir::certify::accepted;
-use weir::{LoadError, Loaded, Verdict};
-use weir_check::Evidence;
-use weir_engine::Stats;
-use weir_model::answer::Answer;
-use weir_model::program::Program;
-
-use crate::limits;
 use crate::output::{
-    complain, fail, internal, json, note, print, print_json, reject, write_json, write_whole,
+    complain, fail, internal, note, print, print_json, reject, write_json, write_whole,
 };
 
 /// The exit status, worst first where several files are given.
@@ -86,53 +78,6 @@ impl Status {
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
         Self::from(status as u8)
-    }
-}
-
-impl From<Verdict> for Status {
-    fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Holds => Self::Fine,
-            Verdict::Violated => Self::Violated,
-            Verdict::Unknown => Self::Unknown,
-        }
-    }
-}
-
-/// A program with properties whose system was not built because a limit was reached, and
-/// the reason.
-///
-/// # Errors
-/// The error, if it is another one.
-fn unbuilt(error: LoadError) -> Result<(Loaded, Option<String>), LoadError> {
-    let asks = |program: &Program| !program.properties.is_empty();
-    error.into_unbuilt(asks).map(|(loaded, reason)| (loaded, Some(reason)))
-}
-
-/// What is answered about a program whose system was not built. Nothing is vacuous.
-fn nothing_known(chosen: &[usize], reason: &str) -> (Vec<Answer>, Vec<Option<String>>, Stats) {
-    let answers: Vec<Answer> = chosen.iter().map(|&i| Answer::unknown(i, reason)).collect();
-    let vacuous = vec![None; answers.len()];
-    (answers, vacuous, no_search(reason))
-}
-
-/// The counts where no search began.
-fn no_search(reason: &str) -> Stats {
-    Stats {
-        engine: "none",
-        stopped: Some(reason.to_owned()),
-        elapsed: limits::budget().elapsed(),
-        ..Stats::default()
-    }
-}
-
-/// Evidence as the text of its file, if its checker accepts it; otherwise says that it does not.
-fn accepted_text<E: Evidence>(evidence: E, subject: &E::Subject) -> Result<String, Status> {
-    let evidence = accepted(evidence, subject, limits::budget().threads())
-        .map_err(|error| internal(&error))?;
-    match json(&evidence) {
-        Ok(text) => Ok(text + "\n"),
-        Err(error) => Err(fail(&format!("evidence cannot be written: {error}"))),
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-use weir::MemoryModel;
+use weir::report::models::{Known, ModelRow, ModelsReport};
 use weir::report::table::Table;
-use weir_model::memory_model::{Decidability, Relaxation};
-use weir_model::semantics::Form;
+use weir_model::memory_model::Relaxation;
 
 use super::{Status, print, print_json};
 use crate::cli::Models;
@@ -14,73 +12,13 @@ use crate::cli::options::Format;
 use crate::output::paint;
 use crate::terminal::STRONG;
 
-#[derive(Serialize)]
-struct Row {
-    model: String,
-    relaxations: Vec<&'static str>,
-    reachability: &'static str,
-    reference: Option<&'static str>,
-    complexity: Option<Known>,
-    bounded_guesses: Option<Known>,
-    repeated: Known,
-    semantics: Vec<&'static str>,
-    forms: Vec<&'static str>,
-    decides: &'static str,
-}
-
-/// What is known, and who says so.
-#[derive(Serialize)]
-struct Known {
-    known: &'static str,
-    reference: Option<&'static str>,
-}
-
-impl Known {
-    fn by(known: &'static str, reference: &'static str) -> Self {
-        Self { known, reference: Some(reference) }
-    }
-}
-
-impl From<Decidability> for Known {
-    fn from(decidability: Decidability) -> Self {
-        match decidability {
-            Decidability::Decidable(by) => Self::by("decidable", by),
-            Decidability::Undecidable(by) => Self::by("undecidable", by),
-            Decidability::Open(reference) => Self { known: "open", reference },
-        }
-    }
-}
-
 pub fn run(args: &Models) -> Status {
-    let rows: Vec<Row> = MemoryModel::STUDIED.into_iter().map(row).collect();
+    let report = ModelsReport::default();
     match args.format {
-        Format::Json => print_json(&rows),
-        Format::Human => print(&human(&rows)),
+        Format::Json => print_json(&report),
+        Format::Human => print(&human(&report.models)),
     }
     Status::Fine
-}
-
-fn row(model: MemoryModel) -> Row {
-    let Known { known: reachability, reference } = model.decidability().into();
-    Row {
-        model: model.to_string(),
-        relaxations: model.relaxations().map(Relaxation::name).collect(),
-        reachability,
-        reference,
-        complexity: model.complexity().map(|(known, by)| Known::by(known, by)),
-        bounded_guesses: model.bounded_guesses().map(|by| Known::by("decidable", by)),
-        repeated: model.repeated().into(),
-        semantics: Form::of(model).into_iter().map(Form::name).collect(),
-        forms: Form::of(model).into_iter().map(Form::word).collect(),
-        decides: match reachability {
-            "decidable" => "everything",
-            "undecidable" => {
-                "programs without loops, and programs whose buffers stay within the bound; \
-                 nothing can decide the rest"
-            }
-            _ => "programs without loops, and programs whose buffers stay within the bound",
-        },
-    }
 }
 
 /// Prints a table whose first row is its head.
@@ -91,7 +29,7 @@ fn add(out: &mut String, table: &Table) {
     }
 }
 
-fn human(rows: &[Row]) -> String {
+fn human(rows: &[ModelRow]) -> String {
     let mut out = String::new();
     let mut table = Table::default();
     table.row(["model", "reachability", "by", "Weir decides"]);

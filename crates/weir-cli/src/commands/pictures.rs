@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use weir::Loaded;
+use weir::finding::Shown;
 use weir::report::picture::Picture;
 use weir::report::scene::Scene;
-use weir_model::answer::Run;
 
 use super::{Status, note, write_whole};
 use crate::cli::options::EvidenceArgs;
 
 /// The pictures that are to be drawn and have not been.
+#[derive(Default)]
 pub struct Pictures<'a> {
     svg: Option<&'a Path>,
     tikz: Option<&'a Path>,
@@ -23,21 +23,14 @@ impl<'a> Pictures<'a> {
         Self { svg: args.svg.as_deref(), tikz: args.tikz.as_deref(), full: args.full }
     }
 
-    /// Draws a run, if none was drawn before. An infinite one repeats from the step with the index
-    /// `cycle` on.
-    pub fn draw(
-        &mut self,
-        loaded: &Loaded,
-        run: &Run,
-        cycle: Option<usize>,
-        shows: &str,
-    ) -> Status {
+    /// Draws a run, if none was drawn before.
+    pub fn draw(&mut self, file: &str, shown: Shown<'_>) -> Status {
         let (svg, tikz) = (self.svg.take(), self.tikz.take());
         if svg.is_none() && tikz.is_none() {
             return Status::Fine;
         }
-        let scene = Scene::new(loaded, run, cycle);
-        let title = format!("{}, {}: {shows}", loaded.source.name, run.model);
+        let scene = Scene::new(shown.loaded, shown.run, shown.cycle);
+        let title = format!("{file}, {}: {}", shown.run.model, shown.shows);
         let picture = Picture::new(&scene, &title, self.full);
         let svg = svg.map_or(Status::Fine, |path| write_whole(path, &picture.svg()));
         svg.and(tikz.map_or(Status::Fine, |path| write_whole(path, &picture.tikz())))

@@ -3,10 +3,12 @@
 use weir::LoadError;
 use weir::load::read_text;
 use weir_channel::text::Placed;
-use weir_channel::{Machine, cpcp, text};
+use weir_channel::{Machine, text};
 use weir_front::Diagnostic;
 use weir_front::suggest::closest;
 use weir_model::game::Fairness;
+use weir_theory::cpcp;
+use weir_theory::reduce::reduce;
 
 use super::channel::{pcp::load, warn_of_repeated};
 use super::{Status, complain, fail, print};
@@ -47,7 +49,7 @@ fn pcs(args: &ReducePcs) -> Status {
         ReduceFairness::Update => (Fairness::Update, "process"),
         ReduceFairness::Process => (Fairness::Process, "update"),
     };
-    match weir_game::reduce::reduce(&machine, goal, fairness) {
+    match reduce(&machine, goal, fairness) {
         Ok(program) => {
             print(&format!(
                 "// The {winner} player wins this game with {} fairness if and only if\n\
@@ -82,7 +84,7 @@ const CPCP_PROGRAM: &str = "\
 /// Prints a machine or the library of a cyclic instance of Post's correspondence problem.
 fn cyclic(args: &ReduceCpcp) -> Status {
     let instance = match load(&args.file) {
-        Ok(instance) => instance,
+        Ok((instance, _)) => instance,
         Err(error) => return complain(&error),
     };
     let machine = || cpcp::machine(&instance);

@@ -63,7 +63,7 @@ const ARRIVAL: Duration = Duration::from_secs(5);
 const READ_TIME: Duration = Duration::from_secs(10);
 
 /// How often a thread that waits looks whether it should end.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 
 /// The commands that the page has, in the order of its buttons.
 const COMMANDS: [&str; 8] =
@@ -111,7 +111,7 @@ pub fn run(args: &Serve, limits: LimitArgs) -> Status {
     thread::scope(|scope| {
         while limits::budget().check().is_ok() {
             let Ok((stream, _)) = listener.accept() else {
-                thread::sleep(LOOK);
+                thread::sleep(POLL);
                 continue;
             };
             if open.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
@@ -120,7 +120,7 @@ pub fn run(args: &Serve, limits: LimitArgs) -> Status {
             open.fetch_add(1, Ordering::Relaxed);
             let (app, open) = (&app, &open);
             scope.spawn(move || {
-                // Nobody has to be there to read an answer.
+                // The client may be gone when the answer is sent.
                 let _ = app.converse(stream);
                 open.fetch_sub(1, Ordering::Relaxed);
             });
@@ -273,7 +273,7 @@ impl App {
     /// Reads one request and answers it.
     fn converse(&self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(LOOK))?;
+        stream.set_read_timeout(Some(POLL))?;
         stream.set_write_timeout(Some(ARRIVAL))?;
         let began = Instant::now();
         let (mut bytes, mut part) = (Vec::new(), vec![0; 1 << 16]);
@@ -390,7 +390,7 @@ impl App {
             command.current_dir(folder);
         }
         let input: Arc<[u8]> = written.text.into_bytes().into();
-        let ended = process::run(&mut command, Some(input), || limits::budget().check(), LOOK);
+        let ended = process::run(&mut command, Some(input), || limits::budget().check(), POLL);
         match ended
             .ok()
             .and_then(|ended| serde_json::from_str::<serde_json::Value>(&ended.out).ok())

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use weir::certify::accepted;
 use weir::report::run::{self as run_report, Layout, state};
+use weir::report::statistics::form_words;
 use weir::report::table::Table;
 use weir::report::{counted, reason};
 use weir::walk::{Choice, Walk};
@@ -15,12 +16,12 @@ use weir_engine::SearchOptions;
 use weir_front::suggest::closest;
 use weir_model::answer::{Answer, Evidence};
 
-use super::stats::form_words;
 use super::{Status, complain, fail, print, stopped, write_json};
 use crate::cli::step::Step;
 use crate::limits;
 use crate::output::{HINTS, advise, check_targets, paint};
 use crate::terminal::{self, QUIET, STRONG, style};
+use weir_model::ids::QuestionId;
 
 /// Initial memories are counted up to this.
 const MOST_BEGINNINGS: usize = 1000;
@@ -338,7 +339,8 @@ impl Session<'_> {
             return self.refuse(&message);
         }
         let line = |span| self.loaded.line(span);
-        let witness = Witness::new(&self.loaded.system, &self.walk.run(), question, &line);
+        let id = QuestionId::new(question);
+        let witness = Witness::new(&self.loaded.system, &self.walk.run(), id, &line);
         match accepted(witness, self.loaded, limits::budget().threads()) {
             Ok(witness) => {
                 let written = write_json(path, &witness);

@@ -177,7 +177,7 @@ pub fn run(args: &Test, limits: LimitArgs) -> Status {
             .and(fail("no program here has an expectation, such as `// expect: tso mutex holds`"));
     }
     let running = Running::new(args.batch.jobs, args.batch.each, limits);
-    let shown = Printer::new(style(args.format), "test");
+    let shown = Printer::new(style(args.format));
     let mut tests =
         Tests { asked: &asked, next: 0, met: 0, failed: 0, printer: shown, open: vec![] };
     let items: Vec<Item> = asked.iter().map(|(item, _)| item.clone()).collect();
@@ -301,7 +301,7 @@ impl Tests<'_> {
 
 /// What becomes of each expectation.
 fn judge(item: &Item, expected: &[Expectation], done: &Done) -> Vec<Row> {
-    let found = rows::of("check", item, done);
+    let found = rows::of(item, done);
     let error = found.iter().find(|row| row.kind.is_empty());
     let judged = |expectation: &Expectation| {
         let property = expectation.property.clone().unwrap_or_default();

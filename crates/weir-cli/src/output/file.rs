@@ -17,7 +17,7 @@ use weir_front::escape::escape;
 use super::{fail, json, plain};
 use crate::commands::Status;
 
-/// Which file it is, by whatever name.
+/// Identifies a file, whatever name it is opened by.
 #[cfg(unix)]
 type Identity = (u64, u64);
 #[cfg(not(unix))]
@@ -26,11 +26,11 @@ type Identity = PathBuf;
 /// The regular files that are read.
 static READ: OnceLock<Vec<(String, Identity)>> = OnceLock::new();
 
-/// Remembers what is read, and looks whether all that is to be written can be told from
-/// it and from one another, before any work is done.
+/// Records the inputs. Checks, before any work is done, that no output is an input and that no two
+/// outputs are the same file.
 ///
 /// # Errors
-/// What cannot.
+/// The file for which this fails.
 pub fn check_targets(read: &[String], written: &[&Path]) -> Result<(), String> {
     let inputs = read.iter().filter_map(|name| Some((name.clone(), identity_of_input(name)?)));
     let inputs = READ.get_or_init(|| inputs.collect());
@@ -376,8 +376,8 @@ fn part_name() -> String {
     format!(".weir-{}-{}-{count}.tmp", processes(), std::process::id())
 }
 
-/// What process numbers mean here: a container has its own, and so has a machine from when it starts
-/// to when it stops. A folder may be shared with others.
+/// Identifies the machine or container in which process numbers are unique, and its boot: a folder
+/// may be shared with others.
 fn processes() -> String {
     let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let space: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();

@@ -36,7 +36,7 @@ impl ShardFolder {
 impl Folder for ShardFolder {
     fn open(&self, name: &str) -> io::Result<Box<dyn Read + Send>> {
         let path = self.0.join(name);
-        // To open a FIFO would wait for somebody who writes.
+        // Opening a FIFO would wait for a writer.
         if !fs::metadata(&path)?.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }

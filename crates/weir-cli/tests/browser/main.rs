@@ -130,7 +130,8 @@ fn a_run_is_stepped_through_by_keyboard() {
         let page = browser.open(&written(&browser, name, args));
         assert_quiet(&page, name);
         let data = data(args);
-        let found = data["properties"].as_array().unwrap().iter().find(|p| !p["scene"].is_null());
+        let found = data["findings"].as_array().unwrap().iter();
+        let found = found.map(|f| &f["evidence"]).find(|e| !e["scene"].is_null());
         let scene = scene(&found.unwrap_or_else(|| panic!("{name} has a run"))["scene"]);
         let states: Vec<State> = scene.states().collect();
         let count = scene.steps.len();
@@ -207,7 +208,7 @@ fn every_kind_of_report_is_shown() {
         tab_to(&page, &format!("how state {number} is reached"));
         page.press("Enter");
         page.press("End");
-        let scene = scene(&data["runs"][number - 1]);
+        let scene = scene(&data["findings"][0]["details"]["runs"][number - 1]);
         let last = scene.states().last().unwrap();
         assert_eq!(looked(&page), expected(&scene, &last), "state {number}");
     }
@@ -217,7 +218,7 @@ fn every_kind_of_report_is_shown() {
     let args = ["live", "examples/live.weir"];
     let page = browser.open(&written(&browser, "live", &args));
     let live = self::data(&args);
-    let scene = scene(&live["properties"][0]["scene"]);
+    let scene = scene(&live["findings"][0]["evidence"]["scene"]);
     let (count, cycle) = (scene.steps.len(), scene.cycle.unwrap());
     page.press("End");
     page.press("ArrowRight");
@@ -232,14 +233,15 @@ fn every_kind_of_report_is_shown() {
     // The cycle of a trace.
     let args = ["robust", "examples/peterson.weir"];
     let page = browser.open(&written(&browser, "robust", &args));
-    let edges = self::data(&args)["cycle"]["cycle"].as_array().unwrap().len();
+    let edges =
+        self::data(&args)["findings"][0]["details"]["cycle"]["cycle"].as_array().unwrap().len();
     assert_eq!(page.value("document.querySelectorAll('svg.trace .edge').length"), edges);
     assert_quiet(&page, "robust");
 
     // Sets of fences, and the run without one.
     let args = ["fences", "corpus/dekker-2.weir", "--model", "pso"];
     let page = browser.open(&written(&browser, "fences", &args));
-    let sets = self::data(&args)["sets"].clone();
+    let sets = self::data(&args)["findings"][0]["details"]["sets"].clone();
     for (number, set) in sets.as_array().unwrap().iter().enumerate() {
         tab_to(&page, &format!("show set {}", number + 1));
         page.press("Enter");
@@ -368,7 +370,7 @@ fn a_game_is_played_against_the_strategy() {
     let browser = Browser::start();
     let args = ["game", "examples/games/handshake.weir"];
     let page = browser.open(&written(&browser, "game", &args));
-    let play = data(&args)["games"][0]["play"].clone();
+    let play = data(&args)["findings"][0]["details"]["play"].clone();
     assert_eq!(play["person"], "update");
     let mut node = &play["nodes"][0];
     let said = "document.querySelector('[aria-live]').textContent";
@@ -466,7 +468,7 @@ fn a_program_is_edited_and_checked() {
     page.press("Enter");
     page.until("document.querySelector('.count')");
     let data = data(&["check", "examples/peterson.weir"]);
-    let scene = scene(&data["properties"][0]["scene"]);
+    let scene = scene(&data["findings"][0]["evidence"]["scene"]);
     for state in scene.states() {
         assert_eq!(looked(&page), expected(&scene, &state));
         page.press("ArrowRight");

@@ -104,3 +104,31 @@ fn text(from: &mut impl Read) -> String {
     from.read_to_end(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
+
+/// The fields of all schemas, each with its description if it has one.
+#[allow(dead_code, reason = "tests of a browser do not need it")]
+pub fn schema_fields() -> Vec<(String, Option<String>)> {
+    fn fields(value: &serde_json::Value, found: &mut Vec<(String, Option<String>)>) {
+        match value {
+            serde_json::Value::Object(map) => {
+                for (key, value) in map.iter().filter(|(key, _)| *key != "if") {
+                    if let ("properties", Some(properties)) = (key.as_str(), value.as_object()) {
+                        found.extend(properties.iter().map(|(name, property)| {
+                            let description = property["description"].as_str();
+                            (name.clone(), description.map(str::to_owned))
+                        }));
+                    }
+                    fields(value, found);
+                }
+            }
+            serde_json::Value::Array(values) => values.iter().for_each(|v| fields(v, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(root().join("schema")).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        fields(&serde_json::from_str(&text).unwrap(), &mut found);
+    }
+    found
+}

@@ -55,8 +55,7 @@ pub struct Cycles {
 /// More cycles from one control state are not remembered.
 const MOST_CYCLES: usize = 16;
 
-/// The process whose buffer alone tells two states apart that are otherwise the same:
-/// condition 1.
+/// The process in whose buffer alone two states differ: condition 1.
 fn differing(from: &State, to: &State) -> Option<ProcessId> {
     if from.head != to.head {
         return None;
@@ -121,9 +120,9 @@ impl Space<'_> {
         path.iter().all(only_adds)
     }
 
-    /// Whether a cycle that only adds can be taken from a state any number of times: from
-    /// every content it leads to the same with the word behind it, and loads then have
-    /// the same results. So it, and all others of which that is true, can follow.
+    /// Whether a cycle that only adds to the buffer can be taken from a state any number of times:
+    /// from every content it leads to the same content with the word appended, and loads have the
+    /// same results. Then any sequence of such cycles can be taken.
     fn is_repeatable(
         &mut self,
         state: &State,

@@ -112,7 +112,7 @@ use weir_model::answer::{
 use weir_model::ids::{StateId, ValueId};
 use weir_model::limits::Stop;
 use weir_model::memory_model::MemoryModel;
-use weir_model::question::Question;
+use weir_model::question::{Question, numbered};
 use weir_model::semantics::Form;
 
 use crate::engine::{Engine, Task};
@@ -216,7 +216,7 @@ impl Engine for Automata {
             let is_deep = loop {
                 let besides = (began, wide.stats.bytes);
                 let is_over = deep.run(options, besides, until, progress, &mut |search, node| {
-                    look(search, task, node, &mut found)?;
+                    judge(search, task, node, &mut found)?;
                     Ok(enough(&found))
                 });
                 if is_over {
@@ -224,7 +224,7 @@ impl Engine for Automata {
                 }
                 let besides = (began, deep.stats.bytes);
                 let is_over = wide.run(options, besides, until, progress, &mut |search, node| {
-                    look(search, task, node, &mut shown)?;
+                    judge(search, task, node, &mut shown)?;
                     let settled = shown.iter().zip(&mut found);
                     for (shown, found) in settled.filter(|(s, _)| matches!(s, Found::Settled(_))) {
                         found.clone_from(shown);
@@ -256,8 +256,8 @@ impl Engine for Automata {
             }
             found.iter_mut().filter(|f| is_spurious(f)).for_each(|f| *f = Found::Nothing);
         }
-        let questions = task.questions.iter().zip(found).enumerate();
-        let answers = questions.map(|(i, (question, found))| match (found, &stats.stopped) {
+        let questions = numbered(task.questions).zip(found);
+        let answers = questions.map(|((i, question), found)| match (found, &stats.stopped) {
             (Found::Settled(run), _) => Answer::settled(i, question, *run),
             (Found::Excluded(evidence), _) => Answer::excluded(i, question, evidence),
             (Found::Nothing | Found::Spurious(_), Some(reason)) => Answer::unknown(i, reason),
@@ -282,15 +282,15 @@ fn enough(found: &[Found]) -> ControlFlow<()> {
     }
 }
 
-/// Looks whether a stored state settles questions, and for runs that do.
-fn look(
+/// Finds the questions that a stored state settles, and searches runs for them.
+fn judge(
     search: &Search<'_>,
     task: Task<'_>,
     node: search::NodeId,
     found: &mut [Found],
 ) -> Result<(), Stop> {
     let state = &search.nodes[node as usize].state;
-    for (i, (question, found)) in task.questions.iter().zip(found).enumerate() {
+    for ((i, question), found) in numbered(task.questions).zip(found) {
         let tries = match found {
             _ if found.is_done() => continue,
             Found::Spurious(tries) => *tries,

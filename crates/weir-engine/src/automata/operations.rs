@@ -104,8 +104,8 @@ impl<'s> Space<'s> {
         state.buffers.iter().all(|b| self.languages.get(*b).accepts_at(0))
     }
 
-    /// All that can happen in a state, and where it leads, process by process: so one
-    /// goes round its cycles before another moves.
+    /// All that can happen in a state, and where it leads, process by process, so that one process
+    /// completes its cycles before another moves.
     ///
     /// # Errors
     /// If an automaton is too large.

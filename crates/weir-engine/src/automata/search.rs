@@ -32,7 +32,7 @@ pub struct Node {
     pub parent: Option<(NodeId, Action)>,
     /// The cycle that was folded in, and the state from which it leads.
     pub fold: Option<(Fold, NodeId)>,
-    /// What needs not be done here, since it is done elsewhere; sorted.
+    /// The sleep set: actions that are explored from another state; sorted.
     sleep: Vec<Action>,
 }
 
@@ -96,7 +96,7 @@ pub struct Search<'s> {
     order: Order,
     /// The initial states that have not been visited.
     initial: Box<dyn Iterator<Item = State> + 's>,
-    /// Breadth first: the next state to expand, the next to look at, and all states.
+    /// Breadth first: the next state to expand, the next to report, and all states.
     next: usize,
     looked: usize,
     seen: FxHashSet<State>,
@@ -110,7 +110,7 @@ pub struct Search<'s> {
 }
 
 /// Called with every stored state.
-type Look<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> Result<ControlFlow<()>, Stop>;
+type OnStored<'l> = &'l mut dyn FnMut(&Search<'_>, NodeId) -> Result<ControlFlow<()>, Stop>;
 
 impl<'s> Search<'s> {
     /// A search that has not begun.
@@ -140,7 +140,7 @@ impl<'s> Search<'s> {
         self.stats.steps + self.space.languages.work()
     }
 
-    /// Searches until there is nothing left, `look` breaks, or a limit is hit: then
+    /// Searches until there is nothing left, `on_stored` breaks, or a limit is hit: then
     /// `stats.stopped` says so. Returns `false` if it pauses instead, since it has done
     /// `until` much [work](Self::work). `besides` are the bytes that others store.
     pub fn run(
@@ -149,9 +149,9 @@ impl<'s> Search<'s> {
         (began, besides): (Instant, usize),
         until: usize,
         progress: Progress<'_>,
-        look: Look<'_>,
+        on_stored: OnStored<'_>,
     ) -> bool {
-        let stopped = match self.search(options, (began, besides), until, progress, look) {
+        let stopped = match self.search(options, (began, besides), until, progress, on_stored) {
             Ok(Some(Stepped::Over)) => None,
             Ok(Some(_)) => Some("every question was settled".to_owned()),
             Ok(None) => {
@@ -177,13 +177,13 @@ impl<'s> Search<'s> {
         (began, besides): (Instant, usize),
         until: usize,
         progress: Progress<'_>,
-        look: Look<'_>,
+        on_stored: OnStored<'_>,
     ) -> Result<Option<Stepped>, Unmade> {
         let mut looked = self.stats.steps;
         while self.work() < until {
             let stepped = match self.order {
-                Order::Depth { .. } => self.deeper(look)?,
-                Order::Breadth => self.wider(look)?,
+                Order::Depth { .. } => self.deeper(on_stored)?,
+                Order::Breadth => self.wider(on_stored)?,
             };
             if !matches!(stepped, Stepped::On) {
                 return Ok(Some(stepped));
@@ -201,7 +201,7 @@ impl<'s> Search<'s> {
     }
 
     /// One step of the depth-first search.
-    fn deeper(&mut self, look: Look<'_>) -> Result<Stepped, Unmade> {
+    fn deeper(&mut self, on_stored: OnStored<'_>) -> Result<Stepped, Unmade> {
         while let Some(frame) = self.stack.last_mut() {
             let Some((action, next)) = frame.todo.next() else {
                 self.pop();
@@ -209,24 +209,24 @@ impl<'s> Search<'s> {
             };
             let sleep = self.sleep_after(action)?;
             self.stats.steps += 1;
-            return Ok(match self.visit(next, sleep, Some(action), look)? {
+            return Ok(match self.visit(next, sleep, Some(action), on_stored)? {
                 ControlFlow::Continue(()) => Stepped::On,
                 ControlFlow::Break(()) => Stepped::Enough,
             });
         }
         let Some(initial) = self.initial.next() else { return Ok(Stepped::Over) };
-        Ok(match self.visit(initial, vec![], None, look)? {
+        Ok(match self.visit(initial, vec![], None, on_stored)? {
             ControlFlow::Continue(()) => Stepped::On,
             ControlFlow::Break(()) => Stepped::Enough,
         })
     }
 
     /// Looks at the states that the breadth-first search has found, and expands one more.
-    fn wider(&mut self, look: Look<'_>) -> Result<Stepped, Unmade> {
-        // If `look` breaks and the search goes on later, it goes on behind that state.
+    fn wider(&mut self, on_stored: OnStored<'_>) -> Result<Stepped, Unmade> {
+        // If `on_stored` breaks and the search goes on later, it goes on behind that state.
         while self.looked < self.nodes.len() {
             self.looked += 1;
-            if look(self, self.looked as NodeId - 1)?.is_break() {
+            if on_stored(self, self.looked as NodeId - 1)?.is_break() {
                 return Ok(Stepped::Enough);
             }
         }
@@ -255,8 +255,8 @@ impl<'s> Search<'s> {
         Ok(Stepped::On)
     }
 
-    /// The sleep set behind an action at the top of the stack, which goes to sleep
-    /// there itself: what the paper's text says and its algorithms leave out.
+    /// The sleep set after an action at the top of the stack. The action itself is added to the
+    /// sleep set there, as the text of the paper says and its algorithms do not.
     fn sleep_after(&mut self, action: Action) -> Result<Vec<Action>, Unmade> {
         let sleeps = matches!(self.order, Order::Depth { sleeps: true, .. });
         let Some(frame) = self.stack.last_mut().filter(|_| sleeps) else { return Ok(vec![]) };
@@ -278,7 +278,7 @@ impl<'s> Search<'s> {
         mut state: State,
         mut sleep: Vec<Action>,
         action: Option<Action>,
-        look: Look<'_>,
+        on_stored: OnStored<'_>,
     ) -> Result<ControlFlow<()>, Unmade> {
         let parent = self.stack.last().map(|f| f.node).zip(action);
         let fold = self.fold(&state, action)?;
@@ -321,7 +321,7 @@ impl<'s> Search<'s> {
             }
         };
         self.draw(parent, node, is_folded);
-        if is_new && look(self, node)?.is_break() {
+        if is_new && on_stored(self, node)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
         self.push(Frame { node, action, todo: todo.into_iter(), sleep });
@@ -350,8 +350,8 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// A stored state that includes this one: the same if it is stored, unless there is
-    /// one that leaves nothing to do.
+    /// A stored state that includes this one: the state itself if it is stored, unless another one
+    /// leaves nothing to explore.
     fn above(&mut self, state: &State, sleep: &[Action]) -> Result<Option<NodeId>, Stop> {
         let Some(bucket) = self.buckets.get(&state.head) else { return Ok(None) };
         let mut found: Option<(usize, NodeId)> = None;

@@ -40,6 +40,7 @@ use std::sync::Arc;
 use weir_model::answer::{Answer, Evidence, Run, UpwardSet};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
+use weir_model::question::numbered;
 use weir_model::semantics::Form;
 use weir_model::system::System;
 
@@ -84,7 +85,7 @@ impl Engine for Backward {
             }
         };
         let mut answers = Vec::new();
-        for (i, question) in questions.iter().enumerate() {
+        for (i, question) in numbered(questions) {
             let targets = match targets::of(all, question, &options.budget) {
                 Ok(targets) => targets,
                 Err(reason) => {

@@ -175,7 +175,7 @@ impl<'s> Dual<'s> {
                 // Or the one before it was lost.
                 put(Some(Stores { var: x, older: older.clone(), last: ANY }));
             }
-            // Memory has the new value and everybody else is told later.
+            // Memory has the new value, and the other processes are told later.
             Op::Arw(x, d, e) => {
                 if buffers.is_empty() && both(after.memory[x.index()], e).is_some() {
                     let mut before = after.clone();

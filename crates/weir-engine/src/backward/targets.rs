@@ -8,7 +8,7 @@ use weir_model::system::Expanded;
 use super::state::{ANY, Buffers, State};
 
 /// More states than these are not asked for.
-const MOST: usize = 1 << 20;
+const MAX_TARGETS: usize = 1 << 20;
 
 /// The states that settle a question, or why they cannot be named.
 pub(super) fn of(
@@ -25,8 +25,8 @@ pub(super) fn of(
     for memory in memories(system, &asked, budget)? {
         budget.tick().map_err(|stop| stop.to_string())?;
         let controls = controls(system, question, &memory, budget)?;
-        if targets.len() + controls.len() > MOST {
-            return Err(format!("there are more than {MOST} target states"));
+        if targets.len() + controls.len() > MAX_TARGETS {
+            return Err(format!("there are more than {MAX_TARGETS} target states"));
         }
         targets.extend(controls.into_iter().map(|controls| State {
             controls: controls.into(),
@@ -49,7 +49,7 @@ fn memories(
             true => system.values(VarId::new(x)).to_vec(),
             false => vec![ANY],
         };
-        if all.len() * values.len() > MOST {
+        if all.len() * values.len() > MAX_TARGETS {
             return Err("there are too many target memories".to_owned());
         }
         all = longer(&all, &values, budget)?;
@@ -80,8 +80,8 @@ fn controls(
     for p in system.process_ids() {
         let fits = |s: &StateId| question.may_be_at_with(&system, (p, *s), memory);
         let states: Vec<StateId> = system.states(p).filter(fits).collect();
-        if all.len() * states.len() > MOST {
-            return Err(format!("there are more than {MOST} target states"));
+        if all.len() * states.len() > MAX_TARGETS {
+            return Err(format!("there are more than {MAX_TARGETS} target states"));
         }
         all = longer(&all, &states, budget)?;
     }

@@ -16,8 +16,9 @@ use hashbrown::HashTable;
 use weir_model::grow::without_growth;
 use weir_model::limits::Budget;
 
-use super::search::{Search, Space, Visitor};
-use crate::store::{Hash, TABLES, pack};
+use super::search::{Expansion, Room, Search, Visitor};
+use crate::store::numbers::pack;
+use crate::store::{Hash, TABLES};
 
 /// A smaller batch is not worth a thread. Small programs are enough for the tests.
 const LEAST: usize = if cfg!(test) { 3 } else { 1 << 9 };
@@ -53,8 +54,7 @@ pub(super) enum OfOne<S> {
     /// It was expanded.
     Expanded {
         seen: Option<S>,
-        steps: usize,
-        within_bound: bool,
+        expansion: Expansion,
         /// Where what it reaches ends.
         last: usize,
     },
@@ -88,27 +88,23 @@ fn expand<V: Visitor>(
     budget: &Budget,
     visitor: &V,
 ) -> Found<V::Seen> {
-    let Search { semantics, reduction, store, .. } = search;
-    let semantics = semantics.as_ref();
+    let Search { steps, store, .. } = search;
     let mut found = Found { first: part.start, of: vec![], reached: vec![], bytes: vec![] };
-    let Space { mut config, mut scratch, mut reduced } = Space::default();
+    let (mut config, mut room) = (Vec::new(), Room::default());
     let (mut work, mut is_late) = (0_usize, false);
     for index in part {
         let id = store.id(index).expect("it waits");
         store.read(id, &mut config);
         let Found { of, reached, bytes, .. } = &mut found;
-        let (mut steps, before) = (0, (reached.len(), bytes.len()));
+        let before = (reached.len(), bytes.len());
         let done = without_growth(|| {
-            let seen = visitor.look(semantics, &reduction.orbits, &config);
-            reduced.is_whole = true;
-            let within_bound = semantics.successors(&config, &mut scratch, &mut |step, next| {
+            let seen = steps.look(visitor, &config);
+            let expansion = steps.expand(&config, &mut room, |next| {
                 work += 1;
                 is_late |= work.is_multiple_of(OFTEN) && budget.check().is_err();
-                if is_late || semantics.can_wait(&config, &step) {
+                if is_late {
                     return;
                 }
-                steps += 1;
-                let next = reduction.follow(semantics, &step, next, &mut reduced);
                 let begin = bytes.len();
                 pack(next, bytes);
                 let hash = Hash::of(&bytes[begin..]);
@@ -117,7 +113,7 @@ fn expand<V: Visitor>(
                     None => reached.push((hash, bytes.len())),
                 }
             });
-            (seen, within_bound && reduced.is_whole)
+            (seen, expansion)
         });
         if is_late {
             // The one that adds looks at the clock as well.
@@ -126,8 +122,8 @@ fn expand<V: Visitor>(
             break;
         }
         match done {
-            Some((seen, within_bound)) => {
-                of.push(OfOne::Expanded { seen, steps, within_bound, last: reached.len() });
+            Some((seen, expansion)) => {
+                of.push(OfOne::Expanded { seen, expansion, last: reached.len() });
             }
             None => {
                 reached.truncate(before.0);

@@ -56,18 +56,18 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use weir_model::answer::{Answer, Evidence, Run};
-use weir_model::ids::{Cell, ProcessId, StateId};
+use weir_model::ids::{Cell, ProcessId, QuestionId, StateId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, Formula, PropertyKind};
-use weir_model::question::Question;
+use weir_model::question::{Question, numbered};
 use weir_model::semantics::{Form, Semantics};
 use weir_model::system::System;
 
 use crate::engine::{Engine, Refusal, Sink, Task};
 use crate::graph::{self, Graph, NoGraph};
 use crate::stats::{Progress, Stats};
-use crate::store::{ConfigId, Store};
+use crate::store::{ConfigId, Full, Store};
 use orbit::Orbits;
 use search::{Search, Visitor};
 
@@ -97,6 +97,10 @@ impl Engine for Explicit {
 
     fn follows_blocks(&self) -> bool {
         true
+    }
+
+    fn has_proofs(&self, model: MemoryModel) -> bool {
+        crate::reachable::is_listed(model)
     }
 
     fn search(&self, task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
@@ -218,7 +222,8 @@ impl<'t> Asked<'t> {
             for i in new.into_iter().filter(|i| !is_ahead(i)) {
                 let run = settled[i].map(|id| self.search.run_to(id, &questions[i], budget));
                 if let Some(Ok(run)) = run {
-                    self.settled.hand_over(&Answer::settled(i, &questions[i], run));
+                    let id = QuestionId::new(i);
+                    self.settled.hand_over(&Answer::settled(id, &questions[i], run));
                 }
             }
             if settled.iter().all(Option::is_some) {
@@ -246,20 +251,20 @@ fn answers(
     questions: &[Question],
     form: Form,
     stats: &Stats,
-    run: &dyn Fn(usize) -> Option<Result<Run, Stop>>,
+    run: &dyn Fn(usize) -> Option<Result<Run, Full>>,
 ) -> Vec<Answer> {
-    let answer = |(i, question): (usize, &Question)| {
+    let answer = |(i, question): (QuestionId, &Question)| {
         if form.is_ahead() && question.asks_for_memory_under_way() {
             return Answer::unknown(i, AHEAD);
         }
-        match run(i) {
+        match run(i.index()) {
             Some(Ok(run)) => Answer::settled(i, question, run),
             Some(Err(stop)) => Answer::unknown(i, stop),
             None if stats.is_exact() => Answer::excluded(i, question, Evidence::Exhausted),
-            None => Answer::unknown(i, reason(stats)),
+            None => Answer::unknown(i, reason(form, stats)),
         }
     };
-    questions.iter().enumerate().map(answer).collect()
+    numbered(questions).map(answer).collect()
 }
 
 /// Why a question about variables while processes run is not answered with load buffers.
@@ -267,12 +272,17 @@ const AHEAD: &str = "with load buffers memory is ahead of the processes, so they
                      what variables are while processes run; the other forms do";
 
 /// Why there may be more than was seen.
-fn reason(stats: &Stats) -> String {
+fn reason(form: Form, stats: &Stats) -> String {
     stats.stopped.clone().unwrap_or_else(|| {
         let bound = stats.bound.unwrap_or_default();
-        format!(
-            "nothing found with buffers of up to {bound}, but the program can fill them further"
-        )
+        match form {
+            Form::C11 => format!(
+                "nothing found with up to {bound} newer writes of a location to read, but the program can write more"
+            ),
+            _ => format!(
+                "nothing found with buffers of up to {bound}, but the program can fill them further"
+            ),
+        }
     })
 }
 
@@ -305,7 +315,7 @@ pub fn glance(system: &System, questions: &[Question], most: usize, budget: &Bud
     let semantics = Form::of(MemoryModel::SC)[0].semantics(system, MemoryModel::SC, 1);
     let semantics = semantics.as_ref();
     let mut settled = vec![false; questions.len()];
-    let mut store = Store::within(budget);
+    let mut store: Store = Store::within(budget);
     let (mut config, mut scratch) = (Vec::new(), Vec::new());
     let initial = semantics.initial().take(most).map_while(|c| store.insert(&c, None).ok());
     let mut open: Vec<ConfigId> = initial.flatten().collect();

@@ -1,6 +1,8 @@
 //! The search itself: it expands every configuration at rest once.
 
+use std::fmt;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use weir_model::answer::{Run, Snapshot};
@@ -21,7 +23,7 @@ use super::retold::Retold;
 use super::{DEFAULT_BOUND, Explicit};
 use crate::engine::{Engine, Task};
 use crate::stats::{Progress, Stats};
-use crate::store::{ConfigId, Hash, Store};
+use crate::store::{ConfigId, Full, Hash, Store};
 
 /// Looks at every configuration once, and may end the search.
 pub(super) trait Visitor: Sync {
@@ -48,22 +50,15 @@ struct Clock<'c, 'p> {
     began: Instant,
 }
 
-/// Space to work in.
-#[derive(Default)]
-pub(super) struct Space {
-    pub config: Vec<Cell>,
-    pub scratch: Vec<Cell>,
-    pub reduced: Reduced,
-}
-
 /// A search that can be paused.
 pub(super) struct Search<'s> {
-    pub(super) semantics: Box<dyn Semantics + 's>,
+    pub(super) steps: Steps<'s>,
     model: MemoryModel,
     pub(super) form: Form,
-    pub(super) reduction: Reduction,
     pub(super) store: Store,
     pub(super) stats: Stats,
+    /// Where closed levels are kept, if not in memory.
+    spill: Option<PathBuf>,
     /// Whether all initial configurations are stored.
     has_begun: bool,
     /// How many configurations were visited: the next one is expanded next.
@@ -102,12 +97,12 @@ impl<'s> Search<'s> {
             orbits: Orbits::new(semantics.as_ref(), looked_for, &options.budget)?,
         };
         Ok(Self {
-            semantics,
+            steps: Steps { semantics, reduction, lists_all: false },
             model,
             form,
-            reduction,
             store: Store::within(&options.budget),
             stats,
+            spill: options.spill.clone(),
             has_begun: false,
             visited: 0,
             level_end: 0,
@@ -126,31 +121,23 @@ impl<'s> Search<'s> {
         self.store.set_budget(budget);
         self.stats.stopped = None;
         let mut clock = Clock { budget, progress, began };
-        if let Err(reason) = self.begin().and_then(|()| self.expand(&mut clock, visitor)) {
+        if let Err(reason) =
+            self.begin().map_err(told).and_then(|()| self.expand(&mut clock, visitor))
+        {
             self.stats.stopped = Some(reason);
         }
         self.measure(began);
         self.earlier = self.stats.elapsed;
     }
 
-    /// What is stored first: the initial configurations, at rest.
-    pub fn initial(&self) -> impl Iterator<Item = Vec<Cell>> + '_ {
-        let semantics = self.semantics.as_ref();
-        semantics.initial().map(move |mut config| {
-            let Reduction { quiet, orbits } = &self.reduction;
-            quiet.rest(semantics, &mut config, None, &mut |_| {});
-            orbits.shrink(semantics, &mut config, &mut Vec::new(), &mut |_| {});
-            config
-        })
-    }
-
-    fn begin(&mut self) -> Result<(), String> {
+    fn begin(&mut self) -> Result<(), Full> {
         if !self.has_begun {
-            let mut store = std::mem::take(&mut self.store);
-            let stored =
-                self.initial().try_for_each(|config| store.insert(&config, None).map(drop));
-            self.store = store;
-            stored.map_err(|full| full.to_string())?;
+            if let Some(folder) = &self.spill {
+                self.store.spill_to(folder)?;
+            }
+            for config in self.steps.initial() {
+                self.store.insert(&config, None)?;
+            }
             self.has_begun = true;
             self.level_end = self.store.len();
         }
@@ -163,20 +150,20 @@ impl<'s> Search<'s> {
         visitor: &mut V,
     ) -> Result<(), String> {
         let threads = clock.budget.threads();
-        let mut space = Space::default();
+        let mut room = (Vec::new(), Room::default());
         while let Some(id) = self.store.id(self.stats.expanded) {
             match batch::size(self.store.len() - self.stats.expanded, threads) {
                 Some(size) => {
                     let found = batch::find(self, size, clock.budget, visitor);
                     let mut appended = Vec::new();
-                    let added = self.add(found, clock, visitor, &mut appended, &mut space);
+                    let added = self.add(found, clock, visitor, &mut appended, &mut room);
                     self.store.enter(&appended, threads);
                     added?;
                     // A thread that was late has left its part.
-                    clock.budget.check().map_err(|stop| stop.to_string())?;
+                    clock.budget.check().map_err(told)?;
                 }
                 None => {
-                    self.expand_one(id, &mut space, visitor)?;
+                    self.expand_one(id, &mut room, visitor)?;
                     self.look_at_clock(clock)?;
                 }
             }
@@ -188,32 +175,23 @@ impl<'s> Search<'s> {
     fn expand_one<V: Visitor>(
         &mut self,
         id: ConfigId,
-        space: &mut Space,
+        (config, room): &mut (Vec<Cell>, Room),
         visitor: &mut V,
     ) -> Result<(), String> {
-        let semantics = self.semantics.as_ref();
-        self.store.read(id, &mut space.config);
+        self.store.read(id, config);
         if self.visited == id.index() {
-            let seen = visitor.look(semantics, &self.reduction.orbits, &space.config);
+            let seen = self.steps.look(visitor, config);
             self.visit(id, seen, visitor)?;
         }
-        let Self { semantics, reduction, store, .. } = self;
-        let semantics = semantics.as_ref();
-        let Space { config, scratch, reduced } = space;
-        let (mut steps, mut full) = (0, None);
-        reduced.is_whole = true;
-        let within_bound = semantics.successors(config, scratch, &mut |step, next| {
-            if full.is_none() && !semantics.can_wait(config, &step) {
-                steps += 1;
-                let next = reduction.follow(semantics, &step, next, reduced);
+        let (store, mut full) = (&mut self.store, None);
+        let expansion = self.steps.expand(config, room, |next| {
+            if full.is_none() {
                 full = store.insert(next, Some(id)).err();
             }
         });
-        let within_bound = within_bound && reduced.is_whole;
         // It is expanded again if there is more room.
-        full.map_or(Ok(()), |full| Err(full.to_string()))?;
-        self.count(steps, within_bound);
-        Ok(())
+        full.map_or(Ok(()), |full| Err(told(full)))?;
+        self.count(expansion)
     }
 
     /// Adds what threads found: does what [`expand_one`](Self::expand_one) does, with less
@@ -224,7 +202,7 @@ impl<'s> Search<'s> {
         clock: &mut Clock<'_, '_>,
         visitor: &mut V,
         appended: &mut Vec<(Hash, ConfigId)>,
-        space: &mut Space,
+        room: &mut (Vec<Cell>, Room),
     ) -> Result<(), String> {
         let threads = clock.budget.threads();
         let firsts = batch::firsts(&found, threads);
@@ -238,10 +216,10 @@ impl<'s> Search<'s> {
             let (mut next, mut begin) = (0, 0);
             for one in of {
                 let id = self.store.id(self.stats.expanded).expect("a thread has read it");
-                let OfOne::Expanded { seen, steps, within_bound, last } = one else {
+                let OfOne::Expanded { seen, expansion, last } = one else {
                     self.store.enter(&std::mem::take(appended), threads);
                     is_behind = true;
-                    self.expand_one(id, space, visitor)?;
+                    self.expand_one(id, room, visitor)?;
                     self.look_at_clock(clock)?;
                     continue;
                 };
@@ -252,15 +230,15 @@ impl<'s> Search<'s> {
                     let packed = &bytes[begin..end];
                     begin = end;
                     if is_behind {
-                        let added = self.store.insert_packed(packed, hash, Some(id));
-                        added.map_err(|full| full.to_string())?;
+                        let added = self.store.number_packed(packed, hash, Some(id));
+                        added.map_err(told)?;
                     } else if *is_first {
                         let added = self.store.append(packed, Some(id));
-                        appended.push((hash, added.map_err(|full| full.to_string())?));
+                        appended.push((hash, added.map_err(told)?));
                     }
                 }
                 next = last;
-                self.count(steps, within_bound);
+                self.count(expansion)?;
                 self.look_at_clock(clock)?;
             }
         }
@@ -282,15 +260,17 @@ impl<'s> Search<'s> {
     }
 
     /// A configuration was expanded.
-    fn count(&mut self, steps: usize, within_bound: bool) {
+    fn count(&mut self, expansion: Expansion) -> Result<(), String> {
         let Self { store, stats, .. } = self;
-        stats.within_bound &= within_bound;
-        stats.steps += steps;
+        stats.within_bound &= expansion.within_bound;
+        stats.steps += expansion.steps;
         stats.expanded += 1;
         if stats.expanded == self.level_end && stats.expanded < store.len() {
+            store.close_before(stats.expanded).map_err(told)?;
             self.level_end = store.len();
             stats.depth += 1;
         }
+        Ok(())
     }
 
     fn look_at_clock(&mut self, clock: &mut Clock<'_, '_>) -> Result<(), String> {
@@ -303,7 +283,7 @@ impl<'s> Search<'s> {
             progress(&self.stats);
             looked = budget.check_store(self.stats.bytes);
         }
-        looked.map_err(|stop| stop.to_string())
+        looked.map_err(told)
     }
 
     fn measure(&mut self, began: Instant) {
@@ -311,6 +291,7 @@ impl<'s> Search<'s> {
         stats.stored = store.len();
         stats.covered = stats.steps.saturating_sub(stats.stored);
         stats.bytes = store.bytes();
+        stats.on_disk = store.bytes_on_disk();
         stats.elapsed = self.earlier + began.elapsed();
     }
 
@@ -319,26 +300,19 @@ impl<'s> Search<'s> {
     ///
     /// What is stored may be an image of what the run comes to: `back` leads from the one to
     /// the other.
-    pub fn run_to(&self, end: ConfigId, question: &Question, budget: &Budget) -> Result<Run, Stop> {
-        let mut path = vec![end];
-        while let Some(parent) = self.store.parent(path[path.len() - 1]) {
-            path.push(parent);
-        }
-        path.reverse();
-        self.run_along(path.len(), &|i| self.store.get(path[i]), question, budget)
+    pub fn run_to(&self, end: ConfigId, question: &Question, budget: &Budget) -> Result<Run, Full> {
+        Ok(self.run_along(&self.store.path_to(end)?, question, budget)?)
     }
 
-    /// The run along so many configurations, each of which was reached from the one before.
+    /// The run along configurations, each of which was reached from the one before.
     pub fn run_along(
         &self,
-        len: usize,
-        path: &dyn Fn(usize) -> Vec<Cell>,
+        path: &[Vec<Cell>],
         question: &Question,
         budget: &Budget,
     ) -> Result<Run, Stop> {
-        let semantics = self.semantics.as_ref();
-        let Reduction { quiet, orbits } = &self.reduction;
-        let first = path(0);
+        let semantics = self.steps.semantics.as_ref();
+        let Reduction { quiet, orbits } = &self.steps.reduction;
         let (mut scratch, mut space) = (Vec::new(), Vec::new());
         let mut back = Automorphism::identity(semantics.system());
         // Shrinks a configuration; exchanges are their own inverses.
@@ -351,22 +325,22 @@ impl<'s> Search<'s> {
             let mut config = initial.clone();
             quiet.rest(semantics, &mut config, None, &mut |_| {});
             back = shrink(&mut config);
-            config == first
+            config == path[0]
         });
         let mut retold = Retold::new(semantics, initial.expect("a run begins somewhere"));
         let mut config = retold.start().to_vec();
         quiet.rest(semantics, &mut config, None, &mut |step| retold.put_off(step));
-        for i in 1..len {
+        for pair in path.windows(2) {
             budget.tick()?;
-            let (from, to) = (path(i - 1), path(i));
+            let (from, to) = (&pair[0], &pair[1]);
             let mut found = None;
-            let _ = semantics.successors(&from, &mut scratch, &mut |step, next| {
-                if found.is_none() && !semantics.can_wait(&from, &step) {
+            let _ = semantics.successors(from, &mut scratch, &mut |step, next| {
+                if found.is_none() && !semantics.can_wait(from, &step) {
                     let mut at_rest = next.to_vec();
                     let _ = semantics.complete(&mut at_rest, &step, &mut Vec::new());
                     quiet.rest(semantics, &mut at_rest, Some(step.process), &mut |_| {});
                     let exchanged = shrink(&mut at_rest);
-                    if at_rest == to {
+                    if at_rest == *to {
                         found = Some((next.to_vec(), exchanged));
                     }
                 }
@@ -410,6 +384,11 @@ impl<'s> Search<'s> {
     }
 }
 
+/// What a search says about a limit that ends it.
+fn told(reason: impl fmt::Display) -> String {
+    reason.to_string()
+}
+
 /// The configuration in which processes that have failed are where they began: a process that
 /// has failed has no image.
 fn without_stopped(semantics: &dyn Semantics, config: &[Cell]) -> Vec<Cell> {
@@ -424,19 +403,84 @@ fn without_stopped(semantics: &dyn Semantics, config: &[Cell]) -> Vec<Cell> {
     config
 }
 
-/// Which configuration stands for which.
-pub(super) struct Reduction {
-    quiet: Quiet,
-    pub orbits: Orbits,
+/// The steps of a search.
+pub(super) struct Steps<'s> {
+    pub semantics: Box<dyn Semantics + 's>,
+    reduction: Reduction,
+    /// Whether every single step is taken, and nothing is left out.
+    pub lists_all: bool,
 }
 
-/// Space to find it in.
+/// Which configuration stands for which.
+struct Reduction {
+    quiet: Quiet,
+    orbits: Orbits,
+}
+
+/// Space to take steps in: one for each thread.
 #[derive(Default)]
-pub(super) struct Reduced {
+pub struct Room {
+    scratch: Vec<Cell>,
     config: Vec<Cell>,
     space: Vec<Cell>,
     /// Whether nothing was left out because of the bound.
-    pub is_whole: bool,
+    is_whole: bool,
+}
+
+/// What was found out about a configuration by expanding it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expansion {
+    /// The number of steps that were taken.
+    pub steps: usize,
+    /// Whether no step was left out because of the bound.
+    pub within_bound: bool,
+}
+
+impl Steps<'_> {
+    /// What is stored first: the initial configurations, at rest.
+    pub fn initial(&self) -> Box<dyn Iterator<Item = Vec<Cell>> + '_> {
+        let semantics = self.semantics.as_ref();
+        if self.lists_all {
+            return semantics.initial();
+        }
+        Box::new(semantics.initial().map(move |mut config| {
+            let Reduction { quiet, orbits } = &self.reduction;
+            quiet.rest(semantics, &mut config, None, &mut |_| {});
+            orbits.shrink(semantics, &mut config, &mut Vec::new(), &mut |_| {});
+            config
+        }))
+    }
+
+    /// Calls `reached` with every configuration that is stored for a step from this one, in the
+    /// order of the steps.
+    #[inline]
+    pub fn expand(
+        &self,
+        config: &[Cell],
+        room: &mut Room,
+        mut reached: impl FnMut(&[Cell]),
+    ) -> Expansion {
+        let semantics = self.semantics.as_ref();
+        let mut scratch = std::mem::take(&mut room.scratch);
+        room.is_whole = true;
+        let mut steps = 0;
+        let within_bound = semantics.successors(config, &mut scratch, &mut |step, next| {
+            if self.lists_all {
+                steps += 1;
+                reached(next);
+            } else if !semantics.can_wait(config, &step) {
+                steps += 1;
+                reached(self.reduction.follow(semantics, &step, next, room));
+            }
+        });
+        room.scratch = scratch;
+        Expansion { steps, within_bound: within_bound && room.is_whole }
+    }
+
+    /// What a visitor sees in a configuration.
+    pub fn look<V: Visitor>(&self, visitor: &V, config: &[Cell]) -> Option<V::Seen> {
+        visitor.look(self.semantics.as_ref(), &self.reduction.orbits, config)
+    }
 }
 
 impl Reduction {
@@ -447,7 +491,7 @@ impl Reduction {
         semantics: &dyn Semantics,
         step: &Step,
         next: &'c [Cell],
-        reduced: &'c mut Reduced,
+        room: &'c mut Room,
     ) -> &'c [Cell] {
         let Self { quiet, orbits } = self;
         let may_follow = step.rule == Rule::TransferWrite
@@ -455,7 +499,7 @@ impl Reduction {
         if !may_follow && orbits.is_empty() {
             return next;
         }
-        let Reduced { config, space, is_whole } = reduced;
+        let Room { config, space, is_whole, .. } = room;
         config.clear();
         config.extend_from_slice(next);
         if may_follow {

@@ -34,21 +34,21 @@
 //! computed from the code ([`crate::ahead`]). [`closed_sets`] uses none of them, since its checker
 //! takes every single step.
 
+mod told;
+
 use std::cell::RefCell;
 use std::time::Instant;
 
-use weir_model::answer::{AttackChain, AttackDelay, AttackMark, AttackSets, Run, Snapshot};
+use weir_model::answer::{AttackSets, Run};
 use weir_model::ids::{Cell, ProcessId, StateId, TransitionId, ValueId, VarId};
 use weir_model::limits::{Budget, INTERVAL};
-use weir_model::memory_model::MemoryModel;
 use weir_model::program::FenceKind;
-use weir_model::semantics::{Event, Form, Rule, Step};
 use weir_model::system::{Op, Standing, System, Transition};
 
 use super::access;
 use crate::ahead::{self, ByPlace};
 use crate::stats::{Progress, Stats};
-use crate::store::{ConfigId, Full, Store};
+use crate::store::{ConfigId, Full, Parent, Store};
 
 /// What the search for an attack found.
 #[derive(Clone, Debug)]
@@ -110,12 +110,28 @@ const NAME: &str = "attacks";
 const LONGEST_CHAIN: usize = 1000;
 
 /// Where a state of B or C was reached from.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum From {
     /// The same part.
     Same(ConfigId),
     /// The part before.
     Before(ConfigId),
+}
+
+impl Parent for From {
+    const NONE: Self = Self::Before(ConfigId::NONE);
+
+    fn code(self) -> u64 {
+        match self {
+            Self::Same(id) => id.code() << 1,
+            Self::Before(id) => id.code() << 1 | 1,
+        }
+    }
+
+    fn decode(code: u64) -> Self {
+        let id = ConfigId::decode(code >> 1);
+        if code & 1 == 0 { Self::Same(id) } else { Self::Before(id) }
+    }
 }
 
 /// An attack: a state of C and the access to `x` that completes the cycle.
@@ -148,10 +164,8 @@ struct Search<'s> {
     /// Where processes come to rest under SC, and where a process that has buffered writes does.
     rests: RefCell<[Rests; 2]>,
     a: Store,
-    b: Store,
-    c: Store,
-    b_from: Vec<From>,
-    c_from: Vec<From>,
+    b: Store<From>,
+    c: Store<From>,
     stats: Stats,
 }
 
@@ -191,8 +205,6 @@ impl<'s> Search<'s> {
             a: Store::within(budget),
             b: Store::within(budget),
             c: Store::within(budget),
-            b_from: vec![],
-            c_from: vec![],
             stats: Stats { engine: NAME, within_bound: true, ..Stats::default() },
         })
     }
@@ -208,7 +220,6 @@ impl<'s> Search<'s> {
             }
             self.a.insert(&config, None)?;
         }
-        let (mut next_a, mut next_b, mut next_c) = (0, 0, 0);
         let mut config = Vec::new();
         // Successors, one behind the other: those of one part have the same length.
         let mut found: Vec<Cell> = Vec::new();
@@ -220,8 +231,7 @@ impl<'s> Search<'s> {
             }
             self.stats.expanded += 1;
             found.clear();
-            if let Some(id) = self.c.id(next_c) {
-                next_c += 1;
+            if let Some(id) = self.c.take_next() {
                 self.c.read(id, &mut config);
                 let mut end = None;
                 self.c_steps(&config, |process, transition, next| match next {
@@ -234,8 +244,7 @@ impl<'s> Search<'s> {
                 for next in found.chunks_exact(config.len()) {
                     self.insert_chain(next, From::Same(id))?;
                 }
-            } else if let Some(id) = self.b.id(next_b) {
-                next_b += 1;
+            } else if let Some(id) = self.b.take_next() {
                 self.b.read(id, &mut config);
                 let own = &config[config.len() - self.vars..];
                 let mut reads = Vec::new();
@@ -249,8 +258,7 @@ impl<'s> Search<'s> {
                 for next in found.chunks_exact(config.len()) {
                     self.insert_delay(next, From::Same(id))?;
                 }
-            } else if let Some(id) = self.a.id(next_a) {
-                next_a += 1;
+            } else if let Some(id) = self.a.take_next() {
                 self.a.read(id, &mut config);
                 self.a_steps(&config, |_, _, next| found.extend_from_slice(next));
                 for next in found.chunks_exact(config.len()) {
@@ -270,16 +278,16 @@ impl<'s> Search<'s> {
 
     fn insert_delay(&mut self, next: &[Cell], from: From) -> Result<(), Full> {
         self.stats.steps += 1;
-        if self.may_read(next) && self.b.insert(next, None)?.is_some() {
-            self.b_from.push(from);
+        if self.may_read(next) {
+            self.b.insert(next, Some(from))?;
         }
         Ok(())
     }
 
     fn insert_chain(&mut self, next: &[Cell], from: From) -> Result<(), Full> {
         self.stats.steps += 1;
-        if self.may_reach(next) && self.c.insert(next, None)?.is_some() {
-            self.c_from.push(from);
+        if self.may_reach(next) {
+            self.c.insert(next, Some(from))?;
         }
         Ok(())
     }
@@ -422,7 +430,7 @@ impl<'s> Search<'s> {
     }
 
     /// Whether the process of a state of B may read a variable from memory, before a fence, that
-    /// somebody may still write, and somebody may still access `x`.
+    /// another process may still write, and whether another process may still access `x`.
     fn may_read(&self, delay: &[Cell]) -> bool {
         let p = ProcessId::new(delay[0] as usize);
         let own = &delay[2 + self.processes + self.vars..];
@@ -465,8 +473,7 @@ impl<'s> Search<'s> {
     }
 
     fn measure(&mut self) {
-        let from = size_of::<From>() * (self.b_from.capacity() + self.c_from.capacity());
-        self.stats.bytes = self.a.bytes() + self.b.bytes() + self.c.bytes() + from;
+        self.stats.bytes = self.a.bytes() + self.b.bytes() + self.c.bytes();
         self.stats.stored = self.a.len() + self.b.len() + self.c.len();
         self.stats.elapsed = self.began.elapsed();
     }
@@ -504,178 +511,4 @@ fn chain(
         at = t.to;
     }
     steps
-}
-
-/// The rule of an operation that takes effect at once; a read reads memory.
-fn rule(op: Op) -> Rule {
-    match op {
-        Op::Nop => Rule::Nop,
-        Op::Read(..) => Rule::ReadMemory,
-        Op::Write(..) => Rule::Write,
-        Op::Arw(..) => Rule::Arw,
-        Op::Fence(FenceKind::Full) => Rule::Fence,
-        Op::Fence(FenceKind::Read) => Rule::ReadFence,
-        Op::Fence(FenceKind::Write) => Rule::WriteFence,
-    }
-}
-
-/// The steps of a run under TSO, and what the attacker has buffered.
-struct Told<'s> {
-    system: &'s System,
-    steps: Vec<Step>,
-    delayed: Vec<Event>,
-}
-
-impl Told<'_> {
-    /// A process takes a step under SC: a write reaches memory at once.
-    fn take(&mut self, p: ProcessId, id: TransitionId) {
-        let t = self.system.transition(p, id);
-        self.steps.push(Step::take(p, rule(t.op), id));
-        if let Op::Write(..) = t.op {
-            self.steps.extend(Event::waiting(t.op).map(|e| Step::memory(p, Rule::Update, e)));
-        }
-        self.rest(p, t.to, Memory::Sc);
-    }
-
-    /// The attacker takes a step: a write stays in its buffer.
-    fn delay(&mut self, p: ProcessId, id: TransitionId) {
-        let t = self.system.transition(p, id);
-        let rule = match t.op {
-            Op::Read(y, _) if self.delayed.iter().any(|e| e.var == y) => Rule::ReadOwnWrite,
-            op => rule(op),
-        };
-        self.steps.push(Step::take(p, rule, id));
-        if let Op::Write(..) = t.op {
-            self.delayed.extend(Event::waiting(t.op));
-        }
-        self.rest(p, t.to, Memory::Buffered);
-    }
-
-    fn rest(&mut self, p: ProcessId, from: StateId, memory: Memory) {
-        for (id, t) in chain(self.system, p, from, memory) {
-            self.steps.push(Step::take(p, rule(t.op), id));
-        }
-    }
-}
-
-impl Search<'_> {
-    /// The run of an attack: its three parts, and then the delayed writes reach memory.
-    fn run(&self, end: &End) -> Run {
-        let system = self.system;
-        let mut c_path = vec![end.chain];
-        let mut from = self.c_from[end.chain.index()];
-        while let From::Same(id) = from {
-            c_path.push(id);
-            from = self.c_from[id.index()];
-        }
-        c_path.reverse();
-        let From::Before(last_b) = from else { unreachable!("the loop goes on otherwise") };
-        let mut b_path = vec![last_b];
-        let mut from = self.b_from[last_b.index()];
-        while let From::Same(id) = from {
-            b_path.push(id);
-            from = self.b_from[id.index()];
-        }
-        b_path.reverse();
-        let From::Before(last_a) = from else { unreachable!("the loop goes on otherwise") };
-        let mut a_path = vec![last_a];
-        while let Some(id) = self.a.parent(a_path[a_path.len() - 1]) {
-            a_path.push(id);
-        }
-        a_path.reverse();
-
-        let mut told = Told { system, steps: vec![], delayed: vec![] };
-        let begin = self.a.get(a_path[0]);
-        if !self.whole {
-            for p in system.process_ids() {
-                told.rest(p, system.processes[p.index()].initial, Memory::Sc);
-            }
-        }
-        for pair in a_path.windows(2) {
-            let (config, wanted) = (self.a.get(pair[0]), self.a.get(pair[1]));
-            let mut step = None;
-            self.a_steps(&config, |p, id, next| {
-                step = step.or((*next == wanted[..]).then_some((p, id)));
-            });
-            let (p, id) = step.expect("a step led there");
-            told.take(p, id);
-        }
-        let (config, wanted) = (self.a.get(last_a), self.b.get(b_path[0]));
-        let mut step = None;
-        self.delays(&config, |p, id, next| {
-            step = step.or((*next == wanted[..]).then_some((p, id)));
-        });
-        let (attacker, id) = step.expect("a step led there");
-        told.delay(attacker, id);
-        for pair in b_path.windows(2) {
-            let (config, wanted) = (self.b.get(pair[0]), self.b.get(pair[1]));
-            let mut step = None;
-            self.b_steps(&config, |id, _, next| {
-                step = step.or((*next == wanted[..]).then_some(id));
-            });
-            told.delay(attacker, step.expect("a step led there"));
-        }
-        let (config, wanted) = (self.b.get(last_b), self.c.get(c_path[0]));
-        let mut step = None;
-        self.b_steps(&config, |id, t, _| {
-            let y = read_from_memory(t, &config[config.len() - self.vars..]);
-            step = step.or(y.filter(|y| self.chain(&config, *y) == wanted).map(|_| id));
-        });
-        told.delay(attacker, step.expect("a read led there"));
-        for pair in c_path.windows(2) {
-            let (config, wanted) = (self.c.get(pair[0]), self.c.get(pair[1]));
-            let mut step = None;
-            self.c_steps(&config, |q, id, next| {
-                step = step.or((next == Some(&wanted[..])).then_some((q, id)));
-            });
-            let (q, id) = step.expect("a step led there");
-            told.take(q, id);
-        }
-        told.take(end.process, end.transition);
-        let delayed = std::mem::take(&mut told.delayed);
-        let bound = delayed.len();
-        told.steps.extend(delayed.into_iter().map(|e| Step::memory(attacker, Rule::Update, e)));
-        let start = Snapshot {
-            controls: system.processes.iter().map(|p| p.initial).collect(),
-            memory: begin[self.processes..].iter().map(|&v| ValueId(v)).collect(),
-            pending: vec![vec![]; self.processes],
-        };
-        Run { model: MemoryModel::TSO, form: Form::Tso, bound, start, steps: told.steps }
-    }
-
-    /// The sets, decoded.
-    fn sets(&self) -> AttackSets {
-        let (n, m) = (self.processes, self.vars);
-        let states = |cells: &[Cell]| cells.iter().map(|&s| StateId(s)).collect::<Vec<_>>();
-        let values = |cells: &[Cell]| cells.iter().map(|&v| ValueId(v)).collect::<Vec<_>>();
-        let all = |store: &Store| {
-            (0..store.len()).filter_map(|i| store.id(i)).map(|id| store.get(id)).collect::<Vec<_>>()
-        };
-        let sc = all(&self.a).iter().map(|c| (states(&c[..n]), values(&c[n..]))).collect();
-        let delay = |c: &Vec<Cell>| AttackDelay {
-            attacker: ProcessId::new(c[0] as usize),
-            first: VarId::new(c[1] as usize),
-            controls: states(&c[2..2 + n]),
-            memory: values(&c[2 + n..2 + n + m]),
-            own: c[2 + n + m..].iter().map(|v| v.checked_sub(1).map(ValueId)).collect(),
-        };
-        let mark = |cell: &Cell| match *cell {
-            UNMARKED => AttackMark::None,
-            READ => AttackMark::Read,
-            _ => AttackMark::Written,
-        };
-        let chain = |c: &Vec<Cell>| AttackChain {
-            attacker: ProcessId::new(c[0] as usize),
-            first: VarId::new(c[1] as usize),
-            controls: states(&c[2..2 + n]),
-            memory: values(&c[2 + n..2 + n + m]),
-            infected: c[2 + n + m..2 + n + m + n].iter().map(|&cell| cell == 1).collect(),
-            marks: c[2 + n + m + n..].iter().map(mark).collect(),
-        };
-        AttackSets {
-            sc,
-            delays: all(&self.b).iter().map(delay).collect(),
-            chains: all(&self.c).iter().map(chain).collect(),
-        }
-    }
 }

@@ -15,7 +15,7 @@ use super::view::View;
 use crate::concrete::Event;
 
 /// How many configurations that a path leads to are followed without joins.
-const MOST: usize = 64;
+const MAX_FOLLOWED: usize = 64;
 
 /// Where a path leads if nothing is joined.
 pub(super) enum Followed {
@@ -74,7 +74,7 @@ impl Space<'_> {
                 self.successors(&before.config, &mut |taken, config| {
                     if (taken.process, taken.action) == (step.process, step.action)
                         && config.state == to.state
-                        && next_reached.len() < MOST
+                        && next_reached.len() < MAX_FOLLOWED
                         && next_reached.iter().all(|known| known.config != config)
                     {
                         next_reached.push(Reached { config, from: Some((from, taken)) });

@@ -1,7 +1,8 @@
-//! The course of a search in rounds: what is known of each question, and how much the next
-//! round tells apart.
+//! The course of a search in rounds: what is known of each question, and the precision of the next
+//! round.
 
 use weir_model::answer::{Answer, Evidence, Run};
+use weir_model::question::numbered;
 
 use super::blame::{Followed, Path};
 use super::letters::Halt;
@@ -55,7 +56,7 @@ impl Found {
     }
 }
 
-/// What is known of all questions, and how much a round tells apart.
+/// What is known of all questions, and the precision of a round.
 #[derive(Clone, Debug)]
 pub struct Course {
     found: Vec<Found>,
@@ -86,7 +87,7 @@ impl Course {
         self.most = usize::MAX;
     }
 
-    /// How much this round tells apart.
+    /// The precision of this round.
     pub(super) fn precision(&self) -> &Precision {
         &self.precision
     }
@@ -184,8 +185,8 @@ impl Course {
 
     /// What the search answers; `proof` is there if the last round saw everything.
     pub fn answers(self, task: Task<'_>, proof: Option<&Evidence>, stats: &Stats) -> Vec<Answer> {
-        let questions = task.questions.iter().zip(self.found).enumerate();
-        let answers = questions.map(|(i, (question, found))| match found {
+        let questions = numbered(task.questions).zip(self.found);
+        let answers = questions.map(|((i, question), found)| match found {
             Found::Settled(run) => Answer::settled(i, question, *run),
             Found::Folded(_) | Found::Joined(_) => {
                 let undecided =

@@ -13,6 +13,7 @@ use super::space::{Action, Config, Space, Step};
 use super::subwords::{Level, Subwords};
 use super::table::ViewId;
 use super::view::{Mark, Stores, View};
+use crate::store::numbers::{number, number_as, push_number};
 
 /// A set of small numbers.
 #[derive(Clone, Debug, Default)]
@@ -78,31 +79,8 @@ impl From<Halt> for Unread {
     }
 }
 
-/// Appends a number, seven bits to a byte, the lowest first.
-pub fn push_number(mut rest: u64, bytes: &mut Vec<u8>) {
-    while rest >= 0x80 {
-        bytes.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    bytes.push(rest as u8);
-}
-
-/// Takes the first number of the bytes.
-pub fn number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut found = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        found |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(found);
-        }
-    }
-    None
-}
-
 fn small(bytes: &mut &[u8]) -> Result<u32, Unread> {
-    number(bytes).and_then(|n| u32::try_from(n).ok()).ok_or(Unread::Garbled)
+    number_as(bytes).ok_or(Unread::Garbled)
 }
 
 /// How many things follow. Each takes at least a byte, so nothing larger than the rest is believed.

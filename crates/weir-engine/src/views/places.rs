@@ -38,12 +38,12 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Places {
     pub list: Vec<Place>,
-    /// For each question, the places that are worth a look.
+    /// For each question, the places that may settle it.
     pub picks: Vec<Vec<u32>>,
 }
 
 impl Places {
-    /// One place, at which every question looks.
+    /// One place, which may settle every question.
     pub fn only(control: StateId, view: ViewId, questions: usize) -> Self {
         let list = vec![Place { control, view, from: None }];
         Self { list, picks: vec![vec![0]; questions] }
@@ -206,8 +206,7 @@ impl Space<'_> {
         views.into_iter().map(|v| table.settle(v, mask, newest)).collect()
     }
 
-    /// The places that are worth a look for a question: one of each kind that it
-    /// can tell apart.
+    /// The places that may settle a question: one of each class that the question distinguishes.
     fn picks(
         &self,
         p: ProcessId,

@@ -1,4 +1,4 @@
-//! How much a search tells apart, and where.
+//! The precision of a search: what it distinguishes, and where.
 //!
 //! A search is coarse in two ways. Words are represented by their subwords of up to `k` letters
 //! (`subwords`), and configurations of one bucket that differ in sets of words only are *joined*:
@@ -49,7 +49,7 @@ pub(super) enum Joined {
 /// apart.
 pub(super) type Blamed = (Spot, Option<VarId>);
 
-/// How much a search tells apart.
+/// The precision of a search.
 #[derive(Clone, Debug)]
 pub(super) struct Precision {
     pub level: Level,

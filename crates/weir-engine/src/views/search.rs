@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use weir_model::answer::{Answer, Evidence, Invariant};
-use weir_model::ids::ProcessId;
+use weir_model::ids::{ProcessId, QuestionId};
 use weir_model::limits::{INTERVAL, Stop};
 
 use super::blame::Path;
@@ -88,7 +88,7 @@ impl<'s> Search<'s> {
             }
             for id in level {
                 let config = self.store.kept.get(id);
-                self.look(id, &config, course, task)?;
+                self.try_to_settle(id, &config, course, task)?;
                 if course.is_done() {
                     return Ok(());
                 }
@@ -153,8 +153,8 @@ impl<'s> Search<'s> {
         self.stats.elapsed = began.elapsed();
     }
 
-    /// Looks whether processes can come to places that settle a question.
-    fn look(
+    /// Tries to settle the open questions with the places that processes can reach by themselves.
+    fn try_to_settle(
         &mut self,
         id: u32,
         config: &Config,
@@ -169,8 +169,8 @@ impl<'s> Search<'s> {
                 path.events.extend(ways);
                 course.judge(&mut self.space, question, &path)?;
                 if let Some(run) = course.run(question).filter(|_| task.settled.is_told()) {
-                    let asked = &task.questions[question];
-                    task.settled.hand_over(&Answer::settled(question, asked, run.clone()));
+                    let (id, asked) = (QuestionId::new(question), &task.questions[question]);
+                    task.settled.hand_over(&Answer::settled(id, asked, run.clone()));
                 }
             }
         }

@@ -25,9 +25,10 @@ use super::store::Store;
 use super::table::ViewId;
 use crate::engine::Task;
 use crate::stats::Stats;
+use crate::store::StepKey;
 
 pub use super::course::Course;
-pub use super::packed::{Inbox, Outbox, Unread, number, push_number};
+pub use super::packed::{Inbox, Outbox, Unread};
 
 /// A configuration, as it stands in one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +56,6 @@ pub struct Origin {
     pub step: Taken,
 }
 
-/// Where a step stands in the order of one thread: the key of the configuration that it leads from,
-/// and its number among the steps from there.
-pub type Key = (u64, u32);
-
 /// The way to a configuration: its first one, and each step with the configuration that it leads to.
 #[derive(Clone, Debug)]
 pub struct Way {
@@ -71,7 +68,7 @@ pub struct Way {
 /// What was reached in a level and is not stored yet.
 #[derive(Clone, Copy)]
 struct Pending {
-    key: Key,
+    key: StepKey,
     origin: Option<Origin>,
     bucket: u32,
 }
@@ -132,7 +129,7 @@ impl<'t> Part<'t> {
             self.space.budget().tick().map_err(|stop| stop.to_string())?;
             if is_mine(&config.state) {
                 count += 1;
-                self.receive(&Known(config), (i as u64, 0), None)?;
+                self.receive(&Known(config), StepKey { parent: i as u64, index: 0 }, None)?;
             }
         }
         Ok(count)
@@ -242,7 +239,7 @@ impl<'t> Part<'t> {
     pub fn receive(
         &mut self,
         config: &Known,
-        key: Key,
+        key: StepKey,
         origin: Option<Origin>,
     ) -> Result<(), String> {
         let Config { state, views } = &config.0;
@@ -281,13 +278,13 @@ impl<'t> Part<'t> {
     ///
     /// # Errors
     /// If a limit is reached.
-    pub fn close_level(&mut self, end: Option<u64>) -> Result<Vec<(u32, Key)>, String> {
+    pub fn close_level(&mut self, end: Option<u64>) -> Result<Vec<(u32, StepKey)>, String> {
         let n = self.space.system.processes.len();
         let since = self.store.kept.len() as u32;
         let mut order: Vec<u32> = (0..self.pending.len() as u32).collect();
-        order.retain(|&i| end.is_none_or(|end| self.pending[i as usize].key.0 < end));
+        order.retain(|&i| end.is_none_or(|end| self.pending[i as usize].key.parent < end));
         order.sort_unstable_by_key(|&i| self.pending[i as usize].key);
-        let mut fresh: Vec<(u32, Key)> = Vec::new();
+        let mut fresh: Vec<(u32, StepKey)> = Vec::new();
         for i in order {
             let i = i as usize;
             let Pending { key, origin, bucket } = self.pending[i];
@@ -377,7 +374,12 @@ mod tests {
                 let config = part.get(id);
                 for (index, (step, next)) in part.expand(&config).unwrap().into_iter().enumerate() {
                     let origin = Some(Origin { worker: 0, id, step });
-                    part.receive(&next, (key.0, index as u32), origin).unwrap();
+                    part.receive(
+                        &next,
+                        StepKey { parent: key.parent, index: index as u32 },
+                        origin,
+                    )
+                    .unwrap();
                 }
                 all.push(config);
             }

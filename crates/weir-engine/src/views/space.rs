@@ -37,7 +37,7 @@ use crate::ahead::{ByPlace, overtakes};
 use crate::concrete::Event;
 use crate::engine::Task;
 
-/// What everybody can notice of a step.
+/// The observable part of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// A process takes a transition; a write enters the history at once.
@@ -303,9 +303,8 @@ impl<'s> Space<'s> {
         self.table.intern(view)
     }
 
-    /// A full fence is best taken at once: whoever lags more can do more. So a
-    /// process rests behind it, if it can do nothing else before it and no
-    /// property can tell.
+    /// Moves a process past a full fence at once, if it can do nothing else before the fence and no
+    /// property distinguishes the two places.
     fn come_to_rest(&mut self, config: &mut Config, p: ProcessId) -> Result<u8, Stop> {
         let mut fences = 0;
         while let Some(to) = self.only_fence(p, Self::control(config, p)) {

@@ -46,11 +46,11 @@ pub(super) fn single(letter: u32) -> u64 {
     u64::from(letter) + 1
 }
 
-/// Sets of fewer words are worked on without a look at the limits.
+/// Limits are not checked for sets with fewer words.
 const LARGE: usize = 1 << 12;
 
-/// Sorts words and leaves out those that are there twice. What is very long is sorted in
-/// parts, which are then merged, with a look at the limits in between.
+/// Sorts words and leaves out those that are there twice. A very long list is sorted in parts,
+/// which are then merged; limits are checked in between.
 fn sort(words: &mut Subwords, budget: &Budget) -> Result<(), Stop> {
     const PART: usize = 1 << 20;
     if words.len() <= PART {
@@ -211,8 +211,8 @@ impl Level {
         set.iter().copied().filter(all_fit).collect()
     }
 
-    /// The subwords of `av`, over all words `uav` that the set stands for: what
-    /// is there for somebody who stands at `a`.
+    /// The subwords of `av`, over all words `uav` that the set stands for: what a process at `a`
+    /// still sees.
     ///
     /// # Errors
     /// If a limit is reached.

@@ -78,7 +78,7 @@ fn is_seen(word: u64, table: &Letters<'_>, var: VarId) -> bool {
     table.level().letters(&[word]).all(|l| table.value(l, var).is_some())
 }
 
-/// How a process looks at the history.
+/// How a process reads the history.
 pub(super) struct Reader<'a> {
     pub level: Level,
     pub table: &'a Letters<'a>,
@@ -270,8 +270,8 @@ impl View {
         Ok(())
     }
 
-    /// Drops places that make no difference: before the newest memory, or
-    /// before a mark, only the same letter.
+    /// Removes stuttering: a segment that has only the letter of the newest memory, or of the mark,
+    /// that follows it.
     pub fn tidy(&mut self, table: &Letters<'_>, newest: Letter) {
         for i in 0..self.segments.len() {
             let next = self.marks.get(i).map_or(newest, |m| m.letter);

@@ -17,7 +17,7 @@ pub(super) struct Watch<'s> {
     all: bool,
 }
 
-/// What a question can tell of a control state: the values of what it asks for, and whether the
+/// What a question distinguishes of a control state: the values of its atoms, and whether the
 /// process has failed or left a bound.
 pub(super) type Class = (Vec<i128>, Standing);
 

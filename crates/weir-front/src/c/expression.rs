@@ -18,7 +18,7 @@ use crate::lowering::value::{Data, Value, binary};
 use crate::lowering::{Lvalue, Order};
 
 impl<'u> Reader<'u, '_> {
-    /// Evaluates an expression whose value nobody needs.
+    /// Evaluates an expression whose value is not used.
     pub(super) fn effect(&mut self, e: &'u Node<Expression>) {
         match &e.node {
             Expression::UnaryOperator(op) => {
@@ -461,7 +461,7 @@ impl<'u> Reader<'u, '_> {
         let step = if is_up { BinOp::Add } else { BinOp::Sub };
         let one = Value::number(1, Type::INT);
         if place.ty().is_atomic() && matches!(place, Lvalue::Memory { .. }) {
-            let old = self.b.update(&place, &Update::Fetch(step, one.clone()));
+            let old = self.b.update(&place, &Update::Fetch(step, one.clone()), Order::SeqCst);
             return match is_post {
                 true => old,
                 false => {
@@ -593,7 +593,7 @@ impl<'u> Reader<'u, '_> {
                 return Value::number(0, Type::INT);
             }
             let value = self.convert(value, place.ty());
-            let old = self.b.update(&place, &Update::Fetch(op, value.clone()));
+            let old = self.b.update(&place, &Update::Fetch(op, value.clone()), Order::SeqCst);
             let ty = old.ty.clone();
             let new = self.arithmetic(op, old, value);
             return self.convert(new, &ty);

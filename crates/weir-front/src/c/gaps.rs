@@ -125,7 +125,7 @@ impl Gaps<'_> {
         }
     }
 
-    /// What a label stands before: it is the fence then.
+    /// The statement behind a label: a fence goes between the two.
     fn labeled(&mut self, at: usize, depth: usize) -> usize {
         let is_label = self.is(at, "case")
             || self.is(at, "default")

@@ -209,7 +209,8 @@ impl<'u> Reader<'u, '_> {
                 let expected = self.value_as(&list[1], place.ty());
                 let new = self.value_as(&list[2], place.ty());
                 self.at(span);
-                let old = self.b.update(&place, &Update::CompareExchange(expected.clone(), new));
+                let update = Update::CompareExchange(expected.clone(), new, Order::SeqCst);
+                let old = self.b.update(&place, &update, Order::SeqCst);
                 Some(match name {
                     "__sync_val_compare_and_swap" => old,
                     _ => self.operate(BinOp::Eq, old, expected),
@@ -220,7 +221,7 @@ impl<'u> Reader<'u, '_> {
                 let computed =
                     name.strip_prefix("__sync_").and_then(|n| n.strip_suffix("_and_fetch"));
                 let op = operator(fetched.or(computed)?)?;
-                Some(self.fetch(op, list, span, computed.is_some()))
+                Some(self.fetch(op, list, Order::SeqCst, span, computed.is_some()))
             }
         }
     }
@@ -259,8 +260,9 @@ impl<'u> Reader<'u, '_> {
             "exchange" => {
                 let place = self.target(&list[0])?;
                 let value = self.value_as(list.get(1)?, place.ty());
+                let order = self.order_of(order(2));
                 self.at(span);
-                self.b.update(&place, &Update::Swap(value))
+                self.b.update(&place, &Update::Swap(value), order)
             }
             "compare_exchange_strong" | "compare_exchange_weak" | "compare_exchange" => {
                 let is_weak = match word {
@@ -269,7 +271,11 @@ impl<'u> Reader<'u, '_> {
                     "compare_exchange" => self.known(list.get(3)?, "whether it is weak") != 0,
                     _ => false,
                 };
-                self.compare_exchange(list, is_weak, span)?
+                let first = if word == "compare_exchange" { 4 } else { 3 };
+                let success = self.order_of(order(first));
+                let failure = order(first + 1).map(|e| self.order_of(Some(e)));
+                let orders = (success, failure.unwrap_or(success.of_failure()));
+                self.compare_exchange(list, is_weak, orders, span)?
             }
             "thread_fence" => {
                 let order = self.order_of(list.first());
@@ -280,10 +286,11 @@ impl<'u> Reader<'u, '_> {
             "signal_fence" => Value::void(),
             "flag_test_and_set" => {
                 let flag = self.target(&list[0])?;
+                let order = self.order_of(order(1));
                 self.at(span);
                 let word = self.b.field(&flag, 0);
                 let one = Value::number(1, Type::INT);
-                self.b.update(&word, &Update::Swap(one)).with(Type::INT)
+                self.b.update(&word, &Update::Swap(one), order).with(Type::INT)
             }
             "flag_clear" => {
                 let flag = self.target(&list[0])?;
@@ -297,7 +304,8 @@ impl<'u> Reader<'u, '_> {
                 let fetched = word.strip_prefix("fetch_");
                 let computed = word.strip_suffix("_fetch");
                 let op = operator(fetched.or(computed)?)?;
-                self.fetch(op, list, span, computed.is_some())
+                let order = self.order_of(order(2));
+                self.fetch(op, list, order, span, computed.is_some())
             }
         })
     }
@@ -309,7 +317,14 @@ impl<'u> Reader<'u, '_> {
         self.convert(value, ty)
     }
 
-    fn fetch(&mut self, op: BinOp, list: &'u Arguments<'u>, span: Span, is_new: bool) -> Value {
+    fn fetch(
+        &mut self,
+        op: BinOp,
+        list: &'u Arguments<'u>,
+        order: Order,
+        span: Span,
+        is_new: bool,
+    ) -> Value {
         let none = Value::number(0, Type::INT);
         let (Some(place), Some(by)) = (self.target(&list[0]), list.get(1)) else { return none };
         if matches!(place.ty().plain(), Type::Pointer(_)) {
@@ -318,7 +333,7 @@ impl<'u> Reader<'u, '_> {
         }
         let by = self.value_as(by, place.ty());
         self.at(span);
-        let old = self.b.update(&place, &Update::Fetch(op, by.clone()));
+        let old = self.b.update(&place, &Update::Fetch(op, by.clone()), order);
         if !is_new {
             return old;
         }
@@ -331,6 +346,7 @@ impl<'u> Reader<'u, '_> {
         &mut self,
         list: &'u Arguments<'u>,
         is_weak: bool,
+        orders: (Order, Order),
         span: Span,
     ) -> Option<Value> {
         let place = self.target(&list[0])?;
@@ -347,21 +363,29 @@ impl<'u> Reader<'u, '_> {
             let tries = self.b.any(vec![0, 1], &Type::INT);
             let code = self.b.to_code(&tries.data);
             self.b.begin_if(code);
-            let same = self.exchange(&place, &expected, value, new);
+            let same = self.exchange(&place, &expected, value, new, orders);
             self.b.store(&result, &same, Order::Plain);
             self.b.begin_else();
-            let found = self.b.load(&place, Order::Relaxed);
+            let found = self.b.load(&place, orders.1);
             self.b.store(&expected, &found, Order::Plain);
             self.b.store(&result, &Value::number(0, Type::INT), Order::Plain);
             self.b.end_if();
             return Some(self.b.load(&result, Order::Plain));
         }
-        Some(self.exchange(&place, &expected, value, new))
+        Some(self.exchange(&place, &expected, value, new, orders))
     }
 
     /// One compare-exchange. What was found goes to where the expected value was.
-    fn exchange(&mut self, place: &Lvalue, expected: &Lvalue, value: Value, new: Value) -> Value {
-        let old = self.b.update(place, &Update::CompareExchange(value.clone(), new));
+    fn exchange(
+        &mut self,
+        place: &Lvalue,
+        expected: &Lvalue,
+        value: Value,
+        new: Value,
+        (success, failure): (Order, Order),
+    ) -> Value {
+        let update = Update::CompareExchange(value.clone(), new, failure);
+        let old = self.b.update(place, &update, success);
         let same = self.operate(BinOp::Eq, old.clone(), value);
         match expected {
             // If the value was found, this changes nothing.
@@ -474,7 +498,7 @@ impl<'u> Reader<'u, '_> {
             "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => {
                 let word = self.word(&list[0], span)?;
                 let one = Value::number(1, Type::INT);
-                self.b.update(&word, &Update::WaitFor(zero.clone(), one));
+                self.b.update(&word, &Update::WaitFor(zero.clone(), one), Order::Acquire);
             }
             "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" => {
                 let word = self.word(&list[0], span)?;
@@ -483,7 +507,8 @@ impl<'u> Reader<'u, '_> {
             "pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock" => {
                 let word = self.word(&list[0], span)?;
                 let one = Value::number(1, Type::INT);
-                let old = self.b.update(&word, &Update::CompareExchange(zero, one));
+                let update = Update::CompareExchange(zero, one, Order::Relaxed);
+                let old = self.b.update(&word, &update, Order::Acquire);
                 return Some(old.with(Type::INT));
             }
             // A thread may wake without a reason, so this is all that is promised.
@@ -491,7 +516,7 @@ impl<'u> Reader<'u, '_> {
                 let word = self.word(list.get(1)?, span)?;
                 self.b.store(&word, &zero, Order::Release);
                 let one = Value::number(1, Type::INT);
-                self.b.update(&word, &Update::WaitFor(zero.clone(), one));
+                self.b.update(&word, &Update::WaitFor(zero.clone(), one), Order::Acquire);
             }
             "pthread_cond_signal" | "pthread_cond_broadcast" | "cnd_signal" | "cnd_broadcast" => {
                 self.effect(&list[0]);
@@ -528,7 +553,8 @@ impl<'u> Reader<'u, '_> {
         let before = self.b.load(&round, Order::Relaxed);
         let before = self.b.copied(&before);
         let size = self.b.load(&size, Order::Plain);
-        let arrived = self.b.update(&count, &Update::Fetch(BinOp::Add, one.clone()));
+        let add = Update::Fetch(BinOp::Add, one.clone());
+        let arrived = self.b.update(&count, &add, Order::AcquireRelease);
         let arrived = self.arithmetic(BinOp::Add, arrived, one.clone());
         let is_last = self.arithmetic(BinOp::Eq, arrived, size);
         let key = self.b.key(("barrier", span.start));
@@ -536,7 +562,7 @@ impl<'u> Reader<'u, '_> {
         let code = self.b.to_code(&is_last.data);
         self.b.begin_if(code);
         self.b.store(&count, &Value::number(0, Type::INT), Order::Relaxed);
-        self.b.update(&round, &Update::Fetch(BinOp::Add, one));
+        self.b.update(&round, &add, Order::AcquireRelease);
         self.b.store(&result, &Value::number(-1, Type::INT), Order::Plain);
         self.b.begin_else();
         let wait = self.b.begin_wait();

@@ -59,12 +59,16 @@ impl Reader<'_, '_> {
         if value.ty.plain() == &ty {
             return value.with(ty);
         }
-        let is_address = match &value.data {
-            Data::Place(_) | Data::Local(_) => true,
-            Data::Code(Expr::Const(_)) => false,
-            Data::Code(_) => matches!(value.ty.plain(), Type::Pointer(to) if **to != Type::Void),
+        let is_address = match (&value.data, value.ty.plain()) {
+            (Data::Place(_) | Data::Local(_), _) => true,
+            (Data::Code(Expr::Const(_)), _) => false,
+            (Data::Code(_), Type::Pointer(to)) => **to != Type::Void || self.b.may_be_address(),
             _ => false,
         };
+        let is_untyped = matches!(&ty, Type::Pointer(to) if **to == Type::Void);
+        if is_untyped && is_address {
+            self.b.forget_type(&value);
+        }
         let is_number = match &value.data {
             Data::Code(Expr::Const(c)) => *c != 0,
             Data::Code(_) => matches!(value.ty.plain(), Type::Int(_) | Type::Bool),

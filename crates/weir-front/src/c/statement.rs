@@ -578,7 +578,7 @@ impl<'u> Visit<'u> for Calls<'u> {
     }
 }
 
-/// Whether a statement does nothing that anybody could see.
+/// Whether a statement has no effect.
 fn is_empty(statement: &Node<Statement>) -> bool {
     match &statement.node {
         Statement::Expression(None) => true,

@@ -20,7 +20,7 @@ pub(super) struct Emitter<'t> {
     layout: &'t Layout,
     thread: usize,
     body: Vec<Stmt>,
-    /// The place of the instruction that is being spelt out.
+    /// The place of the instruction that is being translated.
     span: SpanId,
     at: Range<usize>,
 }
@@ -35,7 +35,7 @@ pub(super) enum Carry {
 }
 
 impl<'t> Emitter<'t> {
-    /// For a thread of which nothing has been spelt out.
+    /// For a thread of which nothing has been translated.
     pub fn new(test: &'t mut Test, layout: &'t Layout, thread: usize) -> Self {
         Self { test, layout, thread, body: vec![], span: SpanId::NONE, at: 0..0 }
     }
@@ -119,8 +119,8 @@ impl<'t> Emitter<'t> {
         }
     }
 
-    /// The place of an address. One that is computed may be any variable; an
-    /// address that is none, or lies between two, gives an index out of range.
+    /// The place of an address. One that is computed may be any variable; an invalid address, or
+    /// one between two variables, gives an index out of range.
     pub fn place(&mut self, address: &Address) -> Place {
         let (offset, base, index) = match address {
             Address::Direct(symbol) => return Place::var(self.layout.var(*symbol, 0)),
@@ -154,7 +154,7 @@ impl<'t> Emitter<'t> {
             between(BinOp::Ne),
         );
         let len = u32::try_from(self.layout.len).expect("variables are numbered in 16 bits");
-        Place { first: VarId(0), len, index: Some(index) }
+        Place::element(VarId(0), len, index)
     }
 
     fn flag(&self, flag: Flag) -> Option<RegId> {

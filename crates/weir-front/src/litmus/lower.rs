@@ -115,7 +115,7 @@ impl Emitter<'_> {
         let (expected, new) = (Expr::Atom(accumulator), Expr::Atom(new));
         if let (Operand::Memory(at), true) = (to, lock) {
             let place = self.place(at);
-            let cas = Rmw::Cas { expected: expected.clone(), new };
+            let cas = Rmw::Cas { expected: expected.clone(), new, failure: None };
             // Where they were equal the accumulator gets what it has.
             if !self.has_flags() {
                 return self.push(StmtKind::Rmw(accumulator, place, cas));

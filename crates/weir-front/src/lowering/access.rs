@@ -1,17 +1,4 @@
 //! Accesses: loads, stores and atomic read-writes, each with its memory order.
-//!
-//! | access | becomes |
-//! | --- | --- |
-//! | load relaxed | read |
-//! | load acquire, sequentially consistent | read; `rfence` |
-//! | store relaxed | write |
-//! | store release | `wfence`; write |
-//! | store sequentially consistent | `wfence`; write; `fence` |
-//! | read-modify-write | atomic, which is a full fence in every memory model |
-//! | fence acquire, release, both or sequentially consistent | `rfence`, `wfence`, `fence` |
-//!
-//! No decided memory model lets a write overtake an earlier read, so acquire and release need
-//! nothing for that.
 
 use std::ops::Range;
 
@@ -24,22 +11,7 @@ use super::memory::Place;
 use super::types::Type;
 use super::value::{Data, Value, binary};
 
-/// A memory order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Of an access that is not atomic.
-    Plain,
-    /// `memory_order_relaxed`.
-    Relaxed,
-    /// `memory_order_acquire`.
-    Acquire,
-    /// `memory_order_release`.
-    Release,
-    /// `memory_order_acq_rel`.
-    AcquireRelease,
-    /// `memory_order_seq_cst`.
-    SeqCst,
-}
+pub use weir_model::program::Order;
 
 /// An access that is not atomic, for the question about races.
 #[derive(Debug)]
@@ -58,8 +30,8 @@ pub enum Update {
     Swap(Value),
     /// Writes the result of an operation on the old value; wraps.
     Fetch(BinOp, Value),
-    /// Writes a value if another one is found.
-    CompareExchange(Value, Value),
+    /// Writes a value if another one is found. The order is that of a read that finds something else.
+    CompareExchange(Value, Value, Order),
     /// Waits for a value, and writes another one.
     WaitFor(Value, Value),
     /// Waits until it is not negative, and adds one: one more reader.
@@ -131,25 +103,21 @@ impl Builder {
             }
             if self.knows_memory() && !self.cells[cell].is_live {
                 self.check_freed(place);
-                self.fence_behind_load(order);
                 return self.cells[cell].init.clone();
             }
             self.make_live(cell..cell + 1);
             self.check_freed(place);
-            if !self.is_written(place, cell) {
-                // Its value is known, but it orders other reads.
-                self.fence_behind_load(order);
+            if !self.is_written(place, cell) && !order.acquires() {
                 return self.init_here(cell);
             }
         } else {
             self.make_live(range.clone());
             self.check_freed(place);
         }
-        let at = self.statement_place(place, &range, element);
+        let at = self.statement_place(place, &range, element).ordered(order);
         self.note_access(&at, order, false);
         let register = into.unwrap_or_else(|| self.temporary(&place.ty));
         self.emit(StmtKind::Load(register, at));
-        self.fence_behind_load(order);
         Data::Code(Expr::Atom(register))
     }
 
@@ -162,24 +130,6 @@ impl Builder {
                 Data::Code(Expr::Const(0))
             }
             data => data,
-        }
-    }
-
-    fn fence_behind_load(&mut self, order: Order) {
-        if matches!(order, Order::Acquire | Order::AcquireRelease | Order::SeqCst) {
-            self.fence(Order::Acquire);
-        }
-    }
-
-    fn fence_before_store(&mut self, order: Order) {
-        if matches!(order, Order::Release | Order::AcquireRelease | Order::SeqCst) {
-            self.fence(Order::Release);
-        }
-    }
-
-    fn fence_behind_store(&mut self, order: Order) {
-        if order == Order::SeqCst {
-            self.fence(Order::SeqCst);
         }
     }
 
@@ -229,7 +179,7 @@ impl Builder {
         if let (Some(cell), Data::Function(_) | Data::Thread(_) | Data::Text(_)) = (element, data)
             && (!self.cells[cell].is_live || self.cells[cell].init == *data)
         {
-            // It is never anything else, so that nobody has to read it.
+            // It never changes, so no read is needed.
             if self.cells[cell].init != *data {
                 if !self.is_straight() {
                     self.error(NOT_KNOWN);
@@ -248,24 +198,21 @@ impl Builder {
             && data.is_fixed()
         {
             self.check_freed(place);
-            self.fence_before_store(order);
             self.cells[cell].init = data.clone();
-            return self.fence_behind_store(order);
+            return;
         }
         let code = self.to_code(data);
         self.make_live(element.map_or(range.clone(), |cell| cell..cell + 1));
         self.check_freed(place);
         self.write_to(place, &range, element);
-        self.fence_before_store(order);
-        let at = self.statement_place(place, &range, element);
+        let at = self.statement_place(place, &range, element).ordered(order);
         self.note_access(&at, order, true);
         self.emit(StmtKind::Store(at, code));
-        self.fence_behind_store(order);
     }
 
     /// Reads and writes something in one atomic step. The result is the old value; for a
     /// compare-exchange it says by itself whether the value was found.
-    pub fn update(&mut self, at: &Lvalue, update: &Update) -> Value {
+    pub fn update(&mut self, at: &Lvalue, update: &Update, order: Order) -> Value {
         let ty = at.ty().plain().clone();
         if self.process().state.is_none() {
             return Value::number(0, ty);
@@ -283,7 +230,7 @@ impl Builder {
                         let code = self.to_code(&value.data);
                         Data::Code(fetched(*op, old_code, code, &ty))
                     }
-                    Update::CompareExchange(expected, new) => {
+                    Update::CompareExchange(expected, new, _) => {
                         let expected = self.to_code(&expected.data);
                         let new = self.to_code(&new.data);
                         let is_same = binary(BinOp::Eq, old_code.clone(), expected);
@@ -299,7 +246,7 @@ impl Builder {
                 let register = self.temporary(&ty);
                 let mut known = None;
                 self.each(at, &mut |this, place| {
-                    known = this.update_place(place, update, register);
+                    known = this.update_place(place, update, order, register);
                 });
                 let data = known.unwrap_or(Data::Code(Expr::Atom(register)));
                 Value { data, ty }
@@ -308,7 +255,13 @@ impl Builder {
     }
 
     /// The old value, if it is known.
-    fn update_place(&mut self, place: &Place, update: &Update, register: RegId) -> Option<Data> {
+    fn update_place(
+        &mut self,
+        place: &Place,
+        update: &Update,
+        order: Order,
+        register: RegId,
+    ) -> Option<Data> {
         let (range, element) = self.cells_of(place)?;
         let mut code = |value: &Value| self.to_code(&value.data);
         let ty = place.ty.plain().clone();
@@ -328,8 +281,8 @@ impl Builder {
                     }
                 }
             }
-            Update::CompareExchange(expected, new) => {
-                Rmw::Cas { expected: code(expected), new: code(new) }
+            Update::CompareExchange(expected, new, failure) => {
+                Rmw::Cas { expected: code(expected), new: code(new), failure: Some(*failure) }
             }
             Update::WaitToCount => Rmw::Update {
                 when: binary(BinOp::Ge, old.clone(), Expr::Const(0)),
@@ -351,15 +304,14 @@ impl Builder {
                 if after != before {
                     self.cells[cell].init = Data::Code(Expr::Const(after));
                 }
-                self.fence(Order::SeqCst);
                 return Some(init);
             }
         }
         self.make_live(element.map_or(range.clone(), |cell| cell..cell + 1));
         self.check_freed(place);
         self.write_to(place, &range, element);
-        let at = self.statement_place(place, &range, element);
-        self.note_access(&at, Order::SeqCst, true);
+        let at = self.statement_place(place, &range, element).ordered(order);
+        self.note_access(&at, order, true);
         self.emit(StmtKind::Rmw(register, at, rmw));
         None
     }
@@ -378,7 +330,7 @@ impl Builder {
                 self.emit(StmtKind::Fence(FenceKind::Read));
                 self.emit(StmtKind::Fence(FenceKind::Write));
             }
-            Order::SeqCst => self.emit(StmtKind::Fence(FenceKind::Full)),
+            Order::SeqCst | Order::Fenced => self.emit(StmtKind::Fence(FenceKind::Full)),
         }
     }
 
@@ -432,11 +384,10 @@ impl Builder {
         }
         match element {
             Some(cell) => program::Place::var(VarId::new(cell)),
-            None => program::Place {
-                first: VarId::new(range.start),
-                len: range.len() as u32,
-                index: Some(place.linear.clone()),
-            },
+            None => {
+                let first = VarId::new(range.start);
+                program::Place::element(first, range.len() as u32, place.linear.clone())
+            }
         }
     }
 
@@ -506,12 +457,8 @@ fn applied(rmw: &Rmw, old: i128, register: RegId) -> Option<i128> {
     match rmw {
         Rmw::Swap(value) => known(value),
         Rmw::Fetch(op, value) => op.apply(old, known(value)?).ok(),
-        Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
-            if known(expected)? == old {
-                known(new)
-            } else {
-                Some(old)
-            }
+        Rmw::Cas { expected, new, .. } | Rmw::CasFlag { expected, new, .. } => {
+            if known(expected)? == old { known(new) } else { Some(old) }
         }
         Rmw::Update { when, new } => {
             let mut is_known = true;

@@ -127,7 +127,7 @@ impl Builder {
                             self.settle(slot, &b, &mut other);
                             Held::Register
                         }
-                        // Declared inside, so nobody looks at it any more.
+                        // Declared inside, so it is not used any more.
                         _ => Held::Fixed(Data::Code(Expr::Const(0))),
                     };
                     merged.push(held);
@@ -188,7 +188,7 @@ impl Builder {
         join
     }
 
-    /// Whether something that only the run decides goes to a join.
+    /// Whether a jump to a join depends on the run.
     pub fn has_left(&self, join: Join) -> bool {
         self.process().joins[join.0].label.is_some()
     }
@@ -287,7 +287,8 @@ impl Builder {
         self.meet(join);
     }
 
-    /// Code follows that something else reaches: a way that was to go on behind it has to jump.
+    /// Code follows that is reached from elsewhere: a path that was to continue behind it has to
+    /// jump.
     fn jump_over(&mut self) {
         let process = self.process_mut();
         let Some(join) = process.straight.take() else { return };
@@ -342,7 +343,7 @@ impl Builder {
         label
     }
 
-    /// A label that only a question looks at.
+    /// A label that only questions name.
     pub(super) fn mark(&mut self, name: &str) -> LabelId {
         let span = self.span;
         let process = self.process_mut();
@@ -429,7 +430,7 @@ impl Builder {
             && has_no_joins
             && block.iter().all(is_quiet)
         {
-            // Nobody ever changes what it waits for.
+            // No process ever changes what it waits for.
             self.emit(StmtKind::Await(Vec::new(), Expr::Const(0)));
             self.process_mut().state = None;
             return true;

@@ -7,7 +7,7 @@ use weir_model::program::{
 
 use super::{Builder, Process};
 use crate::Source;
-use crate::errors::Errors;
+use crate::errors::{Errors, quote};
 
 /// The name of the question about data races.
 pub const RACES: &str = "races";
@@ -78,9 +78,25 @@ impl Builder {
             bounds,
             ..Program::default()
         };
+        self.check_initial_values(&program);
         match self.errors.is_empty() {
             true => Ok((program, self.source)),
             false => Err(self.errors),
+        }
+    }
+
+    /// A variable begins with a value of its type.
+    fn check_initial_values(&mut self, program: &Program) {
+        for var in &program.vars {
+            let Some(domain) = var.domain else { continue };
+            let mut values = var.init.iter().flatten();
+            if let Some(value) = values.find(|value| !program.admits(domain, **value)) {
+                let message = format!(
+                    "the initial value {value} of {} is outside of its type",
+                    quote(&var.name)
+                );
+                self.errors.push(crate::Diagnostic::new(message, self.source.range(var.span)));
+            }
         }
     }
 
@@ -166,7 +182,7 @@ fn in_process(code: &program::Code, process: usize) -> Formula {
     }
 }
 
-/// Leaves out registers that nobody uses, and the first thread if it does nothing.
+/// Leaves out unused registers, and the first thread if it does nothing.
 fn forget_unused(
     processes: &mut Vec<program::Process>,
     properties: &mut [Property],
@@ -258,8 +274,8 @@ fn each_code(stmt: &mut StmtKind, visit: &mut dyn FnMut(&mut program::Code)) {
                 visit(index);
             }
             match rmw {
-                program::Rmw::Cas { expected: a, new: b }
-                | program::Rmw::CasFlag { expected: a, new: b }
+                program::Rmw::Cas { expected: a, new: b, .. }
+                | program::Rmw::CasFlag { expected: a, new: b, .. }
                 | program::Rmw::Update { when: a, new: b } => {
                     visit(a);
                     visit(b);

@@ -1,9 +1,9 @@
 //! Allocation.
 //!
 //! Every place of the code that allocates has objects of its own in each thread: one if it is
-//! executed once, or a pool of them, whose size is a bound that the user sets. Memory is never
-//! used twice, so whoever follows a pointer to freed memory is found. Using more than the pool
-//! has makes every `holds` an `unknown`.
+//! executed once, or a pool of them, whose size is a bound that the user sets. Memory is never used
+//! twice, so every use of freed memory is found. Using more than the pool has makes every `holds`
+//! an `unknown`.
 
 use weir_model::program::{BinOp, Expr};
 
@@ -49,7 +49,8 @@ impl Builder {
         self.copied(&value)
     }
 
-    /// An array that nobody can have seen yet, with elements that are known. It has them from the beginning.
+    /// An array that no other thread can have seen yet, with elements that are known. It has them
+    /// from the beginning.
     pub fn allocate_with(&mut self, name: &str, ty: &Type, key: Key, values: Vec<Value>) -> Place {
         let object = self.object(key, name, ty);
         self.learned.heap.insert(key);

@@ -8,8 +8,7 @@
 //! A pointer whose target is known is that [`Place`]. If it has to be a number, because it is
 //! stored or because a branch decides which one it is, the place gets an address. Addresses of
 //! places of one kind in one object are consecutive, and one more follows for the pointer behind
-//! the last one. Whoever follows a number may reach the places of the pointer's type that have
-//! addresses.
+//! the last one. A pointer that is a number may lead to all places of its type that have addresses.
 
 use weir_model::ids::{SpanId, VarId};
 use weir_model::program::{BinOp, Code, Decl, Domain, Expr};
@@ -17,7 +16,7 @@ use weir_model::program::{BinOp, Code, Decl, Domain, Expr};
 use super::lvalue::Target;
 use super::types::Type;
 use super::value::{Data, Value, binary};
-use super::{Builder, Key};
+use super::{Builder, Key, Learned};
 use crate::MAX_ARRAY;
 
 /// How many cells a program may have.
@@ -205,6 +204,30 @@ impl Builder {
         binary(BinOp::Add, Expr::Const(first), place.linear.clone())
     }
 
+    /// Notes that a pointer becomes a `void *`, which may hold an address from now on.
+    pub fn forget_type(&mut self, pointer: &Value) {
+        let is_new = match &pointer.data {
+            Data::Place(place) => {
+                let key = self.objects[place.object].key;
+                self.learned.untyped.insert((key, place.path.clone()))
+            }
+            Data::Code(Expr::Const(_)) => false,
+            Data::Code(_) => !std::mem::replace(&mut self.learned.has_untyped_code, true),
+            _ => false,
+        };
+        // Casts that come before did not know it.
+        self.learned.is_changed |= is_new;
+    }
+
+    /// Whether a `void *` that only the run knows may be the number of an address: of a place whose
+    /// address became a `void *` and is in memory or in a register.
+    pub fn may_be_address(&self) -> bool {
+        let Learned { untyped, has_untyped_code, addressed, .. } = &self.learned;
+        let is_untyped =
+            |(key, path): &(Key, Vec<usize>)| addressed.iter().any(|group| group.is_of(*key, path));
+        *has_untyped_code || untyped.iter().any(is_untyped)
+    }
+
     /// The places that a pointer to a type may lead to if it is a number.
     pub(super) fn targets(&mut self, pointer: &Code, ty: &Type) -> Vec<Target> {
         let groups: Vec<Group> = self.learned.addressed.clone();
@@ -261,7 +284,7 @@ impl Builder {
                 Expr::Const(value) => value,
                 _ => 0,
             },
-            // Nobody looks at the number of a function or a thread.
+            // The number of a function or a thread is never used.
             _ => 0,
         }
     }

@@ -103,6 +103,10 @@ pub struct Learned {
     written: HashSet<(Key, usize, usize)>,
     /// Places that have addresses.
     addressed: Vec<Group>,
+    /// Places whose addresses become `void *`.
+    untyped: HashSet<(Key, Vec<usize>)>,
+    /// Whether an address that only the run knows becomes a `void *`.
+    has_untyped_code: bool,
     /// Objects that are freed.
     freed: HashSet<Key>,
     /// Threads that some thread waits for.
@@ -174,7 +178,7 @@ pub struct Builder {
     cells: Vec<Cell>,
     /// The processes; the first thread is the first one.
     processes: Vec<Process>,
-    /// Who is being executed, and who waits until that one is translated.
+    /// The process that is being executed, and those that wait until it is translated.
     current: usize,
     waiting: Vec<usize>,
     accesses: Vec<access::Access>,
@@ -291,7 +295,7 @@ impl Builder {
         self.process().blocks.len()
     }
 
-    /// Whether code here is not in a loop that the run goes round.
+    /// Whether code here is outside of every loop of the run.
     pub fn is_once(&self) -> bool {
         self.process().loops == 0 && !self.process().is_repeated
     }
@@ -314,7 +318,7 @@ impl Builder {
         &mut self.processes[self.current]
     }
 
-    /// Whether cells that nobody else has seen are known here.
+    /// Whether cells that no other thread has seen are known here.
     fn knows_memory(&self) -> bool {
         self.current == 0 && self.process().blocks.len() == 1 && !self.process().is_repeated
     }

@@ -207,7 +207,7 @@ impl Builder {
         value.data.is_fixed()
     }
 
-    /// Somebody needs the address of local variables.
+    /// The address of local variables is needed.
     pub(super) fn needs_memory(&mut self, locals: Locals) {
         // What has no scalars has no slot.
         let slot = self.process().slots.get(locals.slot);

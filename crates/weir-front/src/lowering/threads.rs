@@ -9,7 +9,7 @@ use std::hash::Hash;
 
 use weir_model::program::Expr;
 
-use super::access::Update;
+use super::access::{Order, Update};
 use super::control::Join;
 use super::lvalue::Lvalue;
 use super::slots::{Held, Slot};
@@ -128,14 +128,14 @@ impl Builder {
         if waits {
             let flag = self.flag(&full, key, Flag::Started);
             let one = Value::number(1, Type::Bool);
-            self.update(&flag, &Update::Swap(one));
+            self.update(&flag, &Update::Swap(one), Order::Release);
         }
         self.waiting.push(self.current);
         self.new_process(full.clone(), key);
         if waits {
             let flag = self.flag(&full, key, Flag::Started);
             let one = Value::number(1, Type::Bool);
-            self.update(&flag, &Update::WaitFor(one.clone(), one));
+            self.update(&flag, &Update::WaitFor(one.clone(), one), Order::Acquire);
         }
         self.current
     }
@@ -146,7 +146,8 @@ impl Builder {
         let (name, key) = (self.process().name.clone(), self.process().key);
         if self.learned.joined.contains(&key) && self.process().state.is_some() {
             let flag = self.flag(&name, key, Flag::Ended);
-            self.update(&flag, &Update::Swap(Value::number(1, Type::Bool)));
+            let one = Value::number(1, Type::Bool);
+            self.update(&flag, &Update::Swap(one), Order::Release);
         }
         self.current = self.waiting.pop().unwrap_or(0);
     }
@@ -176,7 +177,7 @@ impl Builder {
             self.make_live(cell..cell + 1);
         }
         let one = Value::number(1, Type::Bool);
-        self.update(&flag, &Update::WaitFor(one.clone(), one));
+        self.update(&flag, &Update::WaitFor(one.clone(), one), Order::Acquire);
     }
 
     fn flag(&mut self, name: &str, key: Key, flag: Flag) -> Lvalue {

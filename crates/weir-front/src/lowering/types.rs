@@ -60,8 +60,7 @@ impl Type {
         !matches!(self.plain(), Self::Struct(_) | Self::Array(..) | Self::Void)
     }
 
-    /// Whether two types are the same for whoever follows a pointer: `_Atomic int *` and `int *`
-    /// lead to the same places.
+    /// Whether pointers to two types lead to the same places, as `_Atomic int *` and `int *` do.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self.plain(), other.plain()) {
             (Self::Pointer(a), Self::Pointer(b)) => {

@@ -28,7 +28,7 @@ pub enum Data {
     Function(usize),
     /// The handle of a thread.
     Thread(usize),
-    /// A string of the text, by where it stands. Nobody looks at its characters.
+    /// A string of the text, by where it stands. Its characters are not read.
     Text(usize),
     /// The fields of a struct or the elements of an array.
     Fields(Vec<Value>),

@@ -141,7 +141,7 @@ pub fn expand<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> Expanded<'t> {
         taken: 0,
         errors,
     };
-    // So that a model can tell who reads it.
+    // So that a model can test whether Weir reads it.
     expander.macros.insert("WEIR", Macro { parameters: None, body: Vec::new() });
     let tokens = expander.run();
     let number = |m: &Macro<'t>| match m.body[..] {

@@ -94,8 +94,8 @@ pub fn read_with(
     Ok((program, source))
 }
 
-/// Whether a question can tell that a process is at no label. One that labels can only make false, such as
-/// `never P@cs and Q@cs`, cannot.
+/// Whether a question can observe that a process is at no label. One that labels can only make
+/// false, such as `never P@cs and Q@cs`, cannot.
 fn notices_gaps(question: &str) -> bool {
     let only_falsifies = question.contains("never")
         && !["not", "!", "=", "<", "implies", "->"].iter().any(|word| question.contains(word));

@@ -22,7 +22,7 @@ pub struct Model<'t> {
     /// What runs and what may be run, in the order of the text.
     pub proctypes: Vec<Proctype<'t>>,
     pub formulas: Vec<Formula<'t>>,
-    /// What is not heeded: `never` claims and `trace`s, `xr`, `xs` and `priority`.
+    /// What is ignored: `never` claims and `trace`s, `xr`, `xs` and `priority`.
     pub claims: Vec<Token<'t>>,
 }
 

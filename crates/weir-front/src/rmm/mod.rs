@@ -5,7 +5,7 @@
 //! finds out where the variables are, and `lower` makes a program of it all, with
 //! `process` for what processes do, `target` for places in memory, and `locked` for
 //! what happens at once.
-//! `docs/rmm.md` says how each construct is read.
+//! `docs/other-inputs.md` says how each construct is read.
 //!
 //! ```
 //! let text = "

@@ -45,7 +45,7 @@ impl Lowering<'_, '_, '_> {
         }
         let guard = self.within(&address, Some((0, count as i128 - 1)));
         let len = u32::try_from(count).ok()?;
-        let place = Place { first: VarId(0), len, index: Some(address.clone()) };
+        let place = Place::element(VarId(0), len, address.clone());
         Some(Target { place, vars: (0..count).map(all).collect(), guard, index: Some(address) })
     }
 

@@ -80,11 +80,17 @@ impl Reader<'_> {
             "swap" => {
                 let args = args(self);
                 let value = self.raw(args.first()?);
-                Some(self.updated(&loc, &Update::Swap(value), inner))
+                let order = self.order(args.get(1)?);
+                Some(self.updated(&loc, &Update::Swap(value), order, inner))
             }
             "compare_exchange" | "compare_exchange_weak" | "compare_and_swap" => {
                 let args = args(self);
                 let (expected, new) = (args.first()?.clone(), args.get(1)?.clone());
+                let success = self.order(args.get(2)?);
+                let failure = match args.get(3) {
+                    Some(order) => self.order(order),
+                    None => success.of_failure(),
+                };
                 self.unify(inner, &expected.ty);
                 self.unify(inner, &new.ty);
                 let weak = name == "compare_exchange_weak" && self.b.options.spurious;
@@ -93,6 +99,7 @@ impl Reader<'_> {
                     &expected,
                     &new,
                     inner,
+                    (success, failure),
                     weak,
                     name == "compare_and_swap",
                     call,
@@ -102,6 +109,7 @@ impl Reader<'_> {
             | "fetch_min" => {
                 let args = args(self);
                 let value = args.first()?.clone();
+                let order = self.order(args.get(1)?);
                 self.unify(inner, &value.ty);
                 let op = match name {
                     "fetch_add" => BinOp::Add,
@@ -113,7 +121,7 @@ impl Reader<'_> {
                     _ => BinOp::Min,
                 };
                 let value = self.raw(&value);
-                Some(self.updated(&loc, &Update::Fetch(op, value), inner))
+                Some(self.updated(&loc, &Update::Fetch(op, value), order, inner))
             }
             "fetch_nand" | "fetch_not" => {
                 let what = format!("`{name}`");
@@ -134,8 +142,8 @@ impl Reader<'_> {
         }
     }
 
-    pub fn updated(&mut self, loc: &Loc, update: &Update, ty: &Ty) -> Val {
-        let old = self.b.update(&loc.lvalue, update);
+    pub fn updated(&mut self, loc: &Loc, update: &Update, order: Order, ty: &Ty) -> Val {
+        let old = self.b.update(&loc.lvalue, update, order);
         Val { data: old.data, ty: ty.clone() }
     }
 
@@ -146,6 +154,7 @@ impl Reader<'_> {
         expected: &Val,
         new: &Val,
         ty: &Ty,
+        (success, failure): (Order, Order),
         is_weak: bool,
         is_old: bool,
         call: &ExprMethodCall,
@@ -163,10 +172,8 @@ impl Reader<'_> {
             let chance = self.b.any(vec![0, 1], &crate::lowering::types::Type::Bool);
             if let Err(code) = self.b.decide(&chance) {
                 self.b.begin_if(code);
-                let value = self.b.update(
-                    &loc.lvalue,
-                    &Update::Fetch(BinOp::BitOr, Value::number(0, lowered.clone())),
-                );
+                let value = self.b.load(&loc.lvalue, failure);
+                let value = self.b.copied(&value);
                 self.b.store(&result, &value, Order::Plain);
                 self.b.store(
                     &flag,
@@ -174,9 +181,8 @@ impl Reader<'_> {
                     Order::Plain,
                 );
                 self.b.begin_else();
-                let value = self
-                    .b
-                    .update(&loc.lvalue, &Update::CompareExchange(raw_expected.clone(), raw_new));
+                let update = Update::CompareExchange(raw_expected.clone(), raw_new, failure);
+                let value = self.b.update(&loc.lvalue, &update, success);
                 let code = self.b.to_code(&value.data);
                 let expected = self.b.to_code(&raw_expected.data);
                 self.b.store(&result, &value, Order::Plain);
@@ -190,7 +196,8 @@ impl Reader<'_> {
             failed = Some(self.b.load(&flag, Order::Plain));
             self.b.load(&result, Order::Plain)
         } else {
-            self.b.update(&loc.lvalue, &Update::CompareExchange(raw_expected, raw_new))
+            let update = Update::CompareExchange(raw_expected, raw_new, failure);
+            self.b.update(&loc.lvalue, &update, success)
         };
         let old = Val { data: old.data, ty: ty.clone() };
         if is_old {

@@ -673,9 +673,11 @@ impl Reader<'_> {
                 (old, new)
             }
         };
+        let order = self.expr(&call.args[if expected.is_some() { 2 } else { 1 }], None);
+        let order = self.order(&order);
         self.at(cond);
         let (old, new): (Value, Value) = (self.raw(&old), self.raw(&new));
-        self.b.update(&loc.lvalue, &Update::WaitFor(old, new));
+        self.b.update(&loc.lvalue, &Update::WaitFor(old, new), order);
         true
     }
 }

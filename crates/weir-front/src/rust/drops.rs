@@ -197,7 +197,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Drops a value that nobody has kept.
+    /// Drops a value that was not bound to a variable.
     pub fn drop_value(&mut self, value: &Val, tag: (usize, usize)) {
         if self.is_reachable() && self.needs_drop(&value.ty) {
             let loc = self.local("dropped", &value.ty, tag);

@@ -78,7 +78,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Executes an expression whose value nobody needs.
+    /// Executes an expression whose value is not used.
     fn discard(&mut self, expr: &Expr) {
         // The result of a thread is only fetched if it is used.
         let mut inner = expr;
@@ -230,7 +230,7 @@ impl Reader<'_> {
         value
     }
 
-    /// A value that nobody knows is needed.
+    /// Reports that a value is needed that Weir does not know.
     pub fn opaque(&mut self, node: &impl Spanned) -> Val {
         self.unsupported(
             node,
@@ -274,11 +274,9 @@ impl Reader<'_> {
                     self.not(&value)
                 }
                 _ => {
-                    if let Expr::Lit(literal) = &*this.expr {
-                        let value = self.literal(&literal.lit, want, expr);
-                        if let Some(known) = value.known() {
-                            return Val::number(-known, value.ty);
-                        }
+                    if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(literal), .. }) = &*this.expr
+                    {
+                        return self.number_literal(literal, true, want, expr);
                     }
                     let value = self.expr(&this.expr, want);
                     self.at(expr);

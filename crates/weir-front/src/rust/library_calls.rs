@@ -314,12 +314,12 @@ impl Reader<'_> {
                 let new = args.get(2).cloned().unwrap_or_else(Val::unit);
                 let (old, new) = (second.with((*inner).clone()), new.with((*inner).clone()));
                 let (old, new) = (self.raw(&old), self.raw(&new));
-                self.b.update(&loc.lvalue, &Update::WaitFor(old, new));
+                self.b.update(&loc.lvalue, &Update::WaitFor(old, new), Order::AcquireRelease);
                 Val::unit()
             }
             (_, "weir_wait_to_read") => {
                 let loc = self.follow(&first);
-                self.b.update(&loc.lvalue, &Update::WaitToCount);
+                self.b.update(&loc.lvalue, &Update::WaitToCount, Order::Acquire);
                 Val::unit()
             }
             ("Box", "new")

@@ -126,7 +126,7 @@ pub struct Frame {
     pub result: Option<Loc>,
     pub function: Option<usize>,
     pub returns: Ty,
-    /// How many of the scopes belong to somebody else, as that of a closure does.
+    /// How many of the scopes belong to another function, as those around a closure do.
     pub borrowed: usize,
 }
 

@@ -145,7 +145,7 @@ impl Reader<'_> {
             self.b.begin_if(code);
         }
         let (one, zero) = (Value::number(1, Type::Bool), Value::number(0, Type::Bool));
-        self.b.update(&token, &Update::WaitFor(one, zero));
+        self.b.update(&token, &Update::WaitFor(one, zero), Order::Acquire);
         if is_waiting.is_err() {
             self.b.begin_else();
             self.b.end_if();
@@ -158,7 +158,8 @@ impl Reader<'_> {
             return;
         };
         let token = self.token(thread);
-        self.b.update(&token, &Update::Swap(Value::number(1, Type::Bool)));
+        let one = Value::number(1, Type::Bool);
+        self.b.update(&token, &Update::Swap(one), Order::Release);
     }
 
     /// Calls a function or a closure that is a value.

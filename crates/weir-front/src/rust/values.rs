@@ -62,22 +62,7 @@ impl Reader<'_> {
 
     pub fn literal(&mut self, literal: &syn::Lit, want: Option<&Ty>, node: &impl Spanned) -> Val {
         match literal {
-            syn::Lit::Int(int) => {
-                let Ok(value) = int.base10_parse::<i128>() else {
-                    return self.error_at(node, "this number is too large", None);
-                };
-                let ty = match Ty::named(int.suffix()) {
-                    Some(ty) => ty,
-                    None => match want.map(|ty| self.resolve(ty)) {
-                        Some(ty @ (Ty::Int(_) | Ty::Var(_, true) | Ty::Opaque)) => ty,
-                        _ => {
-                            let key = self.b.key((self.tag(node), "literal"));
-                            self.resolve(&Ty::Var(key, true))
-                        }
-                    },
-                };
-                Val::number(value, ty)
-            }
+            syn::Lit::Int(int) => self.number_literal(int, false, want, node),
             syn::Lit::Bool(value) => Val::truth(value.value),
             syn::Lit::Byte(byte) => {
                 Val::number(i128::from(byte.value()), Ty::named("u8").unwrap_or(Ty::Bool))
@@ -87,6 +72,38 @@ impl Reader<'_> {
             }
             _ => Val::number(0, Ty::Opaque),
         }
+    }
+
+    /// A number that stands in the text, with a minus sign or without. Its type has to have it.
+    pub fn number_literal(
+        &mut self,
+        literal: &syn::LitInt,
+        is_negative: bool,
+        want: Option<&Ty>,
+        node: &impl Spanned,
+    ) -> Val {
+        let Ok(value) = literal.base10_parse::<i128>() else {
+            return self.error_at(node, "this number is too large", None);
+        };
+        let value = if is_negative { -value } else { value };
+        let ty = match Ty::named(literal.suffix()) {
+            Some(ty) => ty,
+            None => match want.map(|ty| self.resolve(ty)) {
+                Some(ty @ (Ty::Int(_) | Ty::Var(_, true) | Ty::Opaque)) => ty,
+                _ => {
+                    let key = self.b.key((self.tag(node), "literal"));
+                    self.resolve(&Ty::Var(key, true))
+                }
+            },
+        };
+        if let Ty::Int(int) = ty
+            && !(int.low()..=int.high()).contains(&value)
+        {
+            let (low, high) = (int.low(), int.high());
+            let message = format!("the number {value} is outside of its type, {low} to {high}");
+            return self.error_at(node, &message, None);
+        }
+        Val::number(value, ty)
     }
 
     /// The value of a path: a variable, a static, a constant, a function.

@@ -1,7 +1,7 @@
 //! Trencher's language, `.txt`: threads as automata.
 //!
 //! `parse` makes a `tree` of the text, `memory` finds out which addresses there
-//! are, and `thread` makes a process of each thread. `docs/trencher.md` says how
+//! are, and `thread` makes a process of each thread. `docs/other-inputs.md` says how
 //! each construct is read.
 //!
 //! ```

@@ -306,9 +306,7 @@ impl<'c, 't> Lowering<'c, 't> {
         let at = constant.then(|| index.eval(&mut |_| 0).unwrap_or(0));
         match self.memory.cell(at) {
             Cell::Var(var) => Place::var(var),
-            Cell::Element(len) => {
-                Place { first: weir_model::ids::VarId(0), len, index: Some(index) }
-            }
+            Cell::Element(len) => Place::element(weir_model::ids::VarId(0), len, index),
         }
     }
 

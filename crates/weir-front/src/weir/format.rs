@@ -1,8 +1,8 @@
 //! The usual form of a text: indentation by blocks, and blanks between words.
 //!
 //! Line breaks are those of the text, and so are comments. More than one blank between two words
-//! stays, since somebody has aligned something; so does the indentation of a line that continues
-//! the one before it.
+//! stays, since it may align columns; so does the indentation of a line that continues the one
+//! before it.
 
 use super::names::{Word, WordKind, words};
 use super::read;

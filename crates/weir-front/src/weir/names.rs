@@ -3,8 +3,8 @@
 //! A text that is being written is seldom a program, so nothing here fails: what the parser could
 //! read has names, and the rest has none. [`words`] needs no parser at all.
 //!
-//! The labels and registers of all declarations of one family are taken together: `p@here` may be
-//! a place in any of them, and whoever renames one of them means them all.
+//! The labels and registers of all declarations of one family are taken together: `p@here` may be a
+//! place in any of them, and renaming one of them renames all.
 
 mod find;
 

@@ -149,9 +149,13 @@ impl Printer<'_> {
             StmtKind::Any(_, values) if values.is_empty() => "assume false".to_owned(),
             StmtKind::Choose(blocks) if blocks.is_empty() => "assume false".to_owned(),
             StmtKind::Any(r, values) => format!("{} = {}", self.register(*r), any(values)),
-            StmtKind::Load(r, place) => format!("{} = {}", self.register(*r), self.place(place)),
+            StmtKind::Load(r, place) => format!("{} = {}", self.register(*r), self.loaded(place)),
             StmtKind::Store(place, e) => {
-                format!("{} = {}", self.place(place), self.stored(place, e))
+                let (target, value) = (self.place(place), self.stored(place, e));
+                match place.order {
+                    Some(order) => format!("{target}.store({value}, {order})"),
+                    None => format!("{target} = {value}"),
+                }
             }
             StmtKind::Rmw(r, place, rmw) => {
                 format!("{} = {}", self.register(*r), self.atomic(place, rmw))
@@ -191,7 +195,7 @@ impl Printer<'_> {
             StmtKind::Await(loads, e) if loads.is_empty() => format!("await {}", self.code(e)),
             StmtKind::Await(loads, e) => {
                 if let [Stmt { kind: StmtKind::Load(r, place), .. }] = &loads[..] {
-                    let (r, place) = (self.register(*r), self.place(place));
+                    let (r, place) = (self.register(*r), self.loaded(place));
                     let text = format!("await {{ {r} = {place} }} until {}", self.code(e));
                     return self.line(&text);
                 }
@@ -291,23 +295,26 @@ impl Printer<'_> {
         }
     }
 
-    fn atomic(&self, place: &Place, rmw: &Rmw) -> String {
-        let place = self.place(place);
-        match rmw {
-            Rmw::Cas { expected, new } => {
-                format!("cmpxchg({place}, {}, {})", self.code(expected), self.code(new))
-            }
-            Rmw::CasFlag { expected, new } => {
-                format!("cas({place}, {}, {})", self.code(expected), self.code(new))
-            }
-            Rmw::Swap(e) => format!("swap({place}, {})", self.code(e)),
-            Rmw::Update { when, new } => {
-                format!("update({place}, {}, {})", self.code(when), self.code(new))
-            }
-            Rmw::Fetch(op, e) => {
-                format!("{}({place}, {})", operators::fetch_text(*op), self.code(e))
-            }
+    /// What a load reads.
+    fn loaded(&self, place: &Place) -> String {
+        match place.order {
+            Some(order) => format!("{}.load({order})", self.place(place)),
+            None => self.place(place),
         }
+    }
+
+    fn atomic(&self, place: &Place, rmw: &Rmw) -> String {
+        let (name, operands, failure) = match rmw {
+            Rmw::Cas { expected, new, failure } => ("cmpxchg", vec![expected, new], *failure),
+            Rmw::CasFlag { expected, new, failure } => ("cas", vec![expected, new], *failure),
+            Rmw::Swap(e) => ("swap", vec![e], None),
+            Rmw::Update { when, new } => ("update", vec![when, new], None),
+            Rmw::Fetch(op, e) => (operators::fetch_text(*op), vec![e], None),
+        };
+        let mut parts = vec![self.place(place)];
+        parts.extend(operands.into_iter().map(|e| self.code(e)));
+        parts.extend(place.order.into_iter().chain(failure).map(|order| order.to_string()));
+        format!("{name}({})", parts.join(", "))
     }
 
     fn questions(&mut self) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use weir_model::program::{
-    AtomicKind, BinOp, FenceKind, IntType, Ltl, Objective, Quantifier, Runs, UnOp,
+    AtomicKind, BinOp, FenceKind, IntType, Ltl, Objective, Order, Quantifier, Runs, UnOp,
 };
 
 /// A range of bytes of the text, small enough to copy.
@@ -164,7 +164,7 @@ pub enum Question<'t> {
     Assertions,
     Live(Quantifier, Expr<'t>),
     Terminates,
-    /// Of which runs, and what.
+    /// The runs that the formula is about, and the formula.
     Ltl(Runs, Ltl<Expr<'t>>),
     Game(Objective, Expr<'t>),
 }
@@ -237,15 +237,6 @@ impl Place<'_> {
     }
 }
 
-/// The order of an access to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    Relaxed,
-    Acquire,
-    Release,
-    SeqCst,
-}
-
 #[derive(Debug)]
 pub struct Expr<'t> {
     pub kind: ExprKind<'t>,
@@ -263,7 +254,8 @@ pub enum ExprKind<'t> {
     /// `c ? a : b`
     Conditional(Box<Expr<'t>>, Box<Expr<'t>>, Box<Expr<'t>>),
     Any(Choice<'t>),
-    Atomic(Atomic, Place<'t>, Vec<Expr<'t>>),
+    /// Its order, and that of a compare-and-swap that fails, if they are given.
+    Atomic(Atomic, Place<'t>, Vec<Expr<'t>>, Option<Order>, Option<Order>),
     /// `x.load(acquire)`
     Load(Place<'t>, Order),
     /// A call of a procedure.

@@ -48,3 +48,9 @@ pub fn mutated(random: &mut Random, text: &str, letters: &str) -> String {
     }
     text.into_iter().collect()
 }
+
+/// How often something is repeated in a text that is too deep or too long: beyond nearly all
+/// limits of the readers. With `WEIR_SLOW=1` it is more.
+pub fn many(most: usize) -> usize {
+    if std::env::var_os("WEIR_SLOW").is_some_and(|value| value == "1") { most } else { 25_000 }
+}

@@ -7,6 +7,7 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::{Atom, FenceKind, Program};
 
 use super::locals::{self, LocalId, Next};
+use super::orders::as_fences;
 use super::{Reached, memories};
 
 /// What waits in a store buffer.
@@ -48,6 +49,7 @@ pub fn store_buffers(
 ) -> Option<Reached> {
     let (is_sc, is_pso) = (model == MemoryModel::SC, model == MemoryModel::PSO);
     assert!(is_sc || is_pso || model == MemoryModel::TSO, "{model} has no store buffers here");
+    let program = &as_fences(program);
     let mut locals = locals::all(program);
     let mut reached = Reached::default();
     let start = |memory| Configuration {

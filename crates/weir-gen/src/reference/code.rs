@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{LabelId, RegId, VarId};
 use weir_model::program::{
-    AtomicKind, BinOp, Code, Domain, FenceKind, IntType, Place, Process, Program, Rmw, Stmt,
+    AtomicKind, BinOp, Code, Domain, FenceKind, IntType, Order, Place, Process, Program, Rmw, Stmt,
     StmtKind,
 };
 
@@ -440,7 +440,7 @@ impl<'p> Automaton<'p> {
         after.failed || is_start || self.waits(before) || is_left
     }
 
-    /// Whether the next step goes round in an `await`.
+    /// Whether the next step stays inside an `await`.
     pub fn waits(&self, local: &Local) -> bool {
         matches!(local.at, At::Test(_)) && !self.succeeds(local)
     }
@@ -450,8 +450,8 @@ impl<'p> Automaton<'p> {
         matches!(local.at, At::Test(_)) && self.succeeds(local)
     }
 
-    /// Where a process goes that is before an `assume` which does not hold, if it is one of a full
-    /// block before which the block writes nothing: to the beginning of the block.
+    /// The beginning of the block, if the process stands before a guard of a full block that does
+    /// not hold: an `assume` before which the block writes nothing.
     pub fn back(&self, local: &Local) -> Option<Local> {
         let At::Statement(mut address) = local.at else { return None };
         matches!(self.stmt(address), Some(StmtKind::Assume(_))).then_some(())?;
@@ -497,7 +497,7 @@ impl<'p> Automaton<'p> {
         let mut given = old;
         let mut written = || -> Result<Option<i128>, Fails> {
             let new = match rmw {
-                Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
+                Rmw::Cas { expected, new, .. } | Rmw::CasFlag { expected, new, .. } => {
                     let succeeds = Self::eval(expected, registers)? == old;
                     if matches!(rmw, Rmw::CasFlag { .. }) {
                         given = i128::from(succeeds);
@@ -522,6 +522,45 @@ impl<'p> Automaton<'p> {
             Err(Fails) => Some((old, Self::failed(local))),
             Ok(None) => None,
             Ok(Some(new)) => Some((new, self.assign(local, address, *reg, given))),
+        }
+    }
+
+    /// The memory order of the access that comes next, for an atomic read-write that of reading `old`.
+    pub fn order(&self, local: &Local, old: Option<i128>) -> Order {
+        let At::Statement(address) = local.at else { unreachable!() };
+        match self.stmt(address) {
+            Some(StmtKind::Load(_, place) | StmtKind::Store(place, _)) => {
+                place.order.unwrap_or(Order::Relaxed)
+            }
+            Some(StmtKind::Rmw(_, place, rmw)) => {
+                let fails = old.is_some_and(|old| self.is_failure(local, old));
+                match (rmw, place.order) {
+                    (Rmw::Cas { failure: Some(order), .. }, _)
+                    | (Rmw::CasFlag { failure: Some(order), .. }, _)
+                        if fails =>
+                    {
+                        *order
+                    }
+                    (_, None) => Order::Fenced,
+                    // A read that fails releases nothing.
+                    (_, Some(Order::AcquireRelease)) if fails => Order::Acquire,
+                    (_, Some(Order::Release)) if fails => Order::Relaxed,
+                    (_, Some(order)) => order,
+                }
+            }
+            _ => unreachable!(),
+        }
+    }
+
+    /// Whether the compare-and-swap that comes next fails if it reads `old`.
+    pub fn is_failure(&self, local: &Local, old: i128) -> bool {
+        let At::Statement(address) = local.at else { unreachable!() };
+        let Some(StmtKind::Rmw(_, _, rmw)) = self.stmt(address) else { unreachable!() };
+        match rmw {
+            Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. } => {
+                Self::eval(expected, &local.registers).is_ok_and(|expected| expected != old)
+            }
+            Rmw::Swap(_) | Rmw::Fetch(..) | Rmw::Update { .. } => false,
         }
     }
 

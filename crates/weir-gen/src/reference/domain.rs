@@ -6,7 +6,7 @@ use weir_model::ids::{RegId, VarId};
 use weir_model::program::{Code, Domain, Place, Process, Program, Rmw, Stmt, StmtKind};
 
 /// Larger sets of values count as infinite.
-const MOST: usize = 12;
+const MAX_VALUES: usize = 12;
 
 /// The domain of every variable: the declared one, if it is not a type of integers; otherwise the least set that contains
 /// the initial values and is closed under every write of the code, whatever the control
@@ -35,7 +35,7 @@ pub fn domains(program: &Program) -> Option<Vec<BTreeSet<i128>>> {
             values.block(&process.body)?;
         }
         let sets = values.vars.iter().chain(values.registers.iter().flatten());
-        if sets.into_iter().any(|set| set.len() > MOST) {
+        if sets.into_iter().any(|set| set.len() > MAX_VALUES) {
             return None;
         }
         if before == (values.vars.clone(), values.registers.clone()) {
@@ -148,7 +148,7 @@ impl Values<'_> {
             combinations = each
                 .flat_map(|c| values.iter().map(move |v| [&c[..], &[(reg, *v)]].concat()))
                 .collect();
-            if combinations.len() > MOST * MOST * MOST {
+            if combinations.len() > MAX_VALUES * MAX_VALUES * MAX_VALUES {
                 return None;
             }
         }

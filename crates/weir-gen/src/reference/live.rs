@@ -1,23 +1,24 @@
-//! Runs without end, under SC.
+//! Infinite runs, under SC.
 
 use std::collections::HashMap;
 
 use weir_model::program::{Formula, LiveKind, Program};
 
 use super::locals::{self, LocalId, Next};
+use super::orders::as_fences;
 use super::{memories, truth};
 
 /// The configurations of a program under SC and its steps.
 struct Graph {
     /// Which formulas hold: here only one is asked.
     holds: Vec<bool>,
-    /// For each configuration who steps and where it leads.
+    /// For each configuration the steps: the process, and the configuration that the step leads to.
     steps: Vec<Vec<(usize, usize)>>,
     /// Whether the formula has no value in some configuration.
     faults: bool,
 }
 
-/// Whether what is asked about runs without end is so under SC. A run is *fair* if each
+/// Whether what is asked about infinite runs is so under SC. A run is *fair* if each
 /// process takes steps for ever or has none to take again and again.
 ///
 /// * `exists f`: some cycle has a configuration with `f`; `never f`: none has.
@@ -60,6 +61,7 @@ pub fn live(program: &Program, kind: &LiveKind, limit: usize) -> Option<bool> {
 fn explore(program: &Program, formula: &Formula, limit: usize) -> Option<Graph> {
     let mut atoms = Vec::new();
     formula.atoms(&mut |a| atoms.push(*a));
+    let program = &as_fences(program);
     let mut locals = locals::all(program);
     let mut graph = Graph { holds: vec![], steps: vec![], faults: false };
     let initial: Vec<LocalId> = locals.iter().map(|l| l.initial()).collect();

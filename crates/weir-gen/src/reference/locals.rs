@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use weir_model::ids::{ProcessId, VarId};
-use weir_model::program::{Atom, AtomicKind, FenceKind, Program};
+use weir_model::program::{Atom, AtomicKind, FenceKind, Order, Program};
 
 use super::code::{Automaton, Local, Step};
 
@@ -105,6 +105,16 @@ impl<'p> Locals<'p> {
         let found = found.map(|(new, to)| (new, self.id(to)));
         self.rmws.insert((id, old), found);
         found
+    }
+
+    /// See [`Automaton::order`].
+    pub fn order(&self, id: LocalId, old: Option<i128>) -> Order {
+        self.automaton.order(&self.all[id], old)
+    }
+
+    /// See [`Automaton::is_failure`].
+    pub fn is_failure(&self, id: LocalId, old: i128) -> bool {
+        self.automaton.is_failure(&self.all[id], old)
     }
 
     /// The kind of the atomic block that the process is in or comes to next.

@@ -3,14 +3,15 @@
 //! At each moment the parts of a formula have truth values. Those of parts with temporal operators
 //! are guessed one moment ahead, and a guess has to come true. So a run that does not satisfy the
 //! formula is a path through configurations with guesses, from one in which the formula is false,
-//! that comes round and on which every `until` that is true is fulfilled, and every `always`
-//! that is false is refuted.
+//! that ends in a cycle on which every `until` that is true is fulfilled, and every `always` that
+//! is false is refuted.
 
 use std::collections::HashMap;
 
 use weir_model::program::{Atom, Ltl, Program, Runs};
 
 use super::locals::{self, LocalId, Locals};
+use super::orders::as_fences;
 use super::{memories, truth as state_truth};
 
 /// The most temporal operators.
@@ -27,7 +28,7 @@ struct Config {
     faults: bool,
     /// Whose step, where it leads, and whether that is waiting.
     steps: Vec<(usize, usize, bool)>,
-    /// Whether nobody can do anything but wait.
+    /// Whether every process can only wait.
     ends: bool,
 }
 
@@ -172,6 +173,7 @@ fn explore(program: &Program, formula: &Ltl, limit: usize) -> Option<(Vec<Config
     formula.states(&mut |f| states.push(f));
     let mut atoms: Vec<Atom> = Vec::new();
     states.iter().for_each(|f| f.atoms(&mut |a| atoms.push(*a)));
+    let program = &as_fences(program);
     let mut locals = locals::all(program);
     let first: Vec<LocalId> = locals.iter().map(Locals::initial).collect();
     let mut all: Vec<(Vec<LocalId>, Vec<i128>)> =

@@ -22,7 +22,7 @@
 //!
 //! *Memory.* [`store_buffers`] explores SC, TSO and PSO; [`rewriting`] is the definition by
 //! rewriting of traces (Atig et al. 2012, section 3.3), for every model without RRWE. [`live`]
-//! is about runs without end under SC.
+//! is about infinite runs under SC. [`c11`] is the model of C11, C++20 and Rust by its axioms.
 //!
 //! ```
 //! use weir_gen::{Rng, Shape, program, reference};
@@ -36,11 +36,13 @@
 //! ```
 
 mod buffers;
+mod c11;
 mod code;
 mod domain;
 mod live;
 mod locals;
 mod ltl;
+mod orders;
 mod rewriting;
 mod value;
 
@@ -49,6 +51,7 @@ use std::collections::BTreeSet;
 use weir_model::program::{Atom, Formula, LiveKind, Program, PropertyKind, Quantifier};
 
 pub use buffers::store_buffers;
+pub use c11::c11;
 pub use domain::domains;
 pub use live::live;
 pub use rewriting::{rewriting, rewriting_with};
@@ -62,6 +65,8 @@ pub struct Reached {
     pub finals: BTreeSet<Vec<i128>>,
     /// Whether some process can fail.
     pub fails: bool,
+    /// Whether two accesses race.
+    pub races: bool,
     /// Whether there is a deadlock: a state with empty buffers in which no process has failed,
     /// some process has not ended, and no process can take a step.
     pub deadlocks: bool,

@@ -18,6 +18,7 @@ use weir_model::memory_model::{Access, MemoryModel, Relaxation};
 use weir_model::program::{Atom, FenceKind, Program, Stmt, StmtKind};
 
 use super::locals::{self, LocalId, Locals, Next};
+use super::orders::as_fences;
 use super::{Reached, domains, memories};
 
 /// A memory operation with its values.
@@ -93,6 +94,7 @@ pub fn rewriting_with(
     if has_blocks(program) {
         return None;
     }
+    let program = &as_fences(program);
     let mut locals = locals::all(program);
     let mut tries = Vec::new();
     for locals in &mut locals {

@@ -1,16 +1,16 @@
 //! Formulas of linear temporal logic: runs that do not satisfy one.
 //!
 //! *Problem.* Given a graph of configurations and a formula, is there a run through the graph that
-//! does not satisfy the formula? A run goes on as long as anybody can; if it ends, its last
-//! configuration is repeated for ever. Waiting is no step: a process in an `await` goes round without
-//! that being a run, unless nobody can do anything else, which is the end of the run.
+//! does not satisfy the formula? A run goes on as long as some process can take a step; if it ends,
+//! its last configuration is repeated for ever. Waiting is no step: rounds of an `await` do not
+//! make a run infinite. If every process can only wait, the run has ended.
 //!
 //! *Algorithm.* The product of the graph and the [`automaton`] of the words that do not satisfy the
 //! formula. A node of it is a configuration, the letter that is read there, and a state of the
-//! automaton that reads it. In the middle of an atomic block, where no question is asked, the letter is
-//! the last one that was read; a formula without `next` does not tell how often. A run that does not
-//! satisfy the formula is a cycle that visits every set of accepting states and has a step that is
-//! not waiting; [`fair`](crate::fair) finds it.
+//! automaton that reads it. In the middle of an atomic block, which formulas do not observe, the
+//! letter is the last one that was read; a formula without `next` cannot count repetitions. A run
+//! that does not satisfy the formula is a cycle that visits every set of accepting states and has a
+//! step that is not waiting; [`fair`](crate::fair) finds it.
 
 pub(crate) mod automaton;
 
@@ -78,7 +78,7 @@ pub(crate) fn find(
 struct Moments {
     /// The letter of each node; nothing in the middle of an atomic block.
     letters: Vec<Option<u32>>,
-    /// Whether nobody can do anything but wait, for ever, and a run that ends there counts.
+    /// Whether a run ends here, because every process can only wait, and such a run counts.
     ends: Vec<bool>,
 }
 
@@ -193,7 +193,7 @@ fn pattern<'a>(
     CyclePattern { within: Box::new(|_| true), goals, debts }
 }
 
-/// A process takes steps for ever, or again and again has none to take, or the run has ended.
+/// A process takes infinitely many steps, or infinitely often has no step, or the run has ended.
 fn takes_part<'a>(
     graph: &'a Graph<'a>,
     moments: &'a Moments,
@@ -221,7 +221,7 @@ fn violation(product: &Graph<'_>, cycle: &Cycle) -> Violation {
         node = parent;
     }
     stem.reverse();
-    // After the end of a run nobody does anything but wait. The cycle may begin in the middle of a
+    // After the end of a run every process only waits. The cycle may begin in the middle of a
     // round, from where it is not yet the end.
     stem.retain(|edge| !edge.stutters);
     let end = cycle.edges.iter().position(|edge| edge.stutters);

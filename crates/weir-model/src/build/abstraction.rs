@@ -41,7 +41,7 @@ const MAX_WRITTEN: usize = 256;
 /// The same for one without a range: it may be counted without end.
 const MAX_COUNTED: usize = 16;
 
-/// What may be anything is one of the values of its domain, if those are so few.
+/// A value that may be anything is one of the values of its domain, if there are at most so many.
 const FEW: u128 = 64;
 
 /// What a step of the code of a process does with memory; variables by number.

@@ -271,7 +271,7 @@ impl Expanding<'_> {
         }
     }
 
-    /// A process writes a value to a variable; `false` if it cannot come to that.
+    /// A process writes a value to a variable; `false` if the value is too deep to be real.
     fn write(&mut self, process: ProcessId, from: StateId, var: VarId, value: ValueId) -> bool {
         let node = self.system.state(process, from).node;
         let depth = self.depth + self.weights[process.index()][node];

@@ -152,8 +152,8 @@ impl Local<'_> {
         }
     }
 
-    /// Whether a local step that leads from one place with its registers to another
-    /// can be told by what is asked: then the process is seen before it.
+    /// Whether a question can observe a local step from one place with its registers to another.
+    /// Then the process stands before the step.
     fn is_visible(&self, before: (NodeId, &[i128]), after: (NodeId, &[i128])) -> bool {
         let nodes = &self.flow.nodes;
         let (left, entered) = (&nodes[before.0].labels, &nodes[after.0].labels);
@@ -191,9 +191,8 @@ impl Local<'_> {
         }
     }
 
-    /// Runs local code from a node on, up to where the process is seen standing: before
-    /// a step, or before a local step that changes the answer to something that is
-    /// asked.
+    /// Runs local code from a node on, up to the next place at which the process stands: before a
+    /// step, or before a local step that a question can observe.
     pub fn settle(&self, node: NodeId, mut registers: Vec<i128>) -> Settled {
         let flow = self.flow;
         let mut within = flow.nodes[node].within;
@@ -234,8 +233,8 @@ impl Local<'_> {
         }
     }
 
-    /// Fails if a process has failed that comes to stand before a step: the step
-    /// makes no sense for the values of its registers.
+    /// Fails if the step before which a process would stand is undefined for the values of its
+    /// registers.
     pub fn cannot_stand(&self, node: NodeId, registers: &[i128]) -> Result<(), Stop> {
         let node = &self.flow.nodes[node].node;
         let (Node::Load(_, place, _) | Node::Store(place, ..) | Node::Rmw(_, place, ..)) = node
@@ -266,16 +265,15 @@ impl Local<'_> {
     }
 }
 
-/// Finds out that local code goes round for ever, with Brent's algorithm: a place that was passed
-/// is compared with all that follow, and replaced by a later one each time the distance has
-/// doubled.
+/// Detects that local code loops for ever, with Brent's algorithm: a place that was passed is
+/// compared with all that follow, and replaced by a later one each time the distance has doubled.
 #[derive(Default)]
 struct Round {
     steps: usize,
     /// The place that is compared, and when it was passed.
     anchor: Option<(NodeId, Vec<i128>)>,
     since: usize,
-    /// The least place since then: where the process stands if it goes round.
+    /// The least place since then: where the process stands if it loops.
     least: Option<(NodeId, Vec<i128>)>,
 }
 

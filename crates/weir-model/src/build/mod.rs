@@ -26,6 +26,8 @@ pub use self::expand::{Expanded, Expansion};
 pub(crate) use self::on_demand::Next;
 pub(crate) use self::watch::Watch;
 
+use std::borrow::Cow;
+
 use crate::flow::{Flow, NodeId};
 use crate::limits::{self, Budget};
 use crate::program::Program;
@@ -41,6 +43,29 @@ pub(crate) enum Rounds {
     Left,
 }
 
+/// How the system of a program is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub rounds: Rounds,
+    pub reads: Reads,
+    pub orders: Orders,
+}
+
+impl Way {
+    /// Of ordinary systems.
+    pub const PLAIN: Self =
+        Self { rounds: Rounds::Left, reads: Reads::Written, orders: Orders::Fences };
+}
+
+/// What becomes of the memory orders of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Orders {
+    /// The memory model of the language reads them.
+    Kept,
+    /// Memory models of processors know none: they are fences ([`Program::fenced`]).
+    Fences,
+}
+
 /// What a read may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
@@ -50,15 +75,10 @@ pub(crate) enum Reads {
     Guessed,
 }
 
-pub(crate) fn build(
-    program: Program,
-    rounds: Rounds,
-    reads: Reads,
-    budget: &Budget,
-) -> Result<System, Unbuilt> {
+pub(crate) fn build(program: Program, way: Way, budget: &Budget) -> Result<System, Unbuilt> {
     let watch = Watch::new(&program);
-    let flows = flows(&program, &watch, budget)?;
-    finish(program, watch, flows, rounds, reads, budget)
+    let flows = flows(&program, &watch, way.orders, budget)?;
+    finish(program, watch, flows, way, budget)
 }
 
 /// See [`System::slice`].
@@ -68,14 +88,23 @@ pub(crate) fn slice(
     budget: &Budget,
 ) -> Result<Option<System>, Unbuilt> {
     let watch = Watch::new(&program);
-    let mut flows = flows(&program, &watch, budget)?;
+    let mut flows = flows(&program, &watch, Orders::Fences, budget)?;
     if !slice::cut(&program, &mut flows, questions, budget)? {
         return Ok(None);
     }
-    finish(program, watch, flows, Rounds::Left, Reads::Written, budget).map(Some)
+    finish(program, watch, flows, Way::PLAIN, budget).map(Some)
 }
 
-fn flows(program: &Program, watch: &Watch, budget: &Budget) -> Result<Vec<Flow>, limits::Stop> {
+fn flows(
+    program: &Program,
+    watch: &Watch,
+    orders: Orders,
+    budget: &Budget,
+) -> Result<Vec<Flow>, limits::Stop> {
+    let program = match orders {
+        Orders::Kept => Cow::Borrowed(program),
+        Orders::Fences => program.fenced(),
+    };
     let flow = |(p, process)| Flow::new(process, &watch.marked(p), &watch.kept[p], budget);
     program.processes.iter().enumerate().map(flow).collect()
 }
@@ -84,8 +113,7 @@ fn finish(
     program: Program,
     watch: Watch,
     flows: Vec<Flow>,
-    rounds: Rounds,
-    reads: Reads,
+    Way { rounds, reads, orders }: Way,
     budget: &Budget,
 ) -> Result<System, Unbuilt> {
     let guessed = match reads {
@@ -93,7 +121,7 @@ fn finish(
         Reads::Guessed => Some(domain::domains(&program, &flows, budget)?),
     };
     let (abstractions, sets) = abstraction::explore(&program, &flows, guessed, budget)?;
-    let questions = questions::ask(&program, Some(&abstractions));
+    let questions = questions::ask(&program, Some(&abstractions), orders);
     let mut vars = Vec::new();
     for decl in &program.vars {
         for init in &decl.init {
@@ -110,13 +138,14 @@ fn finish(
         .collect();
     let mut system = System::unfolded(program, questions, vars, processes, watch, rounds);
     system.guesses_reads = reads == Reads::Guessed;
+    system.keeps_orders = orders == Orders::Kept;
     system.enter();
     Ok(system)
 }
 
 /// See [`System::unbuilt`].
 pub(crate) fn unbuilt(program: Program) -> System {
-    let (watch, questions) = (Watch::new(&program), questions::ask(&program, None));
+    let (watch, questions) = (Watch::new(&program), questions::ask(&program, None, Orders::Fences));
     System::unfolded(program, questions, vec![], vec![], watch, Rounds::Left)
 }
 

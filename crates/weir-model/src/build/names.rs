@@ -67,30 +67,6 @@ impl System {
         (self.state_name(process, id) == name).then_some(id)
     }
 
-    /// The number of the place of a control state and its registers, if that is all of it.
-    pub(crate) fn place_and_registers(
-        &self,
-        process: ProcessId,
-        state: StateId,
-    ) -> Option<(usize, &[i128])> {
-        let at = self.state(process, state);
-        let is_plain = !at.is_stop && matches!(at.kind, StateKind::Inside | StateKind::Ended);
-        let place = self.processes[process.index()].flow.number_of(at.node);
-        is_plain.then_some((place, &at.registers))
-    }
-
-    /// The control state at a place with these registers, if there can be one.
-    pub(crate) fn find_place(
-        &self,
-        process: ProcessId,
-        place: usize,
-        registers: Vec<i128>,
-    ) -> Option<StateId> {
-        let node = self.processes[process.index()].flow.numbered(place)?;
-        let key = self.standing(process, Key { node, registers, stop: None })?;
-        Some(self.intern(process, key))
-    }
-
     /// The name of a register that no other of its process has.
     fn register_key(&self, process: ProcessId, r: usize) -> String {
         let declared = &self.program.processes[process.index()].registers;
@@ -109,6 +85,7 @@ impl System {
             "assertion" => Failure::Assertion.into(),
             "message" => Failure::Message(words.by_ref().collect::<Vec<_>>().join(" ")).into(),
             "division" => Failure::DivisionByZero.into(),
+            "race" => Failure::Race.into(),
             "index" => Failure::Index(words.next()?.parse().ok()?).into(),
             "domain" => {
                 let value = words.next()?.parse().ok()?;
@@ -155,6 +132,7 @@ fn failure_name(failure: &Failure) -> String {
         Failure::DivisionByZero => "division".to_owned(),
         Failure::Index(index) => format!("index {index}"),
         Failure::Domain(name, value) => format!("domain {value} {name}"),
+        Failure::Race => "race".to_owned(),
     }
 }
 

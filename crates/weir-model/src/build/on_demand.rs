@@ -4,11 +4,11 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::local::{Local, Settled, forget, stopped};
 use super::{Key, Rounds, Stop};
-use crate::flow::Node;
+use crate::flow::{Located, Node};
 use crate::grow::{Cells, may_grow};
 use crate::ids::{ProcessId, StateId, TransitionId, ValueId, VarId};
-use crate::program::Rmw;
-use crate::system::{Excess, Mark, Op, State, StateKind, System, Transition};
+use crate::program::{Order, Rmw};
+use crate::system::{Excess, Failure, Mark, Op, State, StateKind, System, Transition};
 
 /// What a process does next.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) enum Next {
     },
 }
 
-/// What a process seems to do next where nothing may be created.
+/// The next step of a process while nothing may be created: none.
 static NOTHING: LazyLock<Next> = LazyLock::new(|| Next::Free { first: 0, list: Box::default() });
 
 /// Few variables have more values: they are kept closer.
@@ -97,8 +97,8 @@ impl System {
         id
     }
 
-    /// The same control state as processes come to it: dead registers are 0, and before a
-    /// step that makes no sense the process has failed. `None` if no process stands there.
+    /// The same control state as processes come to it: dead registers are 0, and before an
+    /// undefined step the process has failed. `None` if no process stands there.
     pub(super) fn standing(&self, process: ProcessId, mut key: Key) -> Option<Key> {
         let local = self.local(process);
         forget(local.flow, key.node, &mut key.registers, |_| 0);
@@ -148,8 +148,18 @@ impl System {
         let next = &automaton.states.get(state.index()).next;
         match next.get() {
             Some(next) => next,
-            None if !may_grow() => &NOTHING,
-            None => next.get_or_init(|| self.make_next(process, state)),
+            None => self.first_next(process, state),
+        }
+    }
+
+    /// The same in a control state that was not left before.
+    #[cold]
+    #[inline(never)]
+    fn first_next(&self, process: ProcessId, state: StateId) -> &Next {
+        let next = &self.state(process, state).next;
+        match may_grow() {
+            true => next.get_or_init(|| self.make_next(process, state)),
+            false => &NOTHING,
         }
     }
 
@@ -281,8 +291,9 @@ impl System {
         Next::Free { first, list: kept.into() }
     }
 
-    /// Whether nothing that is asked can tell two control states of a process apart. One that
-    /// does not come later in the code is told apart, so that every loop has a place to stand at.
+    /// Whether no question distinguishes two control states of a process. A control state that does
+    /// not come later in the code counts as different, so that every loop has a place at which the
+    /// process stands.
     fn is_quiet(&self, process: ProcessId, from: StateId, to: StateId) -> bool {
         let (from, to) = (self.state(process, from), self.state(process, to));
         let asked = &self.watch.labels[process.index()];
@@ -317,16 +328,56 @@ impl System {
         let waits = located.within.is_some() && to.within == located.within;
         let to = self.intern(process, to.key);
         // A round of an `await` that changes nothing: no step is needed to wait.
-        let idle = waits && from == to && self.rounds == Rounds::Left;
-        // Whoever enters a block locks the others out.
+        // Where accesses can race, a round does something.
+        let idle = waits && from == to && self.rounds == Rounds::Left && !self.keeps_orders;
+        // A process that enters a block locks the others out.
         let in_block = |state| self.is_in_block(process, state);
         let is_quiet = !waits
             && mark.is_none()
             && !in_block(from)
             && !in_block(to)
             && self.is_quiet(process, from, to);
-        let span = located.span;
-        (!idle).then_some(Transition { from, op, to, waits, is_quiet, mark, span })
+        let (span, order) = (located.span, self.order(located, op));
+        (!idle).then_some(Transition { from, op, order, to, waits, is_quiet, mark, span })
+    }
+
+    /// What becomes of a transition whose access races with another one: the process fails.
+    pub(crate) fn racing(&self, process: ProcessId, id: TransitionId) -> (TransitionId, StateId) {
+        let automaton = &self.processes[process.index()];
+        let mut races = automaton.races.lock().expect("no thread panics while it has the lock");
+        let raced = *races.entry(id).or_insert_with(|| {
+            let t = *automaton.transitions.get(id.index());
+            let State { node, registers, .. } = self.state(process, t.from);
+            let stop = Some(Failure::Race.into());
+            let key = Key { node: *node, registers: registers.to_vec(), stop };
+            let to = self.intern(process, key);
+            let _lock = automaton.ids.lock().expect("no thread panics while it has the lock");
+            let raced = Transition { to, waits: false, is_quiet: false, ..t };
+            TransitionId::new(automaton.transitions.push(raced))
+        });
+        (raced, automaton.transitions.get(raced.index()).to)
+    }
+
+    /// The memory order of what a process does at a node.
+    fn order(&self, located: &Located, op: Op) -> Order {
+        match &located.node {
+            _ if !self.keeps_orders => Order::Relaxed,
+            // A step of a block that is atomic under all models.
+            Node::Load(..) | Node::Store(..) if located.is_direct => Order::Fenced,
+            Node::Load(_, place, _) | Node::Store(place, ..) => {
+                place.order.unwrap_or(Order::Relaxed)
+            }
+            Node::Rmw(_, place, rmw, _) => {
+                let success = place.order.unwrap_or(Order::Fenced);
+                match (op, rmw) {
+                    (Op::Read(..), Rmw::Cas { failure, .. } | Rmw::CasFlag { failure, .. }) => {
+                        failure.unwrap_or(success.of_failure())
+                    }
+                    _ => success,
+                }
+            }
+            _ => Order::Relaxed,
+        }
     }
 
     /// The transition of a load or an atomic read-write for one value; `None` if it waits
@@ -400,17 +451,25 @@ impl System {
                     }),
                     Err(stop) => Err(stop),
                 };
+                // A compare-and-swap that does not find what it expects.
+                let is_failure = || match rmw {
+                    Rmw::Cas { expected, .. } | Rmw::CasFlag { expected, .. } => {
+                        local.eval(expected, &state.registers).is_ok_and(|e| e != number)
+                    }
+                    Rmw::Swap(_) | Rmw::Fetch(..) | Rmw::Update { .. } => false,
+                };
                 match written {
                     Ok(written) => {
                         let given = match rmw {
-                            Rmw::CasFlag { expected, .. } => {
-                                let expected = local.eval(expected, &state.registers);
-                                i128::from(expected.is_ok_and(|e| e == number))
-                            }
+                            Rmw::CasFlag { .. } => i128::from(!is_failure()),
                             _ => number,
                         };
                         let to = local.go_on_with(state.node, *reg, given, &state.registers, *next);
-                        (Op::Arw(var, value, written), to)
+                        let op = match self.keeps_orders && is_failure() {
+                            true => Op::Read(var, value),
+                            false => Op::Arw(var, value, written),
+                        };
+                        (op, to)
                     }
                     Err(stop) => {
                         let to = stopped(state.node, state.registers.to_vec(), stop);

@@ -1,18 +1,23 @@
 //! The questions of a program.
 
+use super::Orders;
 use super::abstraction::Abstraction;
 use crate::ids::{RegId, SpanId};
 use crate::program::{
-    Atom, Bounds, Code, Domain, Expr, Formula, Place, Process, Program, PropertyKind, Quantifier,
-    Stmt, StmtKind,
+    Atom, Bounds, Code, Domain, Expr, Formula, Order, Place, Process, Program, PropertyKind,
+    Quantifier, Stmt, StmtKind,
 };
 use crate::question::{Kind, Question};
 
 /// What is asked of a program: its properties, whether it fails if it can, whether a value
-/// leaves its bound if one can, and whether the formula of each `final exists` has a value if it
+/// leaves its bound if one can, whether accesses race where the model is that of a language, and whether the formula of each `final exists` has a value if it
 /// may have none. `known` is what is known of the processes. Without it everything is asked that the
 /// text of the program leaves open, so that nothing that may be violated is missing from a report.
-pub(super) fn ask(program: &Program, known: Option<&[Abstraction]>) -> Vec<Question> {
+pub(super) fn ask(
+    program: &Program,
+    known: Option<&[Abstraction]>,
+    orders: Orders,
+) -> Vec<Question> {
     let processes = known.unwrap_or_default();
     let mut asked: Vec<(Option<&String>, Kind, SpanId)> = program
         .properties
@@ -32,6 +37,14 @@ pub(super) fn ask(program: &Program, known: Option<&[Abstraction]>) -> Vec<Quest
         && asked.iter().all(|(_, kind, _)| *kind != Kind::Assertions)
     {
         asked.push((None, Kind::Assertions, span));
+    }
+    let is_plain = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Load(_, place) | StmtKind::Store(place, _) => place.order == Some(Order::Plain),
+        _ => false,
+    };
+    let plain = program.processes.iter().find_map(|p| find(&p.body, &is_plain));
+    if let Some(span) = plain.filter(|_| orders == Orders::Kept) {
+        asked.push((None, Kind::Races, span));
     }
     let has_bounds = known.is_none() && program.bounds != Bounds::default();
     let leaves = processes.iter().find_map(|p| p.leaves);
@@ -103,12 +116,14 @@ fn find(block: &[Stmt], is: &dyn Fn(&Stmt) -> bool) -> Option<SpanId> {
     })
 }
 
-/// Whether the text leaves open whether a statement fails: it divides, has an index, or sets something
-/// that has a domain to what is no number of it.
+/// Whether the text leaves open whether a statement fails: it divides, has an index, or stores a
+/// value in something with a domain.
 fn may_fail(program: &Program, process: &Process, stmt: &Stmt) -> bool {
     let divides = |code: &Code| code.may_fail();
     let misses = |domain: Option<Domain>, code: Option<&Code>| match (domain, code) {
-        (None | Some(Domain::Int(_)), _) => false,
+        (None, _) => false,
+        // An unsigned type wraps.
+        (Some(Domain::Int(int)), _) if !int.is_signed() => false,
         (Some(domain), Some(Expr::Const(value))) => !program.admits(domain, *value),
         (Some(_), _) => true,
     };

@@ -7,7 +7,7 @@
 //!   relevant reads, become `nop`; an atomic read-write that is both becomes a full fence, unless
 //!   it waits;
 //! * an assignment to such a register gives it its initial value, and `any` chooses one value;
-//! * where nobody asks whether something fails, assertions hold.
+//! * where no question asks whether something fails, assertions hold.
 //!
 //! *Relevant* are the variables and registers that a question asks for, that a condition
 //! (`if`, `assume`, `await`) looks at, and all from which a relevant one gets its value. For

@@ -88,7 +88,7 @@ impl Watch {
         watch
     }
 
-    /// A formula of which it matters when it begins to hold and when it ceases to.
+    /// Marks the atoms of a formula whose value is observed at every moment.
     fn exactly(&mut self, formula: &Formula) {
         self.formula(formula, true);
         formula.atoms(&mut |a| {

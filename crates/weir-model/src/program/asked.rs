@@ -1,4 +1,4 @@
-//! What a program asks about itself: properties, runs without end, games.
+//! What a program asks about itself: properties, infinite runs, games.
 
 use super::{Formula, Ltl, Program};
 use crate::ids::{LabelId, ProcessId, SpanId};
@@ -22,8 +22,8 @@ pub enum PropertyKind {
     /// No assertion fails, no index leaves its array, no value leaves the
     /// domain that was given for it.
     Assertions,
-    /// No reachable state in which none can go on, and some process has not ended and stands at
-    /// none of these places.
+    /// No reachable state is a deadlock: no process can take a step, and some process has not ended
+    /// and stands at none of these places.
     NoDeadlock(Vec<(ProcessId, LabelId)>),
     /// About the states in which every process has ended and every write has
     /// reached memory.
@@ -41,7 +41,7 @@ pub enum Quantifier {
     Always,
 }
 
-/// Something asked about runs without end.
+/// Something asked about infinite runs.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Live {
     /// The name that a person gave it.
@@ -52,7 +52,7 @@ pub struct Live {
     pub span: SpanId,
 }
 
-/// What is asked about runs without end. A run is *fair* if no process that can
+/// What is asked about infinite runs. A run is *fair* if no process that can
 /// take a step from some moment on stops taking steps.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum LiveKind {
@@ -61,9 +61,9 @@ pub enum LiveKind {
     Exists(Formula),
     /// No run satisfies the formula infinitely often.
     Never(Formula),
-    /// Every fair run without end satisfies the formula infinitely often.
+    /// Every fair infinite run satisfies the formula infinitely often.
     Always(Formula),
-    /// There is no fair run without end.
+    /// There is no fair infinite run.
     Terminates,
     /// Every run, or every run of some kind, satisfies a formula of linear temporal logic.
     /// A run that ends stays in its last state for ever. Waiting is no step.
@@ -125,7 +125,7 @@ pub enum Objective {
 }
 
 impl Program {
-    /// What a person calls something that the program asks about runs without end.
+    /// What a person calls something that the program asks about infinite runs.
     pub fn live_name(&self, index: usize) -> String {
         let Some(live) = self.live.get(index) else { return format!("live #{}", index + 1) };
         if let Some(name) = &live.name {

@@ -176,8 +176,7 @@ impl<A> Expr<A> {
 }
 
 impl Formula {
-    /// Whether it has a value and is false in every state in which these places are left out,
-    /// whatever the processes do.
+    /// Whether it has a value and is false in every state in which no process is at these places.
     pub fn is_never(&self, unreached: &[Atom]) -> bool {
         self.range(unreached) == (0, 0) && !self.may_have_no_value()
     }

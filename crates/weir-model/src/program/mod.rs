@@ -38,7 +38,9 @@
 mod asked;
 mod domain;
 mod expression;
+mod fenced;
 mod ltl;
+mod order;
 mod statement;
 
 use std::collections::BTreeMap;
@@ -49,6 +51,7 @@ pub use asked::{Game, Live, LiveKind, Objective, Property, PropertyKind, Quantif
 pub use domain::{Domain, Enum, IntType};
 pub use expression::{Atom, BinOp, Code, EvalError, Expr, Formula, UnOp};
 pub use ltl::Ltl;
+pub use order::Order;
 pub use statement::{AtomicKind, Call, FenceKind, Place, Rmw, Stmt, StmtKind};
 
 /// The most processes of a program: sets of processes are 64 bits.
@@ -73,7 +76,7 @@ pub struct Program {
     pub object: Option<Object>,
     /// What is asked.
     pub properties: Vec<Property>,
-    /// What is asked about runs without end.
+    /// What is asked about infinite runs.
     pub live: Vec<Live>,
     /// Games between the program and its memory.
     pub games: Vec<Game>,
@@ -82,15 +85,14 @@ pub struct Program {
     /// What `outcomes` prints of a final state; registers in this list keep
     /// their value until the end. `None` where only the properties count.
     pub observed: Option<Vec<Atom>>,
-    /// How far to look, for what has no domain of its own.
+    /// Bounds of the search, for variables and registers without a domain.
     pub bounds: Bounds,
     /// What assertions say when they fail, by the place of the assertion.
     pub messages: BTreeMap<SpanId, String>,
 }
 
-/// Ranges of values beyond which a program is not looked at. They are nothing
-/// that the program itself knows: a value outside is no failure, but what
-/// comes of it stays unknown.
+/// Ranges of values to which a search is restricted. They do not change what the program does: a
+/// value outside is no failure, but what follows it is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Bounds {
     /// Of variables.

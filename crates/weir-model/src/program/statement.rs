@@ -1,6 +1,6 @@
 //! Statements: what a process does.
 
-use super::{BinOp, Code};
+use super::{BinOp, Code, Order};
 use crate::ids::{LabelId, MethodId, RegId, SpanId, VarId};
 
 /// A statement and where it came from.
@@ -59,12 +59,12 @@ pub enum StmtKind {
     /// condition holds after it. A process in here *waits*: going round is no
     /// progress, which is what tells a deadlock from a loop.
     Await(Vec<Stmt>, Code),
-    /// The block as one step: nobody else does anything between its statements, and no
-    /// question sees a state between them. There is no block in it, and no
-    /// [`Rmw::Update`]. An `await` in it that has to wait interrupts it: the
-    /// others go on, and the rest is one step again. An `assume` in a full block before which the
-    /// block neither writes nor loops is a *guard*: if it does not hold, this way through the block is no
-    /// step, and a process without any way waits at the beginning of the block.
+    /// The block as one step: no other process takes a step between its statements, and no question
+    /// sees a state between them. There is no block in it, and no [`Rmw::Update`]. An `await` in it
+    /// that has to wait interrupts it: the others go on, and the rest is one step again. An
+    /// `assume` in a full block before which the block neither writes nor loops is a *guard*: if it
+    /// does not hold, this way through the block is no step, and a process without any way waits at
+    /// the beginning of the block.
     Atomic(AtomicKind, Vec<Stmt>),
     /// Ends the process.
     Exit,
@@ -110,7 +110,8 @@ pub struct Call {
     pub body: Vec<Stmt>,
 }
 
-/// A shared variable, or an array element that is known when the statement runs.
+/// A shared variable, or an array element that is known when the statement runs, with the order in
+/// which the statement accesses it.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Place {
     /// The variable, or the array's first element.
@@ -120,12 +121,26 @@ pub struct Place {
     /// Which element, from 0; an index outside `0..len` is a failure of the
     /// program. `None` is `first` itself.
     pub index: Option<Code>,
+    /// The order, if one was given. Without one a load or store is relaxed, and an atomic
+    /// read-write is [`Order::Fenced`].
+    pub order: Option<Order>,
 }
 
 impl Place {
     /// One variable.
     pub fn var(var: VarId) -> Self {
-        Self { first: var, len: 1, index: None }
+        Self { first: var, len: 1, index: None, order: None }
+    }
+
+    /// One of `len` variables from `first` on.
+    pub fn element(first: VarId, len: u32, index: Code) -> Self {
+        Self { first, len, index: Some(index), order: None }
+    }
+
+    /// The same place in another order.
+    #[must_use]
+    pub fn ordered(self, order: Order) -> Self {
+        Self { order: Some(order), ..self }
     }
 }
 
@@ -138,6 +153,8 @@ pub enum Rmw {
         expected: Code,
         /// What is written then.
         new: Code,
+        /// The order of the read if nothing is written; [`Order::of_failure`] by default.
+        failure: Option<Order>,
     },
     /// As [`Rmw::Cas`], but the register gets 1 if `new` was written, otherwise 0.
     CasFlag {
@@ -145,6 +162,8 @@ pub enum Rmw {
         expected: Code,
         /// What is written then.
         new: Code,
+        /// The order of the read if nothing is written; [`Order::of_failure`] by default.
+        failure: Option<Order>,
     },
     /// Writes this value.
     Swap(Code),

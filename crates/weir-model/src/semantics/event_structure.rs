@@ -5,8 +5,8 @@
 //! predecessors as a bit set. The order is transitively closed at all times, so an event
 //! is minimal if and only if its set is empty. Only minimal events are removed.
 
+use super::Head;
 use super::alphabet::{Alphabet, Event};
-use super::{Head, Kind};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 
 /// The most events of all processes together.
@@ -28,9 +28,8 @@ pub(super) struct Pending {
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventStructure {
     pub events: Vec<Pending>,
-    /// `σ(i,j)` of Atig et al. 2012, section 7: for each process and variable the write
-    /// that the process has read early, if it is still under way. Empty where
-    /// nobody reads early.
+    /// `σ(i,j)` of Atig et al. 2012, section 7: for each process and variable the write that the
+    /// process has read early, if it is still under way. Empty if no process reads early.
     pub sigma: Vec<Option<usize>>,
 }
 
@@ -175,8 +174,8 @@ impl EventStructure {
         (event.is_write() && event.value == value && after_early).then_some(last)
     }
 
-    /// RRWE: the writes of other processes that a read may take its value from,
-    /// with the processes; none where nobody reads early.
+    /// RRWE: the writes of other processes that a read may take its value from, with the processes;
+    /// none if no process reads early.
     pub fn remote_writes(
         &self,
         head: Head,
@@ -257,15 +256,6 @@ impl EventStructure {
         (Self { events, sigma }, sigma_at + pointers)
     }
 
-    /// What the cells of a structure are that was written at `at`.
-    pub fn kinds(head: Head, config: &[Cell], at: usize, pointers: usize) -> Vec<Kind> {
-        let len: usize = config[at..at + head.processes].iter().map(|&c| c as usize).sum();
-        let plain = |count: usize| std::iter::repeat_n(Kind::Plain, count);
-        let letters = std::iter::repeat_n(Kind::Letter, len);
-        let masks = plain(len * len.div_ceil(32));
-        plain(head.processes).chain(letters).chain(masks).chain(plain(pointers)).collect()
-    }
-
     /// The events of each process, for showing.
     pub fn pending(&self, head: Head) -> Vec<Vec<Event>> {
         let of = |p| self.events.iter().filter(move |e| e.process == ProcessId::new(p));
@@ -300,7 +290,6 @@ mod tests {
             let (read, end) = EventStructure::read(&alphabet, head, &config, 0, 2);
             assert_eq!((read.events, read.sigma), (events, vec![None, Some(0)]), "{count}");
             assert_eq!(end, config.len());
-            assert_eq!(EventStructure::kinds(head, &config, 0, 2).len(), end);
         }
     }
 }

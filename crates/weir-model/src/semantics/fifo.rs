@@ -24,7 +24,7 @@ use std::ops::Range;
 
 use super::alphabet::Alphabet;
 use super::layout::Layout;
-use super::{Event, Head, Kind, Rule, Semantics, Step, Visit, control};
+use super::{Event, Head, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -207,26 +207,6 @@ impl Layout for Fifo<'_> {
     fn initial_rest(&self, config: &mut Vec<Cell>) {
         config.extend(self.words.iter().flat_map(|_| [0, 0]));
         config.extend(self.words.iter().flatten().map(|_| 0));
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        let (buffers, mut at) = self.parts(config);
-        let mut kinds = Vec::new();
-        for buffer in buffers.iter().flat_map(|b| [&b.first, &b.second]) {
-            kinds.push(Kind::Plain);
-            kinds.extend(buffer.clone().map(|_| Kind::Letter));
-        }
-        for &x in self.words.iter().flatten() {
-            let len = config[at] as usize;
-            kinds.push(Kind::Plain);
-            kinds.extend((0..len).map(|_| Kind::Value(x)));
-            at += 1 + len;
-        }
-        kinds
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[Cell]) -> bool {
@@ -413,7 +393,7 @@ impl Semantics for Fifo<'_> {
     }
 
     /// A write need not be transferred before it can reach memory, unless a write fence waits for
-    /// it: nobody sees the difference.
+    /// it: no process can observe the difference.
     fn can_wait(&self, config: &[Cell], step: &Step) -> bool {
         step.rule == Rule::TransferWrite
             && !self.buffers(config, step.process).second.is_empty()

@@ -1,8 +1,8 @@
 //! Layouts: what the cells of a configuration are, behind control states and memory.
 
+use super::Head;
 use super::alphabet::{Alphabet, Event};
 use super::event_structure::EventStructure;
-use super::{Head, Kind};
 use crate::ids::{Cell, VarId};
 use crate::system::System;
 
@@ -10,12 +10,6 @@ use crate::system::System;
 pub trait Layout {
     /// Appends what an initial configuration holds there.
     fn initial_rest(&self, config: &mut Vec<Cell>);
-
-    /// What each cell there is.
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind>;
-
-    /// The alphabet of the letters there, if there are letters.
-    fn alphabet(&self) -> Option<&Alphabet>;
 
     /// Whether nothing is under way.
     fn is_drained(&self, config: &[Cell]) -> bool;
@@ -75,19 +69,6 @@ impl Layout for Buffers {
         config.extend((0..self.head.processes).map(|_| 0));
     }
 
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        let mut kinds = Vec::new();
-        while let Some(&len) = config.get(self.head.len() + kinds.len()) {
-            kinds.push(Kind::Plain);
-            kinds.extend(std::iter::repeat_n(Kind::Letter, len as usize));
-        }
-        kinds
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
-    }
-
     // If all buffers are empty, there are only lengths.
     fn is_drained(&self, config: &[Cell]) -> bool {
         config[self.head.len()..].iter().all(|&len| len == 0)
@@ -129,14 +110,6 @@ impl Events {
 impl Layout for Events {
     fn initial_rest(&self, config: &mut Vec<Cell>) {
         self.write(EventStructure { events: vec![], sigma: vec![None; self.pointers] }, config);
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        EventStructure::kinds(self.head, config, self.head.len(), self.pointers)
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[Cell]) -> bool {

@@ -18,12 +18,14 @@
 //! | [`Form::NswRemote`] | NSW with RRWE | Atig et al. 2012, section 7 |
 //! | [`Form::LoadBuffers`] | TSO by load buffers | Spengler 2024, section 9 |
 //! | [`Form::Relaxations`] | any set | Atig et al. 2012, section 3.3 |
+//! | [`Form::C11`] | C11, C++20 and Rust | Kang et al. 2017, and the graph of `c11` |
 //!
 //! Atomic blocks of several steps are in one place for all of them, `undivided`.
 //!
 //! The tests compare all of them with the definition, [`rewriting`].
 
 mod alphabet;
+mod c11;
 mod event_structure;
 mod fifo;
 mod guess;
@@ -31,7 +33,6 @@ mod layout;
 mod load_buffers;
 mod nsw_events;
 mod nsw_history;
-pub mod packed;
 mod relaxations;
 pub mod rewriting;
 mod sc;
@@ -47,17 +48,6 @@ use crate::system::{System, Transition};
 
 pub use alphabet::{Alphabet, Event, EventKind};
 pub use layout::Layout;
-
-/// What a cell of a configuration is, behind control states and memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A number that has nothing to do with the system: a length, a pointer.
-    Plain,
-    /// A letter of the form's [`Alphabet`].
-    Letter,
-    /// A value of a variable.
-    Value(VarId),
-}
 
 /// What is called with each step from a configuration and the one that it leads to.
 pub type Visit<'v> = &'v mut dyn FnMut(Step, &[Cell]);
@@ -101,20 +91,10 @@ pub trait Semantics: Sync {
         self.layout().pending(config)
     }
 
-    /// What the cells of a configuration are that lie behind control states and memory.
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        self.layout().kinds(config)
-    }
-
-    /// What its letters stand for; none if it has none.
-    fn alphabet(&self) -> Option<&Alphabet> {
-        self.layout().alphabet()
-    }
-
-    /// Takes a transition of a process that leaves its control state alone, in place, if nobody
-    /// else can see that it is taken and nobody can prevent it: it commutes with all steps of
-    /// the others and with those of the own buffers, or leaves more to read than it would later.
-    /// `None`, and nothing changed, if it is no such step.
+    /// Takes the only transition that leaves the control state of a process, in place, if no other
+    /// process can observe or disable it: it commutes with all steps of the others and with those
+    /// of the own buffers, or, taken later, it would leave less to read. `None`, and nothing
+    /// changed, if it is no such step.
     fn take_quietly(
         &self,
         _config: &mut Vec<Cell>,
@@ -124,8 +104,8 @@ pub trait Semantics: Sync {
         None
     }
 
-    /// The value that a process sees of a variable, if there is one only and it sees it as long
-    /// as nobody else writes the variable; `None` also where that is not known.
+    /// The value that a process reads from a variable, if there is only one and it stays the same
+    /// until another process writes the variable; `None` also where that is not known.
     fn sees(&self, _config: &[Cell], _process: ProcessId, _var: VarId) -> Option<ValueId> {
         None
     }
@@ -135,9 +115,9 @@ pub trait Semantics: Sync {
         true
     }
 
-    /// Takes a step of the buffers of a process, in place, that concerns a write to a variable
-    /// of which `may` holds: nobody else uses the variable, and no question asks for it. `None`, and
-    /// nothing changed, if there is none.
+    /// Takes a step of the buffers of a process, in place, that concerns a write to a variable of
+    /// which `may` holds: no other process uses the variable, and no question asks for it. `None`,
+    /// and nothing changed, if there is none.
     fn update_quietly(
         &self,
         _config: &mut Vec<Cell>,
@@ -153,9 +133,9 @@ pub trait Semantics: Sync {
         false
     }
 
-    /// Takes the step of the buffers, in place, without which the step before it could have
-    /// waited; with `false` if something was left out because of the bound. `None`, and nothing
-    /// changed, if there is no such step.
+    /// Takes, in place, the step of the buffers for which the given step was taken: without it,
+    /// that step could have [waited](Self::can_wait). `false` if something was left out because of
+    /// the bound. `None`, and nothing changed, if there is no such step.
     fn complete(
         &self,
         _config: &mut Vec<Cell>,
@@ -290,6 +270,10 @@ pub enum Rule {
     Delete,
     /// A read takes its value from the head of its load buffer.
     ReadBuffer,
+    /// A read takes the value of a write that is not the newest of its location.
+    ReadOlder,
+    /// A write goes before newer ones in the modification order of its location.
+    WriteOlder,
 }
 
 impl Rule {
@@ -316,11 +300,13 @@ impl Rule {
             Self::Propagate => "propagate",
             Self::Delete => "delete",
             Self::ReadBuffer => "read buffer",
+            Self::ReadOlder => "read older write",
+            Self::WriteOlder => "write before newer ones",
         }
     }
 
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Nop,
         Self::WriteMemory,
         Self::Write,
@@ -341,6 +327,8 @@ impl Rule {
         Self::Propagate,
         Self::Delete,
         Self::ReadBuffer,
+        Self::ReadOlder,
+        Self::WriteOlder,
     ];
 }
 
@@ -360,11 +348,15 @@ pub enum Form {
     NswRemote,
     LoadBuffers,
     Relaxations,
+    C11,
 }
 
 impl Form {
     /// The forms that implement a model. The first one is what engines use.
     pub fn of(model: MemoryModel) -> Vec<Self> {
+        if model == MemoryModel::C11 {
+            return vec![Self::C11];
+        }
         let normal = model.normal();
         let fenceless = normal.without(Relaxation::Rwf);
         let mut forms = match () {
@@ -388,8 +380,8 @@ impl Form {
 
     /// The forms that a system has under a model. The first one is what engines use.
     ///
-    /// Where there are atomic blocks, no read looks back: it might find what memory was in the
-    /// middle of one.
+    /// With atomic blocks there are no forms in which reads return past values: they might return a
+    /// value from the middle of a block.
     pub fn of_system(system: &System, model: MemoryModel) -> Vec<Self> {
         let looks_back =
             |form: &Self| matches!(form, Self::NswFifo | Self::NswHistory | Self::LoadBuffers);
@@ -412,6 +404,7 @@ impl Form {
             Self::NswRemote => "event structures with remote reads",
             Self::LoadBuffers => "load buffers",
             Self::Relaxations => "relaxations",
+            Self::C11 => "messages and views",
         }
     }
 
@@ -427,11 +420,12 @@ impl Form {
             Self::Guess | Self::GuessWw | Self::GuessInOrder => "guess",
             Self::LoadBuffers => "load-buffer",
             Self::Relaxations => "rewriting",
+            Self::C11 => "messages",
         }
     }
 
     /// The words of all forms.
-    pub const WORDS: [&'static str; 8] = [
+    pub const WORDS: [&'static str; 9] = [
         "interleaving",
         "store-buffer",
         "load-buffer",
@@ -440,6 +434,7 @@ impl Form {
         "event-structure",
         "guess",
         "rewriting",
+        "messages",
     ];
 
     /// Whether memory is ahead of what processes have seen, so that memory and control states
@@ -488,6 +483,7 @@ impl Form {
             }
             Self::LoadBuffers => Box::new(load_buffers::LoadBuffers::new(system, bound)),
             Self::Relaxations => Box::new(relaxations::Relaxed::new(system, model, bound)),
+            Self::C11 => Box::new(c11::C11::new(system, bound)),
         };
         undivided::Undivided::around(inner, model)
     }

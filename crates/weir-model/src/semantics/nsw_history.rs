@@ -12,7 +12,7 @@
 use super::alphabet::Alphabet;
 use super::event_structure::EventStructure;
 use super::layout::Layout;
-use super::{Event, EventKind, Head, Kind, Rule, Semantics, Step, Visit, control};
+use super::{Event, EventKind, Head, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::memory_model::{MemoryModel, Relaxation};
 use crate::program::FenceKind;
@@ -100,22 +100,6 @@ impl Layout for NswHistory<'_> {
         EventStructure::default().write(&self.alphabet, self.head, config);
         config.push(0);
         config.extend((0..self.head.processes * self.head.vars).map(|_| 0));
-    }
-
-    fn kinds(&self, config: &[Cell]) -> Vec<Kind> {
-        let head = self.head;
-        let mut kinds = EventStructure::kinds(head, config, head.len(), 0);
-        let past = config[head.len() + kinds.len()];
-        kinds.push(Kind::Plain);
-        for _ in 0..past {
-            kinds.extend((0..head.vars).map(|x| Kind::Value(VarId::new(x))));
-        }
-        kinds.extend((0..head.processes * head.vars).map(|_| Kind::Plain));
-        kinds
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        Some(&self.alphabet)
     }
 
     fn is_drained(&self, config: &[Cell]) -> bool {

@@ -3,7 +3,7 @@
 //! *Configuration*: control states and memory. Fences have no effect.
 
 use super::layout::Layout;
-use super::{Alphabet, Event, Head, Kind, Rule, Semantics, Step, Visit, control};
+use super::{Event, Head, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, ValueId, VarId};
 use crate::symmetry::Automorphism;
 use crate::system::{Op, System, Transition};
@@ -21,14 +21,6 @@ impl<'s> Sc<'s> {
 
 impl Layout for Sc<'_> {
     fn initial_rest(&self, _config: &mut Vec<Cell>) {}
-
-    fn kinds(&self, _config: &[Cell]) -> Vec<Kind> {
-        vec![]
-    }
-
-    fn alphabet(&self) -> Option<&Alphabet> {
-        None
-    }
 
     fn is_drained(&self, _config: &[Cell]) -> bool {
         true

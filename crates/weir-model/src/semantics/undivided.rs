@@ -1,4 +1,4 @@
-//! Atomic blocks: while a process is in the middle of one, nobody else takes a step.
+//! Atomic blocks: while a process is in the middle of one, no other process takes a step.
 //!
 //! The accesses of a block are steps of the semantics below, which is any form; the others, and
 //! their buffers, wait until the block is over. Under models in which the block is atomic, each of

@@ -14,8 +14,8 @@ impl Automorphism {
         })
     }
 
-    /// A formula that is true of the states of whose images this one is true: an exchange is
-    /// its own inverse.
+    /// The formula that is true of a state if and only if the given one is true of the image of the
+    /// state. An exchange is its own inverse.
     fn image(&self, formula: &Formula) -> Option<Formula> {
         let stays = Permutation::default();
         let of = |atom: &Atom| match atom {

@@ -225,8 +225,11 @@ impl<'s> Kinds<'s> {
 
     fn rmw(&mut self, p: ProcessId, a: &Rmw, b: &Rmw, reg: Of, place: Of) -> Option<()> {
         match (a, b) {
-            (Rmw::Cas { expected, new }, Rmw::Cas { expected: there, new: other })
-            | (Rmw::CasFlag { expected, new }, Rmw::CasFlag { expected: there, new: other }) => {
+            (Rmw::Cas { expected, new, .. }, Rmw::Cas { expected: there, new: other, .. })
+            | (
+                Rmw::CasFlag { expected, new, .. },
+                Rmw::CasFlag { expected: there, new: other, .. },
+            ) => {
                 for (a, b) in [(expected, there), (new, other)] {
                     let code = self.code(p, a, b)?;
                     self.join(place, code)?;

@@ -1,4 +1,4 @@
-//! Symmetry: processes that can be exchanged without any difference.
+//! Symmetry: processes that can be exchanged without changing any answer.
 //!
 //! An *automorphism* of a system exchanges processes, variables and values so that steps lead to
 //! steps: if a configuration leads to another, so does its image to the image of the other.
@@ -30,7 +30,7 @@ use crate::system::{StateKind, System};
 use kinds::Kinds;
 use permutation::Permutation;
 
-/// Exchanges processes, variables and values without making a difference.
+/// An automorphism: exchanges processes, variables and values.
 #[derive(Debug)]
 pub struct Automorphism {
     /// For each process, the one whose place it takes.
@@ -275,7 +275,7 @@ impl System {
             Asked::Final { formula, filter, .. } | Asked::Valued { formula, filter } => {
                 found.keeps(formula) && filter.as_ref().is_none_or(|f| found.keeps(f))
             }
-            Asked::Assertions => true,
+            Asked::Assertions | Asked::Races => true,
             Asked::NoDeadlock(except) => {
                 let places = |p: ProcessId| {
                     let labels = except.iter().filter(move |place| place.0 == p);

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use crate::build::{Abstraction, Key, Next};
 use crate::flow::{Flow, NodeId};
 use crate::grow::Grow;
-use crate::ids::{LabelId, MethodId, SpanId, StateId, ValueId, VarId};
-use crate::program::{Atom, AtomicKind, Domain, FenceKind};
+use crate::ids::{LabelId, MethodId, SpanId, StateId, TransitionId, ValueId, VarId};
+use crate::program::{Atom, AtomicKind, Domain, FenceKind, Order};
 
 /// A variable of a system.
 #[derive(Debug)]
@@ -83,6 +83,8 @@ pub struct Automaton {
     pub(crate) ids: Mutex<FxHashMap<Key, StateId>>,
     /// Transitions to places at which it can stop.
     pub(crate) stops: FxHashMap<StateId, Transition>,
+    /// For accesses that have raced: the transition that ends there.
+    pub(crate) races: Mutex<FxHashMap<TransitionId, TransitionId>>,
 }
 
 impl Automaton {
@@ -97,6 +99,7 @@ impl Automaton {
             transitions: Grow::default(),
             ids: Mutex::default(),
             stops: FxHashMap::default(),
+            races: Mutex::default(),
         }
     }
 }
@@ -193,13 +196,12 @@ pub enum StateKind {
     Ended,
     /// The process did what a program must not do.
     Failed(Failure),
-    /// A value of the process left the bound that was given for it. What it
-    /// does from there on is not known: it goes round here for ever, so that
-    /// nothing seems to be stuck because of it.
+    /// A value of the process left its bound. What the process does from there on is not known: it
+    /// loops in this sink state, so that no deadlock is reported because of it.
     Left(Excess),
 }
 
-/// What a question without a formula can tell of a control state.
+/// What a question without a formula observes of a control state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Standing {
     /// Nothing.
@@ -256,6 +258,8 @@ pub enum Failure {
     Index(i128),
     /// A value outside the domain that was given for a variable or register.
     Domain(String, i128),
+    /// An access that races with another one.
+    Race,
 }
 
 impl fmt::Display for Failure {
@@ -266,6 +270,7 @@ impl fmt::Display for Failure {
             Self::DivisionByZero => f.write_str("division by zero"),
             Self::Index(i) => write!(f, "index {i} is outside the array"),
             Self::Domain(name, value) => write!(f, "{value} is outside the domain of {name}"),
+            Self::Race => f.write_str("this access races with another one"),
         }
     }
 }
@@ -277,12 +282,14 @@ pub struct Transition {
     pub from: StateId,
     /// What it does.
     pub op: Op,
+    /// The memory order of its access, for models of languages.
+    pub order: Order,
     /// The control state that it enters.
     pub to: StateId,
     /// Stays inside one `await`: waiting, not progress.
     pub waits: bool,
-    /// Whether nothing that is asked can tell whether it was taken, other than by what it does to
-    /// memory or buffers.
+    /// Whether no question can observe that it was taken, except through its effect on memory or
+    /// buffers.
     pub is_quiet: bool,
     /// Whether a call begins or ends with it; its operation is `nop` then.
     pub mark: Option<Mark>,

@@ -40,8 +40,8 @@ impl System {
         found
     }
 
-    /// Every `await` to which its process may come and which it never passes, whatever it
-    /// reads. None while a bound may be left: beyond, it might.
+    /// Every `await` to which its process may come and which it never passes, whatever it reads.
+    /// Empty if a value may leave its bound, since the process might pass an `await` then.
     pub fn never_passed(&self) -> Vec<(ProcessId, SpanId)> {
         let mut all = Vec::new();
         for p in self.process_ids().filter(|_| !self.may_leave_a_bound() && self.excess().is_none())

@@ -57,7 +57,13 @@ impl System {
         })
     }
 
-    /// How the first process of which that is known no longer has come there.
+    /// The first process whose access has raced with another one.
+    pub fn raced(&self, controls: &[impl Copy + Into<StateId>]) -> Option<ProcessId> {
+        let is_race = |kind: &StateKind| *kind == StateKind::Failed(Failure::Race);
+        self.process_ids().find(|p| is_race(&self.state(*p, controls[p.index()].into()).kind))
+    }
+
+    /// Why the first process that Weir cannot follow any further is in its sink state.
     pub fn left(&self, controls: &[impl Copy + Into<StateId>]) -> Option<&Excess> {
         self.process_ids().find_map(|p| match &self.state(p, controls[p.index()].into()).kind {
             StateKind::Left(excess) => Some(excess),

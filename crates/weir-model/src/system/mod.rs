@@ -27,14 +27,16 @@ pub use error::{BuildError, Unbuilt};
 pub use steps::{Seen, Steps, StepsOn};
 
 use crate::build::{self, Expansion, Rounds, Watch};
-use crate::ids::{LabelId, ProcessId, RegId, StateId, ValueId, VarId};
+use crate::ids::{LabelId, ProcessId, QuestionId, RegId, StateId, ValueId, VarId};
 use crate::limits::{Budget, Stop};
 use crate::memory_model::MemoryModel;
-use crate::program::{AtomicKind, FenceKind, Label, Program, Property, PropertyKind, Quantifier};
-use crate::question::{Kind, Question};
+use crate::program::{
+    AtomicKind, FenceKind, Label, Order, Program, Property, PropertyKind, Quantifier,
+};
+use crate::question::{Kind, Question, numbered};
 
-/// So many values of registers of a process are looked at to find what grows.
-const LOOKED_AT: usize = 1 << 17;
+/// How many values of registers of a process are examined to find what grows.
+const MAX_EXAMINED: usize = 1 << 17;
 
 /// A program as automata.
 ///
@@ -68,6 +70,8 @@ pub struct System {
     pub processes: Arc<[Automaton]>,
     /// Whether reads return any value of their variable's domain.
     pub(crate) guesses_reads: bool,
+    /// Whether transitions have the memory orders of the program, and no fences stand for them.
+    pub(crate) keeps_orders: bool,
     pub(crate) watch: Arc<Watch>,
     pub(crate) rounds: Rounds,
     /// Whether every control state is observed, so that no step is quiet.
@@ -90,7 +94,8 @@ impl System {
 
     /// The system of a program for questions about one memory model. Where the model lets
     /// reads be guessed ([`MemoryModel::guesses_reads`]), a read returns any value of
-    /// its variable's domain; otherwise this is [`System::new`].
+    /// its variable's domain. For [`MemoryModel::C11`] transitions have memory orders, and a compare-and-swap
+    /// that fails is a read. Otherwise this is [`System::new`].
     ///
     /// # Errors
     /// As for [`System::new`].
@@ -112,7 +117,11 @@ impl System {
             true => build::Reads::Guessed,
             false => build::Reads::Written,
         };
-        build::build(program, build::Rounds::Left, reads, budget)
+        let orders = match model == MemoryModel::C11 {
+            true => build::Orders::Kept,
+            false => build::Orders::Fences,
+        };
+        build::build(program, build::Way { reads, orders, ..build::Way::PLAIN }, budget)
     }
 
     /// The system without what cannot influence the answer to some of its questions, under SC,
@@ -125,6 +134,7 @@ impl System {
     pub fn slice(&self, questions: &[Question], budget: &Budget) -> Result<Option<Self>, Unbuilt> {
         if self.observes_all
             || self.guesses_reads
+            || self.keeps_orders
             || self.bounds_question().is_some()
             || self.program.object.is_some()
         {
@@ -141,7 +151,7 @@ impl System {
                 Kind::Valued { formula, .. } => {
                     PropertyKind::Final(Quantifier::Always, formula.clone())
                 }
-                Kind::Bounds | Kind::Within(_) => return None,
+                Kind::Races | Kind::Bounds | Kind::Within(_) => return None,
             };
             Some(Property { name: Some(q.name.clone()), kind, span: q.span })
         };
@@ -158,10 +168,11 @@ impl System {
         Self { questions, observes_all: true, ..self.clone() }
     }
 
-    /// Whether the system has every read that a model can make. Engines answer
-    /// `unknown` for one that has not.
+    /// Whether the system has every read that a model can make, and memory orders if the model knows
+    /// them. Engines answer `unknown` for one that has not.
     pub fn serves(&self, model: MemoryModel) -> bool {
-        self.guesses_reads || !model.guesses_reads()
+        self.keeps_orders == (model == MemoryModel::C11)
+            && (self.guesses_reads || !model.guesses_reads())
     }
 
     /// The system of a program with every round of an `await` as a transition,
@@ -185,7 +196,8 @@ impl System {
     /// # Errors
     /// As for [`System::new`], and if a limit is reached.
     pub fn with_rounds_within(program: Program, budget: &Budget) -> Result<Self, Unbuilt> {
-        build::build(program, build::Rounds::Kept, build::Reads::Written, budget)
+        let way = build::Way { rounds: build::Rounds::Kept, ..build::Way::PLAIN };
+        build::build(program, way, budget)
     }
 
     /// A system of which no control state was met.
@@ -205,6 +217,7 @@ impl System {
             vars,
             processes,
             guesses_reads: false,
+            keeps_orders: false,
             observes_all: false,
             divides: false,
             watch,
@@ -251,7 +264,9 @@ impl System {
             let automaton = &mut processes[process.index()];
             let to = StateId::new(automaton.states.push(state));
             let op = Op::Fence(FenceKind::Full);
-            let stop = Transition { from, op, to, waits: false, is_quiet: false, mark: None, span };
+            let order = Order::Relaxed;
+            let stop =
+                Transition { from, op, order, to, waits: false, is_quiet: false, mark: None, span };
             automaton.stops.insert(from, stop);
             stops.push(label);
         }
@@ -334,8 +349,8 @@ impl System {
         self.processes[process.index()].states.len()
     }
 
-    /// Why some control state that was met goes no further although the program would, if
-    /// there is one. Then that nothing was found shows nothing.
+    /// Why some control state that was met goes no further although the program would, if there is
+    /// one. Then an unsuccessful search proves nothing.
     pub fn excess(&self) -> Option<&str> {
         self.excess.get().map(String::as_str)
     }
@@ -349,7 +364,7 @@ impl System {
             let declared = &self.program.processes[p.index()].registers;
             declared.iter().enumerate().map(move |(r, register)| {
                 let states = self.processes[p.index()].states.iter();
-                let states = states.take(LOOKED_AT / declared.len());
+                let states = states.take(MAX_EXAMINED / declared.len());
                 let values: FxHashSet<i128> = states.map(|s| s.registers[r]).collect();
                 (register.display.clone(), values.len())
             })
@@ -380,8 +395,8 @@ impl System {
     }
 
     /// The question whether a value leaves its bound, if one could.
-    pub fn bounds_question(&self) -> Option<usize> {
-        self.questions.iter().position(|q| q.kind == Kind::Bounds)
+    pub fn bounds_question(&self) -> Option<QuestionId> {
+        numbered(&self.questions).find(|(_, q)| q.kind == Kind::Bounds).map(|(id, _)| id)
     }
 
     /// The values that a read may guess, for semantics in which reads take place before it is

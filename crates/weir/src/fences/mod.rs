@@ -25,7 +25,7 @@
 //! };
 //! assert_eq!(lines(&found.sets[0]), [6, 11]);
 //! assert!(found.text(&found.sets[0].fences).contains("x = 1\n        fence\n"));
-//! # Ok::<(), weir::fences::RepairError>(())
+//! # Ok::<(), weir::Error>(())
 //! ```
 //!
 //! [`repairs`] finds sets of fences to insert, [`redundant`] finds which of the fences of a
@@ -36,7 +36,6 @@ mod search;
 mod variant;
 
 use std::cell::Cell;
-use std::fmt;
 use std::ops::Range;
 
 use weir_engine::SearchOptions;
@@ -48,9 +47,10 @@ use weir_model::memory_model::MemoryModel;
 use weir_model::program::{FenceKind, Program, Stmt, StmtKind};
 use weir_model::system::System;
 
+use crate::error::Error;
 use crate::load::{self, LoadError, Loaded, Reading};
 use crate::robust::shown_cycle;
-use crate::solver::{CheckError, chosen};
+use crate::solver::chosen;
 use hitting::Set;
 use search::{Ask, Decided, Search, Tried, decide};
 use variant::{Variants, for_each_fence};
@@ -111,12 +111,12 @@ impl Request {
     ///
     /// # Errors
     /// If the language does not have one that is asked for.
-    pub fn kinds_in(&self, language: &Language) -> Result<Vec<FenceKind>, RepairError> {
+    pub fn kinds_in(&self, language: &Language) -> Result<Vec<FenceKind>, Error> {
         let is_known = |kind: &FenceKind| (language.fence)(*kind).is_some();
         match &self.kinds {
             None => Ok(kinds_of(self.reading.model).into_iter().filter(is_known).collect()),
             Some(kinds) => match kinds.iter().find(|kind| !is_known(kind)) {
-                Some(kind) => Err(RepairError::Kind(language.name, *kind)),
+                Some(kind) => Err(Error::NoFence(language.name, *kind)),
                 None => Ok(kinds.clone()),
             },
         }
@@ -248,65 +248,6 @@ pub enum Checked {
     Open(String),
 }
 
-/// Why nothing can be said about the fences of a program.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum RepairError {
-    /// The program cannot be read.
-    Load(LoadError),
-    /// The program cannot be checked.
-    Check(CheckError),
-    /// The language has no fence of this kind.
-    Kind(&'static str, FenceKind),
-    /// There is no property of a name.
-    Property(String),
-    /// This question asks where a process does not stand.
-    Absence(String),
-    /// Robustness is asked for under this model.
-    Robust(MemoryModel),
-    /// The program with a fence is not one: this is a fault of Weir.
-    Inserted(LoadError),
-}
-
-impl fmt::Display for RepairError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Load(error) => error.fmt(f),
-            Self::Check(error) => error.fmt(f),
-            Self::Kind(language, kind) => {
-                write!(f, "the language {language} has no {}", kind.name())
-            }
-            Self::Property(message) => f.write_str(message),
-            Self::Absence(question) => write!(
-                f,
-                "`{question}` asks where a process does not stand. Every fence adds a place \
-                 where a process can stand, so a fence could change the answer without ordering \
-                 anything"
-            ),
-            Self::Robust(model) => {
-                write!(f, "fences for robustness are found under TSO, not under {model}")
-            }
-            Self::Inserted(error) => {
-                write!(f, "the program with fences cannot be read; please report this: {error}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RepairError {}
-
-impl From<CheckError> for RepairError {
-    fn from(error: CheckError) -> Self {
-        Self::Check(error)
-    }
-}
-
-impl From<LoadError> for RepairError {
-    fn from(error: LoadError) -> Self {
-        Self::Load(error)
-    }
-}
-
 /// What is known while a search for fences runs.
 #[derive(Clone, Debug)]
 pub enum Event<'e> {
@@ -320,7 +261,7 @@ pub enum Event<'e> {
     Repair(Vec<(FenceKind, usize)>),
 }
 
-/// Who is told of events.
+/// Receives events.
 pub type Listener<'l> = &'l (dyn Fn(Event<'_>) + Sync);
 
 /// Finds the minimal sets of fences that, inserted into a program, make sure that no state
@@ -334,7 +275,7 @@ pub fn repairs(
     text: &str,
     request: &Request,
     progress: Listener<'_>,
-) -> Result<Repairs, RepairError> {
+) -> Result<Repairs, Error> {
     let loaded = asked(name, text, request)?;
     let language = request.reading.language.unwrap_or_else(|| detect(name, text));
     let kinds = request.kinds_in(language)?;
@@ -344,7 +285,7 @@ pub fn repairs(
     let all: Vec<_> = (0..gaps.len()).map(|gap| (gap, some_kind)).collect();
     let inserted = insert(text, &gaps, &all, |kind| word(language, kind));
     let (fenced, fenced_source) = load::program(name, &inserted.text, &reading(request, language))
-        .map_err(RepairError::Inserted)?;
+        .map_err(Error::Inserted)?;
     let mut starts: Vec<(usize, usize)> =
         inserted.fences.iter().enumerate().map(|(place, fence)| (fence.start, place)).collect();
     starts.sort_unstable();
@@ -405,9 +346,10 @@ pub fn redundant(
     text: &str,
     request: &Request,
     progress: Listener<'_>,
-) -> Result<Repairs, RepairError> {
+) -> Result<Repairs, Error> {
     let loaded = asked(name, text, request)?;
-    let (program, source) = (&loaded.system.program, &loaded.source);
+    // Memory orders are fences too.
+    let (program, source) = (&*loaded.system.program.fenced(), &loaded.source);
     let language = request.reading.language.unwrap_or_else(|| detect(name, text));
     // Copies of a process have the same fences.
     let mut standing: Vec<(usize, FenceKind)> = Vec::new();
@@ -448,7 +390,7 @@ fn decide_itself(
     loaded: &Loaded,
     request: &Request,
     progress: Listener<'_>,
-) -> Result<Decided, CheckError> {
+) -> Result<Decided, Error> {
     let settled = |answer: &Answer| {
         if answer.has_run() {
             progress(Event::Broken(loaded, answer));
@@ -459,24 +401,24 @@ fn decide_itself(
 }
 
 /// The program, if something is asked of it.
-fn asked(name: &str, text: &str, request: &Request) -> Result<Loaded, RepairError> {
+fn asked(name: &str, text: &str, request: &Request) -> Result<Loaded, Error> {
     let loaded = Loaded::read(name, text, &request.reading)?;
     if loaded.system.program.object.is_some() {
-        return Err(CheckError::AsksLive(name.to_owned()).into());
+        return Err(Error::AsksLive(name.to_owned()));
     }
     if request.goal == Goal::Robust {
         return match request.reading.model.normal() == MemoryModel::TSO {
             true => Ok(loaded),
-            false => Err(RepairError::Robust(request.reading.model)),
+            false => Err(Error::Model("fences for robustness are", "TSO", request.reading.model)),
         };
     }
-    if let Some(error) = CheckError::no_property(name, &loaded.system) {
-        return Err(error.into());
+    if let Some(error) = Error::no_property(name, &loaded.system) {
+        return Err(error);
     }
-    let chosen = chosen(&loaded.system, &request.properties).map_err(RepairError::Property)?;
+    let chosen = chosen(&loaded.system, &request.properties).map_err(Error::NoSuch)?;
     let mut asked = chosen.iter().map(|&i| &loaded.system.questions[i]);
     match asked.find(|q| q.asks_for_absence()) {
-        Some(question) => Err(RepairError::Absence(question.name.clone())),
+        Some(question) => Err(Error::Absence(question.name.clone())),
         None => Ok(loaded),
     }
 }
@@ -573,7 +515,7 @@ impl Repairs {
         variants: &Variants,
         request: &Request,
         progress: Listener<'_>,
-    ) -> Result<(), RepairError> {
+    ) -> Result<(), Error> {
         let mut search = Search::new(variants, request);
         search.tally = self.tally;
         if self.gaps.is_empty() && request.goal == Goal::Properties {
@@ -625,7 +567,7 @@ impl Repairs {
         &mut self,
         (loaded, runs): (Loaded, Vec<Broken>),
         request: &Request,
-    ) -> Result<(), RepairError> {
+    ) -> Result<(), Error> {
         let mut beyond = Beyond { loaded, model: self.model, runs };
         if request.goal == Goal::Properties {
             let model = MemoryModel::SC;
@@ -654,7 +596,8 @@ impl Repairs {
         self.inserted(fences).text
     }
 
-    /// The text of the program with the places of the text with fences inserted, which nobody has seen.
+    /// The program of the text with fences inserted, with its places mapped to the text without
+    /// them, which is the one that the user knows.
     pub fn as_written(&self, fences: &[Fence], source: &Source) -> Source {
         let inserted = self.inserted(fences);
         self.source.with_places_of(source, |at| inserted.before(at))
@@ -707,12 +650,12 @@ impl Repairs {
         fences: &[Fence],
         request: &Request,
         options: &SearchOptions,
-    ) -> Result<Checked, RepairError> {
+    ) -> Result<Checked, Error> {
         let reading = reading(request, self.language);
         let loaded = match Loaded::read(&self.source.name, &self.text(fences), &reading) {
             Ok(loaded) => loaded,
             Err(LoadError::Stopped { reason, .. }) => return Ok(Checked::Open(reason)),
-            Err(error) => return Err(RepairError::Inserted(error)),
+            Err(error) => return Err(Error::Inserted(error)),
         };
         let mut runs = match decide(&loaded.system, request.ask(), options)? {
             Decided::Repaired(answers) => return Ok(Checked::Repaired(loaded, answers)),
@@ -735,7 +678,7 @@ fn for_each_access(block: &[Stmt], visit: &mut dyn FnMut(&Stmt)) {
 }
 
 /// Finds the cycles of runs, if robustness is asked for.
-fn shown_cycles(loaded: &Loaded, runs: &mut [Broken], goal: Goal) -> Result<(), RepairError> {
+fn shown_cycles(loaded: &Loaded, runs: &mut [Broken], goal: Goal) -> Result<(), Error> {
     for broken in runs.iter_mut().filter(|_| goal == Goal::Robust) {
         broken.cycle = shown_cycle(loaded, &broken.run)?.cycle;
     }

@@ -27,6 +27,7 @@ use weir_engine::robust::attack::{self, Attacks};
 use weir_engine::robust::shape;
 use weir_engine::{Engine, Explicit, SearchOptions, Task};
 use weir_model::answer::{Answer, Evidence, Run};
+use weir_model::ids::QuestionId;
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
@@ -36,7 +37,8 @@ use super::hitting::{Set, cheapest};
 use super::variant::Variants;
 use super::{Goal, Request};
 use crate::engines::ENGINES;
-use crate::solver::{CheckError, check_some, chosen};
+use crate::error::Error;
+use crate::solver::{check_some, chosen};
 
 /// So many sets are tried at a time once the clauses seem to be known.
 const BATCH: usize = 4;
@@ -66,7 +68,7 @@ pub(super) enum Decided {
 #[derive(Clone, Debug)]
 pub struct Broken {
     /// The question that it settles; `None` if it is a run that SC does not have.
-    pub question: Option<usize>,
+    pub question: Option<QuestionId>,
     /// The run.
     pub run: Run,
     /// The cycle of its trace, if it is a run that SC does not have and is shown: the checker of
@@ -81,7 +83,7 @@ pub(super) struct Ask<'a> {
     pub model: MemoryModel,
     /// The names of the properties that are asked; all if there are none.
     pub properties: &'a [String],
-    /// Who is told of answers before a search ends.
+    /// Receives answers before a search ends.
     pub settled: Option<&'a (dyn Fn(&Answer) + Sync)>,
 }
 
@@ -93,7 +95,7 @@ pub(super) fn decide(
     system: &System,
     ask: Ask<'_>,
     options: &SearchOptions,
-) -> Result<Decided, CheckError> {
+) -> Result<Decided, Error> {
     if ask.goal == Goal::Properties && !options.certificate {
         let found = probe(system, ask, options)?;
         if !matches!(found, Decided::Open(_)) {
@@ -104,7 +106,7 @@ pub(super) fn decide(
 }
 
 /// A small search: what it does not find out is open.
-fn probe(system: &System, ask: Ask<'_>, options: &SearchOptions) -> Result<Decided, CheckError> {
+fn probe(system: &System, ask: Ask<'_>, options: &SearchOptions) -> Result<Decided, Error> {
     let store = options.budget.store().map_or(PROBE, |store| store.min(PROBE));
     let budget = options.budget.clone().with_store(store);
     let options = SearchOptions { budget, ..options.clone() };
@@ -112,7 +114,7 @@ fn probe(system: &System, ask: Ask<'_>, options: &SearchOptions) -> Result<Decid
 }
 
 /// A way to find out whether a program is as it should be.
-type Decide = fn(&System, Ask<'_>, &SearchOptions) -> Result<Decided, CheckError>;
+type Decide = fn(&System, Ask<'_>, &SearchOptions) -> Result<Decided, Error>;
 
 /// Finds out whether a program is as it should be; an engine answers its questions.
 fn decide_with(
@@ -120,7 +122,7 @@ fn decide_with(
     system: &System,
     ask: Ask<'_>,
     options: &SearchOptions,
-) -> Result<Decided, CheckError> {
+) -> Result<Decided, Error> {
     if ask.goal == Goal::Robust {
         return Ok(match shape::is_robust(system, ask.model, &options.budget) {
             Ok(true) => Decided::Repaired(vec![]),
@@ -141,7 +143,7 @@ fn decide_with(
     let mut runs = Vec::new();
     let mut unknown = None;
     for answer in &answers {
-        let is_bounds = system.questions[answer.property].kind == Kind::Bounds;
+        let is_bounds = system.questions[answer.property.index()].kind == Kind::Bounds;
         match &answer.evidence {
             Evidence::Run(_) if is_bounds => {
                 return Ok(Decided::Open("a value leaves its bound".to_owned()));
@@ -230,7 +232,7 @@ impl<'a> Search<'a> {
 
     /// Tries all fences but one, for each of them: a run that this lets through shows that the
     /// fence is needed, also if it stays open which others are.
-    pub fn try_without_each(&mut self) -> Result<(), CheckError> {
+    pub fn try_without_each(&mut self) -> Result<(), Error> {
         let count = self.variants.fences.len();
         for e in 0..count {
             let alone = Set::empty(count).with(e);
@@ -252,7 +254,7 @@ impl<'a> Search<'a> {
     }
 
     /// Finds out whether a set of fences repairs the program.
-    pub fn try_set(&self, set: &Set, options: &SearchOptions) -> Result<Tried, CheckError> {
+    pub fn try_set(&self, set: &Set, options: &SearchOptions) -> Result<Tried, Error> {
         // A clause that the set avoids is of a run that the set does not prevent.
         if let Some(clause) = self.clauses.iter().find(|clause| !clause.meets(set)) {
             return Ok(Tried::Fails(clause.clone()));
@@ -269,7 +271,7 @@ impl<'a> Search<'a> {
         decide: Decide,
         set: &Set,
         options: &SearchOptions,
-    ) -> Result<Tried, CheckError> {
+    ) -> Result<Tried, Error> {
         let program = self.variants.program(set, true);
         let system = match System::for_model_within(program, self.ask.model, &options.budget) {
             Ok(system) => system,
@@ -296,7 +298,7 @@ impl<'a> Search<'a> {
     /// Makes a clause smaller: its complement, which does not repair, is enlarged as long as a
     /// run shows that it still does not. `decide` looks for the run. An element stays without a
     /// search if a set that repairs has no other one of the clause.
-    fn shrink(&mut self, mut clause: Set, decide: Decide) -> Result<Set, CheckError> {
+    fn shrink(&mut self, mut clause: Set, decide: Decide) -> Result<Set, Error> {
         let all = Set::full(self.costs.len());
         for e in clause.clone().iter() {
             // It may be gone together with an earlier one.
@@ -318,7 +320,7 @@ impl<'a> Search<'a> {
     }
 
     /// The clauses, each as small as possible.
-    fn reduce_clauses(&mut self, sets: &[Set], is_complete: bool) -> Result<(), CheckError> {
+    fn reduce_clauses(&mut self, sets: &[Set], is_complete: bool) -> Result<(), Error> {
         let mut reduced: Vec<Set> = Vec::new();
         for clause in std::mem::take(&mut self.clauses) {
             let clause = match is_complete {
@@ -339,7 +341,7 @@ impl<'a> Search<'a> {
         mut self,
         most: Option<usize>,
         progress: &dyn Fn(&Tally, &[Set]),
-    ) -> Result<Found, CheckError> {
+    ) -> Result<Found, Error> {
         let mut sets: Vec<Set> = Vec::new();
         let mut open: Vec<(Set, String)> = Vec::new();
         let mut is_complete = false;
@@ -405,7 +407,7 @@ impl<'a> Search<'a> {
     }
 
     /// Checks several sets, with several threads if there are some.
-    fn try_all(&self, sets: &[Set]) -> Result<Vec<Tried>, CheckError> {
+    fn try_all(&self, sets: &[Set]) -> Result<Vec<Tried>, Error> {
         let threads = self.budget().threads().min(sets.len());
         if threads < 2 {
             return sets.iter().map(|set| self.try_set(set, self.options)).collect();
@@ -414,7 +416,7 @@ impl<'a> Search<'a> {
         let budget = self.budget().clone().with_threads(one);
         let options = SearchOptions { budget, ..self.options.clone() };
         let parts = sets.chunks(sets.len().div_ceil(threads));
-        let tried: Vec<Result<Vec<Tried>, CheckError>> = thread::scope(|scope| {
+        let tried: Vec<Result<Vec<Tried>, Error>> = thread::scope(|scope| {
             let each =
                 |part: &'_ [Set]| part.iter().map(|set| self.try_set(set, &options)).collect();
             let running: Vec<_> = parts.map(|part| scope.spawn(move || each(part))).collect();

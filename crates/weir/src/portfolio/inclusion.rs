@@ -8,13 +8,14 @@
 //! * Under NSW a `wfence` before each write keeps writes in order. So a set without `w->w` is also
 //!   inside NSW for the program with these fences, and TSO with `r->r` is exactly that.
 //!
-//! A run under the larger set shows nothing by itself. It tells how long buffers may have to be, and
+//! A run under the larger set proves nothing by itself. It bounds how long buffers have to be, and
 //! the explicit search under the set itself looks for a run within that bound.
 
 use std::time::Instant;
 
 use weir_engine::{Engine, Explicit, Progress, SearchOptions, Stats, Task};
 use weir_model::answer::{Answer, Evidence, Run};
+use weir_model::ids::QuestionId;
 use weir_model::limits::Budget;
 use weir_model::memory_model::{MemoryModel, Relaxation};
 use weir_model::program::{FenceKind, Program, Stmt, StmtKind};
@@ -25,7 +26,8 @@ use super::{Auto, SHORT, replace_unknown};
 
 /// Whether a set of relaxations is inside NSW.
 pub(super) fn is_inside(model: MemoryModel) -> bool {
-    model.normal().relaxations().all(|relaxation| MemoryModel::NSW.has(relaxation))
+    model != MemoryModel::C11
+        && model.normal().relaxations().all(|relaxation| MemoryModel::NSW.has(relaxation))
 }
 
 /// A short explicit search, then the larger set, then the explicit search to its bound.
@@ -75,10 +77,11 @@ pub(super) fn through_nsw(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer
     let is_followed = asked.excess().is_none();
     let mut answers = Vec::new();
     for (i, answer) in found.into_iter().enumerate() {
+        let id = QuestionId::new(i);
         // The numbers of control states are those of one system.
         let is_about_states = changed.is_some() && matches!(questions[i].kind, Kind::Within(_));
         answers.push(match &answer.evidence {
-            _ if is_about_states => Answer::unknown(i, "it is about the states of one system"),
+            _ if is_about_states => Answer::unknown(id, "it is about the states of one system"),
             Evidence::Run(run) => {
                 let bound = longest_buffer(asked, run).max(options.bound.unwrap_or(1));
                 let within = SearchOptions { bound: Some(bound), ..options.clone() };
@@ -90,12 +93,12 @@ pub(super) fn through_nsw(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer
                 let reason =
                     || format!("{larger} allows more and has a run that {model} has not shown");
                 found.map_or_else(
-                    || Answer::unknown(i, reason()),
-                    |found| Answer { property: i, ..found },
+                    || Answer::unknown(id, reason()),
+                    |found| Answer { property: id, ..found },
                 )
             }
             Evidence::Reason(_) => answer,
-            _ if !is_followed => Answer::unknown(i, "a process is not followed to its end"),
+            _ if !is_followed => Answer::unknown(id, "a process is not followed to its end"),
             _ => Answer { evidence: Evidence::Exhausted, ..answer },
         });
     }

@@ -16,7 +16,7 @@ use crate::play::{Position, Table};
 use crate::report::strategy::{message, place};
 
 /// The most nodes of a board.
-const MOST: usize = 1000;
+const MAX_NODES: usize = 1000;
 
 /// A game that can be played.
 #[derive(Debug, Serialize)]
@@ -110,7 +110,7 @@ impl Board {
                     let count = numbers.len();
                     let to = match numbers.get(&next) {
                         Some(to) => *to,
-                        None if count >= MOST => continue,
+                        None if count >= MAX_NODES => continue,
                         None => {
                             numbers.insert(next.clone(), count);
                             open.push(next);

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 
+use weir_front::escape::markup;
 use weir_model::game::{Board, Strategy, View};
 
 use super::strategy::{action, buffer, place, values};
@@ -169,7 +170,7 @@ impl Graph {
         for (number, (from, to, text)) in self.edges.iter().enumerate() {
             let (ax, ay) = (place[*from].0 + width(*from), place[*from].1 + height(*from) / 2.0);
             let (bx, by) = (place[*to].0, place[*to].1 + height(*to) / 2.0);
-            // A way back goes round above.
+            // An edge back is drawn above the nodes.
             let lift = if bx < ax { 40.0 + number as f64 % 5.0 * 8.0 } else { 0.0 };
             let _ = writeln!(
                 out,
@@ -187,7 +188,7 @@ impl Graph {
                  text-anchor=\"middle\">{}</text>",
                 ax + (bx - ax) * 0.45,
                 ay + (by - ay) * 0.3 - 3.0 - lift * 0.75,
-                escaped(text)
+                markup(text)
             );
         }
         for (n, text) in self.nodes.iter().enumerate() {
@@ -206,7 +207,7 @@ impl Graph {
                     "<text x=\"{:.0}\" y=\"{:.0}\">{}</text>",
                     x + 8.0,
                     y + 18.0 + 16.0 * row as f64,
-                    escaped(line)
+                    markup(line)
                 );
             }
         }
@@ -235,8 +236,4 @@ impl Graph {
         }
         layers
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

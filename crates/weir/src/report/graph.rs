@@ -105,8 +105,8 @@ fn memory(loaded: &Loaded, node: &Node) -> String {
 /// A graph as JSON.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// [`VERSION`](super::json::VERSION).
-    pub version: u32,
+    /// The schema of such reports.
+    pub schema: &'static str,
     /// The program's name.
     pub program: String,
     /// The file it came from.
@@ -191,7 +191,7 @@ impl Report {
             })
         };
         Ok(Self {
-            version: super::json::VERSION,
+            schema: "weir-graph-2",
             program: system.program.name.clone(),
             file: loaded.source.name.clone(),
             text: loaded.source.text.clone(),

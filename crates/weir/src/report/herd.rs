@@ -7,7 +7,7 @@ use weir_model::program::{Atom, Quantifier};
 use weir_model::question::Kind;
 
 use crate::load::Loaded;
-use crate::report::json::show_value;
+use crate::question::show_value;
 
 /// The block of one test. Counts are of states, where herd counts executions.
 pub fn block(loaded: &Loaded, outcomes: &Outcomes) -> String {

@@ -1,39 +1,21 @@
-//! Answers as JSON. The shapes are described in `docs/json.md`.
+//! Reports as JSON. The shapes are described in `docs/json.md`, and by the schemas in `schema`, which the tests
+//! compare with every output.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Number, Value};
-use weir_check::buffers::Buffers;
-use weir_check::closed::ClosedSet;
-use weir_check::robust::states::Shown;
-use weir_check::robust::{Cycle, RobustSets};
-use weir_check::upward::UpwardSets;
-use weir_check::{Certificate, Witness};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use weir_check::{Checked, Claim};
 use weir_engine::Stats;
-use weir_engine::explicit::Outcomes;
-use weir_engine::reachable::{self, NotListed};
-use weir_engine::robust::attack;
 use weir_front::escape::is_control;
-use weir_model::answer::{Answer, Evidence};
-use weir_model::limits::Budget;
-use weir_model::memory_model::MemoryModel;
-use weir_model::program::Atom;
-use weir_model::question::Kind;
-use weir_model::semantics::Form;
-use weir_model::system::System;
 
-use crate::Hints;
-use crate::load::{LoadError, Loaded};
+use crate::finding::{Finding, Note, Proof, Report};
+use crate::load::LoadError;
 use crate::report::scene::Scene;
-use crate::report::{counted, reason, says};
-use crate::robust::{Robustness, States, Traces};
-use crate::vacuity::no_final_state;
 
-/// The version of the shape of reports. Fields are added without a new version.
-pub const VERSION: u32 = 1;
+/// The schema of reports. Fields are added without a new one.
+pub const SCHEMA: &str = "weir-report-2";
 
 /// A value as a line of JSON in which every control character is escaped.
 ///
@@ -57,84 +39,183 @@ pub fn line(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(out)
 }
 
-/// The answers of one program under one model.
+/// Everything that was found about one program.
 #[derive(Debug, Serialize)]
-pub struct Report {
-    /// [`VERSION`].
-    pub version: u32,
+pub struct ReportJson<'r> {
+    /// [`SCHEMA`].
+    schema: &'static str,
+    /// The kind of question.
+    command: &'static str,
     /// The program's name.
-    pub program: String,
+    program: &'r str,
     /// The file it came from.
-    pub file: String,
+    file: &'r str,
     /// Its text.
-    pub text: String,
-    /// The memory model.
-    pub model: String,
-    /// The most reads that a process may have guessed at a time, if that is bounded.
+    text: &'r str,
+    /// What answers about a program in its language leave open.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    caveats: &'r [String],
+    /// The findings.
+    findings: Vec<FindingJson<'r>>,
+    /// What else a reader should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<NoteJson<'r>>,
+    /// The proof of findings that rest on no run, if one was made and checked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub guesses: Option<usize>,
-    /// The engine.
-    pub engine: &'static str,
-    /// The form of the model's semantics that was searched.
-    pub semantics: &'static str,
-    /// The properties, in the order of the program.
-    pub properties: Vec<PropertyReport>,
-    /// That formulas of the program were not asked, and which command asks them.
+    proof: Option<ProofJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct FindingJson<'r> {
+    claim: &'r Claim,
+    kind: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_asked: Option<String>,
-    /// The proof of the properties that rest on no run, if one was made and checked.
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    says: &'r str,
+    verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<ProofReport>,
-    /// What the search did.
-    pub stats: StatsReport,
+    outcome: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vacuity: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<EvidenceJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<StatsReport>,
+}
+
+/// What a finding rests on.
+#[derive(Debug, Serialize)]
+struct EvidenceJson {
+    kind: &'static str,
+    what: String,
+    /// The file of a run, a lasso or a strategy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<Box<RawValue>>,
+    /// A run, state by state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scene: Option<Scene>,
+}
+
+#[derive(Debug, Serialize)]
+struct NoteJson<'r> {
+    text: &'r str,
+    /// Whether something was not asked.
+    open: bool,
 }
 
 /// A proof that its checker accepts.
 #[derive(Clone, Debug, Serialize)]
-pub struct ProofReport {
+pub struct ProofJson {
     /// What it is, in a few words.
     pub what: String,
+    /// The questions that it settles.
+    pub settles: Vec<String>,
     /// How large its file is.
     pub bytes: usize,
 }
 
-/// The answer to one property.
+impl From<&Proof> for ProofJson {
+    fn from(proof: &Proof) -> Self {
+        let (what, settles) = (proof.what.clone(), proof.settles.clone());
+        Self { what, settles, bytes: proof.text.len() }
+    }
+}
+
+/// Files of evidence that are larger are not a part of reports.
+const MOST_FILE: usize = 8 << 20;
+
+impl<'r> ReportJson<'r> {
+    /// A report, with what is known about its proof and about the workers that searched.
+    pub fn new(
+        report: &'r Report,
+        proof: Option<ProofJson>,
+        workers: Option<&ClusterReport>,
+    ) -> Self {
+        let finding = |finding: &'r Finding| FindingJson {
+            claim: &finding.claim,
+            kind: finding.kind,
+            line: finding.line,
+            says: &finding.says,
+            verdict: finding.verdict.name(),
+            outcome: finding.outcome.as_deref(),
+            vacuity: finding.vacuity.as_deref(),
+            reason: finding.reason.as_deref(),
+            evidence: finding.evidence().map(|evidence| EvidenceJson {
+                kind: evidence.kind,
+                what: evidence.what,
+                file: finding
+                    .file()
+                    .filter(|file| file.len() <= MOST_FILE)
+                    .and_then(|file| RawValue::from_string(file.trim_end().to_owned()).ok()),
+                scene: finding.scene(),
+            }),
+            details: finding.details(),
+            statistics: finding
+                .statistics
+                .as_deref()
+                .map(|stats| StatsReport { cluster: workers.cloned(), ..StatsReport::new(stats) }),
+        };
+        let note = |Note { text, is_open }: &'r Note| NoteJson { text, open: *is_open };
+        Self {
+            schema: SCHEMA,
+            command: report.question,
+            program: &report.program,
+            file: &report.file,
+            text: &report.text,
+            caveats: &report.caveats,
+            findings: report.findings.iter().map(finding).collect(),
+            notes: report.notes.iter().map(note).collect(),
+            proof,
+        }
+    }
+}
+
+/// What became of a file of evidence.
 #[derive(Debug, Serialize)]
-pub struct PropertyReport {
-    /// What it is called.
-    pub name: String,
-    /// `never`, `assertions`, `no deadlock`, `final exists`, `final never` or
-    /// `final always`.
-    pub kind: &'static str,
-    /// The line, from 1.
-    pub line: usize,
-    /// What it says; empty if the program does not spell it out.
-    pub says: String,
-    /// `holds`, `violated` or `unknown`.
-    pub verdict: &'static str,
-    /// `allowed` or `forbidden`, for `final exists`.
+pub struct CertifyJson<'c> {
+    schema: &'static str,
+    /// Whether the evidence is valid and claims what is expected.
+    accepted: bool,
+    /// What was checked, if that is a part only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<&'static str>,
-    /// Why the answer says little, if it is true only because nothing happens.
+    checked: Option<&'c str>,
+    /// Why it is not accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub vacuous: Option<String>,
-    /// Why there is no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What the answer rests on, in words, if it is no run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<String>,
-    /// The run that settles it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub witness: Option<Witness>,
-    /// The same run, state by state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scene: Option<Scene>,
+    reason: Option<&'c str>,
+    /// What it claims.
+    findings: Vec<ClaimedJson<'c>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ClaimedJson<'c> {
+    claim: Claim,
+    verdict: &'c str,
+}
+
+impl<'c> CertifyJson<'c> {
+    /// What a checker says, in a part of the evidence only if `part` says which.
+    pub fn new(checked: &'c Checked, part: Option<&'c str>, reason: Option<&'c str>) -> Self {
+        let claims = checked.claim.as_ref().into_iter().flat_map(|claims| claims.each());
+        Self {
+            schema: "weir-certify-2",
+            accepted: part.is_none() && reason.is_none(),
+            checked: part,
+            reason,
+            findings: claims.map(|(claim, verdict)| ClaimedJson { claim, verdict }).collect(),
+        }
+    }
 }
 
 /// What a search did.
 #[derive(Debug, Serialize)]
 pub struct StatsReport {
+    /// The engine.
+    pub engine: &'static str,
     /// Whether every configuration was seen.
     pub exact: bool,
     /// Configurations stored.
@@ -195,6 +276,7 @@ impl StatsReport {
     /// For the report.
     pub fn new(stats: &Stats) -> Self {
         Self {
+            engine: stats.engine,
             exact: stats.is_exact(),
             configurations: stats.stored,
             steps: stats.steps,
@@ -207,315 +289,6 @@ impl StatsReport {
             cluster: None,
         }
     }
-}
-
-impl Report {
-    /// The report of a check; `vacuous` is what [`vacuous`](crate::vacuity::vacuous) says of the answers.
-    pub fn new(
-        loaded: &Loaded,
-        model: MemoryModel,
-        answers: &[Answer],
-        vacuous: &[Option<String>],
-        (stats, hints): (&Stats, Hints),
-    ) -> Self {
-        let system = &loaded.system;
-        let properties = answers
-            .iter()
-            .zip(vacuous)
-            .map(|(answer, vacuous)| {
-                let question = &system.questions[answer.property];
-                PropertyReport {
-                    name: question.name.clone(),
-                    kind: question.kind.name(),
-                    line: loaded.line(question.span),
-                    says: says(loaded, question),
-                    verdict: answer.verdict.name(),
-                    outcome: question.outcome(answer.verdict),
-                    vacuous: vacuous.clone(),
-                    reason: reason(answer, stats, hints),
-                    evidence: rests_on(answer, stats),
-                    witness: witness(loaded, answer),
-                    scene: scene(loaded, answer),
-                }
-            })
-            .collect();
-        Self {
-            version: VERSION,
-            program: system.program.name.clone(),
-            file: loaded.source.name.clone(),
-            text: loaded.source.text.clone(),
-            model: model.to_string(),
-            guesses: stats.guesses,
-            engine: stats.engine,
-            semantics: stats.form.unwrap_or_else(|| Form::of(model)[0]).name(),
-            properties,
-            not_asked: None,
-            certificate: None,
-            stats: StatsReport::new(stats),
-        }
-    }
-}
-
-/// What an answer rests on, in words, if it is known and rests on no run.
-fn rests_on(answer: &Answer, stats: &Stats) -> Option<String> {
-    Some(match &answer.evidence {
-        Evidence::Run(_) | Evidence::Reason(_) => return None,
-        Evidence::Exhausted if stats.stored == 0 => "the code alone".to_owned(),
-        Evidence::Exhausted => format!("all {}", counted(stats.stored, "configuration")),
-        Evidence::Invariant(set) => {
-            format!("an inductive set of {}", counted(set.configurations.len(), "configuration"))
-        }
-        Evidence::Upward(set) => {
-            format!("an upward-closed set with {}", counted(set.states.len(), "minimal state"))
-        }
-        Evidence::Buffers(set) => {
-            format!("{} with buffer automata", counted(set.states.len(), "state"))
-        }
-        Evidence::Robust => "robustness: every run has the trace of an SC run".to_owned(),
-    })
-}
-
-/// The witness of an answer, if it rests on a run.
-pub fn witness(loaded: &Loaded, answer: &Answer) -> Option<Witness> {
-    let Evidence::Run(run) = &answer.evidence else { return None };
-    Some(Witness::new(&loaded.system, run, answer.property, &|span| loaded.line(span)))
-}
-
-/// The run of an answer, if it rests on one, state by state.
-pub fn scene(loaded: &Loaded, answer: &Answer) -> Option<Scene> {
-    let Evidence::Run(run) = &answer.evidence else { return None };
-    Some(Scene::new(loaded, run, None))
-}
-
-/// The certificate of all answers that rest on an inductive set, if any does.
-pub fn certificate(loaded: &Loaded, answers: &[Answer]) -> Option<Certificate> {
-    let shown = answers.iter().filter_map(|a| match &a.evidence {
-        Evidence::Invariant(invariant) => Some((a.property, invariant)),
-        _ => None,
-    });
-    let shown: Vec<_> = shown.collect();
-    let properties = shown.iter().map(|(property, _)| *property).collect();
-    Some(Certificate::new(&loaded.system, shown.first()?.1, properties))
-}
-
-/// The upward-closed sets of all answers that rest on one, if any does.
-pub fn upward_sets(loaded: &Loaded, answers: &[Answer]) -> Option<UpwardSets> {
-    let shown = answers.iter().filter_map(|a| match &a.evidence {
-        Evidence::Upward(set) => Some((a.property, set)),
-        _ => None,
-    });
-    let shown: Vec<_> = shown.collect();
-    let model = shown.first()?.1.model;
-    let sets: Vec<_> = shown.iter().map(|(i, set)| (*i, set.states.as_slice())).collect();
-    Some(UpwardSets::new(&loaded.system, model, &sets))
-}
-
-/// The states with sets of buffer contents of the answers that rest on the same as the
-/// first that does, if any does.
-pub fn buffers(loaded: &Loaded, answers: &[Answer]) -> Option<Buffers> {
-    let shown = answers.iter().filter_map(|a| match &a.evidence {
-        Evidence::Buffers(set) => Some((a.property, set)),
-        _ => None,
-    });
-    let shown: Vec<_> = shown.collect();
-    let (_, first) = shown.first()?;
-    let same = shown.iter().filter(|(_, set)| Arc::ptr_eq(set, first));
-    Some(Buffers::new(&loaded.system, first, same.map(|(property, _)| *property).collect()))
-}
-
-/// The sets that show that a program is robust, for all answers that rest on it, if any does.
-///
-/// # Errors
-/// If a limit is reached before the sets are complete.
-pub fn robust_sets(
-    loaded: &Loaded,
-    answers: &[Answer],
-    budget: &Budget,
-) -> Result<Option<RobustSets>, String> {
-    let shown = answers.iter().filter(|a| matches!(a.evidence, Evidence::Robust));
-    let properties: Vec<usize> = shown.map(|a| a.property).collect();
-    if properties.is_empty() {
-        return Ok(None);
-    }
-    let sets = attack::closed_sets(&loaded.system, budget)?;
-    Ok(Some(RobustSets::new(&loaded.system, &sets, properties)))
-}
-
-/// The properties whose answers rest on an exhaustive search, if the memory model has closed sets.
-pub fn exhausted(model: MemoryModel, answers: &[Answer]) -> Vec<usize> {
-    let shown = answers.iter().filter(|a| matches!(a.evidence, Evidence::Exhausted));
-    shown.filter(|_| reachable::is_listed(model)).map(|a| a.property).collect()
-}
-
-/// The closed set of all answers that rest on an exhaustive search, if any does and the memory
-/// model has closed sets.
-///
-/// # Errors
-/// If a limit is reached before all configurations are listed.
-pub fn closed_set(
-    loaded: &Loaded,
-    model: MemoryModel,
-    answers: &[Answer],
-    budget: &Budget,
-) -> Result<Option<ClosedSet>, NotListed> {
-    let properties = exhausted(model, answers);
-    if properties.is_empty() {
-        return Ok(None);
-    }
-    let set = reachable::configurations(&loaded.system, model, budget)?;
-    Ok(Some(ClosedSet::new(&loaded.system, model, properties, &set)))
-}
-
-/// All final states of one program under one model.
-#[derive(Debug, Serialize)]
-pub struct OutcomesReport {
-    /// [`VERSION`].
-    pub version: u32,
-    /// The program's name.
-    pub program: String,
-    /// The file it came from.
-    pub file: String,
-    /// Its text.
-    pub text: String,
-    /// The memory model.
-    pub model: String,
-    /// The most reads that a process had guessed at a time, if there was a bound: it is part of
-    /// the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guesses: Option<usize>,
-    /// The form of the semantics that was searched.
-    pub semantics: &'static str,
-    /// Whether these are all.
-    pub exact: bool,
-    /// That there are none, if these are all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vacuous: Option<&'static str>,
-    /// Whether no, some or all states satisfy the condition.
-    pub observation: &'static str,
-    /// What is observed, in each final state.
-    pub states: Vec<Map<String, Value>>,
-    /// The states that satisfy the condition, by their places in `states`; none if the program
-    /// has no condition.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub picked: Option<Vec<usize>>,
-    /// A run to each of the first states, state by state, if they were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub runs: Option<Vec<Option<Scene>>>,
-}
-
-impl OutcomesReport {
-    /// The report of a search for final states.
-    pub fn new(loaded: &Loaded, model: MemoryModel, outcomes: &Outcomes) -> Self {
-        let system = &loaded.system;
-        let names: Vec<String> = outcomes.atoms.iter().map(|a| system.atom_name(*a)).collect();
-        let state = |values: &Vec<i128>| {
-            let cells = names.iter().zip(&outcomes.atoms).zip(values);
-            cells
-                .map(|((name, atom), value)| (name.clone(), json_value(loaded, *atom, *value)))
-                .collect()
-        };
-        Self {
-            version: VERSION,
-            program: system.program.name.clone(),
-            file: loaded.source.name.clone(),
-            text: loaded.source.text.clone(),
-            model: model.to_string(),
-            guesses: outcomes.stats.guesses,
-            semantics: outcomes.stats.form.unwrap_or_else(|| Form::of(model)[0]).name(),
-            exact: outcomes.stats.is_exact(),
-            vacuous: (outcomes.stats.is_exact() && outcomes.states.is_empty())
-                .then(|| no_final_state(system)),
-            observation: observation(outcomes),
-            states: outcomes.states.iter().map(|(values, _)| state(values)).collect(),
-            picked: has_condition(system).then(|| {
-                let all = outcomes.states.iter().enumerate();
-                all.filter(|(_, (_, picked))| *picked).map(|(i, _)| i).collect()
-            }),
-            runs: None,
-        }
-    }
-}
-
-/// Whether a program has a condition for its final states.
-pub fn has_condition(system: &System) -> bool {
-    system.questions.iter().any(|q| matches!(q.kind, Kind::Final { .. }))
-}
-
-/// A number, or a name where the value has one.
-pub fn json_value(loaded: &Loaded, atom: Atom, value: i128) -> Value {
-    let shown = show_value(loaded, atom, value);
-    match shown.parse::<i128>() {
-        // A number that no JSON reader can be expected to hold is text.
-        Ok(number) => Number::from_i128(number).map_or_else(|| shown.into(), Value::Number),
-        Err(_) if shown == "true" => 1.into(),
-        Err(_) if shown == "false" => 0.into(),
-        Err(_) => shown.into(),
-    }
-}
-
-/// The value of an atom as a person would write it.
-pub fn show_value(loaded: &Loaded, atom: Atom, value: i128) -> String {
-    let system = &loaded.system;
-    let domain = match atom {
-        Atom::Var(x) => system.vars[x.index()].domain,
-        Atom::Reg(p, r) => system.register(p, r).domain,
-        Atom::At(..) => None,
-    };
-    system.program.show_value(domain, value)
-}
-
-/// `never`, `sometimes` or `always`.
-pub fn observation(outcomes: &Outcomes) -> &'static str {
-    let picked = outcomes.states.iter().filter(|(_, picked)| *picked).count();
-    match picked {
-        0 => "never",
-        n if n == outcomes.states.len() => "always",
-        _ => "sometimes",
-    }
-}
-
-/// The verdicts of one program under several models.
-#[derive(Debug, Serialize)]
-pub struct CompareReport {
-    /// [`VERSION`].
-    pub version: u32,
-    /// The program's name.
-    pub program: String,
-    /// The file it came from.
-    pub file: String,
-    /// Its text.
-    pub text: String,
-    /// The models.
-    pub models: Vec<String>,
-    /// The most reads that a process had guessed at a time, if there was a bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guesses: Option<usize>,
-    /// The properties, each with its verdict per model.
-    pub properties: Vec<CompareRow>,
-}
-
-/// The verdicts of one property.
-#[derive(Debug, Serialize)]
-pub struct CompareRow {
-    /// What it is called.
-    pub name: String,
-    /// What it is.
-    pub kind: &'static str,
-    /// The line, from 1.
-    pub line: usize,
-    /// What it says; empty if the program does not spell it out.
-    pub says: String,
-    /// Its verdict per model.
-    pub verdicts: BTreeMap<String, &'static str>,
-    /// Why it is unknown, per model where it is.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub reasons: BTreeMap<String, String>,
-    /// Why the verdict says little, per model where it is vacuous.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub vacuous: BTreeMap<String, String>,
-    /// The run that settles it, state by state, per model where there is one.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub scenes: BTreeMap<String, Scene>,
 }
 
 /// One thing that is wrong with the input.
@@ -574,82 +347,6 @@ impl ErrorReport {
                     report
                 })
                 .collect(),
-        }
-    }
-}
-
-/// Whether a program is robust against a model.
-#[derive(Debug, Serialize)]
-pub struct RobustReport {
-    /// [`VERSION`].
-    pub version: u32,
-    /// The program's name.
-    pub program: String,
-    /// The file it came from.
-    pub file: String,
-    /// Its text.
-    pub text: String,
-    /// The memory model.
-    pub model: String,
-    /// `shape`, `traces`, `states`, `not robust` or `unknown`.
-    pub verdict: &'static str,
-    /// Whether every run has the trace of an SC run: `same`, `different`, `unknown`, or
-    /// `undecided` for a model other than TSO.
-    pub traces: &'static str,
-    /// Whether every state is reachable under SC: `same`, `different` or `unknown`.
-    pub states: &'static str,
-    /// Why something is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// A run whose trace has a cycle.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cycle: Option<Cycle>,
-    /// A run to a state that SC does not have.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<Witness>,
-    /// The run with the cycle, or the other one, state by state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scene: Option<Scene>,
-    /// What the last search did.
-    pub stats: StatsReport,
-}
-
-impl RobustReport {
-    /// The report of an answer.
-    pub fn new(loaded: &Loaded, found: &Robustness) -> Self {
-        let (traces, cycle) = match &found.traces {
-            Traces::Shape | Traces::Same => ("same", None),
-            Traces::Different(shown) => ("different", Some(shown.1.clone())),
-            Traces::Unknown(_) => ("unknown", None),
-            Traces::Undecided => ("undecided", None),
-        };
-        let (states, run) = match &found.states {
-            States::Implied | States::Same(_) => ("same", None),
-            States::Different(shown) => match &shown.file.shown {
-                Shown::Run(run) => ("different", Some((**run).clone())),
-                _ => ("different", None),
-            },
-            States::Unknown(_) => ("unknown", None),
-        };
-        let scene = match (&found.traces, &found.states) {
-            (Traces::Different(shown), _) => Some(Scene::new(loaded, &shown.0, None)),
-            (_, States::Different(shown)) => Some(Scene::new(&shown.loaded, &shown.run, None)),
-            _ => None,
-        };
-        Self {
-            version: VERSION,
-            program: loaded.system.program.name.clone(),
-            file: loaded.source.name.clone(),
-            text: loaded.source.text.clone(),
-            model: found.model.to_string(),
-            verdict: found.kind().name(),
-            traces,
-            states,
-            reason: found.reason().map(ToOwned::to_owned),
-            cycle,
-            run,
-            scene,
-            stats: StatsReport::new(&found.stats),
         }
     }
 }

@@ -5,13 +5,16 @@ pub mod diff;
 pub mod draw;
 pub mod explain;
 pub mod graph;
+pub mod hardware;
 pub mod herd;
 pub mod json;
+pub mod models;
 pub mod page;
 pub mod picture;
 pub mod promela;
 pub mod run;
 pub mod scene;
+pub mod statistics;
 pub mod strategy;
 pub mod table;
 
@@ -25,7 +28,7 @@ use crate::{Hints, Loaded};
 
 pub use weir_check::evidence::{counted, grouped};
 
-/// So many values of one variable or register are worth a word.
+/// A report mentions a variable or register that takes at least so many values.
 const MANY: usize = 1000;
 
 /// Why there is no answer, and what could be done about it.
@@ -48,8 +51,7 @@ pub fn growing(reason: &str, stats: &Stats, hints: Hints) -> String {
 
 /// What the question about data races says. It is asked of the interleavings of a memory model, and not
 /// of the happens-before order of the language.
-const BY_INTERLEAVINGS: &str =
-    "never two threads about to make conflicting accesses, by interleavings";
+const BY_INTERLEAVINGS: &str = "by interleavings, never two conflicting accesses at once";
 
 /// What a property says, in one line and without its name; nothing if the program does not
 /// spell it out.

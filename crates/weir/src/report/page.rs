@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use weir_front::escape::markup;
 use weir_model::fingerprint::Fingerprint;
 
 use super::json;
@@ -14,7 +15,7 @@ use super::json;
 const STYLE: &str = include_str!("page/page.css");
 
 /// The parts of the script. All of them share one scope.
-const SCRIPTS: [&str; 15] = [
+const SCRIPTS: [&str; 16] = [
     include_str!("page/dom.js"),
     include_str!("page/words.js"),
     include_str!("page/source.js"),
@@ -23,6 +24,7 @@ const SCRIPTS: [&str; 15] = [
     include_str!("page/circle.js"),
     include_str!("page/run.js"),
     include_str!("page/answers.js"),
+    include_str!("page/findings.js"),
     include_str!("page/reports.js"),
     include_str!("page/fences.js"),
     include_str!("page/game.js"),
@@ -123,13 +125,6 @@ fn document(
         out += part;
     }
     out + script + "</script>\n</body>\n</html>\n"
-}
-
-/// A text as it stands in HTML.
-fn markup(text: &str) -> String {
-    let text = weir_front::escape::escape_line(text);
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ enum Color {
     None,
     White,
     Black,
-    /// What is there for those who look.
+    /// Details.
     Gray,
     /// Lines that guide the eye.
     Pale,

@@ -6,6 +6,7 @@
 
 mod ending;
 mod layout;
+mod stale;
 pub mod state;
 pub(crate) mod words;
 
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 use weir_check::robust::cycle::Edge;
 use weir_live::Lasso;
 use weir_model::answer::Run;
-use weir_model::ids::ProcessId;
+use weir_model::ids::{ProcessId, QuestionId};
 use weir_model::memory_model::MemoryModel;
 use weir_model::semantics::{Event, Form, Rule, Step};
 use weir_model::system::{Op, System};
@@ -85,7 +86,7 @@ enum Item {
 pub fn lines(
     loaded: &Loaded,
     run: &Run,
-    property: impl Into<Option<usize>>,
+    property: impl Into<Option<QuestionId>>,
     layout: Layout,
 ) -> Vec<String> {
     let system = &loaded.system;
@@ -96,7 +97,11 @@ pub fn lines(
     let items = items(loaded, run, &shown, None, layout.full);
     let mut lines = layout::lines(system, &items, layout);
     let ending = ending::lines(loaded, &run.end(system), property.into(), layout.width);
-    for part in [legend(run, &shown, layout.width), ending, explained] {
+    let stale = match run.form {
+        Form::C11 => stale::lines(loaded, run, layout.width),
+        _ => vec![],
+    };
+    for part in [legend(run, &shown, layout.width), ending, explained, stale] {
         if !part.is_empty() {
             lines.push(String::new());
             lines.extend(part);
@@ -130,8 +135,8 @@ pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -
     lines
 }
 
-/// The lines of an infinite run: a table of its steps, in which those of the cycle are marked. If it
-/// has none, `ending` says why its last state counts; by default, that nobody can go on.
+/// The lines of an infinite run: a table of its steps, in which those of the cycle are marked. If
+/// it has none, `ending` says why its last state counts; by default, that no process can go on.
 pub fn lasso_lines(
     loaded: &Loaded,
     lasso: &Lasso,
@@ -145,7 +150,7 @@ pub fn lasso_lines(
     let mut items = items(loaded, run, &shown, cycle, layout.full);
     items.push(Item::Across(match cycle {
         Some(stem) => format!("back to step {}", stem + 1),
-        None => format!("the run ends: {}", ending.unwrap_or("nobody can go on")),
+        None => format!("the run ends: {}", ending.unwrap_or("no process can go on")),
     }));
     layout::lines(&loaded.system, &items, layout)
 }

@@ -65,6 +65,8 @@ pub enum Buffers {
     Load,
     /// Operations that wait, and are only partly ordered.
     Pool,
+    /// Nothing waits; a process may read older writes: C11.
+    Messages,
 }
 
 impl Buffers {
@@ -82,6 +84,7 @@ impl Buffers {
             | Form::GuessInOrder
             | Form::NswRemote
             | Form::Relaxations => Self::Pool,
+            Form::C11 => Self::Messages,
         }
     }
 
@@ -286,7 +289,7 @@ impl State {
     /// Makes a step.
     ///
     /// # Panics
-    /// If the step is none of the scene's.
+    /// If the step is not a step of the scene.
     pub fn apply(&mut self, scene: &Scene, step: &Step) {
         for (variable, value) in &step.memory {
             self.memory.insert(variable.clone(), value.clone());

@@ -7,7 +7,7 @@ use weir::{MemoryModel, Verdict, Verifier};
 pub fn verdict(name: &str, text: &str, model: MemoryModel) -> Verdict {
     let report = Verifier::new(text).name(name).model(model).check();
     let report = report.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let of = |verdict| report.answers.iter().any(|answer| answer.verdict == verdict);
+    let of = |verdict| report.findings.iter().any(|answer| answer.verdict == verdict);
     match (of(Verdict::Violated), of(Verdict::Unknown)) {
         (true, _) => Verdict::Violated,
         (_, true) => Verdict::Unknown,

@@ -114,8 +114,8 @@ fn compare_answers(
     let atoms = reference::atoms(asked);
     for (engine, answers) in found {
         for answer in answers {
-            let question = &system.questions[answer.property];
-            let expected = match (asked.properties.get(answer.property), &question.kind) {
+            let question = &system.questions[answer.property.index()];
+            let expected = match (asked.properties.get(answer.property.index()), &question.kind) {
                 (Some(property), _) => reached.holds(asked, &atoms, &property.kind),
                 (None, Kind::Assertions) => reached.holds(asked, &atoms, &PropertyKind::Assertions),
                 (None, Kind::Valued { .. }) => {

@@ -157,7 +157,7 @@ impl Checker<'_> {
         let idle = view.stores.is_empty();
         match op {
             Op::Nop => vec![view.clone()],
-            Op::Read(x, d) if self.buffers => self.look(view, x, d, memory),
+            Op::Read(x, d) if self.buffers => self.read_earliest(view, x, d, memory),
             Op::Write(x, d) if self.stores || ended => {
                 let mut view = view.clone();
                 view.past.remove(&x);
@@ -212,8 +212,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A process that can do nothing before a full fence may as well be behind
-    /// it, if that is no matter to the properties: it lags no less.
+    /// A process that can do nothing before a full fence moves past the fence, unless a property
+    /// can tell the difference.
     fn rest(&self, p: ProcessId, (mut here, mut view): Place) -> Place {
         // As long as it may take, but not for ever.
         for _ in 0..u8::MAX {
@@ -233,7 +233,7 @@ impl Checker<'_> {
         (here, view)
     }
 
-    /// All that atoms can tell of where a process is.
+    /// The values of the atoms that are about where a process is.
     pub(super) fn kind(
         &self,
         atoms: &[Atom],

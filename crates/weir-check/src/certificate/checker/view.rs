@@ -74,8 +74,7 @@ impl Checker<'_> {
         ProcessView { first, rest: vec![], past: BTreeMap::new(), stores: BTreeMap::new() }
     }
 
-    /// Whether whatever `other` may see `view` may see as well, having come
-    /// past some of its own writes if need be.
+    /// Whether `view` covers `other`, possibly after passing some of its own writes.
     pub(super) fn covers(&self, view: ProcessViewId, other: ProcessViewId) -> bool {
         view == other
             || self.covered.of((view, other), || {
@@ -167,8 +166,8 @@ impl Checker<'_> {
         view
     }
 
-    /// A process reads a value: as early in its word as it can.
-    pub(super) fn look(
+    /// The view after a process has read a value, at the earliest position of its word that has it.
+    pub(super) fn read_earliest(
         &self,
         view: &ProcessView,
         x: VarId,

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use weir_front::escape::escape_line;
+use weir_front::escape::markup;
 
 use super::super::Status;
 use super::rows::Row;
@@ -50,7 +50,7 @@ pub fn document(results: &[(Item, Vec<Row>, f64)]) -> String {
         let counts = Counts::of(rows);
         total.add(counts);
         time += seconds;
-        let name = text(&format!("{} under {}", item.file, item.model));
+        let name = markup(&format!("{} under {}", item.file, item.model));
         let _ = writeln!(
             suites,
             "  <testsuite name=\"{name}\" {} time=\"{seconds:.3}\">",
@@ -70,8 +70,8 @@ pub fn document(results: &[(Item, Vec<Row>, f64)]) -> String {
 
 fn case(item: &Item, row: &Row) -> String {
     let name = if row.property.is_empty() { "answer" } else { &row.property };
-    let (name, file) = (text(name), text(&item.file));
-    let class = text(&format!("{}.{}", item.file, item.model));
+    let (name, file) = (markup(name), markup(&item.file));
+    let class = markup(&format!("{}.{}", item.file, item.model));
     let start = format!("    <testcase name=\"{name}\" classname=\"{class}\" file=\"{file}\"");
     let element = match row.status {
         Status::Fine => return format!("{start}/>\n"),
@@ -79,36 +79,10 @@ fn case(item: &Item, row: &Row) -> String {
         Status::Unknown | Status::Wrong | Status::Internal => "error",
     };
     let place = row.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let message = text(&format!("{}: {}", row.verdict, row.message));
-    let kind = text(&row.verdict);
-    let body = text(&format!("{}{place}: {}", item.file, row.message));
+    let message = markup(&format!("{}: {}", row.verdict, row.message));
+    let kind = markup(&row.verdict);
+    let body = markup(&format!("{}{place}: {}", item.file, row.message));
     format!(
         "{start}>\n      <{element} message=\"{message}\" type=\"{kind}\">{body}</{element}>\n    </testcase>\n"
     )
-}
-
-/// A text as XML. No control character is left, which XML could not have.
-fn text(text: &str) -> String {
-    let mut out = String::new();
-    for c in escape_line(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_escaped() {
-        assert_eq!(text("a<b & \"c\"\u{1b}\u{ffff}"), "a&lt;b &amp; &quot;c&quot;\\u{1b}\u{fffd}");
-    }
 }

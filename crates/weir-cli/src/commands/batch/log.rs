@@ -126,7 +126,10 @@ impl Log {
         }
         let open = || -> std::io::Result<File> {
             let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-            file.set_len(whole as u64)?;
+            // Another process may have written more by now.
+            if whole < text.len() && file.metadata()?.len() == text.len() as u64 {
+                file.set_len(whole as u64)?;
+            }
             if whole == 0 {
                 file.write_all(line.as_bytes())?;
             }
@@ -153,9 +156,11 @@ impl Log {
             out: done.out.clone(),
             err: done.err.clone(),
         };
-        let line = json(&entry).map_err(|error| error.to_string());
-        let written =
-            line.and_then(|line| writeln!(self.file, "{line}").map_err(|error| error.to_string()));
+        // At once, so that lines of two processes do not mix.
+        let line = json(&entry).map(|line| line + "\n").map_err(|error| error.to_string());
+        let written = line.and_then(|line| {
+            self.file.write_all(line.as_bytes()).map_err(|error| error.to_string())
+        });
         written.map_err(|error| format!("cannot write `{}`: {error}", self.path.display()))
     }
 }

@@ -74,7 +74,7 @@ impl Batch<'_> {
             Err(message) => return fail(&message),
         };
         let known = log.known(&items);
-        let mut printer = Printer::new(self.style, self.command);
+        let mut printer = Printer::new(self.style);
         let mut status = Status::Fine;
         let began = std::time::Instant::now();
         let run = run::all(&items, known, running, &mut |item, done| {
@@ -112,26 +112,25 @@ impl Batch<'_> {
 /// Prints results as they come, or all together in the end.
 pub struct Printer {
     pub style: Style,
-    command: String,
     /// How many ended with each status.
     counts: [usize; 5],
     rows: Vec<(Item, Vec<Row>, f64)>,
 }
 
 impl Printer {
-    /// For the results of a command.
-    pub fn new(style: Style, command: &str) -> Self {
+    /// Nothing is printed yet.
+    pub fn new(style: Style) -> Self {
         if style == Style::Csv {
             print(table::csv_heading());
         }
-        Self { style, command: command.to_owned(), counts: [0; 5], rows: Vec::new() }
+        Self { style, counts: [0; 5], rows: Vec::new() }
     }
 
     fn add(&mut self, item: &Item, done: &Done) {
         let is_first = self.counts.iter().all(|count| *count == 0);
         self.counts[done.status as usize] += 1;
         let Style::Text(format) = self.style else {
-            let rows = rows::of(&self.command, item, done);
+            let rows = rows::of(item, done);
             return self.add_rows(item, rows, done);
         };
         let gap = format == "human" && !is_first && !done.out.is_empty();

@@ -24,7 +24,6 @@ pub struct Row {
 /// The rows of a report as lines of JSON: of those whose places among them pass. The report is
 /// printed by this process, so the time is that of the command.
 pub fn lines(
-    command: &str,
     file: &str,
     model: &str,
     (out, status): (String, Status),
@@ -34,16 +33,16 @@ pub fn lines(
         Item { file: file.to_owned(), model: model.to_owned(), words: vec![], is_snapped: false };
     let seconds = limits::budget().elapsed().as_secs_f64();
     let done = Done { status, out, err: String::new(), seconds, digest: None, is_for_log: false };
-    let rows = of(command, &item, &done).into_iter().enumerate();
+    let rows = of(&item, &done).into_iter().enumerate();
     let rows: Vec<Row> = rows.filter(|(i, _)| passes(*i)).map(|(_, row)| row).collect();
     table::jsonl(&item, &rows, &done)
 }
 
 /// The rows of a search.
-pub fn of(command: &str, item: &Item, done: &Done) -> Vec<Row> {
+pub fn of(item: &Item, done: &Done) -> Vec<Row> {
     let values: Vec<Value> =
         done.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let mut rows: Vec<Row> = values.iter().flat_map(|value| of_value(command, value)).collect();
+    let mut rows: Vec<Row> = values.iter().flat_map(of_value).collect();
     if rows.is_empty() {
         let reason = done.err.trim().trim_start_matches("unknown: ");
         let message = match reason {
@@ -74,67 +73,51 @@ fn row_without_answer(status: Status, line: Option<u64>, message: String) -> Row
     }
 }
 
-fn of_value(command: &str, value: &Value) -> Vec<Row> {
+fn of_value(value: &Value) -> Vec<Row> {
     if let Some(error) = value.get("error") {
         let message = text(error, "message");
         return vec![row_without_answer(Status::Wrong, error["line"].as_u64(), message)];
     }
-    match command {
-        "robust" => vec![robust(value)],
-        "outcomes" => states(value),
-        _ => {
-            let properties = value["properties"].as_array().into_iter().flatten();
-            let not_asked = value["not_asked"].as_str().map(|message| Row {
-                kind: "live".to_owned(),
-                ..row_without_answer(Status::Unknown, None, message.to_owned())
-            });
-            properties.map(|p| property(command, p)).chain(not_asked).collect()
-        }
-    }
+    let findings = value["findings"].as_array().into_iter().flatten();
+    let open = value["notes"].as_array().into_iter().flatten().filter(|note| note["open"] == true);
+    let not_asked = open.map(|note| Row {
+        kind: "live".to_owned(),
+        ..row_without_answer(Status::Unknown, None, text(note, "text"))
+    });
+    findings.flat_map(of_finding).chain(not_asked).collect()
 }
 
-fn property(command: &str, property: &Value) -> Row {
-    let verdict = text(property, "verdict");
+fn of_finding(finding: &Value) -> Vec<Row> {
+    let verdict = text(finding, "verdict");
     let status = match verdict.as_str() {
         "holds" => Status::Fine,
         "violated" => Status::Violated,
         _ => Status::Unknown,
     };
-    let shown = property["outcome"].as_str().map_or(verdict, str::to_owned);
-    let reasons = ["reason", "vacuous", "says"];
-    let message = reasons.iter().map(|field| text(property, field)).find(|text| !text.is_empty());
-    let kind = text(property, "kind");
-    Row {
-        property: text(property, "name"),
-        kind: if kind.is_empty() { command.to_owned() } else { kind },
-        line: property["line"].as_u64(),
+    if finding["kind"] == "final states" {
+        return states(&finding["details"], status);
+    }
+    let shown = finding["outcome"].as_str().map_or(verdict, str::to_owned);
+    let reasons = ["reason", "vacuity", "says"];
+    let message = reasons.iter().map(|field| text(finding, field)).find(|text| !text.is_empty());
+    let message = message.unwrap_or_else(|| match status {
+        Status::Violated => text(&finding["evidence"], "what"),
+        _ => String::new(),
+    });
+    vec![Row {
+        property: text(&finding["claim"], "question"),
+        kind: text(finding, "kind"),
+        line: finding["line"].as_u64(),
         verdict: shown,
         status,
-        message: message.unwrap_or_default(),
-    }
-}
-
-fn robust(report: &Value) -> Row {
-    let verdict = text(report, "verdict");
-    let (status, message) = match verdict.as_str() {
-        "not robust" => (Status::Violated, "the model has a behavior that SC does not have"),
-        "unknown" => (Status::Unknown, ""),
-        _ => (Status::Fine, ""),
-    };
-    let reason = text(report, "reason");
-    let message = if reason.is_empty() { message.to_owned() } else { reason };
-    let (property, kind) = ("robust".to_owned(), "robust".to_owned());
-    Row { property, kind, line: None, verdict, status, message }
+        message,
+    }]
 }
 
 /// A row for each final state. The condition of the program picks some of them.
-fn states(report: &Value) -> Vec<Row> {
+fn states(report: &Value, status: Status) -> Vec<Row> {
     let picked: Vec<u64> =
         report["picked"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
-    let status = match report["exact"].as_bool() {
-        Some(true) => Status::Fine,
-        _ => Status::Unknown,
-    };
     let states = report["states"].as_array().into_iter().flatten();
     let row = |(state, place): (&Value, u64)| {
         let cells = state.as_object().into_iter().flatten();

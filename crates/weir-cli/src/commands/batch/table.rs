@@ -1,6 +1,7 @@
 //! Results as tables: CSV and JSON lines.
 
 use serde::Serialize;
+use weir_front::escape;
 
 use super::rows::Row;
 use super::run::{Done, Item};
@@ -26,17 +27,9 @@ pub fn csv(item: &Item, rows: &[Row], done: &Done) -> String {
             &row.message,
             &seconds,
         ];
-        cells.map(|cell| quoted(cell)).join(",") + "\n"
+        cells.map(|cell| escape::csv(cell).into_owned()).join(",") + "\n"
     };
     rows.iter().map(line).collect()
-}
-
-/// A cell, in quotes where it needs them.
-fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
-    }
 }
 
 #[derive(Serialize)]
@@ -71,15 +64,4 @@ pub fn jsonl(item: &Item, rows: &[Row], done: &Done) -> String {
         json(&line).expect("rows have a form in JSON") + "\n"
     };
     rows.iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_are_quoted() {
-        assert_eq!(quoted("a b"), "a b");
-        assert_eq!(quoted("a,\"b\"\n"), "\"a,\"\"b\"\"\n\"");
-    }
 }

@@ -1,8 +1,8 @@
 //! Programs of machines, and of programs.
 
-use weir_channel::empty::empty;
-use weir_channel::program::{again, program};
 use weir_channel::{Machine, StateId};
+use weir_theory::empty::empty;
+use weir_theory::program::{again, program};
 
 use super::{control_state, with};
 use crate::cli::channel::{ChannelEmpty, ChannelProgram};

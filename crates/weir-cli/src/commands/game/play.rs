@@ -5,9 +5,10 @@ use std::io::{BufRead, Lines, StdinLock};
 
 use weir::Loaded;
 use weir::play::{Position, Table};
+use weir::question::Solved;
 use weir::report::strategy::{buffer, place, values};
 use weir::report::table::Table as TextTable;
-use weir_game::{Options, Outcome};
+use weir_game::Outcome;
 use weir_model::game::{Fairness, Instruction, Player};
 use weir_model::ids::{ProcessId, TransitionId};
 use weir_model::program::Objective;
@@ -16,19 +17,14 @@ use crate::commands::{Status, fail, print};
 use crate::output::paint;
 use crate::terminal::{QUIET, STRONG};
 
-/// So often a person may leave a process alone that could be played, with process fairness. The
-/// condition is about infinite plays; whoever plays each process that often is fair.
+/// With process fairness: how often a person may leave an enabled process unplayed before the game
+/// is lost. The condition itself is about infinite plays.
 const PATIENCE: usize = 30;
 
 /// Plays a game until it ends or the person does not go on.
-pub fn run(
-    loaded: &Loaded,
-    game: usize,
-    options: &Options,
-    outcome: &Outcome,
-    person: Player,
-) -> Status {
-    let table = match Table::new(loaded, game, options, outcome, person) {
+pub fn run(solved: &Solved, person: Player) -> Status {
+    let Solved { loaded, game, options, outcome, .. } = solved;
+    let table = match Table::new(loaded, *game, options, outcome, person) {
         Ok(table) => table,
         Err(error) => return fail(&error.message),
     };
@@ -36,7 +32,7 @@ pub fn run(
     let input = std::io::stdin().lock().lines();
     let left_alone = vec![0; loaded.system.processes.len()];
     let mut playing = Game { loaded, table, position, left_alone, input };
-    playing.introduce(game, outcome);
+    playing.introduce(*game, outcome);
     playing.play();
     Status::Fine
 }
@@ -71,7 +67,7 @@ impl Game<'_> {
                 "You can win, and the other one just plays."
             }
             Some(_) => "The other one has a winning strategy and follows it.",
-            None => "Nobody knows who wins; the other one just plays.",
+            None => "The winner is unknown; the opponent plays any move.",
         };
         let fairness = match (self.table.fairness, self.table.person) {
             (Fairness::None, _) => String::new(),

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use weir_front::columns::{pad, pad_left};
 
-use serde::Serialize;
-use serde_json::{Map, Value};
 use weir::load::read_text;
-use weir::report::json::{VERSION, json_value, show_value};
+use weir::question::{show_value, value_json};
+use weir::report::hardware::{ObservedReport, ObservedState};
 use weir::report::table::Table;
 use weir::{LoadError, Loaded, MemoryModel, Reading, Verdict};
 use weir_front::litmus::generate::Filling;
@@ -345,14 +344,14 @@ impl Runner<'_> {
         )
     }
 
-    fn json(&self, run: &Run) -> JsonRun {
+    fn json(&self, run: &Run) -> ObservedReport {
         let system = &run.loaded.system;
-        let states = run.states.iter().map(|(values, state)| JsonState {
+        let states = run.states.iter().map(|(values, state)| ObservedState {
             state: run
                 .atoms
                 .iter()
                 .zip(values)
-                .map(|(a, v)| (system.atom_name(*a), json_value(&run.loaded, *a, *v)))
+                .map(|(a, v)| (system.atom_name(*a), value_json(&run.loaded, *a, *v)))
                 .collect(),
             count: state.count,
             condition: state.picked,
@@ -363,8 +362,8 @@ impl Runner<'_> {
                 .zip(state.allowed.clone())
                 .collect(),
         });
-        JsonRun {
-            version: VERSION,
+        ObservedReport {
+            schema: ObservedReport::SCHEMA,
             program: system.program.name.clone(),
             file: run.loaded.source.name.clone(),
             text: run.loaded.source.text.clone(),
@@ -450,25 +449,4 @@ impl Total {
         }
         text
     }
-}
-
-#[derive(Serialize)]
-struct JsonRun {
-    version: u32,
-    program: String,
-    file: String,
-    text: String,
-    instances: u64,
-    seed: u64,
-    exact: bool,
-    outside_tso: u64,
-    states: Vec<JsonState>,
-}
-
-#[derive(Serialize)]
-struct JsonState {
-    state: Map<String, Value>,
-    count: u64,
-    condition: bool,
-    allowed: BTreeMap<String, bool>,
 }

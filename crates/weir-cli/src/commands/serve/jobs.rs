@@ -3,7 +3,7 @@
 //!
 //! As many processes run at a time as the machine has processors, one thread each, so that none
 //! slows down another; the others wait in line. The page asks about its request several times a
-//! second. A request that nobody asks about any more is ended.
+//! second. A request that is not asked about any more is ended.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a request goes on that nobody asks about.
+/// How long a request goes on that is not asked about.
 const LEASE: Duration = Duration::from_secs(5);
 
 /// The most requests that run or wait, and the most finished ones that are kept.
@@ -25,7 +25,7 @@ const MOST_KEPT: usize = 16;
 const MOST_OUTPUT: u64 = 64 << 20;
 
 /// How often a running process is looked at.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL: Duration = Duration::from_millis(10);
 
 /// What a process is to do.
 pub struct Order {
@@ -51,7 +51,7 @@ pub struct Ended {
     pub err: String,
 }
 
-/// Where a request is.
+/// The state of a request.
 pub enum Progress {
     /// It waits for a processor.
     Waiting,
@@ -125,7 +125,7 @@ impl Jobs {
         Some(id)
     }
 
-    /// Where a request is, if it is known. Whoever asks wants it to go on.
+    /// The state of a request, if it is known. Asking keeps the request alive.
     pub fn progress(&self, id: u64) -> Option<Progress> {
         let mut state = self.state();
         let job = state.jobs.get_mut(&id)?;
@@ -158,12 +158,12 @@ impl Jobs {
         state.is_closed = true;
         self.changed.notify_all();
         while state.running > 0 {
-            let wait = self.changed.wait_timeout(state, LOOK);
+            let wait = self.changed.wait_timeout(state, POLL);
             state = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Whether nobody waits for a request any more.
+    /// Whether a request was abandoned: it was not asked about for some time.
     fn is_abandoned(state: &State, id: u64) -> bool {
         let is_left = |job: &Job| job.is_cancelled || job.asked.elapsed() > LEASE;
         state.is_closed || state.jobs.get(&id).is_none_or(is_left)
@@ -201,7 +201,7 @@ impl Jobs {
         self.changed.notify_all();
     }
 
-    /// Runs a process until it ends or nobody waits for it.
+    /// Runs a process until it ends or its request is abandoned.
     fn run(&self, id: u64, order: Order) -> Ended {
         let failed = |err: String| Ended { status: None, out: String::new(), err };
         let child = std::env::current_exe().and_then(|program| {
@@ -233,7 +233,7 @@ impl Jobs {
                     end(&mut child);
                     break None;
                 }
-                Ok(None) => thread::sleep(LOOK),
+                Ok(None) => thread::sleep(POLL),
                 Err(error) => {
                     end(&mut child);
                     return failed(format!("it was lost: {error}"));
@@ -261,7 +261,7 @@ fn read(from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
         let mut bytes = Vec::new();
         let mut from = from.take(MOST_OUTPUT);
         let _ = from.read_to_end(&mut bytes);
-        // The rest is not kept, but the process must not wait for somebody to read it.
+        // The rest is not kept, but it is read, so that the process does not block.
         let _ = std::io::copy(&mut from.into_inner(), &mut std::io::sink());
         String::from_utf8_lossy(&bytes).into_owned()
     })

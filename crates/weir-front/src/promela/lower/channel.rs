@@ -5,12 +5,12 @@
 //!
 //! A channel without room hands messages over: sending and receiving are one step. A process that
 //! can receive so says in memory at which place it stands (`Meeting::at`) and what it wants there.
-//! Who sends waits until somebody wants the message, stores it, and says which receive it is for
-//! (`Meeting::got`). The receiver takes it from there before it does anything else; nobody else can
-//! tell when. Where somebody could (the receive is in an `atomic` sequence, the message goes to an
-//! element of a global array, an `else` stands beside a send, or a formula is about the variables of a
-//! process), nobody else takes a step in between: `Context::hand` says who has to go on.
-//! [`observe`](super::observe) has what formulas see of it.
+//! A sender waits until a process wants the message, stores it, and says which receive it is for
+//! (`Meeting::got`). The receiver takes it from there before it does anything else; usually other
+//! processes cannot observe when. Where they could (the receive is in an `atomic` sequence, the
+//! message goes to an element of a global array, an `else` stands beside a send, or a formula is
+//! about the variables of a process), no other process takes a step in between: `Context::hand`
+//! names the process that has to go on. [`observe`](super::observe) has what formulas see of it.
 
 use weir_model::ids::VarId;
 use weir_model::program::{BinOp, Code, Domain, Expr, IntType, Place, StmtKind};
@@ -57,7 +57,7 @@ pub enum Transfer {
     /// Taken from that slot.
     Take(usize, usize),
     /// Handed over to a receive of another process.
-    Meet(Wanted),
+    Meet(WaitingReceive),
     /// Got by a receive of this process.
     Pick(usize),
     /// The message has another number of fields than the channel, which is an error when it happens.
@@ -66,7 +66,7 @@ pub enum Transfer {
 
 /// A receive that another process waits at.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct WaitingReceive {
     process: usize,
     number: usize,
 }
@@ -278,7 +278,7 @@ impl<'m, 't> Context<'m, 't> {
                         found.push(Rendezvous { node, receive, edge, channels, misfits, wanted });
                     }
                     if let Action::Else(_) = edge.action {
-                        // Whether somebody waits for a message has to be known at once.
+                        // Whether a process waits for a message has to be known at once.
                         needs_hand |= place.edges.iter().any(|e| match e.action {
                             Action::Send(send) => {
                                 let possible = self.possible(body, e.scope, &send.channel);
@@ -504,7 +504,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
                             let (scope, receive) = (receive.edge.scope, receive.receive);
                             Transfer::Misfit(self.cx.width_of_receive(body, scope, receive))
                         }
-                        false => Transfer::Meet(Wanted { process, number: i }),
+                        false => Transfer::Meet(WaitingReceive { process, number: i }),
                     };
                     ways.push((all(&conditions), transfer));
                 }
@@ -663,7 +663,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
         for (first, value) in channel.slots.iter().zip(carried) {
             let place = match channel.capacity {
                 1 => Place::var(*first),
-                n => Place { first: *first, len: n, index: Some(len.clone()) },
+                n => Place::element(*first, n, len.clone()),
             };
             self.emit(StmtKind::Store(place, value), span);
         }
@@ -761,7 +761,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
             for first in &channel.slots {
                 let place = match channel.capacity {
                     1 => Place::var(*first),
-                    n => Place { first: *first, len: n, index: Some(fewer.clone()) },
+                    n => Place::element(*first, n, fewer.clone()),
                 };
                 self.emit(StmtKind::Store(place, Expr::Const(0)), span);
             }
@@ -816,7 +816,7 @@ impl<'m, 't> Lowering<'_, 'm, 't> {
     }
 
     /// Gives a message to another process.
-    fn hand_over(&mut self, send: &Send<'t>, wanted: &Wanted, span: Span) -> Option<()> {
+    fn hand_over(&mut self, send: &Send<'t>, wanted: &WaitingReceive, span: Span) -> Option<()> {
         let bodies = self.bodies;
         let body = &bodies[wanted.process];
         let meeting = body.meeting?;

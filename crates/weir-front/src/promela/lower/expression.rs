@@ -227,7 +227,7 @@ impl<'t> Lowering<'_, '_, 't> {
         Some(Value { code: Expr::Atom(result), bounds: bounds? })
     }
 
-    /// A block of its own whose loads nobody else may count on.
+    /// A block whose loads are not reused outside of it.
     pub fn apart<R>(
         &mut self,
         write: impl FnOnce(&mut Self) -> R,
@@ -465,7 +465,7 @@ pub fn memory_place(first: VarId, leaf: &Leaf<'_>, index: Option<Value>) -> Plac
         None => Place::var(first),
         Some(index) => match index.known() {
             Some(known) => Place::var(VarId::new(first.index() + known as usize)),
-            None => Place { first, len: leaf.count() as u32, index: Some(index.code) },
+            None => Place::element(first, leaf.count() as u32, index.code),
         },
     }
 }

@@ -362,8 +362,8 @@ impl<'m, 't> Builder<'_, 'm, 't> {
         }
     }
 
-    /// The place before a `d_step`, which something inside may come back to without leaving it: there
-    /// the process waits, and there `unless` is looked at, and nowhere inside.
+    /// The place before a `d_step`, to which a jump inside the `d_step` may lead without leaving
+    /// it. The process waits at this place, and `unless` applies there; neither happens inside.
     fn entry(&mut self, first: NodeId, next: NodeId, around: &Around) -> NodeId {
         let begin = self.graph.resolve(first);
         let edges: Vec<_> = self.graph.nodes[begin]

@@ -78,8 +78,8 @@ pub fn ask<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, '
     ask_labels(cx, model, bodies);
 }
 
-/// Asks what Spin asks with `-l` and `-a` about labels that begin with `progress` and `accept`: every
-/// run without end is at the former again and again, and none at the latter.
+/// Asks what Spin asks with `-l` and `-a` about labels that begin with `progress` and `accept`:
+/// every infinite run is at the former infinitely often, and none at the latter.
 fn ask_labels<'t>(cx: &mut Context<'_, 't>, model: &Model<'t>, bodies: &[Body<'_, 't>]) {
     use program::Ltl as To;
     if let Some((at, span)) = at_any(cx, "progress", bodies) {
@@ -298,8 +298,8 @@ fn step(formula: &program::Ltl<Fact>, holds: &mut impl FnMut(&Fact) -> bool) -> 
     }
 }
 
-/// Whether a formula tells a process that has not begun from one that has, in which it does not
-/// matter what it has done.
+/// Whether a formula distinguishes a process that has not begun from one that has, whatever the
+/// process has done since.
 fn sees_beginnings<'t>(formula: &Ltl<'t>, bodies: &[Body<'_, 't>]) -> bool {
     let state = |e: &tree::Expr<'t>| {
         let mut sees = false;

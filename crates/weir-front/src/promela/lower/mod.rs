@@ -152,19 +152,19 @@ struct Context<'m, 't> {
     except: Vec<(ProcessId, LabelId)>,
     /// Whether every access is a step of its own.
     is_split: bool,
-    /// Whether something is asked about labels that notices a process between two places.
+    /// Whether a question about labels can observe that a process is between two places.
     asks_labels: bool,
     /// Whether every place has a label.
     places: bool,
-    /// The variable that says who is to take a message before anybody else does anything, if that
-    /// matters.
+    /// The variable that names the process that takes a message before any other process takes a
+    /// step, if that matters.
     hand: Option<VarId>,
     /// `_nr_pr`, if it matters which processes are alive.
     running: Option<VarId>,
     /// Whether the model asks for `_nr_pr`.
     counts: bool,
-    /// Whether all that processes know is in memory, so that each can tell what the others can do:
-    /// for `timeout`.
+    /// Whether all that processes know is in memory, so that each process can evaluate what the
+    /// others can do: for `timeout`.
     is_shared: bool,
     /// Names whose declaration was wrong: uses of them are no errors of their own.
     broken: HashSet<&'t str>,
@@ -584,7 +584,7 @@ impl<'m, 't> Context<'m, 't> {
         value.ok()
     }
 
-    /// Puts the last things right and asks for what Spin asks for by itself.
+    /// Completes the program, and adds the questions that Spin asks by default.
     fn finish(mut self, bodies: &[Body<'_, 't>]) -> Result<(Program, Source), Errors> {
         if !self.errors.is_empty() {
             return Err(self.errors);
@@ -606,7 +606,7 @@ impl<'m, 't> Context<'m, 't> {
     }
 }
 
-/// What an expression asks of those who know more than constants.
+/// What evaluating an expression needs beyond constants.
 struct Read<'r, 't> {
     name: &'r str,
     index: Option<i128>,

@@ -1,10 +1,10 @@
 //! What questions see of a message that is handed over.
 //!
-//! In Spin a message without a buffer is sent and received in one step. Here the receiver takes it in a
-//! step of its own, after the sender's (see [`channel`](super::channel)). Nobody should see the
-//! moment in between. Where only the receiver's place could tell, a question about a label of it asks
-//! where the receiver is once it has taken the message. Where somebody has to go on at once
-//! (`Context::hand`), questions are not asked in between.
+//! In Spin a message without a buffer is sent and received in one step. Here the receiver takes it
+//! in a step of its own, after the sender's (see [`channel`](super::channel)). No question should
+//! observe the moment in between. Where only the place of the receiver shows it, a question about
+//! one of its labels asks where the receiver is after it has taken the message. Where a process has
+//! to go on at once (`Context::hand`), questions are not asked in between.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use super::process::Body;
 pub struct Observed {
     /// What a process being at a label means, where it is not just that.
     labels: HashMap<(ProcessId, LabelId), Formula>,
-    /// The variable that is not 0 while somebody has to go on.
+    /// The variable that is not 0 while a process has to go on.
     hand: Option<VarId>,
 }
 
@@ -102,7 +102,7 @@ impl Observed {
     }
 }
 
-/// Nobody has to go on.
+/// No process has to go on.
 fn nobody(hand: VarId) -> Formula {
     Expr::unary(UnOp::Not, Expr::Atom(Atom::Var(hand)))
 }

@@ -1,7 +1,7 @@
 //! From the graph of a process to statements.
 //!
-//! Each place is written once, with a label for those who go there: all that its conditions mention
-//! is loaded, until one of its steps is possible; one of those that are is taken; then comes what it
+//! Each place is written once, with a label for jumps to it: all that its conditions mention is
+//! loaded, until one of its steps is possible; one of those that are is taken; then comes what it
 //! does, and a jump to the next place. If that is more than one access, it is a block: one step
 //! under SC only ([`AtomicKind::Statement`]), or everywhere if it is `atomic` or about channels.
 //!
@@ -118,7 +118,7 @@ pub struct Lowering<'c, 'm, 't> {
     /// Labels that are nowhere in the text.
     generated: HashSet<LabelId>,
     inner: Option<Inner>,
-    /// Whether this works out what others can do.
+    /// Whether this evaluates what the other processes can do.
     in_timeout: bool,
 }
 

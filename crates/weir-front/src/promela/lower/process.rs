@@ -22,8 +22,8 @@ pub enum Begin {
         flag: VarId,
         arguments: Vec<(VarId, Type)>,
         pid: Option<VarId>,
-        /// For each of [`Body::computed`] the variable that holds it, if whoever runs the process
-        /// works it out.
+        /// For each of [`Body::computed`] the variable that holds it, if the process that runs this
+        /// one computes it.
         computed: Vec<Option<VarId>>,
     },
 }

@@ -9,8 +9,8 @@ use super::value::replace;
 use crate::MAX_NESTING;
 use crate::weir::fold;
 
-/// Leaves out jumps to what comes next, and labels that nobody jumps to, if they are not in the text.
-/// Gives the code, its labels, and what each of the old labels has become.
+/// Leaves out jumps to what comes next, and labels to which nothing jumps, if they are not in the
+/// text. Returns the code, its labels, and what each of the old labels has become.
 pub fn tidy(
     mut body: Vec<Stmt>,
     labels: Vec<Label>,

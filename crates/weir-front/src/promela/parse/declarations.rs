@@ -2,7 +2,7 @@
 
 use weir_model::program::BinOp;
 
-use super::{Parsed, Parser, WORDS, misspelt, unsupported};
+use super::{Parsed, Parser, WORDS, misspelled, unsupported};
 use crate::MAX_NESTING;
 use crate::errors::quote;
 use crate::promela::lexer::{Kind, Token};
@@ -80,7 +80,7 @@ impl<'t> Parser<'_, 't> {
             self.tokens.next();
             let name = Name { text: "init", token };
             self.priority()?;
-            // It may only start processes, and is none then.
+            // An `init` that only starts processes is not a process itself.
             let gaps = self.gaps.len();
             let body = self.block("after `init`")?;
             self.gaps.truncate(gaps);
@@ -108,7 +108,7 @@ impl<'t> Parser<'_, 't> {
                 return Err(self.expected(what));
             }
             let message = format!("expected {what}, found {}", quote(token.text));
-            return Err(self.fail(misspelt(token.error(message), token.text)));
+            return Err(self.fail(misspelled(token.error(message), token.text)));
         }
         Ok(())
     }
@@ -279,7 +279,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// `priority 2`, which is not heeded.
+    /// `priority 2`, which is ignored.
     pub(super) fn priority(&mut self) -> Parsed<()> {
         let word = self.tokens.peek();
         if self.eat("priority") {

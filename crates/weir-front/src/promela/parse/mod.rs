@@ -20,7 +20,7 @@ use crate::{Diagnostic, MAX_NESTING};
 /// and whether it is the end of it.
 pub type Place = (usize, usize, bool);
 
-/// Parses a whole model, and finds where fences can be inserted. It is worth a look only if
+/// Parses a whole model, and finds where fences can be inserted. The result is complete only if
 /// there were no errors.
 pub fn model<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> (Model<'t>, Vec<Place>) {
     let tokens = Tokens::new(tokens);
@@ -263,6 +263,6 @@ impl<'t> Parser<'_, 't> {
 }
 
 /// The error for a word that was probably meant to be another one.
-fn misspelt(error: Diagnostic, word: &str) -> Diagnostic {
+fn misspelled(error: Diagnostic, word: &str) -> Diagnostic {
     did_you_mean(error, word, WORDS.iter().copied())
 }

@@ -6,7 +6,7 @@ use std::mem;
 use std::ops::Range;
 
 use weir_model::ids::{RegId, VarId};
-use weir_model::program::{self, BinOp, Code, Expr, FenceKind, Rmw, StmtKind};
+use weir_model::program::{self, BinOp, Code, Expr, Order, Rmw, StmtKind};
 
 use super::layout::{Cell, Layout, Where};
 use super::process::{Local, Lowering};
@@ -15,7 +15,7 @@ use super::{Context, What};
 use crate::Diagnostic;
 use crate::errors::quote;
 use crate::weir::fold;
-use crate::weir::tree::{self, Atomic, ExprKind, Order, Place, Span};
+use crate::weir::tree::{self, Atomic, ExprKind, Place, Span};
 
 /// What a place stands for.
 #[derive(Clone, Debug)]
@@ -32,9 +32,7 @@ impl Target {
     fn of_memory(place: Where<VarId>) -> Self {
         Self::Shared(match place {
             Where::One(var) => program::Place::var(var),
-            Where::Several { first, len, index } => {
-                program::Place { first, len, index: Some(index) }
-            }
+            Where::Several { first, len, index } => program::Place::element(first, len, index),
         })
     }
 }
@@ -180,7 +178,6 @@ impl<'t> Lowering<'_, 't> {
         span: Span,
     ) -> Option<RegId> {
         let free = self.in_use;
-        let mut acquires = false;
         let write: Box<dyn FnOnce(RegId) -> StmtKind> = match &e.kind {
             ExprKind::Any(choice) => {
                 self.check_not_waiting("`any`", e.span)?;
@@ -199,13 +196,13 @@ impl<'t> Lowering<'_, 't> {
                 self.cx.error(Diagnostic::new(message, e.span.range()).help(help));
                 return None;
             }
-            ExprKind::Atomic(atomic, place, operands) => {
-                let (place, rmw) = self.atomic(*atomic, place, operands, e.span)?;
+            ExprKind::Atomic(atomic, place, operands, order, failure) => {
+                let (mut place, rmw) = self.atomic(*atomic, place, operands, *failure, e.span)?;
+                place.order = *order;
                 Box::new(|r| StmtKind::Rmw(r, place, rmw))
             }
             ExprKind::Place(place) => {
                 let place = self.place(place, "variable, register or constant")?;
-                self.awaited.0 += 1;
                 Box::new(|r| StmtKind::Load(r, place))
             }
             ExprKind::Load(place, order) => {
@@ -213,8 +210,7 @@ impl<'t> Lowering<'_, 't> {
                     self.no_order(place);
                     return None;
                 };
-                self.awaited.0 += 1;
-                acquires = *order != Order::Relaxed;
+                let target = target.ordered(*order);
                 Box::new(|r| StmtKind::Load(r, target))
             }
             _ => return None,
@@ -228,12 +224,6 @@ impl<'t> Lowering<'_, 't> {
             }
         };
         self.emit(write(target), span);
-        match self.awaiting {
-            // The fence stands behind the `await`.
-            true if acquires => self.awaited.1 = Some(e.span),
-            false if acquires => self.emit(StmtKind::Fence(FenceKind::Read), span),
-            _ => {}
-        }
         Some(target)
     }
 
@@ -249,6 +239,7 @@ impl<'t> Lowering<'_, 't> {
         atomic: Atomic,
         place: &Place<'t>,
         operands: &[tree::Expr<'t>],
+        failure: Option<Order>,
         span: Span,
     ) -> Option<(program::Place, Rmw)> {
         let waiting = self.check_not_waiting("an atomic operation", span);
@@ -263,8 +254,8 @@ impl<'t> Lowering<'_, 't> {
         let mut operands = operands.into_iter();
         let mut operand = || operands.next().flatten();
         let rmw = match atomic {
-            Atomic::Cas => Rmw::CasFlag { expected: operand()?, new: operand()? },
-            Atomic::Cmpxchg => Rmw::Cas { expected: operand()?, new: operand()? },
+            Atomic::Cas => Rmw::CasFlag { expected: operand()?, new: operand()?, failure },
+            Atomic::Cmpxchg => Rmw::Cas { expected: operand()?, new: operand()?, failure },
             Atomic::Swap => Rmw::Swap(operand()?),
             Atomic::Fetch(op) => Rmw::Fetch(op, operand()?),
             Atomic::Update => Rmw::Update { when: operand()?, new: operand()? },
@@ -297,7 +288,6 @@ impl<'t> Lowering<'_, 't> {
             Target::Register(register) => Some(Expr::Atom(*register)),
             Target::Shared(place) => {
                 let register = self.temporary(span)?;
-                self.awaited.0 += 1;
                 self.emit(StmtKind::Load(register, place.clone()), span);
                 Some(Expr::Atom(register))
             }

@@ -146,7 +146,7 @@ impl<'t> Context<'t> {
     }
 }
 
-/// What is asked of states, or of runs without end.
+/// What is asked of states, or of infinite runs.
 enum Asked {
     State(PropertyKind),
     Live(LiveKind),

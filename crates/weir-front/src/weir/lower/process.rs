@@ -152,8 +152,6 @@ pub struct Lowering<'c, 't> {
     pub is_last: bool,
     /// Whether this is the block of an `await`.
     pub awaiting: bool,
-    /// The loads of the `await` so far, and one of them that acquires.
-    pub awaited: (usize, Option<Span>),
     /// Whether this is an atomic block.
     pub in_block: bool,
     /// Whether it is a `step` that begins with the assignment that comes next.
@@ -187,7 +185,6 @@ impl<'c, 't> Lowering<'c, 't> {
             calls: 0,
             is_last: false,
             awaiting: false,
-            awaited: (0, None),
             in_block: false,
             at_step: false,
             hoisted: None,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::mem;
 
 use weir_model::ids::RegId;
-use weir_model::program::{AtomicKind, BinOp, Code, Expr, FenceKind, StmtKind, UnOp};
+use weir_model::program::{AtomicKind, BinOp, Code, Expr, Order, StmtKind, UnOp};
 
 use super::code::Target;
 use super::domain::constant;
@@ -13,7 +13,7 @@ use super::value::Values;
 use crate::Diagnostic;
 use crate::errors::{did_you_mean, quote};
 use crate::weir::fold;
-use crate::weir::tree::{self, Block, Name, Order, Place, Span, Stmt};
+use crate::weir::tree::{self, Block, Name, Place, Span, Stmt};
 
 impl<'t> Lowering<'_, 't> {
     /// Writes the statements of a block.
@@ -158,7 +158,6 @@ impl<'t> Lowering<'_, 't> {
             }
             tree::StmtKind::Await(loads, e) => {
                 self.awaiting = true;
-                self.awaited = (0, None);
                 let is_last = mem::take(&mut self.is_last);
                 let (loads, condition) = self.nested(|this| {
                     this.block(loads);
@@ -168,7 +167,7 @@ impl<'t> Lowering<'_, 't> {
                 self.is_last = is_last;
                 self.awaiting = false;
                 self.emit(StmtKind::Await(loads, condition?), span);
-                return self.acquired(span);
+                return Some(());
             }
         };
         self.emit(kind, span);
@@ -274,7 +273,7 @@ impl<'t> Lowering<'_, 't> {
         self.write(target?, value, span)
     }
 
-    /// A store with an order: the same table as for C.
+    /// A store with an order.
     fn store(
         &mut self,
         place: &Place<'t>,
@@ -291,26 +290,7 @@ impl<'t> Lowering<'_, 't> {
             return None;
         };
         let value = value?;
-        if order != Order::Relaxed {
-            self.emit(StmtKind::Fence(FenceKind::Write), span);
-        }
-        self.emit(StmtKind::Store(target, value), span);
-        if order == Order::SeqCst {
-            self.emit(StmtKind::Fence(FenceKind::Full), span);
-        }
-        Some(())
-    }
-
-    /// After an `await`: its load may acquire.
-    fn acquired(&mut self, span: Span) -> Option<()> {
-        let (loads, Some(at)) = self.awaited else { return Some(()) };
-        if loads > 1 {
-            let message = "a load that acquires has to be the only load of its `await`";
-            let help = "write a loop: `loop { … if … { break } }`";
-            self.cx.error(Diagnostic::new(message, at.range()).help(help));
-            return None;
-        }
-        self.emit(StmtKind::Fence(FenceKind::Read), span);
+        self.emit(StmtKind::Store(target.ordered(order), value), span);
         Some(())
     }
 

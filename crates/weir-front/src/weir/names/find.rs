@@ -404,7 +404,7 @@ impl<'t> Finder<'t> {
             }
             ExprKind::Any(Choice::Domain(domain)) => self.domain(domain, scope),
             ExprKind::Any(Choice::List(list)) => list.iter().for_each(|e| self.expr(e, scope)),
-            ExprKind::Atomic(_, place, operands) => {
+            ExprKind::Atomic(_, place, operands, ..) => {
                 self.place(place, Access::Updates, scope);
                 operands.iter().for_each(|e| self.expr(e, scope));
             }

@@ -2,11 +2,12 @@
 
 use weir_model::program::{IntType, UnOp};
 
+use super::statements::{ATOMICS, FAILURES, LOADS};
 use super::{Parsed, Parser, is};
 use crate::weir::lexer::Kind;
 use crate::weir::operators;
 use crate::weir::tree::{
-    Atomic, Choice, Domain, Expr, ExprKind, Name, Order, Quantified, Selector, Span, Who,
+    Atomic, Choice, Domain, Expr, ExprKind, Name, Quantified, Selector, Span, Who,
 };
 use crate::{Diagnostic, MAX_NESTING};
 
@@ -181,7 +182,7 @@ impl<'t> Parser<'_, 't> {
         let span = place.span;
         if self.is_method("load") {
             self.tokens.at += 3;
-            let order = self.order("load", &[Order::Relaxed, Order::Acquire, Order::SeqCst])?;
+            let order = self.order("load", &LOADS)?;
             self.expect(")", "after the order of the load")?;
             return self.node(ExprKind::Load(place, order), span.to(self.last()), depth);
         }
@@ -299,7 +300,16 @@ impl<'t> Parser<'_, 't> {
             depth = depth.max(value.depth);
             values.push(value);
         }
-        Ok((ExprKind::Atomic(atomic, place, values), depth + 1))
+        let order = match self.eat(",") {
+            true => Some(self.order("atomic operation", &ATOMICS)?),
+            false => None,
+        };
+        let has_failure = order.is_some() && matches!(atomic, Atomic::Cas | Atomic::Cmpxchg);
+        let failure = match has_failure && self.eat(",") {
+            true => Some(self.order("compare-and-swap that fails", &FAILURES)?),
+            false => None,
+        };
+        Ok((ExprKind::Atomic(atomic, place, values, order, failure), depth + 1))
     }
 
     /// The arguments of a procedure.

@@ -1,28 +1,34 @@
 //! Parses blocks and statements.
 
-use weir_model::program::{AtomicKind, FenceKind};
+use weir_model::program::{AtomicKind, FenceKind, Order};
 
 use super::{Failed, Parsed, Parser, is};
 use crate::errors::{did_you_mean_at, quote};
 use crate::weir::foreign;
 use crate::weir::lexer::{Kind, STATEMENT_KEYWORDS};
 use crate::weir::operators;
-use crate::weir::tree::{
-    Block, Expr, ExprKind, Name, Order, Place, Selector, Span, Stmt, StmtKind,
-};
+use crate::weir::tree::{Block, Expr, ExprKind, Name, Place, Selector, Span, Stmt, StmtKind};
 use crate::{Diagnostic, MAX_NESTING};
 
 /// Words that begin a block which is one step; elsewhere they are names.
 pub const UNDIVIDED: [(&str, AtomicKind); 2] =
     [("atomic", AtomicKind::Full), ("step", AtomicKind::Statement)];
 
-/// The orders of accesses.
-const ORDERS: [(&str, Order); 4] = [
-    ("relaxed", Order::Relaxed),
-    ("acquire", Order::Acquire),
-    ("release", Order::Release),
-    ("seq_cst", Order::SeqCst),
-];
+/// The orders of a load.
+pub(super) const LOADS: [Order; 4] = [Order::Plain, Order::Relaxed, Order::Acquire, Order::SeqCst];
+
+/// The orders of a store.
+const STORES: [Order; 4] = [Order::Plain, Order::Relaxed, Order::Release, Order::SeqCst];
+
+/// The orders of an atomic operation.
+pub(super) const ATOMICS: [Order; 5] =
+    [Order::Relaxed, Order::Acquire, Order::Release, Order::AcquireRelease, Order::SeqCst];
+
+/// The orders of a compare-and-swap that fails.
+pub(super) const FAILURES: [Order; 3] = [Order::Relaxed, Order::Acquire, Order::SeqCst];
+
+/// The orders of a fence.
+const FENCES: [Order; 4] = [Order::Acquire, Order::Release, Order::AcquireRelease, Order::SeqCst];
 
 /// `a, b or c`
 fn or(names: &[String]) -> String {
@@ -131,6 +137,7 @@ impl<'t> Parser<'_, 't> {
         let kind = match start.text {
             "reg" => StmtKind::Registers(self.declared("register")?),
             "goto" => StmtKind::Goto(self.name("a label after `goto`")?),
+            "fence" if self.is("(") => self.ordered_fence(start.span, block)?,
             "fence" => StmtKind::Fence(FenceKind::Full),
             "wfence" => StmtKind::Fence(FenceKind::Write),
             "rfence" => StmtKind::Fence(FenceKind::Read),
@@ -266,7 +273,7 @@ impl<'t> Parser<'_, 't> {
             self.tokens.at += 3;
             let value = self.expr()?;
             self.expect(",", "and the order of the store")?;
-            let order = self.order("store", &[Order::Relaxed, Order::Release, Order::SeqCst])?;
+            let order = self.order("store", &STORES)?;
             self.expect(")", "after the order of the store")?;
             StmtKind::Store(place, value, order)
         } else if self.eat("=") {
@@ -327,17 +334,35 @@ impl<'t> Parser<'_, 't> {
         self.is(".") && self.tokens.peek_at(1).text == word && is(self.tokens.peek_at(2), "(")
     }
 
+    /// `(acquire)` after `fence`. A fence that acquires and releases is one of each.
+    fn ordered_fence(&mut self, span: Span, block: &mut Block<'t>) -> Parsed<StmtKind<'t>> {
+        self.tokens.next();
+        let order = self.order("fence", &FENCES)?;
+        self.expect(")", "after the order of the fence")?;
+        let kind = match order {
+            Order::Acquire => FenceKind::Read,
+            Order::AcquireRelease => {
+                block.push(Stmt { kind: StmtKind::Fence(FenceKind::Read), span });
+                FenceKind::Write
+            }
+            Order::Release => FenceKind::Write,
+            _ => FenceKind::Full,
+        };
+        Ok(StmtKind::Fence(kind))
+    }
+
     /// The order of an access.
     pub(super) fn order(&mut self, access: &str, allowed: &[Order]) -> Parsed<Order> {
         let token = self.tokens.peek();
-        let order = ORDERS.into_iter().find(|(word, _)| *word == token.text);
+        let order = Order::NAMED.into_iter().find(|(word, _)| *word == token.text);
         if let Some((_, order)) = order.filter(|(_, order)| allowed.contains(order)) {
             self.tokens.next();
             return Ok(order);
         }
-        let names = ORDERS.into_iter().filter(|(_, order)| allowed.contains(order));
+        let names = Order::NAMED.into_iter().filter(|(_, order)| allowed.contains(order));
         let names: Vec<String> = names.map(|(word, _)| format!("`{word}`")).collect();
-        let message = format!("the order of a {access} is {}", or(&names));
+        let article = if access.starts_with('a') { "an" } else { "a" };
+        let message = format!("the order of {article} {access} is {}", or(&names));
         Err(self.fail(Diagnostic::new(message, token.span.range())))
     }
 

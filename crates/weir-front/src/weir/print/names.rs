@@ -32,7 +32,7 @@ pub struct Names {
     pub properties: Vec<Option<String>>,
     /// The games that have names.
     pub games: Vec<Option<String>>,
-    /// The same for what is asked about runs without end.
+    /// The same for what is asked about infinite runs.
     pub live: Vec<Option<String>>,
 }
 
@@ -238,8 +238,8 @@ fn common_name(decls: &[Decl]) -> Option<String> {
     names.next().filter(|first| names.all(|name| name == *first))
 }
 
-/// The declarations, and the variables, over which indices range that range over
-/// anything but one array. Those of two indices are the same, or have nothing in common.
+/// The declarations and variables over which an index ranges, for each index that ranges over
+/// anything but one array. Two such ranges are equal or disjoint.
 fn hulls(program: &Program) -> Vec<(Range<usize>, Range<usize>)> {
     let mut wanted: Vec<Range<usize>> = Vec::new();
     let mut widen = |place: &Place| {

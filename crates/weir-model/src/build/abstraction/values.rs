@@ -17,7 +17,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// Whether all that it may be is so.
+    /// Whether a predicate holds for every possible value.
     pub(super) fn all(&self, mut is_so: impl FnMut(i128) -> bool) -> bool {
         match self {
             Self::Known(v) => is_so(*v),
@@ -80,7 +80,7 @@ impl Explorer<'_> {
         let flag = matches!(rmw, Rmw::CasFlag { .. });
         let Some(old) = self.read(elements).values() else {
             let value = match rmw {
-                Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
+                Rmw::Cas { expected, new, .. } | Rmw::CasFlag { expected, new, .. } => {
                     self.value(expected, registers, None, span);
                     self.value(new, registers, None, span)
                 }
@@ -105,7 +105,7 @@ impl Explorer<'_> {
         let mut given = BTreeSet::new();
         for a in old {
             let value = match rmw {
-                Rmw::Cas { expected, new } | Rmw::CasFlag { expected, new } => {
+                Rmw::Cas { expected, new, .. } | Rmw::CasFlag { expected, new, .. } => {
                     let expected = self.value(expected, registers, None, span);
                     if !expected.all(|v| v == a) && self.write(elements, &Value::Known(a), span)? {
                         given.insert(if flag { 0 } else { a });

@@ -15,9 +15,10 @@ const VIEWS = {
 function present(data, root) {
     // One table compares all programs; the other commands have a view for each report.
     const isOne = data.command === "compare";
+    const reports = shownReports(data.command, data.reports);
     const views = isOne
-        ? [[data.reports[0], () => compareView(data.reports)]]
-        : data.reports.map((report) => [report, VIEWS[data.command]]);
+        ? [[reports[0], () => compareView(reports)]]
+        : reports.map((report) => [report, VIEWS[data.command]]);
     const body = el("main", { id: "report" });
     const tabs = el("nav", { class: "tabs", "aria-label": "reports" });
     const show = (number) => {
@@ -31,8 +32,8 @@ function present(data, root) {
             crumbs(
                 [
                     data.command === "bench" ? "weir-bench" : `weir ${data.command}`,
-                    isOne && data.reports.length > 1
-                        ? counted(data.reports.length, "program")
+                    isOne && reports.length > 1
+                        ? counted(reports.length, "program")
                         : report.file
                           ? code(report.file)
                           : null,

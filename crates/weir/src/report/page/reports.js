@@ -216,14 +216,7 @@ function compareView(reports) {
             reports.slice(0, reports.indexOf(report)).reduce((sum, r) => sum + r.properties.length, 0) +
             report.properties.indexOf(property);
         table.mark(row);
-        const word = property.verdicts[model];
-        const isQuestion = property.kind === "final exists";
-        const told = {
-            ...property,
-            scene,
-            verdict: word,
-            outcome: isQuestion ? (word === "yes" ? "allowed" : "forbidden") : undefined,
-        };
+        const told = property.cells[model];
         showRun(body, propertyView(source, told, model), scene, source, ending(told));
     };
     return {
@@ -325,14 +318,6 @@ function outcomesView(report) {
     };
 }
 
-const LIVE = {
-    lasso: "an infinite run",
-    exhausted: "all configurations",
-    folded: "a folded graph",
-    unblocked: "no blocking pair is reachable",
-    none: "",
-};
-
 /// `weir live`: questions about infinite runs.
 function liveView(report) {
     const source = sourceOf(report);
@@ -342,8 +327,8 @@ function liveView(report) {
             cell([verdict(property.verdict)], `${property.name}: ${property.verdict}`, () => show(i)),
             el("th", { scope: "row" }, code(property.name)),
             el("td", { class: "quiet" }, [
-                LIVE[property.evidence],
-                property.configurations ? `: ${counted(property.configurations, "configuration")}` : "",
+                property.evidence ?? "",
+                property.evidence && property.reason ? ", " : "",
                 quoted(property.reason ?? ""),
             ]),
         ],

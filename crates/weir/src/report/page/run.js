@@ -245,7 +245,7 @@ function runView(scene, source, ending) {
                 count > 0
                     ? el("span", { class: "why" }, "Press → for the first step, or “play”. ")
                     : el("span", { class: "why" }, "The run has no step. "),
-                run.scene.buffers === "none" ? "" : "Nothing waits in any buffer.",
+                WAITING[run.scene.buffers] === "" ? "" : "Nothing waits in any buffer.",
                 count === 0 && ending ? [" ", el("strong", {}, ending)] : "",
             ]);
             return;

@@ -95,7 +95,7 @@ function drawLane(run, parts, process, index, step, acting) {
             ),
         ),
     );
-    if (scene.buffers === "none") {
+    if (WAITING[scene.buffers] === "") {
         parts.queues.replaceChildren();
         return;
     }

@@ -10,6 +10,8 @@ const MACHINES = {
         "Writes wait in queues before they reach memory, one for each variable. Memory keeps the values that each variable has had, and each process has a position in that history: it may still read an old value after a newer one has arrived.",
     load: "Values travel from memory to a process through a queue, its load buffer. A process may therefore read a value that is no longer the newest.",
     pool: "Operations of a process wait until they take effect. The memory model says which of them may take effect before earlier ones.",
+    messages:
+        "The writes of each variable have an order, and memory shows the newest. A process may read any of them that is not older than what it has seen. It has seen more after it has read from a release store with an acquire load.",
 };
 
 /// What the place is called in which writes wait.
@@ -20,6 +22,7 @@ const WAITING = {
     history: "store buffer",
     load: "load buffer",
     pool: "list of waiting operations",
+    messages: "",
 };
 
 /// What a relaxation means.
@@ -152,6 +155,21 @@ function sentence(run, number) {
             ];
             why.push(oldValue(before, step));
             break;
+        case "read older write":
+            main = [
+                name,
+                " reads an older value of ",
+                x,
+                ": ",
+                code(step.text.match(/ → (.*?)( \w+)?( \(old\))?$/)?.[1] ?? step.text),
+                ". The newest is ",
+                memory,
+                ", but nothing that this process has read makes it visible here.",
+            ];
+            break;
+        case "write before newer ones":
+            main = [name, ": ", code(step.text), ". It comes before newer writes of ", x, " in their order."];
+            break;
         case "guess":
             main = [
                 name,
@@ -174,16 +192,22 @@ function sentence(run, number) {
         case "fence":
             main = [
                 name,
-                kind === "none"
+                kind === "none" || kind === "messages"
                     ? " passes a fence."
                     : " passes a fence: all its earlier operations have taken effect.",
             ];
             break;
         case "write fence":
-            main = [name, " passes a write fence: its earlier writes reach memory before its later ones."];
+            main =
+                kind === "messages"
+                    ? [name, " passes a release fence."]
+                    : [name, " passes a write fence: its earlier writes reach memory before its later ones."];
             break;
         case "read fence":
-            main = [name, " passes a read fence: its earlier reads take effect before its later ones."];
+            main =
+                kind === "messages"
+                    ? [name, " passes an acquire fence."]
+                    : [name, " passes a read fence: its earlier reads take effect before its later ones."];
             break;
         case "atomic read-write":
             main = step.text.startsWith("atomic ")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir_front::escape::escape_line;
+use weir_front::escape::markup;
 
 use super::{Align, Color, Font, Picture, Shape};
 
@@ -16,7 +16,7 @@ impl Picture {
              Menlo, Consolas, 'Liberation Mono', monospace\" direction=\"ltr\">\n\
              <title>{}</title>\n\
              <rect width=\"{width}\" height=\"{height}\" fill=\"#FFFFFF\"/>\n",
-            escape(title)
+            markup(title)
         );
         for shape in shapes {
             out += &element(shape);
@@ -65,7 +65,7 @@ fn element(shape: &Shape) -> String {
                  xml:space=\"preserve\" style=\"unicode-bidi:isolate\">{}</text>\n",
                 Font::size(*font),
                 color(*fill),
-                escape(text)
+                markup(text)
             )
         }
     }
@@ -76,22 +76,4 @@ fn head((x0, y0): (i32, i32), (x, y): (i32, i32)) -> [(i32, i32); 3] {
     let (dx, dy) = ((x - x0).signum(), (y - y0).signum());
     let (bx, by) = (x - 6 * dx, y - 6 * dy);
     [(x, y), (bx - 3 * dy, by - 3 * dx), (bx + 3 * dy, by + 3 * dx)]
-}
-
-/// A text of which no character means anything to a reader of XML, and which has none that XML
-/// does not allow.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in escape_line(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -1,7 +1,7 @@
 //! Where the processes are at the end of a run.
 
 use weir_model::answer::Snapshot;
-use weir_model::ids::{ProcessId, StateId, ValueId, VarId};
+use weir_model::ids::{ProcessId, QuestionId, StateId, ValueId, VarId};
 use weir_model::program::{Atom, Stmt, StmtKind};
 use weir_model::question::{Kind, Question};
 use weir_model::system::StateKind;
@@ -18,11 +18,11 @@ const MAX_QUOTE: usize = 50;
 pub fn lines(
     loaded: &Loaded,
     end: &Snapshot,
-    property: Option<usize>,
+    property: Option<QuestionId>,
     width: usize,
 ) -> Vec<String> {
     let system = &loaded.system;
-    let question = property.map(|property| &system.questions[property]);
+    let question = property.map(|property| &system.questions[property.index()]);
     let asked = question.map_or_else(Vec::new, Question::atoms);
     let mut table = Table::default();
     for (p, &id) in system.process_ids().zip(&end.controls) {

@@ -2,7 +2,7 @@
 
 use weir_check::witness::show_event;
 use weir_model::ids::{Cell, ProcessId, ValueId, VarId};
-use weir_model::program::{Place, Process, Rmw, Stmt, StmtKind};
+use weir_model::program::{Order, Place, Process, Rmw, Stmt, StmtKind};
 use weir_model::semantics::{Event, EventKind, Rule, Step};
 use weir_model::system::{Mark, Op, System, Transition};
 
@@ -19,9 +19,18 @@ pub fn action(system: &System, step: &Step) -> String {
     if let Some(mark) = taken.and_then(|t| t.mark) {
         return called(system, mark);
     }
+    // Only models of languages have orders.
+    let order = match taken.map(|t| t.order) {
+        None | Some(Order::Relaxed | Order::Fenced) => String::new(),
+        Some(order) => format!(" {order}"),
+    };
     let text = match (taken.map(|t| t.op), step.event) {
-        (Some(Op::Write(x, d)), _) => format!("{} = {}", place(x), system.show_value(x, d)),
-        (Some(Op::Read(x, d)), _) => format!("read {} → {}", place(x), system.show_value(x, d)),
+        (Some(Op::Write(x, d)), _) => {
+            format!("{} = {}{order}", place(x), system.show_value(x, d))
+        }
+        (Some(Op::Read(x, d)), _) => {
+            format!("read {} → {}{order}", place(x), system.show_value(x, d))
+        }
         (Some(Op::Arw(x, d, e)), _) => {
             let (old, new) = (system.show_value(x, d), system.show_value(x, e));
             match taken.and_then(|t| expected(system, step.process, t)) {
@@ -30,7 +39,7 @@ pub fn action(system: &System, step: &Step) -> String {
                     let expected = system.program.show_value(domain, expected);
                     format!("cas {} fails: {old}, not {expected}", place(x))
                 }
-                _ => format!("atomic {}: {old} → {new}", place(x)),
+                _ => format!("atomic {}: {old} → {new}{order}", place(x)),
             }
         }
         (Some(Op::Nop), _) => "step".to_owned(),
@@ -44,6 +53,8 @@ pub fn action(system: &System, step: &Step) -> String {
     let remark = match step.rule {
         Rule::ReadOwnWrite => "own write",
         Rule::ReadHistory => "an older value",
+        Rule::ReadOlder => "old",
+        Rule::WriteOlder => "before newer writes",
         Rule::ReadRemoteWrite => {
             let source = step.source.map_or("", |p| &system.processes[p.index()].name);
             return format!("{text} (write of {source}, early)");
