@@ -103,7 +103,7 @@ fn expand<V: Visitor>(
                 work += 1;
                 is_late |= work.is_multiple_of(OFTEN) && budget.check().is_err();
                 if is_late {
-                    return;
+                    return false;
                 }
                 let begin = bytes.len();
                 pack(next, bytes);
@@ -112,6 +112,7 @@ fn expand<V: Visitor>(
                     Some(_) => bytes.truncate(begin),
                     None => reached.push((hash, bytes.len())),
                 }
+                true
             });
             (seen, expansion)
         });

@@ -185,9 +185,8 @@ impl<'s> Search<'s> {
         }
         let (store, mut full) = (&mut self.store, None);
         let expansion = self.steps.expand(config, room, |next| {
-            if full.is_none() {
-                full = store.insert(next, Some(id)).err();
-            }
+            full = store.insert(next, Some(id)).err();
+            full.is_none()
         });
         // It is expanded again if there is more room.
         full.map_or(Ok(()), |full| Err(told(full)))?;
@@ -452,25 +451,29 @@ impl Steps<'_> {
     }
 
     /// Calls `reached` with every configuration that is stored for a step from this one, in the
-    /// order of the steps.
+    /// order of the steps, until it returns false. A configuration may have millions of steps, and
+    /// following one creates control states, so the rest is not followed.
     #[inline]
     pub fn expand(
         &self,
         config: &[Cell],
         room: &mut Room,
-        mut reached: impl FnMut(&[Cell]),
+        mut reached: impl FnMut(&[Cell]) -> bool,
     ) -> Expansion {
         let semantics = self.semantics.as_ref();
         let mut scratch = std::mem::take(&mut room.scratch);
         room.is_whole = true;
-        let mut steps = 0;
+        let (mut steps, mut goes_on) = (0, true);
         let within_bound = semantics.successors(config, &mut scratch, &mut |step, next| {
+            if !goes_on {
+                return;
+            }
             if self.lists_all {
                 steps += 1;
-                reached(next);
+                goes_on = reached(next);
             } else if !semantics.can_wait(config, &step) {
                 steps += 1;
-                reached(self.reduction.follow(semantics, &step, next, room));
+                goes_on = reached(self.reduction.follow(semantics, &step, next, room));
             }
         });
         room.scratch = scratch;

@@ -79,7 +79,10 @@ impl<'t> Shared<'t> {
         room: &mut Room,
         reached: &mut dyn FnMut(&[Cell]),
     ) -> Expansion {
-        self.search.steps.expand(config, room, reached)
+        self.search.steps.expand(config, room, |next| {
+            reached(next);
+            true
+        })
     }
 
     /// What the search answers. `paths` has, for each question that was settled, the
