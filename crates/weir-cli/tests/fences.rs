@@ -309,6 +309,11 @@ fn places_before_declarations_and_in_bodies_without_braces_are_tried() {
     for (name, read) in [
         ("declared.c", format!("  {store}\n  int other = {load};\n  R = other;")),
         ("body.c", format!("  if (1) {store}\n  for (int i = 0; i < 1; i++) R = {load};")),
+        // No place but those in the body is between the two.
+        (
+            "inside.c",
+            format!("  for (int i = 0; i < 2; i++)\n    if (i) R = {load};\n    else {store}"),
+        ),
     ] {
         let (status, out) = fences_of(name, &buffering("", &read));
         assert!(status == 0 && out.contains("2 fences repair this"), "{out}");
@@ -333,6 +338,11 @@ fn loops_that_wait_still_wait_with_fences() {
                     while STATE.load(Relaxed) != 65 {\n                std::hint::spin_loop();\n            }\n        }\n    });\n\
             WORK.store(1, Relaxed);\n    if WAITING.load(Relaxed) == 1 { STATE.store(65, Relaxed); }\n    t.join().unwrap();\n}\n";
     let (status, out) = fences_of("park.rs", rust);
+    assert!(status == 0 && out.contains("2 fences repair this"), "{out}");
+    // The same with lines of their own.
+    let rust = rust
+        .replace("{ STATE.store(65, Relaxed); }", "{\n        STATE.store(65, Relaxed);\n    }");
+    let (status, out) = fences_of("park-lines.rs", &rust);
     assert!(status == 0 && out.contains("2 fences repair this"), "{out}");
     let rust = "use std::sync::atomic::{AtomicU32, Ordering::*};\nuse std::thread;\n\
         static X: AtomicU32 = AtomicU32::new(0);\nstatic Y: AtomicU32 = AtomicU32::new(0);\nstatic A: AtomicU32 = AtomicU32::new(0);\n\

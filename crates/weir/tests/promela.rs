@@ -268,6 +268,28 @@ fn the_suite_can_be_converted() {
     }
 }
 
+/// A process may stay at an `end` label before a guard that begins with something local: no deadlock,
+/// also where Spin is not there to say so.
+#[test]
+fn who_computes_before_it_waits_stays_at_its_label() {
+    for name in ["end-guard-local", "end-guard-poll", "end-guard-registers"] {
+        let path = root().join(format!("corpus/promela/suite/{name}.pml"));
+        let text = fs::read_to_string(path).unwrap();
+        // Without the label it is a deadlock.
+        for (text, expected) in [(text.clone(), "holds"), (text.replace("end:", ""), "violated")] {
+            let loaded = load(name, &text);
+            for model in [MemoryModel::SC, MemoryModel::TSO] {
+                let found = verdicts(name, &loaded, model);
+                assert_eq!(found["no deadlock"], expected, "{name} under {model}: {text}");
+            }
+        }
+    }
+    let text = fs::read_to_string(root().join("corpus/promela/suite/labels-cover.pml")).unwrap();
+    let found = verdicts("labels-cover", &load("labels-cover", &text), MemoryModel::SC);
+    assert_eq!(found["always_somewhere"], "holds", "{found:?}");
+    assert_eq!(found["not_all"], "violated", "{found:?}");
+}
+
 #[test]
 fn spin_agrees_on_random_models() {
     let formulas = agrees_on(random::model, 60);

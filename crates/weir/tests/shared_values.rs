@@ -75,7 +75,10 @@ fn collections_whose_order_is_known_are_read() {
     let add = "v[0].fetch_add(1, SeqCst)";
     let vector = "let s = Arc::new(vec![AtomicU32::new(3), AtomicU32::new(4)])";
     let slice = "let s: Arc<[AtomicU32]> = Arc::new([AtomicU32::new(3), AtomicU32::new(4)])";
-    for declared in [vector, slice] {
+    let made = ["Arc::from(LIST)", "LIST.into()", "(0..2).map(|i| AtomicU32::new(3)).collect()"]
+        .map(|made| made.replace("LIST", "vec![AtomicU32::new(3), AtomicU32::new(4)]"))
+        .map(|made| format!("let s: Arc<[AtomicU32]> = {made}"));
+    for declared in [vector, slice].into_iter().chain(made.iter().map(String::as_str)) {
         let text = rust(declared, add, &add.replace('v', "w"))
             .replace("b.join().unwrap();", "b.join().unwrap(); assert_eq!(s[0].load(SeqCst), 5);");
         assert_eq!(read::verdict("test.rs", &text, MemoryModel::TSO), Verdict::Holds, "{text}");
