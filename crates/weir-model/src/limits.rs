@@ -163,6 +163,11 @@ impl Budget {
         self.threads.get()
     }
 
+    /// The most bytes that the program may have.
+    pub fn memory(&self) -> Option<usize> {
+        self.memory
+    }
+
     /// The most bytes that a search may store, by its own account.
     pub fn store(&self) -> Option<usize> {
         self.store

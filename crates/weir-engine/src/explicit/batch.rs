@@ -26,8 +26,18 @@ const LEAST: usize = if cfg!(test) { 3 } else { 1 << 9 };
 /// A larger batch would not be faster.
 const MOST: usize = 1 << 14;
 
-/// A thread collects so many bytes at most: one configuration can have very many successors.
-const ENOUGH: usize = if cfg!(test) { 100 } else { 4 << 20 };
+/// A thread collects so many bytes at most.
+const ENOUGH: usize = if cfg!(test) { 400 } else { 16 << 20 };
+
+/// The bytes that a configuration takes up beside its own: its hash and end, and its entry in the
+/// table of [`firsts`], both in vectors that may be half empty.
+const BESIDE: usize = 2 * (size_of::<(Hash, usize)>() + size_of::<(Hash, (usize, usize, usize))>());
+
+/// What a thread collects at most if there is a limit on memory: what all collect is not in the
+/// store, and has to be a small part of the limit.
+fn enough(budget: &Budget) -> usize {
+    budget.memory().map_or(ENOUGH, |limit| (limit / 8 / budget.threads()).min(ENOUGH))
+}
 
 /// After so many steps a thread looks at the limits.
 const OFTEN: usize = 1 << 10;
@@ -58,7 +68,8 @@ pub(super) enum OfOne<S> {
         /// Where what it reaches ends.
         last: usize,
     },
-    /// It was not: a control state or a value would have been created.
+    /// It was not: a control state or a value would have been created, or it has too many
+    /// successors to collect.
     Left,
 }
 
@@ -92,17 +103,21 @@ fn expand<V: Visitor>(
     let mut found = Found { first: part.start, of: vec![], reached: vec![], bytes: vec![] };
     let (mut config, mut room) = (Vec::new(), Room::default());
     let (mut work, mut is_late) = (0_usize, false);
+    let enough = enough(budget);
     for index in part {
         let id = store.id(index).expect("it waits");
         store.read(id, &mut config);
         let Found { of, reached, bytes, .. } = &mut found;
         let before = (reached.len(), bytes.len());
+        let mut is_large = false;
         let done = without_growth(|| {
             let seen = steps.look(visitor, &config);
             let expansion = steps.expand(&config, &mut room, |next| {
                 work += 1;
                 is_late |= work.is_multiple_of(OFTEN) && budget.check().is_err();
-                if is_late {
+                let count = reached.len() - before.0;
+                is_large |= bytes.len() - before.1 + count * BESIDE > enough;
+                if is_late || is_large {
                     return false;
                 }
                 let begin = bytes.len();
@@ -122,7 +137,7 @@ fn expand<V: Visitor>(
             bytes.truncate(before.1);
             break;
         }
-        match done {
+        match done.filter(|_| !is_large) {
             Some((seen, expansion)) => {
                 of.push(OfOne::Expanded { seen, expansion, last: reached.len() });
             }
@@ -132,7 +147,7 @@ fn expand<V: Visitor>(
                 of.push(OfOne::Left);
             }
         }
-        if bytes.len() > ENOUGH {
+        if bytes.len() + reached.len() * BESIDE > enough {
             break;
         }
     }
