@@ -18,7 +18,7 @@ use weir_model::system::System;
 const LIMIT: usize = 20_000;
 
 /// What the machine reaches: final states, whether something fails, and whether there is a deadlock.
-fn explore(program: &Program, atoms: &[Atom]) -> Reached {
+pub fn explore(program: &Program, atoms: &[Atom]) -> Reached {
     let program = Program { observed: Some(atoms.to_vec()), ..program.clone() };
     let system = System::for_model(program, MemoryModel::C11).expect("random programs are finite");
     let semantics = Form::C11.semantics(&system, MemoryModel::C11, 64);
