@@ -201,12 +201,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// What a compare-exchange has read goes to where its expected value was, if it has failed.
-    fn keep(
-        &mut self,
-        kept: Expected,
-        old: RegId,
-        done: RegId,
-    ) {
+    fn keep(&mut self, kept: Expected, old: RegId, done: RegId) {
         match kept {
             // If it has not failed the two are equal.
             Expected::Register(register) => self.push(StmtKind::Assign(register, Expr::Atom(old))),
@@ -371,8 +366,7 @@ impl Reader<'_, '_, '_> {
         let (start, between) = (self.tokens.range().start, self.accesses);
         let number = self.number()?;
         if self.before_call < between && between < self.accesses {
-            let message =
-                "two arguments access memory, and C leaves open which of them does first";
+            let message = "two arguments access memory, and C leaves open which of them does first";
             return Err(Diagnostic::new(message, self.tokens.since(start))
                 .help("give each access a statement of its own"));
         }
@@ -412,11 +406,15 @@ fn is_pointer(value: &Value) -> bool {
 fn unknown(name: &str, range: Range<usize>) -> Diagnostic {
     let error = Diagnostic::new(format!("Weir does not read the function `{name:.40}`"), range);
     if ["srcu_", "synchronize_", "call_rcu", "rcu_"].iter().any(|p| name.starts_with(p)) {
-        return error.help("of RCU it reads `rcu_read_lock`, `rcu_read_unlock`, `rcu_dereference`, \
-            `rcu_assign_pointer` and `synchronize_rcu`");
+        return error.help(
+            "of RCU it reads `rcu_read_lock`, `rcu_read_unlock`, `rcu_dereference`, \
+            `rcu_assign_pointer` and `synchronize_rcu`",
+        );
     }
     match closest(name, NAMES) {
         Some(meant) => error.help(format!("did you mean `{meant}`?")),
-        None => error.help("docs/litmus.md lists the functions of C11 and of the Linux kernel that it reads"),
+        None => error.help(
+            "docs/litmus.md lists the functions of C11 and of the Linux kernel that it reads",
+        ),
     }
 }

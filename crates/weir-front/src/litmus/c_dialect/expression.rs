@@ -139,9 +139,7 @@ impl Reader<'_, '_, '_> {
             (_, Number(a), Number(b)) => Number(folded(op, a, b)),
             (BinOp::Add, Element(symbol, at), Number(by))
             | (BinOp::Add, Number(by), Element(symbol, at))
-            | (BinOp::Sub, Element(symbol, at), Number(by)) => {
-                Element(symbol, folded(op, at, by))
-            }
+            | (BinOp::Sub, Element(symbol, at), Number(by)) => Element(symbol, folded(op, at, by)),
             (BinOp::Add, Pointer(at, atomic), Number(by))
             | (BinOp::Add, Number(by), Pointer(at, atomic))
             | (BinOp::Sub, Pointer(at, atomic), Number(by)) => {
@@ -207,7 +205,8 @@ impl Reader<'_, '_, '_> {
                 return Err(Diagnostic::new("this is not an element of an array", here)
                     .help("what stands before `[` is a parameter or is declared as a pointer"));
             }
-            operand = Operand::Place(self.binary(BinOp::Add, array, Value::Number(index), start)?);
+            operand =
+                Operand::Place(self.binary(BinOp::Add, array, Value::Number(index), start)?);
         }
         Ok(operand)
     }
@@ -221,8 +220,9 @@ impl Reader<'_, '_, '_> {
             let place = self.operand()?;
             let Operand::Place(pointer) = place else {
                 let message = "only the address of a place in memory is read here";
-                return Err(Diagnostic::new(message, self.tokens.since(start))
-                    .help("parameters are pointers already: `x` is the address of the variable `x`"));
+                return Err(Diagnostic::new(message, self.tokens.since(start)).help(
+                    "parameters are pointers already: `x` is the address of the variable `x`",
+                ));
             };
             return Ok(Operand::Value(pointer));
         }
@@ -279,7 +279,8 @@ impl Reader<'_, '_, '_> {
             Expr::Const(number) => op.apply(number).map(Expr::Const).ok(),
             code => Some(Expr::unary(op, code)),
         };
-        let value = value.ok_or_else(|| Diagnostic::new("this number is too large", here.clone()))?;
+        let value =
+            value.ok_or_else(|| Diagnostic::new("this number is too large", here.clone()))?;
         self.check_depth(Value::Number(value), here)
     }
 

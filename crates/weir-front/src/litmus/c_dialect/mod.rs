@@ -1,318 +1,361 @@
 //! Litmus tests in C: `C name { … } P0 (atomic_int *x) { … } … exists …`.
 //!
-//! The functions of a test are printed, with declarations of the variables before them and a
-//! `main` that starts them behind them, as a C program, which the reader of C reads. What is copied
-//! keeps its place: places in the program that is read are translated back. A local variable that
-//! the condition names is stored in a global one of its own at the end of its function.
+//! The functions are in a small part of C, which is read and translated at once: `statement` has statements and
+//! declarations, `expression` has expressions and places, `call` has calls of the functions and macros that
+//! `primitive` knows. Parameters are pointers to the variables of the test. Everything else that is
+//! assigned to is a register, declared or not.
 //!
-//! Of the primitives of the Linux kernel a few are read, as what they are in C: see [`KERNEL`].
+//! Values have no size and never wrap. What C leaves open (the order of two accesses in one expression) is
+//! refused.
 
-use std::collections::BTreeMap;
+mod call;
+mod expression;
+mod primitive;
+mod statement;
+
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use weir_model::ids::VarId;
-use weir_model::program::{Atom, Expr, Formula, Program, Property, PropertyKind};
+use weir_model::ids::{RegId, SpanId};
+use weir_model::program::{Expr, MAX_PROCESSES, Order, Process, Program, Stmt, StmtKind};
 
-use super::condition;
+use super::condition::{self, Tail};
 use super::cursor::Cursor;
 use super::dialect::Dialect;
 use super::errors::Errors;
 use super::frame::{self, Header};
 use super::init;
-use super::lexer;
+use super::lexer::{self, C_SIGNS, Kind, Token};
 use super::location::Leaf;
-use super::test::{Test, Value};
-use crate::{Diagnostic, Read, Settings, Source};
+use super::test::{Layout, SymbolId, Test};
+use crate::{Diagnostic, Read, Source};
+use statement::Loop;
 
-/// Primitives of the Linux kernel that are read, each as a macro of C.
-const KERNEL: &str = "\
-#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
-#define smp_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define smp_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define smp_store_mb(x, v) do { WRITE_ONCE(x, v); smp_mb(); } while (0)
-#define smp_mb() atomic_thread_fence(memory_order_seq_cst)
-#define smp_wmb() atomic_thread_fence(memory_order_release)
-#define smp_rmb() atomic_thread_fence(memory_order_acquire)
-#define barrier() ((void)0)
-#define xchg(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
-#define xchg_relaxed(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELAXED)
-#define xchg_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
-#define xchg_release(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELEASE)
-";
+/// What reports say about every test in C.
+const CAVEAT: &str =
+    "each access as it stands in the source: what a compiler reorders or removes is not covered";
 
-/// The names of these primitives, for messages.
-const KERNEL_NAMES: &str = "`READ_ONCE`, `WRITE_ONCE`, `smp_mb`, `smp_rmb`, `smp_wmb`, \
-    `smp_load_acquire`, `smp_store_release` and `xchg`";
+/// What reports say about a test with primitives of the kernel.
+const MAPPED: &str = "primitives of the Linux kernel are read as operations of C11, \
+    not by the memory model of the kernel; docs/litmus.md has the table";
 
-/// Beginnings of the names of primitives of the kernel that are not read.
-const UNREAD: [&str; 13] = [
-    "rcu_",
-    "srcu_",
-    "synchronize_",
-    "spin_",
-    "smp_mb__",
-    "smp_cond_",
-    "cmpxchg",
-    "atomic_read",
-    "atomic_set",
-    "atomic_inc",
-    "atomic_dec",
-    "atomic_add",
-    "atomic_cmpxchg",
-];
-
-/// A function of the test.
-struct Function<'t> {
-    number: usize,
-    /// The type of what each parameter points to, and its name.
-    parameters: Vec<(&'t str, &'t str)>,
-    /// From the parenthesis on.
-    open: usize,
-    /// Where the body begins, without its brace, and where it ends.
+/// Where a function of the test is.
+struct Function {
+    /// What stands between its parentheses.
+    head: Range<usize>,
+    /// What stands between its braces.
     body: Range<usize>,
 }
 
-/// A text that is printed, and where its parts come from.
-#[derive(Default)]
-struct Printed {
-    text: String,
-    /// Where a copied part begins in the print, where it begins in the test, and its length.
-    copies: Vec<(usize, usize, usize)>,
+/// A parameter: a pointer to a variable of the test.
+struct Parameter {
+    symbol: SymbolId,
+    is_atomic: bool,
 }
 
-impl Printed {
-    fn copy(&mut self, text: &str, range: Range<usize>) {
-        self.copies.push((self.text.len(), range.start, range.len()));
-        self.text += &text[range];
+/// A local variable.
+struct Local {
+    register: RegId,
+    /// If it was declared as a pointer: whether it points to something atomic.
+    points_to_atomic: Option<bool>,
+    /// How many blocks are around its declaration, as long as it is in scope.
+    scope: Option<usize>,
+}
+
+/// What a test has.
+#[derive(Default)]
+struct Found {
+    /// Primitives of the kernel.
+    kernel: bool,
+    /// Orders weaker than `seq_cst`.
+    weak: bool,
+    /// Critical sections of RCU.
+    has_sections: bool,
+}
+
+/// Reads and translates one function.
+struct Reader<'r, 'a, 't> {
+    test: &'r mut Test,
+    layout: &'r Layout,
+    found: &'r mut Found,
+    tokens: Cursor<'a, 't>,
+    thread: usize,
+    parameters: &'r BTreeMap<&'t str, Parameter>,
+    locals: HashMap<String, Local>,
+    body: Vec<Stmt>,
+    /// The place of the statement that is read.
+    span: SpanId,
+    at: Range<usize>,
+    /// How many temporaries the statement has.
+    temporaries: usize,
+    /// How many accesses the function has so far, and had before the statement and before the call around.
+    accesses: usize,
+    accesses_before: usize,
+    before_call: usize,
+    nesting: usize,
+    blocks: usize,
+    loops: Vec<Loop>,
+}
+
+impl Reader<'_, '_, '_> {
+    /// What comes from now on belongs to this place.
+    fn move_to(&mut self, range: Range<usize>) {
+        self.span = self.test.source.span(range.clone());
+        self.at = range;
     }
 
-    /// The place in the test of a place in the print; the beginning of the test if there is none.
-    fn place(&self, range: Range<usize>) -> Range<usize> {
-        let copy =
-            self.copies.iter().find(|(from, _, len)| (*from..from + len).contains(&range.start));
-        let Some((from, origin, len)) = copy else { return 0..0 };
-        let start = origin + (range.start - from);
-        start..start + range.len().min(from + len - range.start)
+    fn push(&mut self, kind: StmtKind) {
+        self.body.push(Stmt::new(kind, self.span));
+    }
+
+    /// One more access.
+    fn access(&mut self, kind: StmtKind) {
+        if let StmtKind::Load(_, place) | StmtKind::Store(place, _) | StmtKind::Rmw(_, place, _) =
+            &kind
+        {
+            self.found.weak |= !place.order.is_some_and(Order::is_seq_cst);
+        }
+        self.accesses += 1;
+        self.push(kind);
     }
 }
 
 /// Reads a test whose header says that it is in C.
-pub(super) fn read(name: &str, text: &str, header: Header, settings: &Settings) -> Read {
-    let mut errors = Errors::default();
+pub(super) fn read(name: &str, text: &str, header: Header) -> Read {
     let one = |error| vec![error];
-    let end = closing(text, header.body)
-        .ok_or_else(|| {
-            Diagnostic::new("the initial section is not closed", header.body..header.body + 1)
-        })
-        .map_err(one)?;
+    let end = closing(text, header.body).ok_or_else(|| {
+        vec![Diagnostic::new("the initial section is not closed", header.body..header.body + 1)]
+    })?;
     let (functions, rest) = functions(text, end + 1).map_err(one)?;
     if functions.is_empty() {
         let message = "there is no function `P0` after the initial section";
         return Err(vec![Diagnostic::new(message, end..end + 1)]);
     }
-    let code = end + 1..rest;
-    if let Some(error) = unread(text, code.clone()) {
-        return Err(vec![error]);
+    if functions.len() > MAX_PROCESSES {
+        let message = format!("at most {MAX_PROCESSES} threads are read");
+        return Err(vec![Diagnostic::new(message, end..end + 1)]);
     }
-
-    // The parts that are not C, with comments painted over; everything keeps its place.
-    let blank = |range: Range<usize>| " ".repeat(range.len());
-    let painted = |range: Range<usize>| lexer::without_comments(&text[range]);
-    let first = painted(header.body..end + 1).map_err(|e| vec![e.moved(header.body)])?;
-    let first = blank(0..header.body) + &first;
-    let last = painted(rest..text.len()).map_err(|e| vec![e.moved(rest)])?;
-    let last = blank(0..rest) + &last;
+    // What is not C has comments of its own; everything keeps its place.
+    let first = painted(text, header.body..end + 1).map_err(one)?;
+    let last = painted(text, rest..text.len()).map_err(one)?;
+    let code = without_c_comments(text);
+    let mut errors = Errors::default();
     let tokens = lexer::tokens(&first, header.body, &mut errors);
     let condition = lexer::tokens(&last, rest, &mut errors);
+    let mut lex = |range: &Range<usize>| {
+        lexer::tokens_of(&code[..range.end], range.start, &C_SIGNS, &mut errors)
+    };
+    let heads: Vec<_> = functions.iter().map(|f| lex(&f.head)).collect();
+    let bodies: Vec<_> = functions.iter().map(|f| lex(&f.body)).collect();
+
     let mut test = Test::new(Dialect::C, Source::new(name, text), functions.len(), errors);
     let inner = 1..tokens.len().saturating_sub(1).max(1);
     init::read(&mut test, Cursor::new(&tokens[inner], end));
-    for function in &functions {
-        for (_, name) in &function.parameters {
-            test.symbol(name, &(function.open..function.open + 1));
-        }
+    let mut given = Vec::new();
+    for (function, head) in functions.iter().zip(&heads) {
+        let parameters = parameters(&mut test, Cursor::new(head, function.head.end), function);
+        given.push(test.errors.take(parameters).unwrap_or_default());
     }
+    let initial: Vec<usize> = test.threads.iter().map(|t| t.registers.len()).collect();
     let tail = condition::read(&mut test, Cursor::new(&condition, text.len()), text.len());
-    for thread in &test.threads {
-        if let Some((_, range)) = thread.init.values().next() {
-            let message = "a register has its first value in its function, in C";
-            test.errors.push(Diagnostic::new(message, range.clone()));
-            break;
+    let layout = match test.layout() {
+        Ok(layout) if test.errors.is_empty() => layout,
+        Ok(_) => return Err(test.errors.finish()),
+        Err(error) => {
+            test.errors.push(error);
+            return Err(test.errors.finish());
         }
+    };
+    let is_section =
+        |token: &Token<'_>| matches!(token.kind, Kind::Word("rcu_read_lock" | "rcu_read_unlock"));
+    let mut found =
+        Found { has_sections: bodies.iter().flatten().any(is_section), ..Found::default() };
+    let mut processes = Vec::new();
+    for (thread, function) in functions.iter().enumerate() {
+        let tokens = Cursor::new(&bodies[thread], function.body.end);
+        let parts = (&given[thread], tokens);
+        let named = asked(&tail, thread);
+        processes.push(process(
+            &mut test,
+            &layout,
+            &mut found,
+            thread,
+            parts,
+            initial[thread],
+            &named,
+        ));
     }
     if !test.errors.is_empty() {
         return Err(test.errors.finish());
     }
-
-    let printed = print(text, &test, &functions);
-    let (mut program, read) = (crate::c::LANGUAGE.read)("test.c", &printed.text, settings)
-        .map_err(|errors| errors.into_iter().map(|e| placed(e, &printed)).collect::<Vec<_>>())?;
-    let mut source = Source::new(name, text);
-    source.caveat = read.caveat;
-    source.has_weak_orders = read.has_weak_orders;
-    for span in 0..read.span_count() {
-        source.span(printed.place(read.range(weir_model::ids::SpanId::new(span))));
-    }
-    program.name = header.name;
-    ask(&mut program, &mut source, &test, &tail).map_err(one)?;
+    let mut program = Program { name: header.name, processes, ..Program::default() };
+    super::finish(&mut program, &mut test, &layout, &tail);
+    let mut source = test.source;
+    source.caveat = Some(CAVEAT);
+    source.has_weak_orders = found.weak;
+    source.notes.extend(found.kernel.then(|| MAPPED.to_owned()));
     Ok((program, source))
 }
 
-/// An error in the print as one in the test.
-fn placed(error: Diagnostic, printed: &Printed) -> Diagnostic {
-    let mut placed = Diagnostic::new(error.message, printed.place(error.range));
-    placed.label = error.label;
-    placed.help = error.help;
-    placed
-}
-
-/// The questions of the test instead of those of the C program.
-fn ask(
-    program: &mut Program,
-    source: &mut Source,
-    test: &Test,
-    tail: &condition::Tail,
-) -> Result<(), Diagnostic> {
-    let mut vars: BTreeMap<String, usize> = BTreeMap::new();
-    let mut next = 0;
-    for decl in &mut program.vars {
-        vars.insert(decl.name.clone(), next);
-        next += decl.init.len();
-    }
-    for (thread, registers) in test.threads.iter().enumerate() {
-        for register in &registers.registers {
-            let global = global(thread, &register.name);
-            for decl in program.vars.iter_mut().filter(|decl| decl.name == global) {
-                decl.name = format!("{thread}:{}", register.name);
-            }
-        }
-    }
-    let atom = |leaf: &Leaf| -> Result<Atom, Diagnostic> {
-        let (name, element) = match leaf {
-            Leaf::Register(thread, register) => {
-                let register = &test.threads[thread.index()].registers[register.index()];
-                (global(thread.index(), &register.name), 0)
-            }
-            Leaf::Memory(symbol, element) => (test.name_of(*symbol).to_owned(), *element),
-            Leaf::Address(_) => {
-                let message = "conditions of tests in C compare numbers, not addresses";
-                return Err(Diagnostic::new(message, tail.range.clone()));
-            }
-        };
-        match vars.get(&name) {
-            Some(first) => Ok(Atom::Var(VarId::new(first + element))),
-            None => {
-                let message =
-                    format!("the condition names something that no function has: `{name:.40}`");
-                Err(Diagnostic::new(message, tail.range.clone()))
-            }
-        }
+/// The process of a function: its parameters and its body. So many registers are known from the initial section, and
+/// `named` are those that the condition names.
+fn process<'t>(
+    test: &mut Test,
+    layout: &Layout,
+    found: &mut Found,
+    thread: usize,
+    (parameters, tokens): (&BTreeMap<&'t str, Parameter>, Cursor<'_, 't>),
+    initial: usize,
+    named: &[RegId],
+) -> Process {
+    let known = test.threads[thread].registers[..initial].iter().enumerate();
+    let locals = known.map(|(register, known)| {
+        let register = RegId::new(register);
+        (known.name.clone(), Local { register, points_to_atomic: None, scope: None })
+    });
+    let mut reader = Reader {
+        locals: locals.collect(),
+        test,
+        layout,
+        found,
+        tokens,
+        thread,
+        parameters,
+        body: vec![],
+        span: SpanId::NONE,
+        at: 0..0,
+        temporaries: 0,
+        accesses: 0,
+        accesses_before: 0,
+        before_call: 0,
+        nesting: 0,
+        blocks: 0,
+        loops: vec![],
     };
-    let condition = formula(&tail.condition, &atom)?;
-    program.filter = tail.filter.as_ref().map(|filter| formula(filter, &atom)).transpose()?;
-    let mut observed = Vec::new();
-    for leaf in tail.locations.iter().flatten() {
-        observed.push(atom(leaf)?);
-    }
-    condition.atoms(&mut |atom| observed.push(*atom));
-    observed.sort();
-    observed.dedup();
-    program.observed = Some(observed);
-    let span = source.span(tail.range.clone());
-    let kind = PropertyKind::Final(tail.quantifier, condition);
-    program.properties = vec![Property { name: Some(program.name.clone()), kind, span }];
-    Ok(())
-}
-
-fn formula(
-    prop: &Expr<Leaf>,
-    atom: &impl Fn(&Leaf) -> Result<Atom, Diagnostic>,
-) -> Result<Formula, Diagnostic> {
-    Ok(match prop {
-        Expr::Const(value) => Expr::Const(*value),
-        Expr::Atom(leaf) => Expr::Atom(atom(leaf)?),
-        Expr::Unary(op, e) => Expr::unary(*op, formula(e, atom)?),
-        Expr::Binary(op, a, b) => Expr::binary(*op, formula(a, atom)?, formula(b, atom)?),
-    })
-}
-
-/// The global variable for a local one that the condition names.
-fn global(thread: usize, register: &str) -> String {
-    format!("weir_{thread}_{register}")
-}
-
-/// The test as a C program.
-fn print(text: &str, test: &Test, functions: &[Function<'_>]) -> Printed {
-    let mut out = Printed::default();
-    out.text += "#include <stdatomic.h>\n#include <pthread.h>\n#include <assert.h>\n";
-    out.text += KERNEL;
-    let mut seen = Vec::new();
-    for symbol in test.symbol_ids() {
-        let name = test.name_of(symbol);
-        let mut parameters = functions.iter().flat_map(|f| &f.parameters);
-        let kind = parameters.find(|(_, n)| *n == name).map_or("int", |(kind, _)| *kind);
-        let value = |value: &Value| match value {
-            Value::Number(number) => number.to_string(),
-            Value::Address(symbol) => format!("&{}", test.name_of(*symbol)),
+    let result = reader.statements();
+    let is_read = result.is_ok();
+    let (body, locals) = (std::mem::take(&mut reader.body), std::mem::take(&mut reader.locals));
+    test.errors.take(result);
+    let is_missing = |r: &&RegId| !locals.values().any(|local| local.register == **r);
+    if let (true, Some(missing)) = (is_read, named.iter().find(is_missing)) {
+        let register = &test.threads[thread].registers[missing.index()];
+        let message = format!("`P{thread}` has no local variable `{:.40}`", register.name);
+        let range = test.source.range(register.span);
+        let error = Diagnostic::new(message, range);
+        let known = locals.keys().map(String::as_str);
+        let error = match crate::suggest::closest(&register.name, known) {
+            Some(meant) => error.help(format!("did you mean `{thread}:{meant}`?")),
+            None => error.help("a register is what its function declares or assigns to"),
         };
-        let values: Vec<String> = test.values(symbol).iter().map(value).collect();
-        out.text += &match test.array_len(symbol) {
-            Some(len) => format!("{kind} {name}[{len}] = {{ {} }};\n", values.join(", ")),
-            None => format!("{kind} {name} = {};\n", values.join("")),
-        };
-        seen.push(match test.array_len(symbol) {
-            Some(len) => (0..len).map(|i| format!("{name}[{i}]")).collect::<Vec<_>>(),
-            None => vec![name.to_owned()],
-        });
+        test.errors.push(error);
     }
-    let mut registers = Vec::new();
-    for (thread, known) in test.threads.iter().enumerate() {
-        for register in &known.registers {
-            let global = global(thread, &register.name);
-            out.text += &format!("long {global};\n");
-            registers.push(global);
+    Process {
+        name: format!("P{thread}"),
+        registers: test.take_registers(thread, layout),
+        labels: vec![],
+        body,
+    }
+}
+
+/// The registers of a thread that stand behind the code.
+fn asked(tail: &Tail, thread: usize) -> Vec<RegId> {
+    fn each(prop: &Expr<Leaf>, found: &mut Vec<Leaf>) {
+        prop.atoms(&mut |leaf| found.push(*leaf));
+    }
+    let mut leaves: Vec<Leaf> = tail.locations.iter().flatten().copied().collect();
+    each(&tail.condition, &mut leaves);
+    tail.filter.iter().for_each(|filter| each(filter, &mut leaves));
+    let of_thread = leaves.into_iter().filter_map(|leaf| match leaf {
+        Leaf::Register(process, register) if process.index() == thread => Some(register),
+        _ => None,
+    });
+    of_thread.collect()
+}
+
+/// `(int *x, atomic_int *y)`.
+fn parameters<'t>(
+    test: &mut Test,
+    mut tokens: Cursor<'_, 't>,
+    function: &Function,
+) -> Result<BTreeMap<&'t str, Parameter>, Diagnostic> {
+    let mut parameters = BTreeMap::new();
+    if tokens.peek() == Some(Kind::Word("void")) && tokens.peek_at(1).is_none() {
+        return Ok(parameters);
+    }
+    while !tokens.is_done() {
+        let start = tokens.range().start;
+        let is_atomic = skip_type(&mut tokens);
+        let mut stars = 0;
+        while tokens.sign("*") || tokens.keyword("const") || tokens.keyword("restrict") {
+            stars += 1;
+        }
+        let name = tokens.word("the name of a parameter");
+        if stars == 0 || name.is_err() {
+            let end = if tokens.is_done() { function.head.end } else { tokens.range().start };
+            let shown = test.source.text_in(start..end.max(start)).trim().to_owned();
+            let message = format!("`{shown:.40}` is not a pointer to a variable of the test");
+            let range = function.head.start - 1..function.head.end + 1;
+            return Err(
+                Diagnostic::new(message, range).help("parameters are as in `atomic_int *x`")
+            );
+        }
+        let (name, range) = name?;
+        let symbol = test.symbol(name, &range);
+        let is_atomic = is_atomic && stars == 1;
+        if parameters.insert(name, Parameter { symbol, is_atomic }).is_some() {
+            return Err(Diagnostic::new(format!("there are two parameters `{name:.40}`"), range));
+        }
+        if !tokens.sign(",") {
+            break;
         }
     }
-    for function in functions {
-        let number = function.number;
-        out.text += &format!("static void weir_body_{number}");
-        out.copy(text, function.open..function.body.end);
-        out.text += "\n";
-        for register in &test.threads[number].registers {
-            out.text += &format!("{} = {};\n", global(number, &register.name), register.name);
+    tokens.finish()?;
+    Ok(parameters)
+}
+
+/// Takes the words of a type before stars and a name, and says whether it is atomic.
+fn skip_type(tokens: &mut Cursor<'_, '_>) -> bool {
+    let mut is_atomic = false;
+    while let Some(Kind::Word(word)) = tokens.peek() {
+        // `atomic_t` is a structure, which the primitives of the kernel access.
+        is_atomic |= word == "_Atomic" || (word.starts_with("atomic_") && word != "atomic_t");
+        match tokens.peek_at(1) {
+            Some(Kind::Word(_) | Kind::Sign("*")) => {
+                tokens.next();
+            }
+            Some(Kind::Sign("(")) if word == "_Atomic" => {
+                while !tokens.is_done() && !tokens.sign(")") {
+                    tokens.next();
+                }
+            }
+            _ => break,
         }
-        out.text += "}\n";
-        let arguments: Vec<String> = function
-            .parameters
-            .iter()
-            .map(|(_, name)| match test.find_symbol(name).and_then(|s| test.array_len(s)) {
-                Some(_) => (*name).to_owned(),
-                None => format!("&{name}"),
-            })
-            .collect();
-        let arguments = arguments.join(", ");
-        out.text += &format!(
-            "static void *P{number}(void *weir) {{ weir_body_{number}({arguments}); return 0; }}\n"
-        );
     }
-    out.text += "int main(void) {\n";
-    for Function { number, .. } in functions {
-        out.text += &format!("pthread_t weir_t{number};\n");
+    is_atomic
+}
+
+/// A part of the text with comments of both kinds painted over, and all before it.
+fn painted(text: &str, range: Range<usize>) -> Result<String, Diagnostic> {
+    let part = lexer::without_comments(&text[range.clone()]).map_err(|e| e.moved(range.start))?;
+    Ok(" ".repeat(range.start) + &without_c_comments(&part))
+}
+
+/// The text with comments of C painted over.
+fn without_c_comments(text: &str) -> String {
+    let mut out = text.as_bytes().to_vec();
+    let mut at = 0;
+    while at < text.len() {
+        let end = skipped(text, at);
+        if text[at..].starts_with('/') {
+            out[at..end].iter_mut().filter(|b| **b != b'\n').for_each(|b| *b = b' ');
+        }
+        at = end.max(at + 1);
+        while !text.is_char_boundary(at) {
+            at += 1;
+        }
     }
-    for Function { number, .. } in functions {
-        out.text += &format!("pthread_create(&weir_t{number}, 0, P{number}, 0);\n");
-    }
-    for Function { number, .. } in functions {
-        out.text += &format!("pthread_join(weir_t{number}, 0);\n");
-    }
-    // Whatever may be asked for is read.
-    let observed = registers.into_iter().chain(seen.into_iter().flatten());
-    for name in observed {
-        out.text += &format!("assert({name} != 123456789);\n");
-    }
-    out.text += "return 0;\n}\n";
-    out
+    // Only whole characters are replaced.
+    String::from_utf8(out).unwrap_or_default()
 }
 
 /// The brace, parenthesis or bracket that closes the one at a place.
@@ -357,12 +400,15 @@ fn skipped(text: &str, mut at: usize) -> usize {
 }
 
 /// The functions `P0`, `P1`, … from a place on, and where what follows them begins.
-fn functions(text: &str, from: usize) -> Result<(Vec<Function<'_>>, usize), Diagnostic> {
-    let mut found: Vec<Function<'_>> = Vec::new();
+fn functions(text: &str, from: usize) -> Result<(Vec<Function>, usize), Diagnostic> {
+    let mut found: Vec<Function> = Vec::new();
     let mut at = from;
     loop {
         // Words before a name are its type.
-        let start = blanks(text, at);
+        let mut start = blanks(text, at);
+        while let Some(length) = text[start..].strip_prefix("(*").and_then(|rest| rest.find("*)")) {
+            start = blanks(text, start + length + 4);
+        }
         let mut place = start;
         let mut name = word(text, place);
         while ["void", "static", "int"].contains(&&text[name.clone()]) {
@@ -390,27 +436,7 @@ fn functions(text: &str, from: usize) -> Result<(Vec<Function<'_>>, usize), Diag
             return Err(Diagnostic::new(message, name));
         }
         let end = closing(text, brace).ok_or_else(|| unclosed(brace))?;
-        let mut parameters = Vec::new();
-        for parameter in text[open + 1..close].split(',').map(str::trim) {
-            if parameter.is_empty() || parameter == "void" {
-                continue;
-            }
-            let pointer = parameter
-                .rfind('*')
-                .map(|star| (parameter[..star].trim(), parameter[star + 1..].trim()));
-            let is_name =
-                |n: &str| !n.is_empty() && n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            let Some((kind, name)) =
-                pointer.filter(|(kind, name)| !kind.is_empty() && is_name(name))
-            else {
-                let message =
-                    format!("`{parameter:.40}` is not a pointer to a variable of the test");
-                let help = "parameters are as in `atomic_int *x`";
-                return Err(Diagnostic::new(message, open..close + 1).help(help));
-            };
-            parameters.push((kind, name));
-        }
-        found.push(Function { number, parameters, open, body: brace + 1..end });
+        found.push(Function { head: open + 1..close, body: brace + 1..end });
         at = end + 1;
     }
 }
@@ -433,41 +459,10 @@ fn word(text: &str, at: usize) -> Range<usize> {
     at..at + length.unwrap_or(text.len() - at)
 }
 
-/// The error for a primitive of the kernel that is not read, if there is one.
-fn unread(text: &str, code: Range<usize>) -> Option<Diagnostic> {
-    let mut at = code.start;
-    while at < code.end {
-        at = skipped(text, at).min(code.end);
-        let name = word(text, at);
-        let called = || text[blanks(text, name.end).min(code.end)..].starts_with('(');
-        let explicit = text[name.clone()].ends_with("_explicit");
-        if !explicit && UNREAD.iter().any(|u| text[name.clone()].starts_with(u)) && called() {
-            let message = format!(
-                "Weir does not read the primitive `{:.40}` of the Linux kernel",
-                &text[name.clone()]
-            );
-            let help = format!("of these it reads {KERNEL_NAMES}");
-            return Some(Diagnostic::new(message, name).help(help));
-        }
-        at = match name.is_empty() {
-            true => at + text[at..].chars().next().map_or(1, char::len_utf8),
-            false => name.end,
-        };
-    }
-    None
-}
-
 /// The test of a text in C, if it is one.
 pub(super) fn header(text: &str, file: &str) -> Option<Result<Header, Diagnostic>> {
-    // Comments before the header; those in the code are of C.
-    let mut start = 0;
-    loop {
-        start += text[start..].len() - text[start..].trim_start().len();
-        match text[start..].strip_prefix("(*").and_then(|rest| rest.find("*)")) {
-            Some(length) => start += length + 4,
-            None => break,
-        }
-    }
-    let first = text[start..].split(char::is_whitespace).next()?;
-    (first == "C").then(|| frame::header(&(" ".repeat(start) + &text[start..]), file))
+    // Comments in the code are of C.
+    let preamble = lexer::without_comments_before(text);
+    let first = preamble.split_whitespace().next()?;
+    (first == "C").then(|| frame::header(&preamble, file))
 }

@@ -219,11 +219,8 @@ fn unordered_or_test(base: &str) -> Option<Primitive> {
 
 /// The order that the end of a name says; without one an operation is a full fence.
 fn suffixed(name: &str) -> (&str, Order) {
-    let suffixes = [
-        ("_relaxed", Order::Relaxed),
-        ("_acquire", Order::Acquire),
-        ("_release", Order::Release),
-    ];
+    let suffixes =
+        [("_relaxed", Order::Relaxed), ("_acquire", Order::Acquire), ("_release", Order::Release)];
     suffixes
         .iter()
         .find_map(|(suffix, order)| Some((name.strip_suffix(suffix)?, *order)))

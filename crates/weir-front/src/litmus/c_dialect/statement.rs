@@ -44,6 +44,7 @@ impl Reader<'_, '_, '_> {
             return Err(Diagnostic::new(message, self.tokens.range()));
         }
         self.temporaries = 0;
+        self.accesses_before = self.accesses;
         self.move_to(self.tokens.range());
         let result = self.any_statement();
         self.blocks -= 1;
@@ -60,7 +61,9 @@ impl Reader<'_, '_, '_> {
             }
             // Their scope ends here; they stay registers of the function.
             let depth = self.blocks;
-            self.locals.values_mut().for_each(|local| local.scope = local.scope.filter(|&s| s <= depth));
+            self.locals
+                .values_mut()
+                .for_each(|local| local.scope = local.scope.filter(|&s| s <= depth));
             return Ok(());
         }
         let Some(Kind::Word(word)) = self.tokens.peek() else { return self.simple() };
@@ -76,7 +79,8 @@ impl Reader<'_, '_, '_> {
                     ("break", Some(_)) => self.push(StmtKind::Break),
                     ("continue", Some(Loop::While)) => self.push(StmtKind::Continue),
                     ("continue", Some(Loop::Do)) => {
-                        let message = "Weir does not read `continue` in `do … while` of a litmus test";
+                        let message =
+                            "Weir does not read `continue` in `do … while` of a litmus test";
                         return Err(Diagnostic::new(message, start));
                     }
                     _ => return Err(Diagnostic::new(format!("`{word}` is in no loop"), start)),
@@ -167,16 +171,16 @@ impl Reader<'_, '_, '_> {
     /// An assignment, or an expression that is evaluated for what it does.
     fn simple(&mut self) -> Result<(), Diagnostic> {
         let start = self.tokens.range().start;
-        let length = self.tokens.clone().until(";");
-        self.move_to(start..length.max(start));
+        self.move_to(start..self.tokens.until(";").max(start));
         if let (Some(Kind::Word(name)), Some(Kind::Sign("="))) =
             (self.tokens.peek(), self.tokens.peek_at(1))
         {
             let range = self.tokens.range();
             if self.parameters.contains_key(name) {
                 let message = format!("`{name:.40}` is a parameter, which points to a variable");
-                return Err(Diagnostic::new(message, range)
-                    .help(format!("the variable is `*{name:.40}`")));
+                return Err(
+                    Diagnostic::new(message, range).help(format!("the variable is `*{name:.40}`"))
+                );
             }
             self.tokens.next();
             self.tokens.next();
@@ -190,10 +194,10 @@ impl Reader<'_, '_, '_> {
                 let order = self.own_order(&pointer);
                 let between = self.accesses;
                 let place = self.deref(pointer, self.tokens.since(start))?;
-                let before = self.accesses_before;
                 let value = self.number()?;
-                if before < between && between < self.accesses {
-                    let message = "both sides access memory, and C leaves open which of them does first";
+                if self.accesses_before < between && between < self.accesses {
+                    let message =
+                        "both sides access memory, and C leaves open which of them does first";
                     return Err(Diagnostic::new(message, self.tokens.since(start))
                         .help("give each access a statement of its own"));
                 }
@@ -219,9 +223,7 @@ impl Reader<'_, '_, '_> {
         {
             match &mut last.kind {
                 StmtKind::Load(to, _) if to == from => return *to = local,
-                StmtKind::Rmw(to, _, rmw)
-                    if to == from && !matches!(rmw, Rmw::Update { .. }) =>
-                {
+                StmtKind::Rmw(to, _, rmw) if to == from && !matches!(rmw, Rmw::Update { .. }) => {
                     return *to = local;
                 }
                 _ => {}
@@ -247,8 +249,9 @@ impl Reader<'_, '_, '_> {
     /// `int r0 = e, *r1;`
     fn declaration(&mut self) -> Result<(), Diagnostic> {
         let start = self.tokens.range();
+        let first = self.tokens.peek().unwrap_or(Kind::Word(""));
         let is_atomic = super::skip_type(&mut self.tokens);
-        if ["float", "double"].iter().any(|t| self.tokens.since(start.start).len() == t.len() && self.text(&start) == *t) {
+        if let Kind::Word("float" | "double") = first {
             return Err(Diagnostic::new("Weir reads integers only", start));
         }
         loop {
@@ -264,8 +267,11 @@ impl Reader<'_, '_, '_> {
                     .help("a register has one name in its function: choose another one"));
             }
             if let Some(Kind::Sign("[")) = self.tokens.peek() {
-                return Err(Diagnostic::new("Weir does not read local arrays in a litmus test", range)
-                    .help("declare it in the initial section, and make it a parameter"));
+                return Err(Diagnostic::new(
+                    "Weir does not read local arrays in a litmus test",
+                    range,
+                )
+                .help("declare it in the initial section, and make it a parameter"));
             }
             let points_to_atomic = (stars > 0).then_some(is_atomic && stars == 1);
             if self.tokens.sign("=") {
@@ -310,7 +316,8 @@ impl Reader<'_, '_, '_> {
             return false;
         }
         TYPES.contains(&word)
-            || (word.ends_with("_t") && matches!(self.tokens.peek_at(2), Some(Kind::Sign(")" | "*"))))
+            || (word.ends_with("_t")
+                && matches!(self.tokens.peek_at(2), Some(Kind::Sign(")" | "*"))))
     }
 
     /// Takes a cast, and says how many stars it has. Values have no size, so it does nothing else.
@@ -323,4 +330,3 @@ impl Reader<'_, '_, '_> {
         stars
     }
 }
-
