@@ -274,13 +274,12 @@ impl Reader<'_, '_, '_> {
                 .help("declare it in the initial section, and make it a parameter"));
             }
             let points_to_atomic = (stars > 0).then_some(is_atomic && stars == 1);
+            // Its scope begins before its value: `int r = (r != r);` is in hundreds of generated tests.
+            self.declare(name, range.clone(), points_to_atomic);
             if self.tokens.sign("=") {
                 let value = self.value()?;
                 self.move_to(self.tokens.since(start.start));
-                self.declare(name, range.clone(), points_to_atomic);
                 self.assign(name, range, value);
-            } else {
-                self.declare(name, range, points_to_atomic);
             }
             if !self.tokens.sign(",") {
                 return self.tokens.expect(";");
