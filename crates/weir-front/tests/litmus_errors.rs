@@ -28,8 +28,8 @@ fn errors_in_the_frame() {
         ("C t {} P0(int *x) { *x = 1;", "this is not closed @ {"),
         ("C t {} P0(int *x) { *x = z; }", "there is no variable `z` @ z"),
         (
-            "C t {} P0(int *x) { spin_lock(x); }",
-            "Weir does not read the primitive `spin_lock` of the Linux kernel @ spin_lock",
+            "C t {} P0(int *x) { srcu_read_lock(x); }",
+            "Weir does not read the function `srcu_read_lock` @ srcu_read_lock",
         ),
         ("x86 t {}", "a litmus test begins with its architecture, not with `x86` @ x86"),
         ("X86 {}", "the test has no name @ "),

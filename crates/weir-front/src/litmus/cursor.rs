@@ -53,6 +53,13 @@ impl<'a, 't> Cursor<'a, 't> {
         Some(token)
     }
 
+    /// Where the next such sign ends, or everything.
+    pub fn until(&self, sign: &str) -> usize {
+        let rest = self.tokens.get(self.at..).unwrap_or_default();
+        let found = rest.iter().find(|t| matches!(t.kind, Kind::Sign(next) if next == sign));
+        found.map_or(self.end, |token| token.range.end)
+    }
+
     /// Takes the sign if it is next.
     pub fn sign(&mut self, sign: &str) -> bool {
         let found = matches!(self.peek(), Some(Kind::Sign(next)) if next == sign);

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use weir_model::ids::{RegId, SpanId, VarId};
+use weir_model::ids::{RegId, SpanId};
 use weir_model::program::{BinOp, Code, Expr, Place, Stmt, StmtKind, UnOp};
 
 use super::instruction::Instruction;
@@ -131,7 +131,7 @@ impl<'t> Emitter<'t> {
             let at = self.at.clone();
             self.error(|| Diagnostic::new(message, at));
         }
-        let (first, stride) = self.layout.grid();
+        let (first, _) = self.layout.grid();
         let scaled = index.map(|(register, scale)| match scale {
             1 => Expr::Atom(register),
             _ => Expr::binary(BinOp::Mul, Expr::Atom(register), Expr::Const(scale)),
@@ -142,19 +142,7 @@ impl<'t> Emitter<'t> {
             .fold(Expr::Const(offset.saturating_sub(first)), |sum, part| {
                 Expr::binary(BinOp::Add, sum, part)
             });
-        let steps = Expr::binary(BinOp::Div, distance.clone(), Expr::Const(stride));
-        let between = |op| {
-            let rest = Expr::binary(BinOp::Mod, distance.clone(), Expr::Const(stride));
-            Expr::binary(op, rest, Expr::Const(0))
-        };
-        // The number of steps, or -1 where the address lies between two.
-        let index = Expr::binary(
-            BinOp::Sub,
-            Expr::binary(BinOp::Mul, steps, between(BinOp::Eq)),
-            between(BinOp::Ne),
-        );
-        let len = u32::try_from(self.layout.len).expect("variables are numbered in 16 bits");
-        Place::element(VarId(0), len, index)
+        self.layout.place(distance)
     }
 
     fn flag(&self, flag: Flag) -> Option<RegId> {

@@ -16,6 +16,16 @@ use crate::Diagnostic;
 /// # Errors
 /// If a comment is not closed.
 pub(super) fn without_comments(text: &str) -> Result<String, Diagnostic> {
+    paint(text, false)
+}
+
+/// The same up to the initial section only: what follows may have other comments. A comment
+/// that is not closed stays.
+pub(super) fn without_comments_before(text: &str) -> String {
+    paint(text, true).unwrap_or_else(|_| text.to_owned())
+}
+
+fn paint(text: &str, is_preamble_only: bool) -> Result<String, Diagnostic> {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
     let mut blank = |range: Range<usize>| {
@@ -42,6 +52,7 @@ pub(super) fn without_comments(text: &str) -> Result<String, Diagnostic> {
                 at = close.map_or(at + 1, |length| at + 1 + length + 1);
                 blank(start..at);
             }
+            b'{' if is_preamble_only => break,
             byte => {
                 in_preamble &= byte != b'{';
                 at += 1;
@@ -88,16 +99,33 @@ const SIGNS: [&str; 23] = [
     "~", "$", "%", "-", "*", "&",
 ];
 
+/// The signs of C.
+pub(super) const C_SIGNS: [&str; 44] = [
+    "<<=", ">>=", "<<", ">>", "->", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=",
+    "&&", "||", "==", "!=", "<=", ">=", "{", "}", "[", "]", "(", ")", ";", ",", ":", "?", "=", "~",
+    "%", "-", "+", "*", "/", "&", "|", "^", "!", "<", ">",
+];
+
 /// The tokens of `text` (comments painted over) from byte `start` on. Ends
 /// before `<<`: what follows are settings of other tools.
 ///
 /// Whatever is no token goes to `errors` and is left out.
 pub(super) fn tokens<'t>(text: &'t str, start: usize, errors: &mut Errors) -> Vec<Token<'t>> {
+    tokens_of(text, start, &SIGNS, errors)
+}
+
+/// The same with other signs. Where `<<` is a sign it ends nothing.
+pub(super) fn tokens_of<'t>(
+    text: &'t str,
+    start: usize,
+    signs: &[&'static str],
+    errors: &mut Errors,
+) -> Vec<Token<'t>> {
     let mut tokens = vec![];
     let mut at = start;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
-        if rest.starts_with("<<") {
+        if rest.starts_with("<<") && !signs.contains(&"<<") {
             break;
         }
         let length = if first.is_whitespace() {
@@ -116,7 +144,7 @@ pub(super) fn tokens<'t>(text: &'t str, start: usize, errors: &mut Errors) -> Ve
                 length_while(rest, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$'));
             tokens.push(Token { kind: Kind::Word(&rest[..length]), range: at..at + length });
             length
-        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+        } else if let Some(sign) = signs.iter().find(|sign| rest.starts_with(**sign)) {
             tokens.push(Token { kind: Kind::Sign(sign), range: at..at + sign.len() });
             sign.len()
         } else {

@@ -108,9 +108,9 @@ pub fn read(name: &str, text: &str) -> Result<(Program, Source), Vec<Diagnostic>
     read_with(name, text, &Settings::default())
 }
 
-fn read_with(name: &str, text: &str, settings: &Settings) -> Read {
+fn read_with(name: &str, text: &str, _: &Settings) -> Read {
     match c_dialect::header(text, name) {
-        Some(header) => c_dialect::read(name, text, header.map_err(|e| vec![e])?, settings),
+        Some(header) => c_dialect::read(name, text, header.map_err(|e| vec![e])?),
         None => read_with_code(name, text).map(|test| (test.program, test.source)),
     }
 }

@@ -45,11 +45,7 @@ pub(super) fn process(test: &mut Test, layout: &Layout, thread: usize, code: &[I
         }
     }
     let body = emitter.finish();
-    let registers = &mut test.threads[thread];
-    for (register, (value, _)) in &registers.init {
-        registers.registers[register.index()].init = layout.value(*value);
-    }
-    let registers = std::mem::take(&mut registers.registers);
+    let registers = test.take_registers(thread, layout);
     Process { name: format!("P{thread}"), registers, labels, body }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use weir_model::ids::{RegId, VarId};
-use weir_model::program::{Decl, Register};
+use weir_model::program::{BinOp, Code, Decl, Expr, Place, Register};
 
 use super::dialect::{Dialect, RegisterName};
 use super::errors::Errors;
@@ -18,7 +18,7 @@ use crate::{Diagnostic, MAX_ARRAY, Source};
 /// The address of the first variable.
 const BASE: i128 = 0x1_0000;
 /// How far the addresses of neighbors lie apart.
-const STRIDE: i128 = 8;
+pub(super) const STRIDE: i128 = 8;
 /// How many variables there may be: an address chooses from all of them.
 pub(super) const MAX_VARS: usize = MAX_ARRAY as usize;
 
@@ -132,11 +132,6 @@ impl Test {
         Ok(())
     }
 
-    /// All names, in the order in which they are met.
-    pub fn symbol_ids(&self) -> impl Iterator<Item = SymbolId> + use<> {
-        (0..self.symbols.len()).map(SymbolId)
-    }
-
     /// The variable or array called `name`, if it has been mentioned.
     pub fn find_symbol(&self, name: &str) -> Option<SymbolId> {
         self.by_name.get(name).copied().map(SymbolId)
@@ -145,11 +140,6 @@ impl Test {
     /// What a person calls it.
     pub fn name_of(&self, symbol: SymbolId) -> &str {
         &self.symbols[symbol.0].name
-    }
-
-    /// Its initial values.
-    pub fn values(&self, symbol: SymbolId) -> &[Value] {
-        &self.symbols[symbol.0].init
     }
 
     /// Number of elements of an array; `None` for a variable.
@@ -213,6 +203,20 @@ impl Test {
         id
     }
 
+    /// Whether a register was made to hold a value for a moment.
+    pub fn is_temporary(&self, thread: usize, register: RegId) -> bool {
+        self.threads[thread].registers[register.index()].temporary
+    }
+
+    /// The registers of a thread, with their initial values.
+    pub fn take_registers(&mut self, thread: usize, layout: &Layout) -> Vec<Register> {
+        let thread = &mut self.threads[thread];
+        for (register, (value, _)) in &thread.init {
+            thread.registers[register.index()].init = layout.value(*value);
+        }
+        std::mem::take(&mut thread.registers)
+    }
+
     /// The register of `thread` with exactly this name, if it has been mentioned.
     pub fn find_register(&self, thread: usize, name: &str) -> Option<RegId> {
         self.threads[thread].by_name.get(name).copied()
@@ -237,6 +241,10 @@ impl Test {
         let threads = self.threads.len();
         usize::try_from(number).ok().filter(|&n| n < threads).ok_or_else(|| {
             Diagnostic::new(format!("there is no thread {number}"), range).help(match threads {
+                1 if self.dialect == Dialect::C => "there is one function: thread 0".to_owned(),
+                _ if self.dialect == Dialect::C => {
+                    format!("there are {threads} functions: threads 0 to {}", threads - 1)
+                }
                 1 => "the table has one column: thread 0".to_owned(),
                 _ => format!("the table has {threads} columns: threads 0 to {}", threads - 1),
             })
@@ -314,6 +322,25 @@ impl Layout {
     /// The address of the first variable and the distance between neighbors.
     pub fn grid(&self) -> (i128, i128) {
         (BASE, STRIDE)
+    }
+
+    /// The variable at a distance from the first one. A distance between two variables, or outside
+    /// of all, gives an index out of range.
+    pub fn place(&self, distance: Code) -> Place {
+        let (_, stride) = self.grid();
+        let steps = Expr::binary(BinOp::Div, distance.clone(), Expr::Const(stride));
+        let between = |op| {
+            let rest = Expr::binary(BinOp::Mod, distance.clone(), Expr::Const(stride));
+            Expr::binary(op, rest, Expr::Const(0))
+        };
+        // The number of steps, or -1 where the address lies between two.
+        let index = Expr::binary(
+            BinOp::Sub,
+            Expr::binary(BinOp::Mul, steps, between(BinOp::Eq)),
+            between(BinOp::Ne),
+        );
+        let len = u32::try_from(self.len).expect("variables are numbered in 16 bits");
+        Place::element(VarId(0), len, index)
     }
 
     fn address_of(&self, var: usize) -> i128 {
