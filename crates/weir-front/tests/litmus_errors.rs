@@ -49,6 +49,52 @@ fn errors_in_the_frame() {
 }
 
 #[test]
+fn errors_in_c() {
+    let unordered = "and C leaves open which of them does first";
+    for (code, want) in [
+        ("r = s;", "there is no variable `s` @ s".to_owned()),
+        ("x = 1;", "`x` is a parameter, which points to a variable @ x".to_owned()),
+        ("int r; int r;", "`r` is declared already @ r".to_owned()),
+        ("int r[2];", "Weir does not read local arrays in a litmus test @ r".to_owned()),
+        ("for (;;) {}", "Weir does not read `for` in a litmus test @ for".to_owned()),
+        ("break;", "`break` is in no loop @ break".to_owned()),
+        ("r = READ_ONCE(x);", "the first argument is a place in memory @ x".to_owned()),
+        (
+            "r = READ_ONCE(*x) + READ_ONCE(*y);",
+            format!(
+                "two operands of one operator access memory, {unordered} @ READ_ONCE(*x) + READ_ONCE(*y)"
+            ),
+        ),
+        (
+            "r = atomic_load_explicit(x, memory_order_release);",
+            "C does not allow `memory_order_release` for this access @ memory_order_release"
+                .to_owned(),
+        ),
+        (
+            "r = atomic_load_explicit(x, memory_order_strong);",
+            "there is no memory order `memory_order_strong` @ memory_order_strong".to_owned(),
+        ),
+        (
+            "r = 1; s = 2; t = atomic_fetch_add(r, s);",
+            "it is not clear which argument is the pointer @ atomic_fetch_add".to_owned(),
+        ),
+        (
+            "rcu_read_lock(); synchronize_rcu();",
+            "Weir does not read `synchronize_rcu` together with `rcu_read_lock` @ synchronize_rcu"
+                .to_owned(),
+        ),
+        ("call_rcu(x, y);", "Weir does not read the function `call_rcu` @ call_rcu".to_owned()),
+        ("smp_memb();", "Weir does not read the function `smp_memb` @ smp_memb".to_owned()),
+    ] {
+        let text = format!("C t {{}} P0(int *x, int *y) {{ {code} }} exists (x=0)");
+        assert_eq!(error(&text), want, "{code}");
+    }
+    // A register of the condition that its function does not have.
+    let text = "C t {} P0(int *x) { r1 = READ_ONCE(*x); } exists (0:r2=0)";
+    assert_eq!(error(text), "`P0` has no local variable `r2` @ r2");
+}
+
+#[test]
 fn errors_in_the_initial_section() {
     for (item, want) in [
         ("x=1; x=2", "`x` has an initial value already @ x"),

@@ -10,6 +10,7 @@ mod language_guide;
 mod language_lowering;
 mod language_more;
 mod litmus;
+mod litmus_c;
 mod litmus_errors;
 mod litmus_generate;
 mod litmus_hostile;

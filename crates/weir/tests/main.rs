@@ -15,6 +15,7 @@ mod facade;
 mod fences;
 mod formats;
 mod formats_agree;
+mod litmus_c;
 mod other_tools;
 mod promela;
 mod robust;

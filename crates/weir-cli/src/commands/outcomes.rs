@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Status {
                 let _ = findings.end();
                 let listed = report.findings.iter().filter_map(|f| f.basis::<Listed>());
                 for listed in listed {
-                    print(&(herd::block(&listed.loaded, &listed.outcomes) + "\n"));
+                    print(&(herd::block(listed) + "\n"));
                 }
                 asking.status = asking.status.and(status_of(&report));
                 asking.show(&report, None, None);

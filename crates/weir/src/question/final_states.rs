@@ -164,7 +164,7 @@ impl Listed {
     }
 
     /// Whether accesses race, so that there is nothing to list.
-    fn is_undefined(&self) -> bool {
+    pub fn is_undefined(&self) -> bool {
         self.outcomes.stats.stopped.as_ref().is_some_and(|why| *why == UNDEFINED)
     }
 

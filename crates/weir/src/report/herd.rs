@@ -2,15 +2,17 @@
 
 use std::fmt::Write;
 
-use weir_engine::explicit::Outcomes;
 use weir_model::program::{Atom, Quantifier};
 use weir_model::question::Kind;
 
-use crate::load::Loaded;
-use crate::question::show_value;
+use crate::question::{Listed, show_value};
 
 /// The block of one test. Counts are of states, where herd counts executions.
-pub fn block(loaded: &Loaded, outcomes: &Outcomes) -> String {
+///
+/// If accesses race there are no states, and the block says `Undef`. It has no `Observation` then: scripts would take
+/// `Never` for an answer.
+pub fn block(listed: &Listed) -> String {
+    let Listed { loaded, outcomes, .. } = listed;
     let system = &loaded.system;
     let name = &system.program.name;
     let quantifier = system.questions.iter().find_map(|q| match q.kind {
@@ -54,14 +56,21 @@ pub fn block(loaded: &Loaded, outcomes: &Outcomes) -> String {
         block += &state;
         block.push('\n');
     }
-    let _ = write!(
-        block,
-        "{}\nWitnesses\nPositive: {positive} Negative: {}\nCondition {condition}\n\
-         Observation {name} {observation} {positive} {}\nTime {name} {:.2}\n",
-        if ok { "Ok" } else { "No" },
-        total - positive,
-        total - positive,
-        outcomes.stats.elapsed.as_secs_f64(),
-    );
+    let negative = total - positive;
+    let is_undefined = listed.is_undefined();
+    let validation = match (is_undefined, ok) {
+        (true, _) => "Undef",
+        (false, true) => "Ok",
+        (false, false) => "No",
+    };
+    let _ = write!(block, "{validation}\nWitnesses\nPositive: {positive} Negative: {negative}\n");
+    if is_undefined {
+        block += "Flag *undef*\n";
+    }
+    let _ = writeln!(block, "Condition {condition}");
+    if !is_undefined {
+        let _ = writeln!(block, "Observation {name} {observation} {positive} {negative}");
+    }
+    let _ = writeln!(block, "Time {name} {:.2}", outcomes.stats.elapsed.as_secs_f64());
     block
 }

@@ -24,7 +24,9 @@ impl Reader<'_, '_, '_> {
         let Some((primitive, is_kernel)) = primitive::find(name) else {
             return Err(unknown(name, range));
         };
-        self.found.kernel |= is_kernel;
+        // Of a name that C11 and the kernel share, the arguments tell.
+        let is_shared = matches!(primitive, Primitive::Fetch { operand: Operand::Either, .. });
+        self.found.kernel |= is_kernel && !is_shared;
         self.tokens.expect("(")?;
         let outer = std::mem::replace(&mut self.before_call, self.accesses);
         let result = self.primitive(primitive, &range)?;
@@ -136,7 +138,10 @@ impl Reader<'_, '_, '_> {
                         order = Orders::Fixed(Order::SeqCst);
                         (first, self.code(second))
                     }
-                    (false, true) => (second, self.code(first)),
+                    (false, true) => {
+                        self.found.kernel = true;
+                        (second, self.code(first))
+                    }
                     _ => {
                         let message = "it is not clear which argument is the pointer";
                         let help = "in C11 it is the first one, in the kernel the second one; \
